@@ -1,4 +1,4 @@
-/** What `--on` can do with an engine. A backend drives the engine's own client. */
+/** The commands of `--on`. A backend runs the engine's own client. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { Exported } from "../export_stack.ts";
@@ -12,38 +12,38 @@ export interface Copy {
   readonly ready: boolean;
   readonly node: string;
   readonly image: string;
-  /** The engine's reason, or nothing. */
+  /** The engine's reason; may be empty. */
   readonly reason: string;
 }
 
-/** How an app is after a rollout. */
+/** The result of a rollout for one app. */
 export interface Rollout {
   readonly app: string;
   readonly ok: boolean;
-  /** What the engine says. */
+  /** The engine's message. */
   readonly text: string;
 }
 
-/** Why an app is as it is. */
+/** Explains the state of an app. */
 export interface Explanation {
   readonly copies: readonly Copy[];
   /** What happened to the app and its earlier copies, newest first. */
   readonly history: readonly string[];
 }
 
-/** How logs are shown. */
+/** Options of `logs`. */
 export interface LogFlags {
   readonly follow: boolean;
   readonly lines: number;
 }
 
-/** Prints how far a rollout is. */
+/** Prints the progress of a rollout. */
 export type OnProgress = (text: string) => void;
 
-/** Which apps of an engine are meant. */
+/** Selects the apps of an engine. */
 export interface Place {
   readonly stack: string;
-  /** What the engine's client calls a cluster; the one that it has in use unless given. */
+  /** The cluster's name in the engine's client; by default, the one in use there. */
   readonly context?: string;
   /** Namespace of Kubernetes. */
   readonly namespace?: string;
@@ -53,14 +53,14 @@ export interface Place {
 export interface Backend {
   /** Name of the stack. */
   readonly stack: string;
-  /** Applies an export, removes what is no longer in it, and waits until it is ready or has failed. */
+  /** Applies an export, removes what is no longer in it, and waits for success or failure. */
   up(exported: Exported): Promise<Rollout[]>;
   list(): Promise<Copy[]>;
-  /** Prints the logs of apps, of all without names; the client's exit code. */
+  /** Prints the logs of the named apps, or of all; returns the client's exit code. */
   logs(apps: readonly string[], flags: LogFlags): Promise<number>;
   why(app: string): Promise<Explanation>;
   scale(app: string, copies: (now: number) => number): Promise<Rollout[]>;
-  /** Replaces the copies of an app one after the other. */
+  /** Replaces the copies of an app one by one. */
   roll(app: string): Promise<Rollout[]>;
   down(): Promise<string[]>;
 }

@@ -1,4 +1,4 @@
-/** Kubernetes, by `kubectl`. */
+/** The Kubernetes backend, which runs `kubectl`. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { sleep } from "../../platform/clock.ts";
@@ -26,12 +26,12 @@ import {
 } from "./kubernetes_objects.ts";
 import { settleRollouts } from "./settle.ts";
 
-/** Kinds that an export makes. */
+/** Kinds of exported objects. */
 const OWN_KINDS = "deployments,jobs,cronjobs,services,configmaps";
 
 const WORKLOADS = "deployments,replicasets,jobs,cronjobs,pods";
 
-/** Time between two looks for new containers. */
+/** Poll interval for new containers. */
 const LOOK_MS = 1000;
 
 /** The backend of a stack. */
@@ -83,7 +83,7 @@ class Kubernetes implements Backend {
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
     const workloads = await this.#workloads();
     for (const app of apps) workloads.find(app);
-    // A container that is started again has another id.
+    // By container id, as a restarted container gets another id.
     const shown = new Map<string, Promise<number>>();
     for (let tail = lines;; tail = -1) {
       const { pods } = await this.#workloads();
@@ -122,13 +122,13 @@ class Kubernetes implements Backend {
 
   async down(): Promise<string[]> {
     const apps = (await this.#workloads()).apps();
-    // The command ends when every pod has ended.
+    // With this, the command ends when every pod has ended.
     const words = ["--selector", this.#selector, "--cascade=foreground"];
     await this.#kubectl.told("delete", OWN_KINDS, ...words);
     return apps;
   }
 
-  /** Makes a change, waits for the rollouts, and takes back releases that fail. */
+  /** Makes a change, waits for the rollouts, and rolls back those that fail. */
   async #changed(change: () => Promise<void>, only?: string): Promise<Rollout[]> {
     const good = (await this.#workloads()).completeRevisions();
     await change();
@@ -145,7 +145,7 @@ class Kubernetes implements Backend {
     }, this.#onProgress);
   }
 
-  /** Goes back to the last revision that was complete, if the change has made another one. */
+  /** Rolls back to the last complete revision, if the change has made a new one. */
   async #takenBack(failed: Rollout, good: ReadonlyMap<string, string>): Promise<Rollout> {
     const { app, text } = failed;
     const before = good.get(app);
@@ -159,8 +159,8 @@ class Kubernetes implements Backend {
   }
 
   /**
-   * A CronJob shows only later whether its release works, so it goes back with the others. A run of
-   * the failed release is removed: it may wait for its image for ever, and the next one for it.
+   * Rolls back CronJobs with the other apps, as they show failures only later. Removes runs of the
+   * failed release: one may wait for its image for ever, and block the next run.
    */
   async #cronJobsTakenBack(before: Workloads): Promise<string[]> {
     const now = await this.#workloads();
@@ -176,7 +176,7 @@ class Kubernetes implements Backend {
     return changed.map(appOf);
   }
 
-  /** Objects of those names that something else made are not replaced. */
+  /** Throws `name_taken` if an object of the file exists that this stack did not create. */
   async #refuseForeign(file: string): Promise<void> {
     const there = await this.#items("get", "--ignore-not-found", "-f", file);
     const foreign = there.find(({ metadata: { labels = {} } }) =>
@@ -206,7 +206,7 @@ class Kubernetes implements Backend {
     await this.#kubectl.told("delete", "--wait=false", ...names);
   }
 
-  /** Names of ConfigMaps that a revision refers to: `kubectl rollout undo` needs them. */
+  /** Names of ConfigMaps that some revision refers to: `kubectl rollout undo` needs them. */
   async #configMapsInUse(): Promise<Set<string>> {
     const { deployments, replicaSets, cronJobs } = await this.#workloads();
     const templates: readonly PodTemplate[] = [
@@ -234,14 +234,14 @@ class Kubernetes implements Backend {
   async #workloads(): Promise<Workloads> {
     const items = await this.#items("get", WORKLOADS, "--selector", this.#selector);
     const workloads = new Workloads(this.stack, items);
-    // Only events say why a probe fails, or why a pod cannot be made.
+    // Only events say why a probe fails, or why a pod cannot be created.
     const silent = workloads.silent();
     if (silent.size === 0) return workloads;
     const warnings = await this.#items<Event>("get", "events", "--field-selector=type=Warning");
     return workloads.with(warnings.filter(({ involvedObject }) => silent.has(involvedObject.uid)));
   }
 
-  /** The objects that a command prints. */
+  /** Runs a command and returns the objects that it prints. */
   async #items<T extends Item = Item>(...words: string[]): Promise<T[]> {
     const text = await this.#kubectl.told(...words, "--output=json");
     if (text.trim() === "") return [];

@@ -1,4 +1,4 @@
-/** The objects of a stack as Kubernetes describes them: rollouts, copies and reasons. */
+/** Derives rollouts, copies and reasons of a stack from its Kubernetes objects. */
 
 import { type Copy, unknownApp } from "./backend.ts";
 import type { Progress } from "./settle.ts";
@@ -24,7 +24,7 @@ interface Condition {
   readonly message?: string;
 }
 
-/** What pods are made from. */
+/** The template of pods. */
 export interface PodTemplate {
   readonly spec: {
     readonly containers: readonly {
@@ -34,7 +34,7 @@ export interface PodTemplate {
   };
 }
 
-/** A Deployment, or a ReplicaSet, which has one revision of it. */
+/** A Deployment, or a ReplicaSet, which is one revision of a Deployment. */
 export interface Deployment extends Item {
   readonly spec: { readonly replicas: number; readonly template: PodTemplate };
   readonly status: {
@@ -69,7 +69,7 @@ interface ContainerState {
   readonly terminated?: { readonly reason?: string; readonly exitCode: number };
 }
 
-/** A pod: a copy of an app, or what was one. */
+/** A pod: a current or former copy of an app. */
 export interface Pod extends Item {
   readonly spec: PodTemplate["spec"] & { readonly nodeName?: string };
   readonly status: {
@@ -96,7 +96,7 @@ export interface Event extends Item {
   readonly eventTime?: string | null;
 }
 
-/** Reasons for which a Job does not start by itself. A Deployment has a deadline. */
+/** Reasons why a Job will never start. (A Deployment has a deadline.) */
 const STUCK = new Set([
   "CreateContainerConfigError",
   "ErrImageNeverPull",
@@ -105,10 +105,10 @@ const STUCK = new Set([
   "InvalidImageName",
 ]);
 
-/** Events that an explanation has. */
+/** Maximum events in an explanation. */
 const MAX_EVENTS = 20;
 
-/** Events of every pod that comes and goes. */
+/** Events that every pod has. */
 const ROUTINE =
   /^(Scheduled|Pulling|Pulled|Created|Started|Successful(Create|Delete)|Completed|SawCompletedJob)$/;
 
@@ -135,7 +135,7 @@ export class Workloads {
     this.cronJobs = of("CronJob");
   }
 
-  /** The same with warnings, which give reasons. */
+  /** A copy with warnings, which give reasons. */
   with(warnings: readonly Event[]): Workloads {
     return new Workloads(this.#stack, this.#items, warnings);
   }
@@ -144,7 +144,7 @@ export class Workloads {
     return this.#own().map(appOf);
   }
 
-  /** What runs an app. Throws `process_not_found`. */
+  /** The workload of an app. Throws `process_not_found`. */
   find(app: string): Item {
     const found = this.#own().find((item) => appOf(item) === app);
     if (found !== undefined) return found;
@@ -155,13 +155,13 @@ export class Workloads {
     return this.deployments.find((deployment) => appOf(deployment) === app);
   }
 
-  /** The revision of each Deployment whose copies are all there. */
+  /** App → revision, for each Deployment whose copies are all available. */
   completeRevisions(): Map<string, string> {
     const complete = this.deployments.filter(isComplete);
     return new Map(complete.map((deployment) => [appOf(deployment), revisionOf(deployment)]));
   }
 
-  /** Runs of CronJobs that have not ended, and were not there before. */
+  /** New runs of CronJobs that have not ended. */
   runsSince(before: Workloads, cronJobs: readonly Item[]): Item[] {
     const old = new Set(before.#jobs.map(({ metadata }) => metadata.uid));
     return this.#jobs.filter((job) =>
@@ -170,7 +170,7 @@ export class Workloads {
     );
   }
 
-  /** How far each app is. */
+  /** The progress of each app. */
   rollouts(): Progress[] {
     return [
       ...this.deployments.map((one) => ({ app: appOf(one), ...this.#deploymentProgress(one) })),
@@ -179,7 +179,7 @@ export class Workloads {
     ];
   }
 
-  /** The pods that have not ended, and the workloads that have none. */
+  /** The pods that have not ended, and the workloads without such pods. */
   copies(only?: string): Copy[] {
     const pods = this.pods.filter((pod) => !hasEnded(pod));
     const has = (item: Item) => pods.some((pod) => appOf(pod) === appOf(item));
@@ -207,7 +207,7 @@ export class Workloads {
     const makers = items.filter(({ kind }) => kind === "ReplicaSet" || kind === "Job");
     const own = events.filter(({ reason, involvedObject: { uid, name } }) =>
       !ROUTINE.test(reason) && (items.some(({ metadata }) => metadata.uid === uid) ||
-        // Of pods that are gone.
+        // Events of deleted pods.
         makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`)))
     );
     const conditions = this.deployment(app)?.status.conditions ?? [];
@@ -226,7 +226,7 @@ export class Workloads {
     ];
   }
 
-  /** Ids of the objects that are not as they should be, and do not say why. */
+  /** Ids of objects that are not ready and give no reason. */
   silent(): Set<string> {
     const pods = this.pods.filter((pod) => !hasEnded(pod) && !isReady(pod) && reasonOf(pod) === "");
     const jobs = this.#jobs.filter((job) =>
@@ -235,12 +235,12 @@ export class Workloads {
     return new Set([...pods, ...jobs].map(({ metadata }) => metadata.uid));
   }
 
-  /** Everything of the file that runs something. */
+  /** All workloads of the file. */
   #own(): Item[] {
     return [...this.deployments, ...this.#ownJobs(), ...this.cronJobs];
   }
 
-  /** The others are runs of a CronJob. */
+  /** Jobs of the file; the others are runs of a CronJob. */
   #ownJobs(): Job[] {
     return this.#jobs.filter(({ metadata }) => metadata.ownerReferences === undefined);
   }
@@ -316,7 +316,7 @@ export class Workloads {
     };
   }
 
-  /** The name without that of the stack. */
+  /** The name without the stack name. */
   #short({ metadata: { name } }: Item): string {
     return name.slice(this.#stack.length + 1);
   }
@@ -327,7 +327,7 @@ export function revisionOf({ metadata: { annotations = {} } }: Item): string {
   return annotations["deployment.kubernetes.io/revision"] ?? "";
 }
 
-/** What `kubectl apply` was given. */
+/** The manifest that `kubectl apply` was given. */
 export function appliedOf({ metadata: { annotations = {} } }: Item): string {
   return annotations["kubectl.kubernetes.io/last-applied-configuration"] ?? "";
 }
@@ -347,7 +347,7 @@ function isComplete({ metadata, spec: { replicas }, status }: Deployment): boole
     [status.replicas, updatedReplicas, availableReplicas].every((one) => (one ?? 0) === replicas);
 }
 
-/** A condition that stands for a failure. */
+/** True for a condition that means failure. */
 function isBad({ type, status }: Condition): boolean {
   return type === "ReplicaFailure"
     ? status === "True"
@@ -377,7 +377,7 @@ function waitingReason({ status: { containerStatuses } }: Pod): string | undefin
   return containerStatuses?.[0]?.state.waiting?.reason;
 }
 
-/** What `kubectl get pods` calls it. */
+/** The state of a pod, as in `kubectl get pods`. */
 function stateOf(pod: Pod): string {
   const { metadata: { deletionTimestamp }, status: { phase, containerStatuses } } = pod;
   if (deletionTimestamp !== undefined) return "Terminating";
@@ -386,7 +386,7 @@ function stateOf(pod: Pod): string {
   return state === "Running" && !isReady(pod) ? "Running (not ready)" : state;
 }
 
-/** Why it is not ready, by its own status. */
+/** Why a pod is not ready, from its own status. */
 function reasonOf(pod: Pod): string {
   const { reason, message, conditions = [], containerStatuses } = pod.status;
   const unscheduled = conditions.find(({ type, status }) =>
@@ -399,7 +399,7 @@ function reasonOf(pod: Pod): string {
   return exitOf(pod) || (reason === undefined ? "" : `${reason}: ${message}`);
 }
 
-/** How its container ended last, if it failed. */
+/** The last exit of its container, if that failed. */
 function exitOf({ status: { containerStatuses } }: Pod): string {
   const { state, lastState, restartCount = 0 } = containerStatuses?.[0] ?? {};
   const { exitCode = 0, reason } = state?.terminated ?? lastState?.terminated ?? {};

@@ -1,4 +1,4 @@
-/** Opens the backend of an engine. Each is loaded when it is used. */
+/** Opens the backend of an engine. Loads only that backend. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { Backend, OnProgress, Place } from "./backend.ts";
@@ -14,7 +14,7 @@ const BACKENDS = {
 /** An engine that commands can be sent to. */
 export type DrivenEngine = keyof typeof BACKENDS;
 
-/** The backend of an engine. Throws `invalid_config`: the file of the contexts may have been written by hand. */
+/** Opens a backend. Throws `invalid_config` for an engine that the contexts file misspells. */
 export async function openBackend(
   engine: string,
   place: Place,

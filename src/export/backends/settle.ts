@@ -1,18 +1,18 @@
-/** Waits for rollouts: asks again and again, and tells what has changed. */
+/** Waits for rollouts by polling, and reports changes. */
 
 import { sleep } from "../../platform/clock.ts";
 import type { OnProgress, Rollout } from "./backend.ts";
 
-/** Time between two looks. */
+/** Poll interval. */
 const POLL_MS = 1000;
 
 /** A rollout that makes no progress for this long has failed. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** How far a rollout is; `ok` is undefined while it goes on. */
+/** Progress of a rollout; `ok` is undefined while it is running. */
 export type Progress = Omit<Rollout, "ok"> & { readonly ok: boolean | undefined };
 
-/** Resolves when each has succeeded or failed. */
+/** Resolves when each rollout has succeeded or failed, or none makes progress. */
 export async function settleRollouts(
   look: () => Promise<readonly Progress[]>,
   onProgress: OnProgress,

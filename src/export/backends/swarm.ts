@@ -1,4 +1,4 @@
-/** Docker Swarm, by `docker`. */
+/** The Docker Swarm backend, which runs `docker`. */
 
 import { Client, withFile } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
@@ -50,20 +50,20 @@ interface TaskLine {
   readonly Image: string;
 }
 
-/** A task: a copy of an app, or what was one. */
+/** A task: a current or former copy of an app. */
 interface Task {
   readonly id: string;
   readonly name: string;
   readonly node: string;
   readonly image: string;
   readonly state: string;
-  /** Whether Swarm still wants it. */
+  /** True if Swarm wants it to run. */
   readonly wanted: boolean;
   readonly error: string;
   readonly spec: TaskSpec;
 }
 
-/** Copies that failed one after the other: the app does not come up by itself. */
+/** After this many failures for each copy, the rollout has failed. */
 const FAILURES = 3;
 
 /** The backend of a stack. */
@@ -140,7 +140,7 @@ class Swarm implements Backend {
     return names.map((name) => this.#short(name));
   }
 
-  /** Makes a change, and waits until the services are as it says, or have failed. */
+  /** Makes a change, and waits until every service has adopted it or failed. */
   async #changed(change: () => Promise<unknown>, only?: string): Promise<Rollout[]> {
     const services = await this.#services();
     const before = new Map(
@@ -160,12 +160,12 @@ class Swarm implements Backend {
     }, this.#onProgress);
   }
 
-  /** The service's name: `shop_api`. */
+  /** The service name of an app: `shop_api`. */
   #service(app: string): string {
     return `${this.stack}_${app}`;
   }
 
-  /** The name of a service or a task, without that of the stack. */
+  /** The name of a service or a task without the stack name. */
   #short(name: string): string {
     return name.slice(this.stack.length + 1);
   }
@@ -196,7 +196,7 @@ class Swarm implements Backend {
     const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.stack];
     const lines = await this.#docker.jsonLines<TaskLine>(...words);
     if (lines.length === 0) return [];
-    // One may be gone by now, which is not a failure.
+    // `ask()`: a task may be gone by now, which is not a failure.
     const ids = lines.map(({ ID }) => ID);
     const { stdout } = await this.#docker.ask("inspect", "--type", "task", ...ids);
     const found = new Map((JSON.parse(stdout || "[]") as TaskJson[]).map((one) => [one.ID, one]));
@@ -220,7 +220,7 @@ class Swarm implements Backend {
 
   #copy({ name, node, image, state, error }: Task, all: readonly Task[]): Copy {
     const ready = state === "running";
-    // A new task says nothing of why there had to be one.
+    // A new task does not say why the task before it failed.
     const failed = ready ? "" : all.find((one) => one.name === name && one.error !== "")?.error;
     const app = this.#appOf(name);
     return {
@@ -230,7 +230,7 @@ class Swarm implements Backend {
   }
 }
 
-/** How far a service is. */
+/** The progress of a service. */
 function rolloutOf(
   { Spec, UpdateStatus }: Service,
   tasks: readonly Task[],
@@ -251,7 +251,7 @@ function rolloutOf(
   const current = tasks.filter((task) => task.state === "running" && isNew(task)).length;
   const text = `${current} of ${count} running`;
   const isLeft = tasks.some((task) => task.wanted && !isNew(task));
-  // A job waits for its time, runs once, and a new task waits for the next one.
+  // A task of a job completes after one run, and a new task waits for the next one.
   const hasRun = tasks.some((task) => task.state === "complete" && isNew(task));
   if ((current === count || hasRun) && !isLeft) return { ok: true, text };
   return {
@@ -266,7 +266,7 @@ function isOf(task: TaskSpec, { ContainerSpec, ForceUpdate = 0 }: TaskSpec): boo
     JSON.stringify(task.ContainerSpec, filled) === JSON.stringify(ContainerSpec, filled);
 }
 
-/** Of a service the client shows values of nothing that it leaves out of a task. */
+/** Removes empty values, which the client shows for services but not for tasks. */
 function filled(_key: string, value: unknown): unknown {
   if (value === null || value === false || value === 0 || value === "") return undefined;
   if (typeof value !== "object" || Array.isArray(value)) return value;

@@ -1,4 +1,4 @@
-/** systemd, by `systemctl` and `journalctl`. */
+/** The systemd backend, which runs `systemctl` and `journalctl`. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import { basename } from "../../npm/path.js";
@@ -18,10 +18,10 @@ import {
 } from "./backend.ts";
 import { type Progress, settleRollouts } from "./settle.ts";
 
-/** Where units of the machine's owner are. */
+/** The folder of the administrator's units. */
 const FOLDER = "/etc/systemd/system";
 
-/** The first line of every unit that an export wrote. */
+/** The beginning of every exported unit file. */
 const HEADING = "# Written by procsup export systemd ";
 
 const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,MainPID,NRestarts,UnitFileState";
@@ -31,7 +31,7 @@ const journalctl = new Client("journalctl");
 
 type Properties = Readonly<Record<string, string>>;
 
-/** The backend of a stack, for root. */
+/** The backend of a stack. Throws `forbidden` unless run by root. */
 export function systemd({ stack }: Place, onProgress: OnProgress): Backend {
   if (Deno.uid() === 0) return new Systemd(stack, onProgress);
   throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
@@ -39,7 +39,7 @@ export function systemd({ stack }: Place, onProgress: OnProgress): Backend {
   });
 }
 
-/** Whether an export of the stack wrote a file. The names of "shop-eu" begin as those of "shop". */
+/** True if the stack's export wrote a file. Names do not tell: "shop-eu" begins like "shop". */
 export function isUnitOf(stack: string, name: string, text: string): boolean {
   if (!text.startsWith(HEADING)) return false;
   const target = `${stack}.target`;
@@ -73,7 +73,7 @@ class Systemd implements Backend {
     await systemctl.told("enable", "--quiet", ...wanted);
     const stale = new Set(changed.map(({ path }) => path));
     const isStale = (unit: string) => stale.has(unit.replace(/@\d+\./, "@."));
-    // What runs as it was is stopped; then everything that is not there yet starts.
+    // Stop units that have changed; then start all units that are not running.
     const old = [...sockets, ...wanted].filter((unit) =>
       isStale(unit) && !unit.endsWith(".target")
     );
@@ -147,7 +147,7 @@ class Systemd implements Backend {
     return [...apps];
   }
 
-  /** Stops and removes the units of the stack that are not named. */
+  /** Stops and removes the stack's units that are not in `files` and `units`. */
   async #remove(files: readonly string[], units: readonly string[]): Promise<void> {
     const gone = (await this.#units()).filter((unit) =>
       !files.includes(unit.replace(/@\d+\./, "@.")) ||
@@ -160,14 +160,14 @@ class Systemd implements Backend {
     for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
   }
 
-  /** Files that an export of the stack wrote. */
+  /** Unit files that exports of the stack wrote. */
   #files(): string[] {
     return [...Deno.readDirSync(FOLDER)].filter(({ name, isFile }) =>
       isFile && isUnitOf(this.stack, name, readFileIfAny(`${FOLDER}/${name}`) ?? "")
     ).map(({ name }) => name);
   }
 
-  /** Units of those files, each copy of a template. */
+  /** Units of those files, with each instance of a template. */
   async #units(): Promise<string[]> {
     const units = await Promise.all(
       this.#files().map(async (file) => {
@@ -181,10 +181,10 @@ class Systemd implements Backend {
     return units.flat();
   }
 
-  /** Throws `name_taken` for a unit that was not made for this stack, or a target of the system. */
+  /** Throws `name_taken` if a unit of another origin, or a system target, has the same name. */
   async #refuseForeign(files: readonly string[]): Promise<void> {
     const target = `${this.stack}.target`;
-    // "network.target" in this folder would stand in for that of the system.
+    // A "network.target" in this folder would replace that of the system.
     const known = await systemctl.told("show", "--property=FragmentPath", "--value", target);
     const paths = files.map((file) => `${FOLDER}/${file}`);
     for (const path of known.trim() === "" ? paths : [known.trim(), ...paths]) {
