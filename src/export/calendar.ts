@@ -1,6 +1,6 @@
-/** Cron expressions for engines that know fewer of them: calendar events of systemd, CronJobs. */
+/** Converts cron expressions to calendar events of systemd and schedules of CronJobs. */
 
-/** Lists, ranges, steps and names; not what only some parsers of cron know, such as L, W and #. */
+/** Lists, ranges, steps and names, but no L, W and #, which few cron parsers know. */
 const PART = "(\\*|(\\d+|[a-z]{3})(-(\\d+|[a-z]{3}))?)(/\\d+)?";
 const FIELD = new RegExp(`^${PART}(,${PART})*$`, "i");
 
@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "@hourly": "*-*-* *:00:00",
 };
 
-/** Events that together mean the schedule; undefined where systemd has no words for it. */
+/** Calendar events equivalent to a schedule; undefined if systemd cannot express it. */
 export function calendarEvents(schedule: string): string[] | undefined {
   const word = WORDS[schedule.trim().toLowerCase()];
   if (word !== undefined) return [word];
@@ -37,12 +37,12 @@ export function calendarEvents(schedule: string): string[] | undefined {
     `${days === "*" ? "" : `${days} `}*-${range(monthNumbers(month), 1)}-${date} ${time}`;
   const [days, date] = [weekdays(weekday), range(day, 1)];
   if (days === undefined) return undefined;
-  // Cron means either of the two, systemd both.
+  // With a weekday and a date, cron runs if either matches, systemd only if both match.
   if (days !== "*" && date !== "*") return [at(days, "*"), at("*", date)];
   return [at(days, date)];
 }
 
-/** The five fields of a CronJob, which has no weekday 7; undefined for an L, W or # that it does not know. */
+/** The five fields of a CronJob, which knows no weekday 7; undefined for L, W and #. */
 export function cronJobSchedule(schedule: string): string | undefined {
   const fields = schedule.trim().replaceAll("?", "*").split(/\s+/);
   if (fields.length === 1) return fields[0];
@@ -51,7 +51,7 @@ export function cronJobSchedule(schedule: string): string | undefined {
   return days && [...fields.slice(-5, -1), days].join(" ");
 }
 
-/** `1-5/2,8` → `1..5/2,8`; `*` with a step begins at the least value. */
+/** `1-5/2,8` → `1..5/2,8`; `*` with a step starts at `least`. */
 function range(field: string, least: number): string {
   return field.split(",").map((part) => part.replace(/^\*\//, `${least}/`).replace("-", ".."))
     .join(",");
@@ -61,7 +61,7 @@ function monthNumbers(field: string): string {
   return field.replace(/[a-z]{3}/gi, (name) => String(MONTHS.indexOf(name.toLowerCase()) + 1));
 }
 
-/** Days of the week, each by its name: systemd has neither steps nor a range over the end of a week. */
+/** Weekdays by name. systemd has no steps for them, and no ranges across the end of a week. */
 function weekdays(field: string): string | undefined {
   if (field === "*") return "*";
   const days = new Set<number>();

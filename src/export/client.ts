@@ -1,15 +1,15 @@
-/** Clients of engines: `docker`, `kubectl`, `systemctl`, run by their names on PATH. */
+/** Runs the clients of engines: `docker`, `kubectl` and `systemctl`, found on PATH. */
 
 import { ProcsupError } from "../model/errors.ts";
 
-/** What a client printed. */
+/** Output and exit code of a client. */
 export interface Said {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A program, with flags that come before the words of each call. */
+/** A program with flags that precede the arguments of each call. */
 export class Client {
   readonly #program: string;
   readonly #flags: readonly string[];
@@ -19,7 +19,7 @@ export class Client {
     this.#flags = flags;
   }
 
-  /** Runs it. Throws `not_found` where it is not installed. */
+  /** Runs the program. Throws `not_found` if it is not installed. */
   async ask(...args: string[]): Promise<Said> {
     const command = this.#command(args);
     const { code, stdout, stderr } = await this.#started(() => command.output());
@@ -27,7 +27,7 @@ export class Client {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** Its output. Throws `start_failed` with its own words when it fails. */
+  /** Runs the program; returns stdout. On failure, throws `start_failed` with its stderr. */
   async told(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.ask(...args);
     if (code === 0) return stdout;
@@ -35,13 +35,13 @@ export class Client {
     throw new ProcsupError("start_failed", `${this.#program} ${args[0]}: ${why}`);
   }
 
-  /** Objects of its output: one a line. */
+  /** Runs the program; parses each line of stdout as JSON. */
   async jsonLines<T>(...args: string[]): Promise<T[]> {
     const lines = (await this.told(...args)).split("\n").filter((line) => line !== "");
     return lines.map((line) => JSON.parse(line) as T);
   }
 
-  /** Runs it in this terminal; its exit code. */
+  /** Runs the program with this terminal's output; returns its exit code. */
   async shown(...args: string[]): Promise<number> {
     const command = this.#command(args);
     const child = await this.#started(() => Promise.resolve(command.spawn()));
@@ -73,10 +73,10 @@ export async function withFile<T>(text: string, act: (path: string) => Promise<T
   }
 }
 
-/** A line of the log that kubectl writes among its words. */
+/** A log line that kubectl writes between its messages. */
 const LOG_LINE = /^[IWEF]\d{4} [\d:.]+ +\d+ /;
 
-/** Each line once, without those of a log. */
+/** Removes log lines and repeated lines. */
 function essence(text: string): string {
   const lines = text.trim().split("\n").filter((line) => !LOG_LINE.test(line));
   return [...new Set(lines)].join("\n");

@@ -1,4 +1,4 @@
-/** Services of docker compose, and of a stack of Docker Swarm. */
+/** Compose files for docker compose and for Docker Swarm. */
 
 import {
   type App,
@@ -11,7 +11,7 @@ import {
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** How the ports of a stack are published: by every node, or by those that run the app. */
+/** Ports are published by every node ("ingress"), or by nodes that run the app ("host"). */
 export type PortMode = "ingress" | "host";
 
 const CONDITIONS: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   completed_ok: "service_completed_successfully",
 };
 
-/** A file of docker compose. */
+/** The file for docker compose. */
 export function composeFile(stack: Stack): Keys {
   const services = stack.apps.map((app) => {
     const { instances, restartPolicy, dependsOn, limits: { pids } } = app.config;
@@ -49,7 +49,7 @@ export function composeFile(stack: Stack): Keys {
   return { services: Object.fromEntries(services), ...secrets(stack, false) };
 }
 
-/** A file of `docker stack deploy`. */
+/** The file for `docker stack deploy`. */
 export function swarmFile(stack: Stack, mode: PortMode): Keys {
   const services = stack.apps.map((app) => {
     const all = labelsOf(app);
@@ -70,7 +70,7 @@ export function swarmFile(stack: Stack, mode: PortMode): Keys {
   return { version: "3.9", services: Object.fromEntries(services), ...secrets(stack, true) };
 }
 
-/** A "$" begins a variable. */
+/** Escapes "$", which begins a variable. */
 function literal(text: string): string {
   return text.replaceAll("$", "$$$$");
 }
@@ -100,7 +100,7 @@ function common(stack: Stack, app: App): Keys {
   };
 }
 
-/** Docker replaces what is unhealthy: that is left to procsup for as long as it may help. */
+/** Docker replaces unhealthy containers: first give procsup time to restart the app. */
 function healthcheck({ config }: App): Keys {
   return {
     test: ["CMD", ...PROBE_WORDS],
@@ -112,7 +112,7 @@ function healthcheck({ config }: App): Keys {
 }
 
 function updates({ config: { overlap, minUptimeMs, cron } }: App): Keys {
-  // A container of a job ends after each run, which is not a failure of an update.
+  // The container of a job ends after each run, which must not fail an update.
   if (cron !== undefined) return { update_config: { parallelism: 1, failure_action: "continue" } };
   const change = {
     parallelism: 1,
@@ -122,7 +122,7 @@ function updates({ config: { overlap, minUptimeMs, cron } }: App): Keys {
   return { update_config: { ...change, failure_action: "rollback" }, rollback_config: change };
 }
 
-/** A job waits for its time inside: its container is started again after each run. */
+/** A job waits for its time in the container, which is started again after each run. */
 function restartPolicy({ config }: App): Keys {
   const { restartPolicy, cron } = config;
   const condition = cron !== undefined
@@ -162,7 +162,7 @@ function dependencies(stack: Stack, { config: { dependsOn } }: App): Keys {
   );
 }
 
-/** Secrets of a Swarm are made before; compose has them from files. */
+/** Swarm secrets are created beforehand (`external`); compose reads them from files. */
 function secrets({ apps }: Stack, external: boolean): Keys {
   const all = apps.flatMap(({ files }) => Object.entries(files));
   if (all.length === 0) return {};

@@ -1,4 +1,4 @@
-/** The image of a folder with procsup in it. */
+/** The Dockerfile for a folder of apps with procsup. */
 
 import { singleQuoted } from "../model/shell_line.ts";
 import { basename } from "../npm/path.js";
@@ -7,13 +7,13 @@ import { APP_FOLDER, type Stack } from "./stack.ts";
 
 /** A runtime in an image. */
 interface Layer {
-  /** Image that has it: the newest release of its major version. */
+  /** Image with the runtime: the newest release of its major version. */
   readonly image: string;
-  /** Files and folders of that image that make the runtime. */
+  /** Files and folders of that image that contain the runtime. */
   readonly paths: readonly string[];
-  /** File of the project → the command that installs what it names. */
+  /** Project file → the command that installs its dependencies. */
   readonly install: Readonly<Record<string, string>>;
-  /** The variables of its image stay there. Packages go into the folder of the apps, and along. */
+  /** Variables to set, as those of its image are not copied. Packages go into the apps' folder. */
   readonly env?: string;
 }
 
@@ -70,7 +70,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
 };
 
-/** Programs that come with a runtime, for apps that name one: `command: npm start`. */
+/** Program → runtime, for apps that name a program: `command: npm start`. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   ...{ node: "node", npm: "node", npx: "node", pnpm: "node", yarn: "node" },
   ...{ python: "python", pip: "python", deno: "deno", bun: "bun", bunx: "bun", go: "go" },
@@ -80,12 +80,12 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 /** Image without a runtime. */
 const PLAIN = "debian:bookworm-slim";
 
-/** Left out of an image: secrets, and what is built there. */
+/** Left out of an image: secrets, and files that the build creates. */
 const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
 
-/** How the image is made. */
+/** Options of the image. */
 export interface ImageRequest {
-  /** The last stage builds on it, instead of on the image of the first runtime. */
+  /** Base image, instead of the image of the first runtime. */
   readonly base?: string;
   readonly has: (path: string) => boolean;
 }
@@ -128,12 +128,12 @@ export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
   ].join("\n");
 }
 
-/** `.dockerignore` beside it. */
+/** The `.dockerignore` file for it. */
 export function dockerignore(): string {
   return `${LEFT_OUT.join("\n")}\n`;
 }
 
-/** Runtimes of the apps, those of most apps first. */
+/** Runtimes of the apps, most used first. */
 function runtimesOf({ apps, losses }: Stack): string[] {
   const counts = new Map<string, number>();
   for (const { name, config } of apps) {
@@ -151,7 +151,7 @@ function runtimesOf({ apps, losses }: Stack): string[] {
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
 }
 
-/** `/usr/bin/python3.11` → `python`. */
+/** Name of a program: `/usr/bin/python3.11` → `python`. */
 function programOf(entrypoint: string): string {
   return basename(entrypoint).replace(/[\d.]+$/, "");
 }

@@ -1,18 +1,17 @@
-/** What each key of a process is called on each engine, as data: losses and the documentation come from it. */
+/** The counterpart of each process key on each engine, as data for losses and the documentation. */
 
 import type { Key, KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 
-/** Engines that a configuration file is exported to. */
+/** Engines that a configuration file can be exported to. */
 export const ENGINES = ["kubernetes", "swarm", "compose", "nomad", "systemd"] as const;
 
-/** One of them. */
 export type Engine = (typeof ENGINES)[number];
 
-/** procsup acts on the key inside the container, as it does on one machine. */
+/** Cell of a key that procsup handles inside the container, as on one machine. */
 export const INSIDE = "=";
 
-/** The beginning of a cell that says why a key has no counterpart. */
+/** Prefix of a cell that says why a key has no counterpart. */
 const LACK = "- ";
 
 type Row = readonly [
@@ -23,10 +22,10 @@ type Row = readonly [
   systemd: string,
 ];
 
-/** procsup acts on it in containers; systemd has a word for it, or none. */
+/** procsup handles the key in containers; `systemd` is its cell for systemd. */
 const inside = (systemd: string): Row => [INSIDE, INSIDE, INSIDE, INSIDE, systemd];
 
-/** No engine of containers has it. */
+/** No container engine has a counterpart. */
 const nowhere = (why: string, systemd: string = LACK + why): Row => {
   const lack = LACK + why;
   return [lack, lack, lack, lack, systemd];
@@ -179,16 +178,16 @@ export function counterpart(key: string, engine: Engine): string {
   return ROWS[key]![ENGINES.indexOf(engine)]!;
 }
 
-/** Why an engine has no counterpart of a key; undefined if it has one. */
+/** Why an engine has no counterpart for a key; undefined if it has one. */
 export function lackOf(key: string, engine: Engine): string | undefined {
   const cell = counterpart(key, engine);
   return cell.startsWith(LACK) ? cell.slice(LACK.length) : undefined;
 }
 
-/** Objects that engines know key by key. */
+/** Object keys that are split: each of their keys has a row. */
 const SPLIT = new Set(["cron", "hooks", "limits"]);
 
-/** Keys with a row: those of a process, and of the objects in it that engines have parts of. */
+/** All keys with a row: those of a process, with the keys of split objects. */
 export const EXPORTED_KEYS: readonly string[] = exportedKeys(PROCESS_KEYS);
 
 function exportedKeys(table: KeyTable, prefix = ""): string[] {
@@ -199,7 +198,7 @@ function exportedKeys(table: KeyTable, prefix = ""): string[] {
   );
 }
 
-/** The row of the key table. */
+/** The entry of a key in the key table. */
 export function keyRow(key: string): Key {
   const [first, second] = key.split(".") as [string, string?];
   const row = PROCESS_KEYS[first]!;

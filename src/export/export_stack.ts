@@ -1,4 +1,4 @@
-/** A stack as the files of an engine, with a comment for each thing that the engine does not have. */
+/** Writes a stack as files of an engine, with a comment for each key without a counterpart. */
 
 import { yaml } from "../model/yaml.ts";
 import { lookAt } from "../platform/stat.ts";
@@ -16,7 +16,7 @@ export interface ExportedFile {
   readonly text: string;
 }
 
-/** What an export comes to. */
+/** The result of an export. */
 export interface Exported {
   readonly stack: Stack;
   readonly files: readonly ExportedFile[];
@@ -26,11 +26,11 @@ export type ExportRequest = Omit<StackRequest, "engine"> & {
   readonly to: Engine | "dockerfile";
   /** How Swarm publishes ports. */
   readonly ports?: PortMode;
-  /** What the image builds on. */
+  /** Base of the image. */
   readonly base?: string;
 };
 
-/** Exports a configuration. Throws `bad_request` for what the engine cannot be told. */
+/** Exports a configuration. Throws `bad_request` if it cannot be expressed on the engine. */
 export function exportStack({ to, ports = "ingress", base, ...request }: ExportRequest): Exported {
   const stack = stackOf({ ...request, engine: to === "dockerfile" ? "compose" : to });
   if (to !== "dockerfile") return { stack, files: FORMS[to](stack, ports) };
@@ -102,7 +102,7 @@ function unitText(stack: Stack, { path, sections, advice, app }: UnitFile): stri
   return `${head}${blocks.join("\n")}`;
 }
 
-/** A setting ends with its line. */
+/** Escapes line breaks: a setting is one line. */
 function oneLine(value: string | number): string {
   return String(value).replaceAll("\n", "\\n");
 }
@@ -119,7 +119,7 @@ function lossComment(loss: Loss): string {
   return comment(`No counterpart: ${lossText(loss)}`);
 }
 
-/** `api: watch: why it has no counterpart`. */
+/** The text of a loss: `api: watch: why it has no counterpart`. */
 export function lossText({ app, key, text }: Loss): string {
   return `${app === undefined ? "" : `${app}: `}${key}: ${text}`;
 }

@@ -1,4 +1,4 @@
-/** Manifests of Kubernetes. */
+/** Kubernetes manifests. */
 
 import type { CronConfig } from "../model/process_config.ts";
 import { cronJobSchedule } from "./calendar.ts";
@@ -14,13 +14,13 @@ import {
 
 type Manifest = Readonly<Record<string, unknown>>;
 
-/** Names of annotations, without a prefix. */
+/** Valid names of annotations, with or without a prefix. */
 const ANNOTATION = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 
-/** Value of the label of everything that an export made. */
+/** Value of the managed-by label of all exported objects. */
 export const MANAGED_BY = "procsup";
 
-/** The Secret that has the values of the file's variables and secret files. */
+/** Name of the Secret with the values of variables and secret files. */
 export function secretName({ name }: Stack): string {
   return `${name}-secrets`;
 }
@@ -43,7 +43,7 @@ function configMap(stack: Stack, app: App): Manifest[] {
   }];
 }
 
-/** Another one for other values: pods are replaced then, and a revision keeps its own. */
+/** The name changes with the values: that replaces the pods, and each revision keeps its own. */
 function configMapName(stack: Stack, app: App): string {
   return `${metadata(stack, app).name}-${checksum(JSON.stringify(app.plain))}`;
 }
@@ -97,7 +97,7 @@ function workload(stack: Stack, app: App): Manifest {
       template: pod(stack, app, "Never"),
     };
     const job = head("batch/v1", "Job", stack, app);
-    // A Job cannot be changed, so a changed one has another name.
+    // A Job cannot be changed, so a changed one gets another name.
     const name = `${job.metadata.name}-${checksum(JSON.stringify(spec))}`;
     return { ...job, metadata: { ...job.metadata, name }, spec };
   }
@@ -117,7 +117,7 @@ function workload(stack: Stack, app: App): Manifest {
   };
 }
 
-/** After that a rollout has failed: longer than an app may take to become ready. */
+/** Deadline of a rollout: longer than an app may take to become ready. */
 function progressSeconds({ config }: App): number {
   return Math.ceil((config.listenTimeoutMs + config.minUptimeMs) / 1000) + 60;
 }
@@ -210,7 +210,7 @@ function container(stack: Stack, app: App): Manifest {
   };
 }
 
-/** procsup restarts an app that is not well; one that stays so is replaced as a whole. */
+/** procsup restarts an unhealthy app. If it stays unhealthy, the kubelet restarts the container. */
 function probes({ config }: App): Manifest {
   const exec = { command: PROBE_WORDS };
   const probe = { exec, periodSeconds: PROBE_SECONDS, timeoutSeconds: PROBE_SECONDS };

@@ -1,4 +1,4 @@
-/** Jobs of Nomad, in the JSON that its API and `nomad job run -json` take. */
+/** Nomad jobs, as JSON for its API and `nomad job run -json`. */
 
 import {
   type App,
@@ -78,7 +78,7 @@ function network({ ports }: App): Keys {
   return { Networks: [{ Mode: "bridge", ReservedPorts: reserved }] };
 }
 
-/** Nomad restarts a task that procsup has not made ready again for a while. */
+/** Nomad restarts a task that stays unready for longer than `REPLACE_SECONDS`. */
 function service(stack: Stack, app: App): Keys {
   const [command, ...args] = PROBE_WORDS;
   return {
@@ -129,7 +129,7 @@ function task(stack: Stack, app: App): Keys {
   };
 }
 
-/** Values come from the variables of the job, `nomad var put nomad/jobs/…`. */
+/** A template with the job's Nomad variables, set by `nomad var put nomad/jobs/…`. */
 function withVariables({ name }: Stack, { id }: App, inner: string): string {
   return `{{ with nomadVar "nomad/jobs/${name}-${id}" }}${inner}{{ end }}`;
 }

@@ -1,4 +1,4 @@
-/** A configuration file as engines see it: apps in containers of one image, secrets by reference alone. */
+/** A configuration file for engines: apps in containers of one image, secrets only by reference. */
 
 import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
 import { isMap, valueAt } from "../config/document.ts";
@@ -13,30 +13,30 @@ import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
 /** The folder of the configuration file, in the image. */
 export const APP_FOLDER = "/app";
 
-/** Exists in the container while the app is ready: every engine's probe. */
+/** Exists in the container while the app is ready. Every engine probes this file. */
 const READY_FILE = "/tmp/procsup-ready";
 
 /** Time between probes. */
 export const PROBE_SECONDS = 5;
 
-/** An app that stays unready for this long is replaced: until then procsup restarts it. */
+/** An app that stays unready for this long is replaced. Until then procsup restarts it. */
 export const REPLACE_SECONDS = 120;
 
 export interface App {
   readonly name: string;
-  /** Its name for engines: a DNS label. */
+  /** The name on engines: a DNS label. */
   readonly id: string;
   readonly config: ProcessConfig;
   readonly loaded: LoadedProcess;
-  /** Variables whose values may be written. */
+  /** Variables whose values may be written to exported files. */
   readonly plain: Readonly<Record<string, string>>;
-  /** Variables that the engine must provide; false: they have a default. */
+  /** Variables from the engine; true if required, false if they have a default. */
   readonly variables: Readonly<Record<string, boolean>>;
-  /** Files that are secret: name of the secret → path in the container. */
+  /** Secret files by the name of their secret. */
   readonly files: Readonly<Record<string, SecretFile>>;
-  /** Ports that others reach. */
+  /** Ports that are reachable from outside the container. */
   readonly ports: readonly number[];
-  /** Grace of the engine: that of the app, its hooks, and of procsup itself. */
+  /** Stop timeout for the engine: that of the app and its hooks, plus time for procsup. */
   readonly graceSeconds: number;
 }
 
@@ -46,22 +46,22 @@ export interface SecretFile {
   readonly inside: string;
 }
 
-/** Something that an engine has no counterpart for. */
+/** A setting that has no counterpart on an engine. */
 export interface Loss {
   readonly app?: string;
   readonly key: string;
   readonly text: string;
 }
 
-/** The file, for one engine. */
+/** A configuration file, prepared for one engine. */
 export interface Stack {
-  /** Its name for engines. */
+  /** The name on engines. */
   readonly name: string;
   readonly file: string;
   readonly folder: string;
   readonly image: string;
   readonly apps: readonly App[];
-  /** Losses are added to it. */
+  /** Exporters add their losses here. */
   readonly losses: Loss[];
 }
 
@@ -74,7 +74,7 @@ export interface StackRequest {
   readonly stack?: string;
 }
 
-/** The name of the stack of a folder, or the one given. Throws `bad_request` for one that no engine takes. */
+/** The given stack name, or one made from a folder. Throws `bad_request` for an invalid name. */
 export function stackName(folder: string, given?: string): string {
   if (given === undefined || label(given, 20) === given) {
     return given ?? label(nameFromPath(folder), 20);
@@ -84,7 +84,7 @@ export function stackName(folder: string, given?: string): string {
   });
 }
 
-/** Makes the stack. Throws `bad_request` where a value is needed that is not set. */
+/** Makes the stack. Throws `bad_request` if a needed value is not set, or names clash. */
 export function stackOf({ file, loaded, engine, image, stack }: StackRequest): Stack {
   const folder = dirname(file);
   const name = stackName(folder, stack);
@@ -99,7 +99,7 @@ export function stackOf({ file, loaded, engine, image, stack }: StackRequest): S
   return { name, file: basename(file), folder, image: image ?? `${name}:latest`, apps, losses };
 }
 
-/** Words that run an app in its container, behind the entrypoint `procsup`. */
+/** The arguments of `procsup` that run an app in its container. */
 export function runWords(
   { name, config }: App,
   file: string,
@@ -123,7 +123,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     name,
     loaded,
     config,
-    // With that of the stack 63 characters; names of CronJobs and Jobs have up to 11 more.
+    // At most 63 characters with the stack name; names of CronJobs and Jobs get up to 11 more.
     id: label(name, cron === undefined && restartPolicy !== "never" ? 42 : 31),
     ...variablesOf(loaded),
     files: Object.fromEntries(filesOf(config, folder)),
@@ -132,7 +132,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
   };
 }
 
-/** Ports of sockets that are not on loopback, and the port of the app's `PORT`. */
+/** Ports of sockets that are not on loopback, and the value of `PORT` in `env`. */
 function portsOf(loaded: LoadedProcess): number[] {
   const { sockets, env } = loaded.config;
   const shared = parseSockets(settled(loaded, "sockets", sockets))
@@ -141,7 +141,7 @@ function portsOf(loaded: LoadedProcess): number[] {
   return [...new Set([...shared, ...own > 0 && own < 65_536 ? [own] : []])];
 }
 
-/** A DNS label. */
+/** Converts a name to a DNS label. */
 function label(name: string, most = 63): string {
   const text = name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   return (/^[a-z]/.test(text) ? text : `app-${text}`).slice(0, most).replace(/-$/, "");
@@ -157,7 +157,7 @@ function refuseSameIds(apps: readonly App[]): void {
   }
 }
 
-/** One of two files with the same name for engines would be lost. */
+/** Throws `bad_request` if two files have the same name on engines: one would be lost. */
 function refuseSameFiles(apps: readonly App[], folder: string): void {
   const known = new Map<string, string>();
   for (const [id, { path }] of apps.flatMap(({ config }) => filesOf(config, folder))) {
@@ -170,7 +170,7 @@ function refuseSameFiles(apps: readonly App[], folder: string): void {
   }
 }
 
-/** The value, whose variables must be set. */
+/** Returns the value. Throws `bad_request` if one of its variables is not set. */
 export function settled<T>({ references, config }: LoadedProcess, key: string, value: T): T {
   const unset = references.filter(({ path }) => path[0] === key)
     .flatMap(({ variables }) => Object.keys(variables).filter((name) => !variables[name]));
@@ -185,16 +185,16 @@ const SECRET_NAME =
   /pass(word|wd|phrase)?|secret|token|credential|(api|private|access)_?key|_key$|dsn$/i;
 const SECRET_VALUE = /:\/\/[^/\s:@]*:[^/\s@]+@|-----BEGIN/;
 
-/** Whether a literal value of a variable may be a secret. */
+/** True if a literal value of a variable may be a secret. */
 function looksSecret(name: string, value: string): boolean {
   return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
 }
 
-/** A secret in a command line: `--token=…`, `password: …`, `Bearer …`; not a reference to one. */
+/** A secret in a command line: `--token=…`, `password: …`, `Bearer …`, but not a reference. */
 const SECRET_TEXT =
   /(pass(word|wd|phrase)|secret|token|credential|api[-_]?key|bearer)["']?\s*[=:\s]\s*["']?[^\s"'$]/i;
 
-/** Whether a text with words of a command may hold a secret. */
+/** True if the words of a command may contain a secret. */
 export function holdsSecret(text: string): boolean {
   return SECRET_TEXT.test(text) || SECRET_VALUE.test(text);
 }
@@ -229,7 +229,7 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** What of an app has no counterpart, and is set to something else than its default. */
+/** The keys of an app that have no counterpart and are not set to their defaults. */
 function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[] {
   const { wire, config } = loaded;
   const losses: Loss[] = EXPORTED_KEYS.flatMap((key) => {
@@ -254,7 +254,7 @@ function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[]
   return losses;
 }
 
-/** Whether a key is written, with another value than its default. */
+/** True if a key is set to a value other than its default. */
 function isSet(wire: Readonly<Record<string, unknown>>, key: string): boolean {
   const value = valueAt(wire, key.split("."));
   const given = value ?? (isMap(wire.cron) || key !== "cron.schedule" ? undefined : wire.cron);

@@ -1,4 +1,4 @@
-/** Units of systemd that run the apps themselves: services, timers, sockets, and a target for all. */
+/** systemd units that run the apps without procsup: services, timers, sockets, and one target. */
 
 import { valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -9,13 +9,13 @@ import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
 import { type App, holdsSecret, settled, type Stack } from "./stack.ts";
 
-/** One unit, `[Section]` → settings. */
+/** A unit file: section → settings. */
 export interface UnitFile {
   readonly path: string;
   readonly sections: Readonly<Record<string, readonly Setting[]>>;
-  /** The app that it is for. */
+  /** The app of the unit. */
   readonly app?: string;
-  /** What the person who installs it must know. */
+  /** Notes for the person who installs it. */
   readonly advice: readonly string[];
 }
 
@@ -39,12 +39,12 @@ export function systemdUnits(stack: Stack): UnitFile[] {
   }];
 }
 
-/** How units of an app are called. Stacks and apps have no "_" in their ids, so no two have the same. */
+/** Name of an app's units. It is unique, as ids of stacks and apps contain no "_". */
 export function unitName(stack: string, app: string): string {
   return `${stack}_${app}`;
 }
 
-/** The units that run an app: its timer, or its services. */
+/** The units to enable for an app: its timer, or its services. */
 export function wantedUnits(stack: Stack, app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
@@ -94,7 +94,7 @@ function service(stack: Stack, app: App): UnitFile {
   };
 }
 
-/** The target takes what is enabled along. */
+/** The target starts the enabled units. */
 function install({ name }: Stack): Setting[] {
   return [["WantedBy", `${name}.target`]];
 }
@@ -117,7 +117,7 @@ function program(stack: Stack, app: App): Setting[] {
   ];
 }
 
-/** What runs, without the arguments: looked up on this machine. */
+/** The program without its arguments, looked up on this machine. */
 function argv({ losses }: Stack, { name, config }: App): readonly string[] {
   try {
     return commandLine({ ...config, args: [] }, Deno.env.get("PATH") ?? "").argv;
@@ -128,7 +128,7 @@ function argv({ losses }: Stack, { name, config }: App): readonly string[] {
   }
 }
 
-/** An argument as it is written, if it has variables. */
+/** The argument as written in the file, if it contains variables. */
 function referenceIn({ loaded }: App, index: number): string | undefined {
   return loaded.references.find(({ path }) => path[0] === "args" && path[1] === index)?.text;
 }
@@ -137,7 +137,7 @@ function referenceIn({ loaded }: App, index: number): string | undefined {
 function secretArgument({ losses }: Stack, app: App, index: number): string | undefined {
   const { args } = app.config;
   const before = index > 0 && args[index - 1]!.startsWith("-") ? `${args[index - 1]} ` : "";
-  // A default is written into the unit, and the value of a variable is not.
+  // Check the text that the unit would contain: defaults, but no values of variables.
   const text = referenceIn(app, index)?.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1");
   if (!holdsSecret(before + (text ?? args[index]!))) return undefined;
   const key = `args.${index}`;
@@ -149,7 +149,7 @@ function secretArgument({ losses }: Stack, app: App, index: number): string | un
   return `\${ARGUMENT_${index}}`;
 }
 
-/** What is plain is in the unit; what is not, in a file that the machine's owner writes. */
+/** Plain values go into the unit; the others into a file that the administrator writes. */
 function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
   const { env, secrets, envFile, inheritEnv, args } = app.config;
   const inArgs = app.loaded.references.filter(({ path }) => path[0] === "args")
@@ -198,7 +198,7 @@ function hooks({ losses }: Stack, { name, config, loaded: { wire } }: App): Sett
   });
 }
 
-/** Only the hook before the start stops what follows, and systemd takes no failure lightly. */
+/** A failed `pre_start` hook stops the start. For the others, "-" makes systemd ignore failures. */
 function hookLine({ command, ignoreFailure, runAsRoot }: HookConfig, key: string): string {
   const tolerant = ignoreFailure || key !== "preStart" ? "-" : "";
   return `${tolerant}${runAsRoot ? "+" : ""}/bin/sh -c ${commandWord(command, true)}`;
@@ -213,7 +213,7 @@ function ending(config: ProcessConfig): Setting[] {
     ["RestartSec", seconds(config.restartDelayMs)],
     ...(codes.length === 0 ? [] : [["SuccessExitStatus", codes.join(" ")] as const]),
     ["KillSignal", stopSignal],
-    // Only the app gets the signal, and all that it started is killed in the end.
+    // Only the app gets the stop signal. The rest of its process tree is killed afterwards.
     ["KillMode", "mixed"],
     ["TimeoutStopSec", seconds(Math.max(config.stopTimeoutMs, 1))],
     ...(reloadSignal === undefined
@@ -242,7 +242,7 @@ function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[]
     ["MemoryMax", limits.memoryBytes ?? maxMemoryBytes],
     ["CPUQuota", limits.cpuPercent === undefined ? undefined : `${limits.cpuPercent}%`],
     ["TasksMax", limits.pids],
-    // A dash in the name of a slice is a level of its own.
+    // A dash in a slice name would make a nested slice.
     ["Slice", namespace === "default" ? undefined : `${namespace.replaceAll("-", "_")}.slice`],
   ]);
 }
@@ -304,7 +304,7 @@ function timer(stack: Stack, app: App): UnitFile[] {
   }];
 }
 
-/** systemd waits for the end of a job, and for the start of anything else. */
+/** systemd waits for the end of a job, but only for the start of other apps. */
 function dependencies(stack: Stack, app: App): Setting[] {
   return Object.entries(app.config.dependsOn).flatMap(([name, state]) => {
     const other = stack.apps.find((one) => one.name === name)!;
