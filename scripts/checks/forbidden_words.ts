@@ -25,7 +25,7 @@ const RULES: readonly Rule[] = [
   },
   {
     word: /\bDeno\s*\.\s*(?:readTextFile|readFile|open)(?:Sync)?\b/g,
-    // The program that evaluates a configuration is text there, and runs in a child process.
+    // There, these calls are in the text of a program for a child process.
     allowedIn: /^(?!src\/(?:config|process|runtimes)\/)|^src\/config\/read_module\.ts$/,
     says: "other users may control what this room reads: use readForeignFile()",
   },

@@ -1,6 +1,6 @@
 /** The environment for testing the executable: alone in an empty folder, with an empty HOME. */
 
-/** Programs that users' machines need not have. */
+/** Programs that may be missing on users' machines. */
 const DEVELOPERS = new Set(["deno", "node", "nodejs", "npm", "npx", "bun"]);
 
 /** A folder with the executable, and environments for it. Removed at the end. */

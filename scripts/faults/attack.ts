@@ -54,7 +54,7 @@ async function attempt(name: string, program: string): Promise<Verdict> {
 
 /** Runs an attack in new namespaces, which no process of it outlives. */
 async function isolated(name: string, program: string): Promise<Verdict> {
-  // On a disk, where files may be sparse and blocks are counted.
+  // Use a disk, because files can be sparse there and blocks are counted.
   const folder = Deno.makeTempDirSync({ dir: "/var/tmp", prefix: "attack-" });
   Deno.chmodSync(folder, 0o1777);
   // The shell is pid 1 in the namespace and reaps orphans.

@@ -69,7 +69,7 @@ function fileSchema(): JsonSchema {
       processes: { description: "The processes." },
       webhooks: { description: "Webhooks." },
     },
-    // A file may omit what the file it extends has.
+    // A file may omit required keys that are in the file it extends.
     if: { required: ["extends"] },
     then: { properties: { processes: listOrMap("keys"), webhooks: listOrMap("webhookKeys") } },
     else: { properties: { processes: listOrMap("process"), webhooks: listOrMap("webhook") } },

@@ -83,7 +83,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     const own = parts.flatMap((part) => part.processes.get(name) ?? []);
     return loadProcess(name, defaults, own, context) ?? [];
   });
-  // Content sent instead of a file may need existing processes: planApply() checks that.
+  // Content sent instead of a file may depend on existing processes: planApply() checks that.
   if (request.inline === undefined) {
     checkDependencies(processes, names, problems, documents[0]!.file);
   }

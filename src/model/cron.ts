@@ -1,6 +1,6 @@
 /**
- * Computes when a schedule is due. Load this module with `import()` where a schedule needs it: it
- * brings the cron parser along.
+ * Computes when a schedule is due. Load this module with `import()` only when needed: it includes
+ * the cron parser.
  */
 
 import { Cron } from "../npm/croner.ts";
@@ -45,7 +45,7 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
   return { next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null };
 }
 
-/** The parser would also accept years and single dates. */
+/** Refuses a wrong number of fields: the parser also accepts years and single dates. */
 function formProblem(schedule: string): string | undefined {
   if (isNickname(schedule)) return undefined;
   const fields = schedule.trim().split(/\s+/).length;

@@ -31,7 +31,7 @@ export function parseDuration(value: DurationInput): number {
   throw new ProcsupError("bad_request", `Invalid duration ${quote(value)}: ${problem}`);
 }
 
-/** Says what is wrong with a duration and what is expected; undefined if it is valid. */
+/** Describes why a duration is invalid and what is expected; undefined if it is valid. */
 export function durationProblem(value: DurationInput): string | undefined {
   if (typeof value === "number" && Number.isInteger(value) && value > 0 && value < NS_PER_MS) {
     return "as a number it is nanoseconds, less than a millisecond; " +

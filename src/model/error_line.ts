@@ -1,4 +1,4 @@
-/** Finds the line of an app's output that says what went wrong. Pure, and linear in the lines. */
+/** Finds the line of an app's output that states the error. Pure. Takes linear time. */
 
 import {
   continuesEntry,

@@ -8,7 +8,7 @@ import { nameProblem } from "./name.ts";
 import { parseSignal } from "./signal.ts";
 
 interface FormatRule {
-  /** Says what is wrong with a text; undefined if it is valid. */
+  /** Why a text is invalid; undefined if it is valid. */
   readonly problem: (text: string) => string | undefined;
   /** A regular expression for editors that comes close to the check. */
   readonly pattern?: string;

@@ -34,7 +34,7 @@ export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed 
   );
 }
 
-/** Keys that are written even when they are empty: without `shell_env` an app inherits the daemon's. */
+/** Keys that are written even if empty: without `shell_env` an app inherits from the daemon. */
 const ALWAYS: ReadonlySet<string> = new Set(["args", "env", "shell_env"]);
 
 /** Converts a configuration in memory to wire form. Omits empty values whose default is empty. */

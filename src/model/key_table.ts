@@ -1,4 +1,4 @@
-/** The rows of a key table, and how they are found and named. Pure data: the command line loads it. */
+/** The types of a key table, and its lookups. Imports nothing: the command line loads it. */
 
 /** Text formats that a function checks: see `key_formats.ts`. */
 export type Format =
@@ -151,7 +151,7 @@ export function keyNames(table: KeyTable): string[] {
   return [...Object.keys(table), ...aliases];
 }
 
-/** The rows along a path into a value; it ends where the path leaves the table. */
+/** The rows along a path into a value, up to where the path leaves the table. */
 export function rowsAt(table: KeyTable, path: readonly PropertyKey[]): ValueType[] {
   const [name, ...rest] = path;
   const row = typeof name === "string" ? rowOf(table, name) : undefined;

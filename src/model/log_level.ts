@@ -1,4 +1,4 @@
-/** Reads level, message and fields from log lines. Pure, and linear in the length of the line. */
+/** Reads level, message and fields from log lines. Pure. Takes linear time. */
 
 import { LOG_LEVELS, type LogLevel } from "./log_line.ts";
 

@@ -12,7 +12,7 @@ export type ChangeType =
   | "unhealthy"
   | ProcessState;
 
-/** When each of them happens, for the documentation. */
+/** When each kind of event happens, for the documentation. */
 export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   added: "The process was created.",
   deleted: "The process was deleted.",

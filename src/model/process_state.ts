@@ -60,7 +60,7 @@ export interface Snapshot {
   readonly nextRestartAt: number | null;
   /** What it waits for, in state `waiting`. */
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
-  /** The attempt follows a run that was recycled, so post_restart runs after its start. */
+  /** True if the attempt follows a recycled run: post_restart then runs after the start. */
   readonly postRestartDue: boolean;
   /** In state `stopping`: why, if it starts again afterwards. */
   readonly stopCause: StopCause | null;

@@ -10,13 +10,13 @@ export interface Entry {
   patched: string | undefined;
   /** Number of requests in progress. */
   busy: number;
-  /** Counts requests: a request after which the number differs was overlapped by another. */
+  /** Counts requests. If it changes during a request, another request overlapped. */
   requests: number;
 }
 
 export class Ledger {
   readonly #entries = new Map<string, Entry>();
-  /** Times by name at which the run killed an app or its wrapper. */
+  /** Apps and wrappers that the run killed. */
   readonly killed: {
     readonly name: string;
     readonly what: "app" | "wrapper";
@@ -24,9 +24,9 @@ export class Ledger {
   }[] = [];
   /** Apps that may have been started as a dependency. */
   readonly upForOthers = new Set<string>();
-  /** Time by name at which an app was last deleted, or may have been. */
+  /** By name: when an app was last deleted, or may have been. */
   readonly forgotten = new Map<string, number>();
-  /** Times of requests by name. */
+  /** Number of requests by name. */
   readonly touched = new Map<string, number>();
 
   of(name: string): Entry {

@@ -8,8 +8,8 @@ import * as z from "../../npm/zod.ts";
 export const nothing: z.ZodMiniUndefined = z.undefined();
 
 /**
- * Adds a description, which appears in OpenAPI, for agents and in the wire types. Pass a schema of its
- * own, such as a clone: `check()` would make a copy with four times the memory.
+ * Adds a description, which appears in OpenAPI, for agents and in the wire types. Clone a schema
+ * that is used elsewhere: `check()` would make a copy with four times the memory.
  */
 export function about<S extends z.ZodMiniType>(schema: S, description: string): S {
   if (z.globalRegistry.has(schema)) throw new Error(`Described twice: ${description}`);
