@@ -1,6 +1,6 @@
 /**
- * Takes connections. Neither Deno.serve nor node:http accepts any more once there was no descriptor
- * for a connection; here that is a pause.
+ * Accepts connections. Deno.serve and node:http stop for good once no descriptor is left for a
+ * connection; this pauses instead.
  */
 
 import { messageOf } from "../model/errors.ts";
@@ -10,12 +10,12 @@ import { openFilesLimit } from "./ulimits.ts";
 const PAUSE_MS = 100;
 const WARN_EVERY_MS = 60_000;
 
-/** What becomes of connections. */
+/** What to do with connections. */
 export interface Acceptor<C> {
-  /** The next connection waits for this. */
+  /** Awaited before each connection. */
   readonly room?: () => Promise<void>;
   readonly take: (connection: C) => void;
-  /** No descriptor is left for the next one. */
+  /** Called when no descriptor is left for the next connection. */
   readonly full?: () => void;
   readonly warn: (message: string) => void;
 }
@@ -45,8 +45,8 @@ export async function accept<C>(
 }
 
 /**
- * How many connections one listener may have: a sixth of the descriptors. There are two listeners, and
- * the daemon needs the others for its files and its apps.
+ * Limit of connections per listener: a sixth of the descriptors. The daemon has two listeners, and
+ * needs the rest for its files and its apps.
  */
 export function mostConnections(): number {
   return Math.min(Math.max(Math.floor(openFilesLimit() / 6), 4), 2048);

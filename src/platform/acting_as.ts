@@ -1,13 +1,13 @@
 /**
- * Opening files with the rights of another user, as root on Linux.
+ * Opens files with the rights of another user, as root on Linux.
  *
- * There each thread has these rights for itself. The system calls change them on the thread that makes
- * them alone, which is that of the event loop; the C library's own `setgroups()` would change all.
+ * Linux keeps these rights per thread. The system calls change them on the calling thread only,
+ * which is that of the event loop; the C library's `setgroups()` would change all threads.
  */
 
 import { openLibc } from "./libc.ts";
 
-/** A user, and the group its programs begin with. With a name it has the other groups of that name. */
+/** A user and its primary group. With a name, the other groups of that name apply too. */
 export interface FileUser {
   readonly uid: number;
   readonly gid: number;
@@ -30,14 +30,14 @@ const SYS_SETGROUPS = Deno.build.arch === "x86_64" ? 116n : 159n;
 const PR_GET_DUMPABLE = 3;
 const PR_SET_DUMPABLE = 4;
 const PR_GET_SECUREBITS = 27;
-/** With it root keeps its rights to all files, whatever the user is. */
+/** Securebit with which root keeps its rights to all files after a change of user. */
 const NO_SETUID_FIXUP = 4;
 
 const MAX_GROUPS = 65_536;
 
 /**
- * Does `act`, which must not wait for anything, with the rights of a user on files; as root before and
- * after it. Throws when the rights cannot be changed.
+ * Runs `act`, which must be synchronous, with a user's rights on files, then restores root's.
+ * Throws when the rights cannot be changed.
  */
 export function actingAs<T>(user: FileUser, act: () => T): T {
   const c = openLibc(SYMBOLS);
@@ -52,17 +52,17 @@ export function actingAs<T>(user: FileUser, act: () => T): T {
     return act();
   } finally {
     take(c, { uid, gid }, groups);
-    // The kernel takes it away, and with it other programs of root may not look at us in a container.
+    // The kernel clears it. Without it, root's other programs cannot inspect us in a container.
     c.prctl(PR_SET_DUMPABLE, BigInt(dumpable));
   }
 }
 
-/** False when not all of it was done. */
+/** False when not every change took effect. */
 function take(c: Library, { uid, gid }: FileUser, groups: Ids): boolean {
   const set = c.setgroups(SYS_SETGROUPS, BigInt(groups.length), new Uint8Array(groups.buffer));
   c.setfsgid(gid);
   c.setfsuid(uid);
-  // They do not fail: they return what was in force before.
+  // These calls report no failure. They return the previous id.
   return set === 0n && c.setfsgid(gid) === gid && c.setfsuid(uid) === uid &&
     (c.prctl(PR_GET_SECUREBITS, 0n) & NO_SETUID_FIXUP) === 0;
 }
@@ -73,7 +73,7 @@ function ownGroups(c: Library): Ids {
   return groups;
 }
 
-/** As `setpriv --init-groups` finds them. */
+/** The groups that `setpriv --init-groups` would set. */
 function groupsOf(c: Library, name: string, gid: number): Ids {
   const count = new Int32Array([MAX_GROUPS]);
   const groups = new Uint32Array(MAX_GROUPS);

@@ -3,7 +3,7 @@
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
 
-/** As much of node:fs as is used: Deno itself opens no file without waiting for its reader. */
+/** The used part of node:fs. Deno's own functions wait for a reader when they open a FIFO. */
 interface NodeFs {
   readonly constants: Readonly<Record<"O_RDWR" | "O_WRONLY" | "O_NONBLOCK" | "O_NOCTTY", number>>;
   openSync(path: string, flags: number): number;
@@ -19,7 +19,7 @@ export function nodeFs(): NodeFs {
   return process.getBuiltinModule("node:fs");
 }
 
-/** How long an app may leave its full input alone. */
+/** How long the input of an app may stay full. */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 10;
 
@@ -35,11 +35,11 @@ export function removeInput(folder: string, runId: string): void {
   try {
     removeFile(inputPath(folder, runId));
   } catch {
-    // The disk refuses: a FIFO without a reader does no harm.
+    // The disk refuses. A FIFO without a reader does no harm.
   }
 }
 
-/** Writes a text to the FIFO of an app. Returns why not all of it was taken, as a sentence's end. */
+/** Writes a text to the FIFO of an app. Returns why part of it was not written, as a clause. */
 export async function writeInput(path: string, text: string): Promise<string | undefined> {
   const { constants, openSync, writeSync, closeSync } = nodeFs();
   const flags = constants.O_WRONLY | constants.O_NONBLOCK;
@@ -57,7 +57,7 @@ export async function writeInput(path: string, text: string): Promise<string | u
     }
     return undefined;
   } catch (error) {
-    // It has ended, or closed it, since the FIFO was opened.
+    // The app ended, or closed its input, after the FIFO was opened.
     if (hasCode(error, ["EPIPE"])) return CLOSED;
     throw error;
   } finally {

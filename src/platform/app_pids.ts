@@ -5,13 +5,13 @@ import { processTableIfReadable } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import type { Run } from "../model/process_state.ts";
 
-/** After that time a pid that the wrapper could not write down is looked for in the process table. */
+/** Delay until a pid that the wrapper could not record is looked up in the process table. */
 const LOOK_AFTER_MS = 500;
 
 /** The pids that are not known yet. */
 export class AppPids {
   readonly #files: RunFiles;
-  /** What takes the pid of a run, and since when it is waited for. */
+  /** The callback that gets the pid of a run, and since when it waits. */
   readonly #unknown = new Map<Run, { known(pid: number): void; readonly since: number }>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -19,7 +19,7 @@ export class AppPids {
     this.#files = files;
   }
 
-  /** Resolves with the pid of a run's app; never, when it ended before it had one. */
+  /** Resolves with the pid of a run's app. Never resolves if the app ended before it had one. */
   of(run: Run): Promise<number> {
     return new Promise((resolve) => {
       const known = (pid: number) => {
@@ -32,7 +32,7 @@ export class AppPids {
     });
   }
 
-  /** Looks for none any longer. */
+  /** Stops looking for pids. */
   close(): void {
     for (const run of [...this.#unknown.keys()]) this.#drop(run);
   }
@@ -41,7 +41,7 @@ export class AppPids {
   #look(): void {
     const before = performance.now() - LOOK_AFTER_MS;
     const late = [...this.#unknown].filter(([, { since }]) => since <= before);
-    // While many are launched there is always one that has no pid yet.
+    // Only for late ones: while many apps are launched, some pid is always unknown.
     const table = late.length === 0 ? [] : processTableIfReadable();
     for (const [run, { known }] of late) {
       if (!wrapperAlive(run)) this.#drop(run);

@@ -1,17 +1,17 @@
 /**
- * How programs are started for other users: apps, hooks, checks, commands of secrets, questions to
- * runtimes. What runs before the change of user has an environment of ours and an absolute path. The
- * variables are handed over under other names and get their own after the change: as arguments every
+ * Starts programs for other users: apps, hooks, checks, commands of secrets, queries to runtimes.
+ * What runs before the change of user gets an environment of ours and an absolute path. The
+ * variables are passed under other names and get their own after the change: as arguments every
  * user could read them, and in a file they would be on the disk.
  */
 
 import { isLinux } from "./os.ts";
 import { lookAt } from "./stat.ts";
 
-/** Where programs of the system are looked for. */
+/** Search path for programs of the system. */
 const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 
-/** A user other than ours. With a name it has the groups of that name. */
+/** A user other than our own. With a name, it gets the groups of that name. */
 export interface OtherUser {
   readonly uid: number;
   readonly gid: number;
@@ -25,31 +25,31 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Variables of ours: they mean nothing to the programs in between, and mark processes early. */
+/** Ours keep their names: the programs in between ignore them, and they mark processes early. */
 const OURS = /^PROCSUP_\w+$/;
 
 /**
- * Variables that some shell cannot pass on, acts upon, or changes: dash, bash, busybox and mksh were
- * asked. What every shell sets (PWD, SHLVL, _) is left to it.
+ * Variables that some shell (dash, bash, busybox or mksh) cannot pass on, acts upon, or changes.
+ * Those that every shell sets (PWD, SHLVL, _) are left to it.
  */
 const NOT_FOR_SHELLS =
   /^(?![A-Za-z_]\w*$)|^(?:BASH\w*|COMP_WORDBREAKS|ENV|EPOCH\w+|HISTCMD|IFS|KSH\w+|LINENO|OPTERR|OPTIND|PATHSEP|PGRP|PIPESTATUS|POSIXLY_CORRECT|PPID|PS[124]|S?RANDOM|SECONDS|SHELLOPTS|USER_ID|procsup_pid)$/;
 
-/** What cannot be done for other users here, as a sentence's end; undefined when all is there. */
+/** What other users need and this machine lacks, as the end of a sentence; else undefined. */
 export function otherUserProblem(): string | undefined {
   if (!isLinux || systemProgram("setpriv") === undefined) return 'need the program "setpriv"';
   if (!envSplits()) return 'need an "env" that knows -S, such as that of GNU coreutils 8.30';
   return undefined;
 }
 
-/** The program as it is started for a user; without one it stays as it is. */
+/** Makes a program run as a user. Without a user it stays as it is. */
 export function startedFor(user: OtherUser | undefined, program: Program): Program {
   if (user === undefined) return program;
   const { argv, env } = renamed(program, []);
   return { argv: [...changeTo(user), ...argv], env };
 }
 
-/** The same behind a shell, which sets the variables `set` itself. */
+/** Like `startedFor()`, for a start by a shell that sets the variables in `set` itself. */
 export function startedByShell(
   user: OtherUser | undefined,
   program: Program,
@@ -60,17 +60,19 @@ export function startedByShell(
     return { argv: [...changeTo(user), ...argv], env };
   }
   const plain = !Object.keys(program.env).some((name) => NOT_FOR_SHELLS.test(name));
-  // Without such an env the shell loses what it cannot pass on.
+  // Without `env -S` the shell loses what it cannot pass on.
   return plain || !envSplits() ? program : renamed(program, set);
 }
 
-/** How long a program of another user may take to answer, in seconds: the supervisor waits for it. */
+/** Time limit of a query run as another user, in seconds: the supervisor waits for it. */
 const ANSWER_SECONDS = "2";
 
-/** Only the shell holds the end that is read from, whatever the program leaves running. */
+/** Only the shell writes to us: what the program leaves running cannot keep our pipe open. */
 const FIRST_LINE = '"$@" 2>/dev/null | { read -r line; echo "$line"; }';
 
-/** The first line that a program prints; empty when it cannot be run. One of ours keeps our variables. */
+/**
+ * The first line a program prints; empty if it cannot run. Without `user` it keeps our variables.
+ */
 export function askProgram(user: OtherUser | undefined, program: Program, cwd: string): string {
   const { argv: [own, ...ownArgs], env } = startedFor(user, program);
   const [name, ...args] = user === undefined
@@ -99,7 +101,7 @@ function changeTo({ uid, gid, name }: OtherUser): string[] {
   return [systemProgram("setpriv")!, "--reuid", `${uid}`, "--regid", `${gid}`, groups, "--"];
 }
 
-/** The variables under other names, and an `env` that gives them back their own. */
+/** Passes the variables under other names to an `env` that restores their own. */
 function renamed({ argv, env }: Program, set: readonly string[]): Program {
   const handed: Record<string, string> = { PATH: SYSTEM_PATH };
   const words = set.map((name) => `${name}=\${${name}}`);
@@ -108,7 +110,7 @@ function renamed({ argv, env }: Program, set: readonly string[]): Program {
     handed[other] = other === name ? value : `${name}=${value}`;
     words.push(other === name ? `${name}=\${${name}}` : `\${${other}}`);
   }
-  // A program with a "=" in its path would be taken for one more variable.
+  // `env` takes a path with a "=" for a variable.
   const program = argv[0]!.includes("=") ? [systemProgram("nice")!, "-n", "0", ...argv] : argv;
   const first = [systemProgram("env")!, "-i", "-S", ["--", ...words].join(" ")];
   return { argv: [...first, ...program], env: handed };
@@ -116,7 +118,7 @@ function renamed({ argv, env }: Program, set: readonly string[]): Program {
 
 let splits: boolean | undefined;
 
-/** Whether `env` fills in variables in a text of words. Asked once. */
+/** Whether `env` has -S and expands variables in it. Tested once. */
 function envSplits(): boolean {
   return splits ??= askEnv(systemProgram("env"));
 }

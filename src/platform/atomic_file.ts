@@ -1,10 +1,10 @@
-/** Files that are there whole or not at all. */
+/** Writes files so that they exist whole or not at all. */
 
 import { dirname } from "../npm/path.js";
 
 /**
- * Replaces a file in one step, so that a reader and a killed writer never leave half of it.
- * Not synced: it outlives a killed daemon, not a loss of power.
+ * Replaces a file atomically: readers never see half of it, even if the writer is killed. Not
+ * synced: it survives a killed daemon, not a loss of power.
  */
 export function replaceFile(path: string, content: string): void {
   replaceBy(path, (temporary) => {
@@ -12,20 +12,20 @@ export function replaceFile(path: string, content: string): void {
   });
 }
 
-/** Replaces a file in one step and has it on the disk, directory entry included, before it returns. */
+/** Replaces a file atomically, and syncs it and its directory entry to the disk. */
 export function replaceFileDurably(path: string, content: string): void {
   replaceBy(path, (temporary) => writeDurably(temporary, content));
   syncFolderOf(path);
 }
 
-/** Makes a file that is not there yet, and has it on the disk before it returns. */
+/** Creates a file that must not exist yet, and syncs it to the disk. */
 export function writeDurably(path: string, content: string): void {
   using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
   writeAll(file, new TextEncoder().encode(content));
   file.syncSync();
 }
 
-/** Has the names in the folder of a file on the disk before it returns. */
+/** Syncs the folder of a file to the disk. */
 export function syncFolderOf(path: string): void {
   using directory = Deno.openSync(dirname(path));
   directory.syncSync();
@@ -37,13 +37,13 @@ function replaceBy(path: string, write: (temporary: string) => void): void {
     afresh(temporary, () => write(temporary));
     Deno.renameSync(temporary, path);
   } catch (error) {
-    // On a full disk half a file would take the room that is left.
+    // On a full disk half a file would use up the remaining space.
     removeIfPossible(temporary);
     throw error;
   }
 }
 
-/** Makes a new file, never through a link. One that a killed writer has left goes. */
+/** Creates a file, never through a link. Removes one that a killed writer left. */
 export function afresh(path: string, make: () => void): void {
   try {
     make();
@@ -54,16 +54,16 @@ export function afresh(path: string, make: () => void): void {
   }
 }
 
-/** Removes a file, without a word where that fails. */
+/** Removes a file; ignores failures. */
 export function removeIfPossible(path: string): void {
   try {
     Deno.removeSync(path);
   } catch {
-    // It was never made, or the disk takes no change at all.
+    // It was never created, or the disk is read-only.
   }
 }
 
-/** A write may be short, on a full disk above all. */
+/** A single write may be short, on a full disk for instance. */
 function writeAll(file: Deno.FsFile, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     written += file.writeSync(bytes.subarray(written));
@@ -81,7 +81,7 @@ export function appendToFile(path: string, content: string): boolean {
   }
 }
 
-/** Removes a file that may not be there. */
+/** Removes a file if it exists. */
 export function removeFile(path: string): void {
   try {
     Deno.removeSync(path);

@@ -1,13 +1,15 @@
 /**
- * A control group (v2) for each run, where the machine lets us: a process can leave its session and
- * clear its environment, but not this.
+ * A control group (v2) for each run, where the machine allows it: a process can leave its session
+ * and clear its environment, but it cannot leave its control group.
  *
- * To join one takes 4 to 20 ms on an idle machine, since the kernel waits for all processors. An app
- * with limits waits for it before it starts; any other is moved while it starts (`Gatherer`).
+ * Joining a group takes 4 to 20 ms on an idle machine, since the kernel waits for all processors.
+ * An app with limits waits for it before it starts; any other is moved while it starts
+ * (`Gatherer`).
  *
- * The groups are below the supervisor's own one, in `procsup/<run id>`: what rules the supervisor, a
- * systemd unit for one, rules the apps too. A unit of systemd must have `Delegate=yes`, and
- * `DelegateSubgroup=daemon` for limits, since a group with processes in it can give no controllers.
+ * The groups are below the supervisor's own one, in `procsup/<run id>`: what controls the
+ * supervisor, such as a systemd unit, controls the apps too. A systemd unit must have
+ * `Delegate=yes`, and `DelegateSubgroup=daemon` for limits: a group that contains processes cannot
+ * pass on controllers.
  */
 
 import type { LimitsConfig } from "../model/process_config.ts";
@@ -24,22 +26,22 @@ const LIMITS = [
   { key: "pids", name: "pids", controller: "pids", file: "pids.max" },
 ] as const satisfies readonly { key: keyof LimitsConfig; [more: string]: string }[];
 
-/** Microseconds in which a processor's time is dealt out: the kernel's own default. */
+/** Period of the CPU limit in microseconds: the kernel's default. */
 const CPU_PERIOD = 100_000;
 
-/** An empty group of that age was left by a killed supervisor: no launch takes so long. */
+/** An older empty group was left by a killed supervisor: no launch takes so long. */
 const STALE_MS = 60_000;
 
-/** The groups of a machine. */
+/** The control groups of runs. */
 export class Cgroups {
   readonly #folder: string | undefined;
   readonly #base: string | undefined;
-  /** Groups of runs that a supervisor in another place of the tree began. */
+  /** Paths of groups that a supervisor elsewhere in the tree created. */
   readonly #elsewhere = new Map<string, string>();
   /** Groups that could not be removed yet. */
   readonly #occupied = new Set<string>();
   readonly #removals = new Set<Promise<void>>();
-  /** Runs whose group has all that they started. */
+  /** Runs whose group contains every process that they started. */
   readonly #whole = new Set<string>();
   #usable: boolean | undefined;
 
@@ -49,7 +51,7 @@ export class Cgroups {
     this.#folder = base === undefined ? undefined : `${base}/procsup`;
   }
 
-  /** Makes the group of a run with limits. Returns its path, or undefined where there can be none. */
+  /** Creates the group of a run with limits. Returns its path; undefined if there can be none. */
   create(runId: string, limits: LimitsConfig = {}): string | undefined {
     if (!this.#isUsable()) return undefined;
     this.#removeOccupied();
@@ -67,8 +69,8 @@ export class Cgroups {
   }
 
   /**
-   * Makes a run's group; false where there can be none. The kernel makes and removes no group while it
-   * moves a process, which may take 20 ms: that must not hold up the launches of other apps.
+   * Creates a run's group; false without usable cgroups. While the kernel moves a process, for up
+   * to 20 ms, it creates and removes no group: that must not delay the launches of other apps.
    */
   async createAside(runId: string): Promise<boolean> {
     if (!this.#isUsable()) return false;
@@ -81,7 +83,7 @@ export class Cgroups {
     }
   }
 
-  /** What is wrong with limits, as a sentence's end, or undefined. */
+  /** Why limits cannot be applied, as a clause; undefined if they can. */
   problem(limits: LimitsConfig): string | undefined {
     const refused = LIMITS.find(({ key, controller }) =>
       limits[key] !== undefined && !this.#canControl(controller)
@@ -90,7 +92,7 @@ export class Cgroups {
     return `limits.${refused.name} needs a writable cgroup v2 with the ${refused.controller} controller`;
   }
 
-  /** Remembers where a run's group is, by one of its processes. */
+  /** Remembers the path of a run's group, found by one of its processes. */
   locate(runId: string, pid: number): void {
     const path = this.#base === undefined ? undefined : groupOf(pid);
     if (path?.endsWith(`/procsup/${groupName(runId)}`)) this.#elsewhere.set(runId, path);
@@ -102,37 +104,37 @@ export class Cgroups {
     await Deno.writeTextFile(file, String(pid), { create: false }).catch(() => {});
   }
 
-  /** Remembers that a run's group has all that it started: nothing can leave the group. */
+  /** Remembers that a run's group contains every process of the run: none can leave it. */
   complete(runId: string): void {
     this.#whole.add(runId);
   }
 
-  /** Whether a run's group is known to have all that it started. */
+  /** Whether a run's group is known to contain every process of the run. */
   isWhole(runId: string): boolean {
     return this.#whole.has(runId) && lstatIfAny(this.#path(runId)) !== undefined;
   }
 
-  /** Living processes in a run's group, and in those that the app made in it. */
+  /** Living processes in a run's group, and in the groups that the app created in it. */
   members(runId: string): number[] {
     return this.#folder === undefined ? [] : membersOf(this.#path(runId));
   }
 
-  /** Those of them that are in the group itself. */
+  /** Living processes in the group itself, not in groups below it. */
   ownMembers(runId: string): number[] {
     return this.#folder === undefined ? [] : pidsIn(this.#path(runId));
   }
 
-  /** SIGKILL to all in a run's group, those being forked included. */
+  /** Sends SIGKILL to every process in a run's group, even to those being forked. */
   kill(runId: string): void {
     if (this.#folder === undefined) return;
     try {
       Deno.writeTextFileSync(`${this.#path(runId)}/cgroup.kill`, "1", { create: false });
     } catch {
-      // No such group, or a kernel before 5.14: they are killed one by one.
+      // No such group, or a kernel before 5.14: the caller kills them one by one.
     }
   }
 
-  /** Removes a run's group, within moments or when it is empty. */
+  /** Removes a run's group: in the background, and again later if it is not empty. */
   remove(runId: string): void {
     if (this.#folder === undefined) return;
     this.removeEmpty(runId);
@@ -140,7 +142,7 @@ export class Cgroups {
     this.#whole.delete(runId);
   }
 
-  /** Removes the group of a run whose app has ended while the group was made. */
+  /** Removes the group of a run whose app ended while the group was created. */
   removeEmpty(runId: string): void {
     this.#beginRemoval(this.#path(runId));
   }
@@ -182,11 +184,11 @@ export class Cgroups {
   }
 
   #prepare(): boolean {
-    // The wrapper's shell is given the path between quotes.
+    // The wrapper's shell gets the path in single quotes.
     if (this.#folder === undefined || this.#folder.includes("'")) return false;
     try {
       Deno.mkdirSync(this.#folder, { recursive: true });
-      // Moving a process asks for the right to write here too.
+      // Moving a process needs write permission here too.
       Deno.openSync(`${this.#base}/cgroup.procs`, { write: true }).close();
       this.#track(removeStale(this.#folder));
       return true;
@@ -202,8 +204,8 @@ export class Cgroups {
 }
 
 /**
- * The first 48 bits of a run id, which is a UUID: every user can see the names of groups, and who knows
- * the whole id can make a process count as the app's.
+ * The first 48 bits of a run id, which is a UUID. Every user can see the names of groups, and with
+ * the whole id a user could make a process count as the app's.
  */
 function groupName(runId: string): string {
   return runId.slice(0, 13);
@@ -215,7 +217,7 @@ function limitText(key: keyof LimitsConfig, value: number): string {
     : `${value}`;
 }
 
-/** Has a group give a controller to those below it; whether it does. */
+/** Enables a controller for the groups below this one; false when the kernel refuses. */
 function enable(group: string, controller: string): boolean {
   const file = `${group}/cgroup.subtree_control`;
   if ((readFileIfAny(file) ?? "").trim().split(" ").includes(controller)) return true;
@@ -264,7 +266,7 @@ async function removeStale(folder: string): Promise<void> {
   }
 }
 
-/** Where the tree of groups is mounted: alone, or beside that of v1. */
+/** Mount points of cgroup v2: alone, or beside v1. */
 const MOUNTS = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 
 /** Path of a process's group; undefined without cgroup v2. */
@@ -283,20 +285,20 @@ function baseOf(pid: number | "self"): string | undefined {
 }
 
 /**
- * The controllers that the apps of a supervisor can be given limits by; undefined where there is no
- * cgroup v2. A group that has the supervisor itself in it can pass none on.
+ * The controllers with which a supervisor can limit its apps; undefined without cgroup v2. None if
+ * the supervisor itself is in the group: such a group cannot pass on controllers.
  */
 export function controllersOf(pid: number | "self"): readonly string[] | undefined {
   const base = baseOf(pid);
   if (base === undefined) return undefined;
-  // The root alone may do both.
+  // Only the root group may contain processes and pass on controllers.
   if (base === groupOf(pid) && !MOUNTS.includes(base)) return [];
   return (readFileIfAny(`${base}/cgroup.controllers`) ?? "").trim().split(" ");
 }
 
 let groups: Cgroups | undefined;
 
-/** The groups of this machine. */
+/** The control groups of this machine. */
 export function cgroups(): Cgroups {
   return groups ??= new Cgroups(baseOf("self"));
 }

@@ -1,17 +1,17 @@
 /**
- * Moves running apps into their control groups, off the path of their start: to join one may take
- * 20 ms. What an app forks and hides before it is moved is known by its environment and its process
- * group alone; all that it forks later is in its control group, whatever it does.
+ * Moves running apps into their control groups without delaying their start: joining a group may
+ * take 20 ms. What an app forks and hides before it is moved is recognized by its environment and
+ * its process group only; what it forks later is always in its control group.
  */
 
 import type { Run } from "../model/process_state.ts";
 import type { Cgroups } from "./cgroup.ts";
 import { childrenOf, processRow } from "./process_table.ts";
 
-/** How often what was forked before its parent was moved is looked for. */
+/** Maximum number of looks for processes that were forked before their parent was moved. */
 const ROUNDS = 8;
 
-/** A look may miss a child while another one ends; as many in a row miss none. */
+/** Looks in a row that must find nothing: one may miss a child while another child ends. */
 const QUIET_ROUNDS = 2;
 
 /** Moves apps into their groups. */
@@ -24,7 +24,7 @@ export class Gatherer {
     this.#groups = groups;
   }
 
-  /** Moves an app and what it has forked so far. An adopted one may have a group elsewhere. */
+  /** Moves an app and its descendants. An adopted app may have a group elsewhere. */
   gather(run: Run, pid: number, isAdopted: boolean): void {
     const work: Promise<void> = this.#gather(run, pid, isAdopted)
       // An app that could not be moved is still known by its environment.
@@ -44,7 +44,7 @@ export class Gatherer {
     const isOurs = () => processRow(pid)?.ppid === run.wrapperPid;
     if (isAdopted) this.#groups.locate(run.runId, pid);
     if (!isOurs() || !await this.#groups.createAside(run.runId)) return;
-    // Meanwhile its pid may have become another process's.
+    // The pid may have been reused meanwhile.
     if (!isOurs()) return this.#groups.removeEmpty(run.runId);
     let outside: readonly number[] = [pid];
     for (let round = 0, quiet = 0; round < ROUNDS; round++) {
@@ -64,7 +64,7 @@ function outsideOf(inside: readonly number[], tree: readonly number[]): readonly
   return tree.filter((pid) => !inside.includes(pid));
 }
 
-/** Pids of a process and of all below it. */
+/** Pids of a process and its descendants. */
 function treeOf(pid: number): readonly number[] {
   const found = [pid];
   for (const one of found) found.push(...childrenOf(one));

@@ -1,8 +1,8 @@
-/** What a client needs of the runtime of its program: Deno, Node.js or Bun. Nothing is called at import. */
+/** What a client needs from its runtime: Deno, Node.js or Bun. Nothing is called at import. */
 
 /** A connection to a Unix socket. */
 export interface Connection {
-  /** Fills a part of `into`; null at the end. */
+  /** Reads into `into`. Resolves with the number of bytes; null at the end. */
   read(into: Uint8Array): Promise<number | null>;
   /** Number of bytes written. */
   write(bytes: Uint8Array): Promise<number>;
@@ -23,7 +23,7 @@ const IN_DENO: ClientSystem = {
   connect: (path) => Deno.connect({ transport: "unix", path }),
 };
 
-/** As much of `process` and of two modules of Node.js as is used. */
+/** The used part of `process` and of two modules of Node.js. */
 interface NodeProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
   cwd(): string;
@@ -81,7 +81,7 @@ function nodeConnection(socket: NodeSocket): Connection {
   };
 }
 
-/** This program's. */
+/** The functions of the current runtime. */
 export function clientSystem(): ClientSystem {
   return "Deno" in globalThis ? IN_DENO : inNode();
 }
@@ -93,7 +93,7 @@ const CODES = {
   WouldBlock: "EAGAIN",
 };
 
-/** Whether an error is that of the system by Deno's name, whichever runtime threw it. */
+/** Whether an error is the system error of this name in Deno, whichever runtime threw it. */
 export function isSystemError(error: unknown, name: keyof typeof CODES): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === name || (error as { code?: unknown }).code === CODES[name];

@@ -1,6 +1,6 @@
 /** Time as the supervisor sees it; replaced in tests. */
 
-/** Ends a timer that has not fired. */
+/** Cancels a timer that has not fired. */
 export type Cancel = () => void;
 
 /** Wall time for people, steady time for measuring, and timers. */
@@ -13,7 +13,7 @@ export interface Clock {
   after(ms: number, act: () => void): Cancel;
 }
 
-/** 24.8 days: a timer of the runtime that is given more fires at once. */
+/** 24.8 days. The runtime fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clock. */

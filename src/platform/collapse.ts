@@ -1,7 +1,7 @@
 /**
  * Cuts bytes off the head of a file that others append to, in one step of the file system (ext4 and
- * xfs on Linux). By a call into the C library rather than by the `fallocate` command: a daemon that
- * is killed in the middle leaves no child behind which would cut later, after the next one looked.
+ * xfs on Linux). Calls the C library, not the `fallocate` command: a command left behind by a
+ * killed daemon could cut after the next daemon has looked.
  */
 
 import { mayCallC, openLibc } from "./libc.ts";
@@ -46,7 +46,7 @@ export function collapseHead(path: string, bytes: number): Promise<boolean> {
   return allocate(path, COLLAPSE_RANGE, 0, bytes);
 }
 
-/** Makes a hole of the first `bytes` of a file, which then read as zeros; false when it cannot. */
+/** Turns the first `bytes` of a file into a hole, which reads as zeros; false on failure. */
 export function punchHead(path: string, bytes: number): Promise<boolean> {
   return allocate(path, KEEP_SIZE_PUNCH_HOLE, 0, bytes);
 }
@@ -69,8 +69,8 @@ async function allocate(
 }
 
 /**
- * Position of the first byte from `position` on that is in no hole; Infinity when only a hole is left.
- * `position` itself where that cannot be told.
+ * First position from `position` on that is not in a hole; Infinity when only a hole follows.
+ * `position` itself when the system cannot tell.
  */
 export function nextData(path: string, position: number): number {
   const c = libc();
@@ -84,13 +84,13 @@ export function nextData(path: string, position: number): number {
   }
 }
 
-/** A part of a file that was never written: where it begins, and where data follows, if it does. */
+/** A hole of a file. It ends where data follows, or at the end of the file. */
 export interface Hole {
   readonly start: number;
   readonly end: number;
 }
 
-/** The first hole of a file; undefined without one. No writer that appends makes any. */
+/** The first hole of a file; undefined without one. Appending makes no holes. */
 export function firstHole(path: string): Hole | undefined {
   const c = libc();
   const fd = c === null ? -1 : openWith(c, path);
@@ -106,10 +106,10 @@ export function firstHole(path: string): Hole | undefined {
 }
 
 /**
- * Takes out the hole that a collapse of so many bytes left which was killed in the middle: xfs moves
- * what follows the head, and then leaves the file as long as it was, so that the next byte is written
- * behind a hole. The block before the hole ends, and the block behind it begins, with the zeros that
- * the other one has data for: laid over each other they are one block. May be killed and repeated.
+ * Removes the hole left by a collapse of `bytes` that was killed halfway: xfs has then moved what
+ * follows the head, but the file has its old length, so that the next append lands behind a hole.
+ * The blocks before and behind the hole are two parts of one block, each with zeros in place of the
+ * other part. Merged they are whole again. May be killed and repeated.
  */
 export async function closeGap(path: string, bytes: number): Promise<void> {
   const hole = firstHole(path);
@@ -120,16 +120,16 @@ export async function closeGap(path: string, bytes: number): Promise<void> {
   using file = Deno.openSync(path, { read: true, write: true });
   overlay(file, hole, shared);
   if (size > hole.end + shared) {
-    // Left where it is, the hole would be taken for the mark of a collapse once it is at the head.
+    // If it stayed, it would look like the mark of a collapse once it is at the head.
     const closed = await allocate(path, COLLAPSE_RANGE, hole.start, bytes);
     if (!closed) throw new Error(`The gap at byte ${hole.start} of "${path}" cannot be closed`);
   } else {
-    // The next line is on its way at most: what was written since the kill fits into a block.
+    // What was written since the kill fits into a block. At most one more line is being written.
     file.truncateSync(file.statSync().size - bytes);
   }
 }
 
-/** Lays the first bytes behind a hole over the last ones before it. */
+/** Merges the first bytes behind a hole into the last ones before it. */
 function overlay(file: Deno.FsFile, { start, end }: Hole, bytes: number): void {
   const [before, behind] = [new Uint8Array(bytes), new Uint8Array(bytes)];
   file.seekSync(start - bytes, Deno.SeekMode.Start);
@@ -146,7 +146,7 @@ function openWith(c: Library, path: string): number {
 
 const known = new Map<number, boolean>();
 
-/** Whether files in a folder can be cut at their head: tried once a file system. */
+/** Whether files in a folder can be cut at their head. Tested once per file system. */
 export async function canCollapse(folder: string): Promise<boolean> {
   const { dev } = await Deno.stat(folder);
   const before = known.get(dev);
@@ -169,7 +169,7 @@ async function tryCollapse(folder: string): Promise<boolean> {
   }
 }
 
-/** The unit of cuts in a file whose system reports blocks of that size. */
+/** The unit of cuts on a file system with this block size. */
 export function cutUnit(blockSize: number | null): number {
   return Math.max(CUT_UNIT, blockSize ?? 0);
 }

@@ -6,7 +6,7 @@ import { fixedWords } from "./own_program.ts";
 import { type ServiceManager, startedBy } from "./service_manager.ts";
 import { sealed, unsealed } from "./state_file.ts";
 
-/** Number of the format of state/: a program does not take over what a newer one wrote. */
+/** Version of the format of state/. A program refuses the state of a newer one. */
 export const STATE_FORMAT = 1;
 
 /** A daemon, as it recorded itself. */
@@ -16,9 +16,9 @@ export interface DaemonRecord {
   readonly protocol: number;
   /** The `STATE_FORMAT` it writes. */
   readonly state: number;
-  /** Words that start that very build again, whatever became of the executable since. */
+  /** Command line that starts the same build again, even if the executable was replaced since. */
   readonly words: readonly string[];
-  /** What starts it again when it ends, where something does. */
+  /** The service manager that restarts it; null without one. */
   readonly service: ServiceManager | null;
 }
 
@@ -35,7 +35,7 @@ export function recordDaemon(home: string, version: string, protocol: number): v
   replaceFile(recordPath(home), `${sealed(record)}\n`);
 }
 
-/** What the last daemon of a home recorded; undefined where nothing readable is. */
+/** The record of the last daemon of a home; undefined if there is none, or it is damaged. */
 export function readDaemonRecord(home: string): DaemonRecord | undefined {
   try {
     return unsealed(readFileIfAny(recordPath(home)) ?? "") as DaemonRecord;
@@ -45,8 +45,8 @@ export function readDaemonRecord(home: string): DaemonRecord | undefined {
 }
 
 /**
- * Throws `other_version` when a newer program wrote the state of a home in a format that this one, of
- * version `own`, does not understand. It would take every record for damaged.
+ * Throws `other_version` when a newer program wrote the state of a home in a format that this one,
+ * of version `own`, does not understand: every record would look damaged.
  */
 export function refuseNewerState(home: string, own: string): void {
   const { state, version } = readDaemonRecord(home) ?? { state: 0, version: "" };
@@ -59,7 +59,7 @@ export function refuseNewerState(home: string, own: string): void {
   );
 }
 
-/** Where a daemon of a home records itself. */
+/** Path of the daemon's record in a home. */
 export function recordPath(home: string): string {
   return `${home}/state/daemon.json`;
 }

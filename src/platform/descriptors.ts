@@ -1,4 +1,4 @@
-/** Descriptors that this process was started with. */
+/** Keeps inherited descriptors from child processes. */
 
 import { C, mayCallC, openLibrary } from "./libc.ts";
 import { isLinux } from "./os.ts";
@@ -10,9 +10,9 @@ const O_CLOEXEC = 0o2000000;
 const IOCTL = { ioctl: { parameters: ["i32", "u64"], result: "i32" } } as const;
 
 /**
- * Keeps what is open beyond the standard descriptors from the programs that this process starts. What
- * Deno opens is closed for them anyway; what the shell before it left open is not. Without the
- * permission to call the C library it stays as it is.
+ * Sets close-on-exec on all descriptors but the standard ones, so that apps do not inherit them.
+ * Deno's own have it, those that a shell left open do not. Does nothing without the permission to
+ * call the C library.
  */
 export function sealDescriptors(): void {
   const open = unsealed();
@@ -31,7 +31,7 @@ function unsealed(): number[] {
   }
 }
 
-/** Unknown on other systems, where sealing it once more does no harm. */
+/** False on other systems, where sealing again does no harm. */
 function isSealed(fd: number): boolean {
   const flags = isLinux ? /^flags:\s*(\d+)/m.exec(readProc(`/proc/self/fdinfo/${fd}`) ?? "") : null;
   return flags !== null && (parseInt(flags[1]!, 8) & O_CLOEXEC) !== 0;

@@ -1,15 +1,15 @@
-/** How much room a file system has. */
+/** Space on a file system. */
 
-/** In bytes. */
+/** Space in bytes. */
 export interface DiskSpace {
   readonly total: number;
-  /** What an ordinary user may still write. */
+  /** Free for ordinary users. */
   readonly available: number;
 }
 
 /** The file system that a path is on; zeros if unknown. */
 export async function diskOf(path: string): Promise<DiskSpace> {
-  // Deno has no word for it, and the module is too large to load for nothing.
+  // Deno has no such function, and the module is too large to load unless needed.
   const { statfsSync } = await import("node:fs");
   try {
     const { bsize, blocks, bavail } = statfsSync(path);

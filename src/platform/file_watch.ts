@@ -20,14 +20,14 @@ const SYMBOLS = {
 const NONBLOCK_CLOEXEC = 0o2004000;
 const [F_SETFL, F_SETOWN] = [4, 8];
 const [NONBLOCK, ASYNC] = [0o4000, 0o20000];
-/** Once: modify, attributes (a removal changes the number of links), delete, move; never a link's target. */
+/** One-shot; modify, attributes (a removal changes the link count), delete, move; no links. */
 const EVENTS = 0x8000_0000 + 0x0200_0000 + 0x2 + 0x4 + 0x400 + 0x800;
 const OVERFLOWN = -1;
 
-/** Bytes of an event of a file: watch, what, cookie, length of the name. */
+/** Size of a file's event: watch, mask, cookie, length of the name. */
 const EVENT_BYTES = 16;
 
-/** Events of this time are read together: one signal for each of many files would cost too much. */
+/** Events within this time are read together: a signal for each of many files costs too much. */
 const GATHER_MS = 50;
 
 /** The inotify queue that all watches of this process share. */

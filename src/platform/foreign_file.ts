@@ -1,7 +1,7 @@
 /**
- * Files that another user may have a hand in. Opening one neither waits (for the writer of a FIFO, for
- * the holder of a lease) nor makes a terminal ours, only regular files are read, and of these no more
- * than asked for.
+ * Reads files that another user may control. Opening one never waits (for the writer of a FIFO, or
+ * the holder of a lease) and never makes a terminal ours. Only regular files are read, up to a
+ * limit.
  */
 
 import { actingAs, type FileUser } from "./acting_as.ts";
@@ -11,8 +11,8 @@ import { isLinux } from "./os.ts";
 /** How a file is read. */
 export interface ForeignFileOptions {
   /**
-   * The user with whose rights it is opened; our own without one. Links are followed as that user, and
-   * not through `/proc`, where they would lead past folders that the user cannot enter.
+   * The user with whose rights it is opened; our own unless given. Links are followed with these
+   * rights, except links in `/proc`, which bypass folders that the user cannot enter.
    */
   readonly as?: FileUser | undefined;
   /** A larger file is refused. */
@@ -71,11 +71,11 @@ function open(path: string, as: FileUser | undefined): OpenFile {
   if (path.includes("\0")) throw new Error("its path holds a NUL");
   if (isLinux && mayCallC()) return openByCall(path, as);
   if (as !== undefined) throw new Error("to read it as another user takes Linux and --allow-ffi");
-  // Where no app has a user of its own.
+  // Here no app runs as another user.
   return openPlainly(path);
 }
 
-/** Whoever exchanges it between the two calls can make us wait. */
+/** A user who replaces the file between the two calls can make us wait. */
 function openPlainly(path: string): OpenFile {
   refuseOther(path);
   const file = Deno.openSync(path);
@@ -149,9 +149,9 @@ function openAt(c: Library, folder: number, path: string, resolve: number): numb
 }
 
 /**
- * Opens a file or folder in `folder`, whose path is real. Links that lead out of the folder are not
- * followed, even if they appear in this very moment. Returns a path that stays the opened one until it
- * is disposed of. Throws as `readForeignFile()`.
+ * Opens a file or folder in `folder`, a path without links. Links that lead out of the folder are
+ * not followed, even if they are created during the call. The returned path stays the opened file
+ * until it is disposed of. Throws as `readForeignFile()`.
  */
 export function openBeneath(folder: string, path: string): Disposable & { readonly path: string } {
   if (path.includes("\0")) throw new Deno.errors.NotFound("its path holds a NUL");
@@ -175,7 +175,7 @@ export function openBeneath(folder: string, path: string): Disposable & { readon
 
 const OUTSIDE = "it is outside of the folder";
 
-/** Where the system cannot tell one link from another, none is followed for another user. */
+/** Opens without `openat2`, which could tell links apart: no link is followed for another user. */
 function withoutLinks(c: Library, path: string, as: FileUser | undefined): number {
   const fd = c.open(new TextEncoder().encode(`${path}\0`), O_NOCTTY_NONBLOCK_CLOEXEC);
   if (fd < 0) throw failure(errno(c), as);
