@@ -1,4 +1,4 @@
-/** Runs that no record names, found by the wrappers that are alive. */
+/** Finds runs without a record by their living wrappers. */
 
 import type { Run } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
@@ -9,7 +9,7 @@ import { processRow, userOf } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { parseWrapperWords, type WrapperWords } from "./wrapper.ts";
 
-/** A run, as its processes show it. */
+/** A run, reconstructed from its processes. */
 export interface FoundRun {
   readonly run: Run;
   /** Pid of the app; 0 while it is not known. */
@@ -24,7 +24,7 @@ export interface FoundRun {
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
-/** All runs of the home of `files` whose wrapper is alive, but for those that are known. */
+/** All runs of the home of `files` whose wrapper is alive, except the known ones. */
 export async function findRuns(
   files: RunFiles,
   bootId: string,
@@ -46,11 +46,11 @@ function foundRun(
   { runId, pid: wrapperPid, bootId }: { runId: string; pid: number; bootId: string },
 ): FoundRun | undefined {
   try {
-    // Others can show the same words, and would have us run theirs.
+    // Another user could fake these arguments to make us run their program.
     if (userOf(wrapperPid) !== Deno.uid()) return undefined;
     const words = parseWrapperWords(textsOf(`/proc/${wrapperPid}/cmdline`));
     const row = processRow(wrapperPid);
-    // The app's own process has the same words for a moment, and leads no group.
+    // For a moment the app's own process has the same arguments, but it leads no group.
     if (words?.folder !== files.folder || row?.pgid !== wrapperPid || row.zombie) return undefined;
     const logs = ownLogs(words, pathsIn(dirname(files.folder)).apps);
     const pid = files.read(runId, "pid") ?? 0;
@@ -70,14 +70,14 @@ function foundRun(
   }
 }
 
-/** Those of its logs that are not in the home. */
+/** The logs of a run that are outside the home. */
 function ownLogs({ name, stdout, stderr }: WrapperWords, apps: string): Pick<Run, "logs"> {
   const isOwn = (path: string) => dirname(path) !== `${apps}/${name}`;
   if (!isOwn(stdout) && !isOwn(stderr)) return {};
   return { logs: { ...isOwn(stdout) && { stdout }, ...isOwn(stderr) && { stderr } } };
 }
 
-/** The app's own words, without programs that set something up before it. */
+/** The app's command, without the programs that set something up before it. */
 function commandOf({ command }: WrapperWords, pid: number): readonly string[] {
   const own = textsOf(`/proc/${pid}/cmdline`);
   const end = command.slice(command.length - own.length);
@@ -85,7 +85,7 @@ function commandOf({ command }: WrapperWords, pid: number): readonly string[] {
   return isShown ? own : command;
 }
 
-/** The app's environment or, where it has written over it, the wrapper's. */
+/** The app's environment, or the wrapper's if the app has overwritten its own. */
 function environmentOf(runId: string, wrapperPid: number, pid: number): Record<string, string> {
   const own = variables(textsOf(`/proc/${pid}/environ`));
   const isShown = own.PROCSUP_RUN_ID === runId && own.PROCSUP_NAME !== undefined;

@@ -1,4 +1,4 @@
-/** What there is to know about the machine. */
+/** Metrics of the machine. */
 
 import { isLinux } from "./os.ts";
 import { readProc } from "./process_table.ts";
@@ -8,12 +8,12 @@ interface CpuTimes {
   readonly total: number;
 }
 
-/** Reads the machine; remembers the CPU times for the next reading. */
+/** Reads the metrics; keeps the CPU times for the next reading. */
 export class HostMeter {
   #before: CpuTimes = { busy: 0, total: 0 };
   #percent = 0;
 
-  /** The machine now. Memory in bytes; of the CPU, percent of all cores since the reading before. */
+  /** Current values. Memory in bytes; CPU in percent of all cores since the previous reading. */
   read() {
     const memory = Deno.systemMemoryInfo();
     const [load1, load5, load15] = Deno.loadavg() as [number, number, number];
@@ -46,7 +46,7 @@ export class HostMeter {
   }
 }
 
-/** CPU times since the boot; without a /proc the load stands in for them. */
+/** CPU times since the boot; estimated from the load without /proc. */
 function cpuTimes(): CpuTimes {
   if (!isLinux) {
     const total = Deno.osUptime();

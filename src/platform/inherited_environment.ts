@@ -1,17 +1,17 @@
-/** The environment that others inherit from this process. */
+/** The environment that child processes inherit. */
 
 import { withoutNodeShim } from "./node_shim.ts";
 import { isServiceVariable } from "./notify.ts";
 
 /**
- * Without our own variables: called from inside an app, `PROCSUP_RUN_ID` would make its child that app's
- * part. And without those of a service manager, which are meant for this process alone.
+ * Without our own variables: inside an app, `PROCSUP_RUN_ID` would make the child part of that app.
+ * Without those of a service manager, which are meant for this process alone.
  */
 export function inheritedEnvironment(): Record<string, string> {
   return only((name) => !name.startsWith("PROCSUP_"));
 }
 
-/** The same of a shell, without what it counts and remembers for itself, and what nothing can set. */
+/** The same for a shell, without the variables that it manages itself and those it cannot set. */
 export function shellEnvironment(): Record<string, string> {
   return only((name) => /^(?!PROCSUP_)(?!(_|SHLVL|PWD|OLDPWD)$)[A-Za-z_]\w*$/.test(name));
 }

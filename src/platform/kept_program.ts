@@ -1,23 +1,22 @@
 /**
- * The program that a detached daemon runs from. npm replaces a package in place: a daemon that ran from
- * it would miss what it has not loaded yet, and could not be brought back. So it runs from a copy, 3 MB
- * in its home.
+ * The program that a detached daemon runs from: a copy in its home, 3 MB. npm replaces a package in
+ * place, so a daemon that ran from the package could not load the rest of it, nor be restarted.
  */
 
 import { readFileIfAny } from "./atomic_file.ts";
 import { readDaemonRecord } from "./daemon_record.ts";
 import { fixedWords, npmBundle } from "./own_program.ts";
 
-/** Written into the bundle when it is built. */
+/** File that is written into the bundle when it is built. */
 const BUILD_ID = "build_id";
 
-/** Words of the very build that `keepProgram()` gives for a home, which need not be there yet. */
+/** Command line of the copy that `keepProgram()` makes for a home. It need not exist yet. */
 export function keptWords(home: string): readonly string[] {
   const npm = npmBundle();
   return npm === undefined ? fixedWords() : npm.wordsFor(copyOf(npm.folder, home));
 }
 
-/** Copies the program into a home where that is needed, and removes copies that no daemon runs from. */
+/** Copies the program into a home if needed. Removes copies that no daemon runs from. */
 export function keepProgram(home: string): void {
   const npm = npmBundle();
   if (npm === undefined) return;
@@ -32,7 +31,7 @@ export function keepProgram(home: string): void {
   try {
     Deno.renameSync(temporary, copy);
   } catch {
-    // Another one was faster.
+    // Another process was faster.
     Deno.removeSync(temporary, { recursive: true });
   }
 }

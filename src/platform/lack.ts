@@ -1,7 +1,7 @@
-/** Failures for lack of something that the machine may have again later. */
+/** Failures for lack of a resource that may be available again later. */
 
 const CODES: ReadonlySet<unknown> = new Set([
-  // The home lacks folders, which are put back, or its disk refuses them.
+  // Folders of the home are missing until they are restored, or its disk refuses them.
   "home_unusable",
   "EAGAIN",
   "EMFILE",
@@ -9,19 +9,19 @@ const CODES: ReadonlySet<unknown> = new Set([
   "ENOMEM",
   "ENOSPC",
   "EDQUOT",
-  // The system makes a disk read-only after errors of it.
+  // The system makes a disk read-only after errors.
   "EROFS",
   "EIO",
 ]);
 
-/** Whether a failure, or its cause, is a lack of processes, descriptors, memory or a disk that takes writes. */
+/** Whether a failure or its cause is a lack of processes, descriptors, memory or writable disk. */
 export function isLack(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
   return CODES.has(code) || isLack(error.cause);
 }
 
-/** The failure to open one descriptor more, if it fails: `fetch()` does not tell the code of its own. */
+/** The error of opening one more descriptor, if that fails: `fetch()` hides the code of its own. */
 export function lackOfDescriptors(): unknown {
   try {
     Deno.openSync("/dev/null").close();

@@ -1,41 +1,41 @@
 /**
- * Work that blocks, such as launches of a millisecond and more each, made in bursts: after some of it
- * the rest makes pauses, so that the daemon answers others meanwhile.
+ * Limits bursts of work that blocks, such as launches of a millisecond or more each: after a while
+ * they are interrupted by pauses, in which the daemon serves other requests.
  */
 
 import { sleep } from "./clock.ts";
 
-/** Milliseconds that a burst may begin with. */
+/** Milliseconds until the first pause of a burst. */
 const FIRST_MS = 100;
 
-/** And between its pauses. */
+/** Milliseconds between its pauses. */
 const PIECE_MS = 25;
 
-/** Shorter ones do not do: while the loop is busy, it looks for connections every 61st turn only. */
+/** Shorter pauses do not help: a busy event loop looks for connections only every 61st turn. */
 const PAUSE_MS = 2;
 
-/** What is further apart is another burst. */
+/** Work after a longer gap begins a new burst. */
 const GAP_MS = 25;
 
-/** One kind of work. */
+/** Limits one kind of work. */
 export class LaunchThrottle {
   #leftMs = FIRST_MS;
   #endedAt = 0;
   #pause: Promise<void> | undefined;
 
-  /** Undefined while there may be more; else resolves when it is to be asked again. */
+  /** Undefined when more work may start now; else resolves when to check again. */
   get full(): Promise<void> | undefined {
     if (this.#pause !== undefined) return this.#pause;
     if (this.#leftMs > 0 || performance.now() - this.#endedAt > GAP_MS) return undefined;
     return this.#pause = sleep(PAUSE_MS).then(() => {
       this.#pause = undefined;
       this.#leftMs = PIECE_MS;
-      // A busy loop makes a pause long, which does not make it a gap.
+      // A busy loop may prolong the pause. That is not a gap.
       this.#endedAt = performance.now();
     });
   }
 
-  /** Does a piece of the work. */
+  /** Runs a piece of the work. */
   work<T>(act: () => T): T {
     const begunAt = performance.now();
     if (begunAt - this.#endedAt > GAP_MS) {
@@ -46,7 +46,7 @@ export class LaunchThrottle {
       return act();
     } finally {
       const endedAt = performance.now();
-      // What is prepared between two pieces counts as well.
+      // The time between two pieces counts as well.
       this.#leftMs -= endedAt - this.#endedAt;
       this.#endedAt = endedAt;
     }

@@ -22,7 +22,7 @@ import { openTerminal } from "./terminal.ts";
 import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
 import { wrapperShell } from "./wrapper_shell.ts";
 
-/** What is to be run, every path absolute. */
+/** What to run; every path is absolute. */
 export interface LaunchSpec {
   readonly runId: string;
   /** Name of the process. */
@@ -33,7 +33,7 @@ export interface LaunchSpec {
   readonly env: Readonly<Record<string, string>>;
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether the app is given pipes, and not the logs themselves. */
+  /** Whether the app writes into pipes, not directly into the logs. */
   readonly piped?: boolean;
   /** Whether its standard input stays open. */
   readonly stdin?: boolean;
@@ -42,11 +42,11 @@ export interface LaunchSpec {
   readonly setup?: LaunchSetup;
 }
 
-/** What is done in the app's process before its program takes it over. */
+/** Done in the app's process before its program is executed. */
 export interface LaunchSetup {
   /** Lines of shell that set no variables. */
   readonly shell: readonly string[];
-  /** Programs that change one thing and then run the words after them: `nice -n 5`. */
+  /** Programs that change one thing and then run the rest of the command: `nice -n 5`. */
   readonly prefix: readonly string[];
   /** The user that the app runs as, if not ours. */
   readonly user?: OtherUser;
@@ -58,22 +58,21 @@ export interface LaunchSetup {
   readonly preload?: PreloadVariable;
 }
 
-/** Nothing. */
 const NO_SETUP: LaunchSetup = { shell: [], prefix: [] };
 
 /** A launched or adopted app. */
 export interface Child {
   readonly run: Run;
-  /** Resolves with the app's own pid; never, when it ended before it had one. */
+  /** Resolves with the app's own pid. Never resolves if the app ended before it had one. */
   readonly pid: Promise<number>;
   /** Resolves when the app has ended. */
   readonly exited: Promise<Exit>;
 }
 
-/** How often adopted apps are looked for, in case their exit went unnoticed. */
+/** Interval of checks for adopted apps whose exit went unnoticed. */
 const NET_MS = 3000;
 
-/** How long what an app wrote into its pipes may take to be in its logs. */
+/** How long the output in an app's pipes may take to reach its logs. */
 const DRAIN_MS = 500;
 
 /** Starts and adopts apps. */
@@ -83,7 +82,7 @@ export class Launcher {
   readonly #bootId = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());
-  /** Those that this supervisor has started itself. */
+  /** Apps that this supervisor started itself. */
   readonly #children = new Set<Spawned>();
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
@@ -121,8 +120,8 @@ export class Launcher {
   }
 
   /**
-   * Takes over an app that is still running, or was when the record was written, and takes up the
-   * sockets that it was given; `note` is called with what failed.
+   * Takes over an app that runs, or ran when its record was written, and recovers the sockets that
+   * it was given. `note` is called with each failure.
    */
   adopt(run: Run, sockets?: SharedSockets, note: (message: string) => void = () => {}): Child {
     if (sockets !== undefined) this.#recover(run, sockets, note);
@@ -142,7 +141,7 @@ export class Launcher {
     return { run, pid, exited };
   }
 
-  /** How a run that is over ended, as its wrapper wrote it; code and signal null when it could not. */
+  /** How a run ended, as its wrapper recorded it; code and signal are null without a record. */
   exitOf(runId: string): Exit {
     const status = this.#files.read(runId, "exit");
     if (status === undefined) return { code: null, signal: null, at: new Date() };
@@ -166,13 +165,13 @@ export class Launcher {
     this.#sockets.drop(owner);
   }
 
-  /** Stops looking after adopted apps; they run on. Resolves when nothing is under way. */
+  /** Stops watching adopted apps, which keep running. Resolves when nothing is pending. */
   async close(): Promise<void> {
     this.#adopted.clear();
     this.#pids.close();
     this.#sockets.close();
     this.#stopNet();
-    // A program may end although its apps run on.
+    // This process may end while its apps keep running.
     for (const child of this.#children) child.unref?.();
     await this.#gatherer.close();
     await cgroups().settled();
@@ -240,7 +239,7 @@ export class Launcher {
     return nodePreloadEnv(variable, path, { addresses, options: env[variable] });
   }
 
-  /** The wrapper waits until the pipes are empty; what the app left behind may keep them open. */
+  /** The wrapper waits until the pipes are closed, which processes left behind may prevent. */
   async #drained({ status }: Spawned, run: Run): Promise<SpawnStatus> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const overdue = new Promise<SpawnStatus>((resolve) => {
@@ -256,9 +255,9 @@ export class Launcher {
   async #ownExit(over: Promise<SpawnStatus>, run: Run, pid: Promise<number>): Promise<Exit> {
     const { code, signal } = await over;
     if (this.#files.read(run.runId, "exit") === undefined) {
-      // It could not write the status down, and ended with it.
+      // The wrapper could not write the status, but ended with it.
       if (signal === null) return exitFromStatus(code!);
-      // The wrapper alone was killed: the app may run on, and is watched like an adopted one.
+      // Only the wrapper was killed: the app may still run, and is watched like an adopted one.
       if ((await survivors(run)).includes(await settled(pid, 0))) {
         return await this.adopt(run).exited;
       }
@@ -267,7 +266,7 @@ export class Launcher {
     return this.exitOf(run.runId);
   }
 
-  /** Adopted apps whose exit file never came: the wrapper was killed, or its disk is full. */
+  /** Finds adopted apps that ended without an exit file: wrapper killed, or its disk full. */
   async #cast(): Promise<void> {
     this.#files.keepIfPossible();
     for (const [run, over] of [...this.#adopted]) {
@@ -275,7 +274,7 @@ export class Launcher {
     }
   }
 
-  /** Whether the app itself is there: what it left behind does not count. */
+  /** Whether the app itself runs. Processes that it left behind do not count. */
   async #appAlive(run: Run): Promise<boolean> {
     const pid = this.#files.read(run.runId, "pid");
     const alive = await survivors(run);
@@ -288,17 +287,17 @@ export class Launcher {
   }
 }
 
-/** Makes the control group that holds the limits. Lines of shell that move the app into it. */
+/** Creates the control group with the limits. Returns shell lines that move the app into it. */
 function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
   if (limits === undefined) return [];
   const group = cgroups().create(runId, limits);
   if (group === undefined) throw new Error("its control group cannot be made");
-  // It is moved before it starts anything.
+  // The app is moved before it can fork.
   cgroups().complete(runId);
   return [`echo $procsup_pid >'${group}/cgroup.procs' || exit 126`];
 }
 
-/** The value of a promise if it has one by now, else `otherwise`. */
+/** The value of a promise if it has resolved, else `otherwise`. */
 function settled<T>(promise: Promise<T>, otherwise: T): Promise<T> {
   return Promise.race([promise, new Promise<T>((resolve) => setTimeout(resolve, 0, otherwise))]);
 }

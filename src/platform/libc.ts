@@ -1,4 +1,4 @@
-/** The few system calls that Deno has no words for. Loaded when first needed, never before. */
+/** The few system calls that Deno lacks. Loaded at the first use. */
 
 import { isLinux } from "./os.ts";
 
@@ -9,7 +9,7 @@ const SYMBOLS = {
   bind: { parameters: ["i32", "buffer", "u32"], result: "i32" },
   listen: { parameters: ["i32", "i32"], result: "i32" },
   getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
-  // With two arguments it needs no variable ones, which arm64 macOS passes in another way.
+  // Two arguments are enough. arm64 macOS passes variadic ones in another way.
   ioctl: { parameters: ["i32", "u64"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
   syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },
@@ -43,7 +43,7 @@ function load(): Libc {
   return { call, errno: () => new Deno.UnsafePointerView(location()!).getInt32() };
 }
 
-/** Never asks: a library's user would be prompted in the middle of the night. */
+/** Whether C calls are permitted. Never prompts: a library's user may not be there to answer. */
 export function mayCallC(): boolean {
   return Deno.permissions.querySync({ name: "ffi" }).state === "granted";
 }
@@ -52,8 +52,8 @@ export function mayCallC(): boolean {
 const opened = new Map<Deno.ForeignLibraryInterface, unknown>();
 
 /**
- * Just these of its symbols, since each one costs time. A table is opened once and stays open. Throws
- * when there is no C library that can be loaded.
+ * Loads only these symbols of the C library, since each one costs time. A table is opened once and
+ * stays open. Throws if the library cannot be loaded.
  */
 export function openLibc<S extends Deno.ForeignLibraryInterface>(
   symbols: S,
@@ -62,7 +62,7 @@ export function openLibc<S extends Deno.ForeignLibraryInterface>(
   return opened.get(symbols) as Deno.StaticForeignLibraryInterface<S>;
 }
 
-/** The same, for one who closes it again. */
+/** Like `openLibc()`, but the caller closes the library. */
 export function openLibrary<S extends Deno.ForeignLibraryInterface>(
   symbols: S,
 ): Deno.DynamicLibrary<S> {

@@ -13,7 +13,7 @@ export interface ListeningPort {
 
 const LISTEN = "0A";
 
-/** What is read of a table at a time. */
+/** Bytes of a table read at a time. */
 const PIECE_BYTES = 16 * 1024;
 
 /** The ports of the trees below `roots` (pids of group leaders), lowest first; none where there is no /proc. */
@@ -36,13 +36,13 @@ export function isListenedOn(port: number): boolean {
   return isLinux && [...listeningSockets().values()].some((one) => one.port === port);
 }
 
-/** Those of the machine, by `socket:[inode]`, as descriptors are linked to them. */
+/** All listening sockets of the machine, by `socket:[inode]`, the link target of descriptors. */
 export function listeningSockets(): Map<string, ListeningPort> {
   const sockets = new Map<string, ListeningPort>();
   for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
     for (const line of linesOf(file)) {
       const fields = line.trim().split(/\s+/);
-      // Those that listen come first; connections can be millions.
+      // Listening sockets come first; millions of connections may follow.
       if (fields[3] !== LISTEN) break;
       sockets.set(`socket:[${fields[9]}]`, localAddress(fields[1]!));
     }
@@ -50,7 +50,7 @@ export function listeningSockets(): Map<string, ListeningPort> {
   return sockets;
 }
 
-/** Reads `0100007F:1F90`, whose bytes are turned round within each 32 bits. */
+/** Parses `0100007F:1F90`. Within each 32 bits the bytes are reversed. */
 export function localAddress(text: string): ListeningPort {
   const [hex = "", port = "0"] = text.split(":");
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
@@ -64,7 +64,7 @@ function ipv6(bytes: readonly number[]): string {
     { length: 8 },
     (_, i) => (bytes[2 * i]! * 256 + bytes[2 * i + 1]!).toString(16),
   );
-  // The URL parser knows how the longest run of zeros is left out.
+  // The URL parser shortens the longest run of zeros.
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 

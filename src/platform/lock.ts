@@ -1,4 +1,4 @@
-/** A lock that ends with its holder, however that ends. */
+/** A lock file that is free when its holder ends, even if killed. */
 
 import { basename, dirname } from "../npm/path.js";
 import { removeFile } from "./atomic_file.ts";
@@ -9,7 +9,7 @@ import { lstatIfAny } from "./stat.ts";
 
 /** A lock that is held until it is disposed of. */
 export interface Lock extends Disposable {
-  /** False when its file is no longer the one at its path. */
+  /** False when the file was removed or replaced. */
   readonly isCurrent: boolean;
 }
 
@@ -23,7 +23,7 @@ export function takeLock(path: string): Lock | undefined {
     }
     const lock = heldLock(path, file);
     if (lock.isCurrent) return lock;
-    // Removed between the two steps: another one may be made and locked by now.
+    // It was removed before it was locked: another one may exist and be locked by now.
     lock[Symbol.dispose]();
   }
 }
@@ -36,14 +36,14 @@ function heldLock(path: string, file: Deno.FsFile): Lock {
       return there?.ino === ino && there.dev === dev;
     },
     [Symbol.dispose]() {
-      // A process that is being forked holds the file for a moment longer.
+      // Closing is not enough: a process being forked holds the file for a moment longer.
       file.unlockSync();
       file.close();
     },
   };
 }
 
-/** How long those may hold a lock who are about to be gone, or only look whether it is free. */
+/** How long a process that ends, or only checks the lock, may hold it. */
 const MOMENT_MS = 200;
 
 /** Like `takeLock()`, but waits a moment for a holder that is about to release it. */
@@ -61,14 +61,14 @@ export async function takeLockSoon(
 
 /** True if a lock file is free. */
 export function isFree(path: string): boolean {
-  // A look must not make the file.
+  // The check must not create the file.
   if (lstatIfAny(path) === undefined) return true;
   const lock = takeLock(path);
   lock?.[Symbol.dispose]();
   return lock !== undefined;
 }
 
-/** Gives up a lock together with its file, as if it had never been taken. */
+/** Releases a lock and removes its file. */
 export function removeLock(path: string, lock: Lock): void {
   if (lock.isCurrent) removeFile(path);
   lock[Symbol.dispose]();

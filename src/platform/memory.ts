@@ -1,4 +1,4 @@
-/** Memory that was freed, and that the C library keeps for itself. */
+/** Returns memory to the system that was freed, but that the C library keeps. */
 
 import { mayCallC, openLibc } from "./libc.ts";
 
@@ -11,8 +11,8 @@ const SYMBOLS = {
 const TRIM_EVERY_MS = 20_000;
 
 /**
- * Returns freed memory to the system from now on. glibc alone returns only what is at the end of its
- * heaps: what compiling the program took, 20 MB at the first start, would stay with the daemon forever.
+ * Returns freed memory to the system at intervals. glibc itself returns only memory at the end of
+ * its heaps: the 20 MB that compiling the program takes at the first start would never be returned.
  */
 export function returnFreedMemory(everyMs: number = TRIM_EVERY_MS): Disposable {
   const { malloc_trim } = mayCallC() ? openLibc(SYMBOLS) : {};

@@ -1,13 +1,13 @@
 /**
- * Where there is no Node, Deno puts a folder before the `PATH` of all that it starts, in which `node` is
- * Deno itself. That is not meant for apps: one that needs Node must find out that it is missing, and the
- * folder goes when that Deno goes.
+ * Without Node, Deno adds a folder to the front of its children's `PATH`, in which `node` is Deno
+ * itself. Apps must not get it: one that needs Node must find out that it is missing, and the
+ * folder disappears with that Deno.
  */
 
-/** That Deno did so. */
+/** Set by Deno when it has added the folder. */
 const MARK = "DENO_NODE_SHIM_ACTIVE";
 
-/** An environment as it was before. */
+/** An environment without that change. */
 export function withoutNodeShim(env: Readonly<Record<string, string>>): Record<string, string> {
   const { [MARK]: mark, ...rest } = env;
   if (mark === undefined || rest.PATH === undefined) return rest;

@@ -1,7 +1,7 @@
 /**
- * Tells systemd how this process is: sd_notify(3). By the system call itself, since Deno has no word
- * for a datagram socket without `--unstable-net` and none at all for an abstract address, and since
- * what the `systemd-notify` program sends does not come from the main process of the unit.
+ * Reports the state of this process to systemd: sd_notify(3). Uses system calls: Deno has datagram
+ * sockets only with `--unstable-net`, and no abstract addresses. The `systemd-notify` program is
+ * not the main process of the unit.
  */
 
 import { C, openLibc, SOCK_DGRAM } from "./libc.ts";
@@ -13,7 +13,7 @@ const SYMBOLS = {
   close: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** What a service manager tells its services. It is not meant for what these start in turn. */
+/** Variables that a service manager sets for a service, but not for the service's children. */
 const SERVICE_VARIABLES = new Set([
   ...["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "FDSTORE", "MAINPID", "SYSTEMD_EXEC_PID"],
   ...["LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "MANAGERPID"],
@@ -21,7 +21,7 @@ const SERVICE_VARIABLES = new Set([
   ...["MEMORY_PRESSURE_WRITE", "XPC_SERVICE_NAME", "RC_SVCNAME"],
 ]);
 
-/** Whether a variable is the service manager's word to this process alone. */
+/** Whether a service manager sets this variable for this process alone. */
 export function isServiceVariable(name: string): boolean {
   return SERVICE_VARIABLES.has(name);
 }
@@ -30,9 +30,9 @@ export function isServiceVariable(name: string): boolean {
 const MAX_PATH = 107;
 
 /**
- * Sends `READY=1` and the like, several on lines of their own, to the socket that is waiting for
- * it (`NOTIFY_SOCKET`: a path, or `@` and an abstract name). Returns whether it was taken, which says
- * nothing about whether it was heeded. Throws when there is no C library.
+ * Sends `READY=1` and the like, one per line, to the socket in `NOTIFY_SOCKET` (a path, or `@` and
+ * an abstract name). Returns whether it was sent, not whether it had an effect. Throws if the C
+ * library cannot be loaded.
  */
 export function notifyService(socket: string, state: string): boolean {
   const address = socketAddress(socket);
@@ -54,7 +54,7 @@ function socketAddress(socket: string): Uint8Array<ArrayBuffer> | undefined {
   const path = new TextEncoder().encode(socket);
   if (!/^[/@]./.test(socket) || path.length > MAX_PATH) return undefined;
   const abstract = socket.startsWith("@");
-  // A path ends with a zero, an abstract name with its length.
+  // A path ends with a zero byte. An abstract name has none.
   const bytes = new Uint8Array(2 + path.length + (abstract ? 0 : 1));
   new DataView(bytes.buffer).setUint16(0, C.AF_UNIX, true);
   bytes.set(path, 2);

@@ -1,4 +1,4 @@
-/** Which system this is. Only files of this folder ask. */
+/** Which system this is. Only files of this folder may depend on it. */
 
 /** Whether there is a /proc to read. */
 export const isLinux: boolean = globalThis.Deno?.build.os === "linux";

@@ -1,6 +1,6 @@
 /** Where root puts files for apps that run as other users, which cannot enter the home. */
 
-/** Gone with the next boot. */
+/** Removed at the next boot. */
 export const FOR_OTHER_USERS = "/var/run/procsup";
 
 /** Makes that folder, whatever our umask. Throws what the file system throws. */

@@ -1,8 +1,8 @@
-/** How this very program is started again: from its source, as one file, or as a bundle with a launcher. */
+/** Starts this program again: from its source, as one file, or as a bundle with a launcher. */
 
 import { dirname, fromFileUrl } from "../npm/path.js";
 
-/** Set by the portable executable and the npm package's launcher: its own path. Only bundles believe it. */
+/** Own path of the portable executable or the npm launcher, set by it. Only bundles use it. */
 const EXECUTABLE = "PROCSUP_EXECUTABLE";
 
 /** Names of the bundles of the portable executable and of the npm package; see scripts/compile/. */
@@ -12,7 +12,7 @@ const NPM_ENTRY = "/npm_entry.js";
 /** A supervisor makes little garbage and lives long: a small nursery saves 15 MB of memory. */
 const SMALL_HEAP = "--v8-flags=--max-semi-space-size=1";
 
-/** What deno.json says to the source, as words; the launchers in scripts/compile/ say the same. */
+/** The settings of deno.json as flags; the launchers in scripts/compile/ have the same. */
 const BUNDLE_FLAGS = ["-q", "--no-config", "--no-lock", "--unstable-lazy-dynamic-imports"];
 
 /** How this program was started. */
@@ -23,11 +23,11 @@ export interface OwnProgram {
   readonly mainModule: string;
   /** Path of the program that runs it. */
   readonly execPath: string;
-  /** Path of the portable executable or the launcher, where it said so. */
+  /** Path of the portable executable or the launcher, if it is set. */
   readonly executable: string | undefined;
 }
 
-/** Words that start this program again; a command and its flags go behind them. */
+/** Command line that starts this program again; a command and its flags follow it. */
 export function ownWords(program: OwnProgram = current()): readonly [string, ...string[]] {
   const { standalone, mainModule, execPath, executable } = program;
   if (standalone) return [execPath];
@@ -36,8 +36,8 @@ export function ownWords(program: OwnProgram = current()): readonly [string, ...
 }
 
 /**
- * As `ownWords`, but past the executable or launcher, which may be another version by then: it starts
- * what was unpacked of this one. A file made by `deno compile` has no such second way.
+ * Like `ownWords()`, but starts the unpacked files of this version instead of the executable or
+ * launcher, which may be another version by then. A file made by `deno compile` unpacks nothing.
  */
 export function fixedWords(program: OwnProgram = current()): readonly [string, ...string[]] {
   const { standalone, mainModule, execPath } = program;
@@ -65,7 +65,9 @@ export function unpackedFolder(): string | undefined {
   return mainModule.endsWith(PORTABLE_ENTRY) ? dirname(pathOf(mainModule)) : undefined;
 }
 
-/** Folder of the npm package's bundle, and the words that start a copy of it; undefined in any other form. */
+/**
+ * Folder of the npm package's bundle, and the command of a copy of it; undefined in other forms.
+ */
 export function npmBundle(
   program: OwnProgram = current(),
 ): { folder: string; wordsFor(copy: string): readonly [string, ...string[]] } | undefined {
