@@ -15,7 +15,7 @@ export function pathsIn(home: string) {
     tokens: `${home}/tokens.json`,
     lock: `${home}/daemon.lock`,
     daemonLog: `${home}/daemon.log`,
-    /** What happened to the processes. */
+    /** Events of the processes. */
     events: `${home}/events.jsonl`,
     /** Metrics history, a file for each process and one for the host. */
     metrics: `${home}/state/metrics`,
@@ -23,17 +23,17 @@ export function pathsIn(home: string) {
     records: `${home}/state/processes`,
     /** Lowest numeric id that was never given. */
     numericId: `${home}/state/numeric_id`,
-    /** Identity of the boot that the records are of. */
+    /** Boot id that the records belong to. */
     boot: `${home}/state/boot`,
-    /** Memories of the schedules, one file each. */
+    /** States of the cron schedules, one file each. */
     cron: `${home}/state/cron`,
     /** Where the web surface listens. */
     web: `${home}/state/web.json`,
-    /** Who is signed in, from one daemon to the next. */
+    /** Web sessions, kept across daemon restarts. */
     sessions: `${home}/state/sessions.json`,
     /** Folder of the webhooks and their pending deliveries. */
     webhooks: `${home}/state/webhooks`,
-    /** Which configuration files were applied last, and what came of them. */
+    /** The configuration files applied last, and the results. */
     configs: `${home}/state/configs.json`,
     /** What `save` writes. */
     saved: `${home}/state/saved.json`,
@@ -63,17 +63,17 @@ export function defaultHome(): string {
 /** The home that a command is given, else the default one. Throws `home_unusable`. */
 export function checkedHome(given?: string): string {
   const home = given === undefined ? defaultHome() : absolute(given);
-  // Another user could have a file of root's read as the token, and sent to a socket of theirs.
+  // Else another user could make root read any file as the token and send it to their socket.
   if (Deno.uid() === 0) checkWay(home);
   return home;
 }
 
-/** The library's default directory: one a user, below the system's temporary folder. */
+/** The library's default directory: one per user, in the system's temporary folder. */
 export function libraryHome(): string {
   return absolute(`${Deno.env.get("TMPDIR") || "/tmp"}/procsup-${Deno.uid() ?? 0}`);
 }
 
-/** A path made absolute against the working directory, which only a relative one needs. */
+/** Makes a path absolute. Only a relative path needs the working directory. */
 export function absolute(path: string): string {
   return resolve(isAbsolute(path) ? "/" : clientSystem().cwd(), path);
 }
@@ -85,13 +85,13 @@ export function absolute(path: string): string {
 export function prepareHome(home: string): HomePaths {
   const paths = pathsIn(home);
   checkSocketLength(paths.socket);
-  // Of a library's user who lets it read some folders only, it must not ask for all.
+  // A library may have permission for some folders only. It must not prompt for all.
   const { state } = Deno.permissions.querySync({ name: "read", path: "/" });
   const mayLook = state === "granted";
   try {
     if (mayLook) checkWay(home);
     Deno.mkdirSync(home, { mode: 0o700, recursive: true });
-    // Where all may make folders, one of theirs may have come in between.
+    // Another user may have created a folder meanwhile, where everyone may.
     if (mayLook) checkWay(home);
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable || error instanceof ProcsupError) throw error;
@@ -133,7 +133,7 @@ function checkPrivate(home: string): void {
   if (isOpen) Deno.chmodSync(home, 0o700);
 }
 
-/** Whether a directory holds something, and no supervisor was there before. */
+/** Whether a directory has contents, but was never a home. */
 function isForeign(home: string): boolean {
   const names = Array.from(Deno.readDirSync(home), ({ name }) => name);
   return names.length > 0 && !names.some((name) => `${home}/${name}` === pathsIn(home).lock);

@@ -1,14 +1,14 @@
-/** Whether Deno lets this program supervise others. */
+/** Checks Deno's permissions. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { isLinux } from "./os.ts";
 
-/** Less than all of these, which together are `--allow-all`, does not open /proc. */
+/** Reading /proc needs all of these, which together are `--allow-all`. */
 const FOR_PROC = ["read", "write", "run", "env", "sys", "net", "ffi", "import"] as const;
 
 /**
- * Throws `forbidden` naming every permission that is missing, before anything is done or the user is
- * asked for one after the other. Elsewhere a part may do: it depends on what is supervised.
+ * Throws `forbidden` naming every missing permission, before Deno prompts for one after the other.
+ * Outside Linux a part may be enough, depending on what is supervised.
  */
 export function refuseMissingPermissions(): void {
   if (!isLinux) return;
@@ -20,13 +20,13 @@ export function refuseMissingPermissions(): void {
   });
 }
 
-/** `forbidden` for what Deno did not permit, which its words tell; undefined for any other error. */
+/** A `forbidden` error for a permission that Deno lacks; undefined for any other error. */
 export function notPermitted(error: unknown, purpose: string): ProcsupError | undefined {
   if (!(error instanceof Error) || error.name !== "NotCapable") return undefined;
   return new ProcsupError("forbidden", `Cannot ${purpose}: ${error.message}`, { cause: error });
 }
 
-/** Wholly: what is denied in part counts as missing. */
+/** True if granted in full. Partly denied counts as missing. */
 function isGranted(name: typeof FOR_PROC[number]): boolean {
   const { state, partial } = Deno.permissions.querySync({ name });
   return state === "granted" && !partial;

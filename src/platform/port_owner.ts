@@ -1,4 +1,4 @@
-/** Who listens on a local port: readiness must not be another process's answer. */
+/** Finds who listens on a local port: readiness must not be another process's answer. */
 
 import { listeningSockets, socketsOf } from "./listening_ports.ts";
 import { isLinux } from "./os.ts";

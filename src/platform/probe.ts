@@ -1,10 +1,10 @@
-/** Asks once whether something answers: the effects behind health checks. */
+/** Single HTTP and TCP probes, for health checks. */
 
 import { isLack, lackOfDescriptors } from "./lack.ts";
 
 /**
  * GETs a URL. Resolves with what is wrong, or undefined for a status from 200 to 399; at once when
- * `signal` is aborted. Throws if the machine lacks what the request takes.
+ * `signal` is aborted. Throws if the machine lacks resources.
  */
 export async function probeHttp(
   url: string,
@@ -28,8 +28,8 @@ export async function probeHttp(
 }
 
 /**
- * Connects to `host:port`. Resolves with what is wrong, or undefined; at once when aborted. Throws if
- * the machine lacks what the connection takes.
+ * Connects to `host:port`. Resolves with what is wrong, or undefined; at once when aborted. Throws
+ * if the machine lacks resources.
  */
 export async function probeTcp(
   endpoint: string,
@@ -52,7 +52,7 @@ export async function probeTcp(
   }
 }
 
-/** The last part of a chain of causes says it best. */
+/** The innermost cause has the clearest message. */
 function reasonOf(error: unknown): string {
   let at = error as Error;
   while (at.cause instanceof Error) at = at.cause;

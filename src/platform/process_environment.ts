@@ -1,12 +1,12 @@
 /**
- * What the environment of a process says. Any user can make that of a process of theirs as long as
- * memory allows, and change it at any time: a piece of it is read, and nothing of it is trusted but
+ * Reads the environment of processes. Users can make the environment of their processes as large as
+ * memory allows, and change it at any time. So only a part is read, and it proves nothing except
  * that the process carries it.
  */
 
 import { isMemoryless, livingThread, readProcInto, statOf } from "./process_table.ts";
 
-/** More than this is not read of an environment. */
+/** Maximum bytes read of an environment. */
 const READ_BYTES = 256 * 1024;
 
 const buffer = new Uint8Array(READ_BYTES);
@@ -17,7 +17,8 @@ const ID = /(?:^|\0)PROCSUP_ID=([^\0]{1,64})(?:\0|$)/;
 const EVENT = /(?:^|\0)PROCSUP_EVENT=([^\0]{1,64})(?:\0|$)/;
 
 /**
- * `PROCSUP_RUN_ID` of a process or, for a hook, `PROCSUP_ID`. Undefined when it has none; null when it is about to begin another program, and has to be looked at again.
+ * `PROCSUP_RUN_ID` of a process, `PROCSUP_ID` of a hook; undefined without one. Null while the
+ * process begins another program: read it again.
  */
 export function runIdOf(pid: number, stat = statOf(pid)): string | undefined | null {
   const environment = stat && !isMemoryless(stat) ? environmentOf(pid) : undefined;
@@ -33,12 +34,12 @@ export function hookEventOf(pid: number): string | undefined {
   return EVENT.exec(decoder.decode(environmentOf(pid)))?.[1];
 }
 
-/** The texts in a file of /proc that each end with a zero; none where it cannot be read. */
+/** The zero-terminated texts in a file of /proc; none if it cannot be read. */
 export function textsOf(path: string): string[] {
   return decoder.decode(readProcInto(buffer, path)).split("\0").slice(0, -1);
 }
 
-/** Its beginning, until the next call. Undefined when the process is gone or not ours to read. */
+/** Its start, valid until the next call. Undefined if the process is gone or not ours to read. */
 function environmentOf(pid: number): Uint8Array | undefined {
   const own = readProcInto(buffer, `/proc/${pid}/environ`);
   if (own !== undefined && own.length > 0) return own;
@@ -47,8 +48,8 @@ function environmentOf(pid: number): Uint8Array | undefined {
 }
 
 /**
- * Whether a process was in the middle of `exec` when its environment was read: that of the old program
- * broke off, or the new one has no code yet.
+ * Whether a process was inside `exec` when its environment was read: the old one was cut off, or
+ * the new program has no code yet.
  */
 function isBetweenPrograms(pid: number, length: number): boolean {
   if (length === READ_BYTES) return false;

@@ -25,7 +25,7 @@ export function sendSignal(pid: number, signal: SignalName): boolean {
 /** Whether the wrapper's pid still belongs to this run, not to a later process. */
 export function wrapperAlive(run: Run): boolean {
   const row = processRow(run.wrapperPid);
-  // One that is there and cannot be read, for want of descriptors perhaps, must not pass for dead.
+  // A process that cannot be read, for lack of descriptors for instance, must not count as dead.
   if (row === undefined) return run.wrapperPid > 0 && exists(run.wrapperPid);
   return !row.zombie && row.start === run.wrapperStart;
 }
@@ -46,11 +46,11 @@ function inGroup(pid: number, run: Run): boolean {
 
 /** Whether the group has a member. Cheap; a member that ended and was not collected counts. */
 function groupExists(run: Run): boolean {
-  // A run of which only the intent is known: group 0 would be our own.
+  // The wrapper pid is 0 while only the intent is recorded. Group 0 would be our own.
   return run.wrapperPid > 0 && exists(-run.wrapperPid);
 }
 
-/** Whether there is a process or, negative, a group. */
+/** Whether a process, or a group if negative, exists. */
 function exists(pid: number): boolean {
   try {
     Deno.kill(pid, 0 as unknown as Deno.Signal);
@@ -60,7 +60,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Runs whose processes are killed as soon as they are seen: one that forks and ends may be gone after. */
+/** Runs whose processes are killed at sight: one that forks and ends may be gone after the scan. */
 const condemned = new Set<Condemned>();
 
 interface Condemned {
@@ -72,8 +72,8 @@ let pass: Promise<unknown> = Promise.resolve();
 let nextPass: { readonly runs: Run[]; readonly scan: Promise<ProcessScan> } | undefined;
 
 /**
- * The next pass over the machine. It begins when the one under way is over, and serves all who have
- * asked until then: processes may have started since the last one began.
+ * The next scan of the machine. It begins when the current one is over, and serves all callers
+ * until then: processes may have started since the current one began.
  */
 function nextScan(run: Run): Promise<ProcessScan> {
   if (nextPass === undefined) {
@@ -94,13 +94,13 @@ function nextScan(run: Run): Promise<ProcessScan> {
   return nextPass.scan;
 }
 
-/** The users that processes of these runs can have; undefined for any, as what root starts can change. */
+/** The users that processes of these runs can have; undefined for any: root can change users. */
 function usersOf(runs: readonly Run[]): ReadonlySet<number> | undefined {
   const users = runs.map(({ user }) => user);
   return users.includes(undefined) ? undefined : new Set([0, ...users as number[]]);
 }
 
-/** No process of these runs is older; undefined where a start is not known. */
+/** Start time of the oldest of these runs; undefined if one is unknown. */
 function earliestStart(runs: readonly Run[]): number | undefined {
   if (runs.some(({ wrapperStart }) => wrapperStart === "")) return undefined;
   return Math.min(...runs.map(({ wrapperStart }) => Number(wrapperStart)));
@@ -123,8 +123,8 @@ export async function survivors(
 }
 
 /**
- * Living members of the run's group. The kernel gives the number of a group to no new process while
- * the group has a member: only when the wrapper's pid is another process's is the group a stranger's.
+ * Living members of the run's group. The kernel does not reuse the number of a group with members:
+ * the group is a stranger's only if the wrapper's pid belongs to another process.
  */
 function groupMembers(run: Run): readonly ProcessRow[] {
   if (!groupExists(run)) return [];
@@ -136,13 +136,13 @@ function groupMembers(run: Run): readonly ProcessRow[] {
 
 const POLL_MS = [2, 2, 4, 8, 16, 32];
 
-/** Polls after which a process that ended should have been collected, if anybody does. */
+/** Polls after which an ended process should have been collected, if its parent ever does that. */
 const COLLECTED_ROUNDS = 5;
 
-/** A moment in steady milliseconds, asked for anew at each look: a second stop may bring it forward. */
+/** A deadline in steady milliseconds. Read at each poll: a second stop may bring it forward. */
 export type Deadline = () => number;
 
-/** Polls until the group is gone or the deadline has passed; whether it was in time. */
+/** Polls until the group is gone; false if the deadline passes first. */
 async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
   for (let round = 0; !groupGone(run, round >= COLLECTED_ROUNDS); round++) {
     const left = deadline() - performance.now();
@@ -152,10 +152,10 @@ async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
   return true;
 }
 
-/** How long SIGKILL may take to show: a process in an uninterruptible call dies only after it. */
+/** How long to wait after SIGKILL: an uninterruptible call delays it. */
 const KILL_PATIENCE_MS = 2000;
 
-/** What came of ending a run. */
+/** The result of terminating a run. */
 export interface TerminationResult {
   /** Whether SIGKILL was needed. */
   readonly killed: boolean;
@@ -164,8 +164,8 @@ export interface TerminationResult {
 }
 
 /**
- * Ends everything of a run: the signal to its group, then to descendants that left it, and at the
- * deadline SIGKILL to all of them. Returns when they are gone, or could not be ended.
+ * Terminates all processes of a run: sends the signal to its group, then to descendants that left
+ * it, and at the deadline SIGKILL to all. Returns when they are gone, or could not be ended.
  */
 export async function terminateRun(
   run: Run,
@@ -184,14 +184,14 @@ export async function terminateRun(
   return { killed: true, left: await killRun({ run, members }) };
 }
 
-/** How long what is done on the side makes way. */
+/** Delay of a cleanup that gives way to the next start. */
 const ASIDE_MS = 10;
 
 /** The termination of the processes that outlived their run. */
 export interface OrphanCleanup {
   /** Resolves when its group is gone. */
   readonly group: Promise<unknown>;
-  /** Resolves when descendants that left the group are gone, too; with how many processes there were. */
+  /** Resolves, with the number of processes found, when descendants that left it are gone, too. */
   readonly all: Promise<number>;
 }
 
@@ -203,16 +203,16 @@ export function cleanUpOrphans(run: Run, signal: SignalName, deadline: Deadline)
     // The wrapper is about to end by itself.
     return left.filter((pid) => pid !== run.wrapperPid).length;
   };
-  // Whose group is not known could be any of them.
+  // An unknown group may still have members.
   if (run.wrapperPid <= 0 || groupExists(run)) {
     const all = end();
     return { group: all, all };
   }
-  // The look at the whole machine would hold up the next start of the app.
+  // The scan of the machine would delay the next start of the app.
   return { group: Promise.resolve(), all: sleep(ASIDE_MS).then(end) };
 }
 
-/** SIGKILL to every process, again for those that were being forked meanwhile. */
+/** Sends SIGKILL to every process until none is left, to catch those forked meanwhile. */
 async function killRun(condemnation: Condemned): Promise<readonly number[]> {
   const { run, members } = condemnation;
   const deadline = performance.now() + KILL_PATIENCE_MS;
@@ -239,14 +239,14 @@ async function killRun(condemnation: Condemned): Promise<readonly number[]> {
 }
 
 /**
- * Whether a process that was signalled is still there: while it dies it belongs to no run any more, as
- * its environment goes first and its sockets last.
+ * Whether a signalled process still exists. A dying process cannot be matched to its run: it loses
+ * its environment first, and its sockets last.
  */
 function isDying(pid: number): boolean {
   return processRow(pid)?.zombie === false;
 }
 
-/** How long a wrapper may take to write down how its app ended. */
+/** How long a wrapper may take to write the exit file. */
 const LAST_WORD_MS = 100;
 
 /** Kills the group except its wrapper, which still has to write the exit file. */
@@ -269,7 +269,7 @@ function groupGone(run: Run, closely: boolean): boolean {
   return !recentProcessTable().some((row) => row.pgid === run.wrapperPid && !row.zombie);
 }
 
-/** Ends the descendants that left the group; whether they were gone in time. */
+/** Terminates descendants that left the group; false if the deadline passes first. */
 async function endStrays(
   { run, members }: Condemned,
   signal: SignalName,

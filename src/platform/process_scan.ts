@@ -1,7 +1,7 @@
 /**
- * All processes of the machine, with the runs whose ids they carry. A process that is there while the
- * scan is under way is in it, even when each of a chain forks the next and ends: every pid that was
- * given away meanwhile is looked at too, until none is.
+ * Scans all processes of the machine for the run ids that they carry. A scan misses no process,
+ * even in a chain where each forks the next and ends: every pid assigned meanwhile is read too,
+ * until there are no new ones.
  */
 
 import { sleep } from "./clock.ts";
@@ -19,7 +19,7 @@ import {
   userOf,
 } from "./process_table.ts";
 
-/** A process as a scan comes by it. */
+/** A process found by a scan. */
 export interface Sighting {
   readonly pid: number;
   /** See `runIdOf()`. */
@@ -27,17 +27,17 @@ export interface Sighting {
   readonly row: ProcessRow;
 }
 
-/** How a scan is made. */
+/** Options of a scan. */
 export interface ScanOptions {
   /** The users whose environments are read; all unless given. */
   readonly users?: ReadonlySet<number> | undefined;
-  /** Environments of processes that were started before this are not read, in the unit of a row. */
+  /** Environments of processes started before this are not read; the unit is that of a row. */
   readonly since?: number | undefined;
   /** Called with each process at once: it may not be there much longer. */
   readonly seen?: (process: Sighting) => void;
 }
 
-/** How long processes that begin another program, and new ones, are looked at again, and how often. */
+/** How long and how often new processes, and those inside `exec`, are looked at again. */
 const AGAIN_MS = 100;
 const AGAIN_ROUNDS = 50;
 
@@ -76,7 +76,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
       return found;
     }
     if (isQuiet) await sleep(1);
-    // A pid is given away a moment before the process can be seen: the first list may lack some.
+    // A pid is assigned a moment before the process is visible: the first list may lack some.
     const late = round === 0 ? [...procPids()] : [];
     pids = chained(unread, unseen([...late, ...given(last, newest)], known));
   }
@@ -99,7 +99,7 @@ export async function processesByRunId(): Promise<ReadonlyMap<string, readonly n
   return (await scanProcesses()).byRunId;
 }
 
-/** What a scan has found, by what ties processes together. */
+/** The processes that a scan found, by run, group, session and parent. */
 export class ProcessScan {
   readonly byRunId: Map<string, number[]> = new Map();
   readonly rows: Map<number, ProcessRow> = new Map();
@@ -123,7 +123,7 @@ function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** A process; undefined for a thread and when it is gone, null when it has no environment to read yet. */
+/** Reads a process; undefined for a thread or if it is gone, null if it has no environment yet. */
 function read(pid: number, { users, since = 0 }: ScanOptions): Sighting | undefined | null {
   const stat = statOf(pid);
   if (stat === undefined || isThread(stat)) return undefined;
@@ -139,7 +139,7 @@ function newestPid(): number {
   return Number(last ?? 0);
 }
 
-/** The pids from the one behind `from` to `to`, in the order in which they are given away. */
+/** The pids after `from` up to `to`, in the order of assignment. */
 function given(from: number, to: number): number[] {
   if (to >= from) return range(from, to);
   return [...range(from, Number(readProc("/proc/sys/kernel/pid_max"))), ...range(0, to)];

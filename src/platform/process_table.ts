@@ -12,7 +12,7 @@ export interface ProcessRow {
   readonly sid: number;
   /** Ended, all its threads included, and not yet collected by its parent. */
   readonly zombie: boolean;
-  /** Start time in the kernel's own unit: with the pid it names a process for the whole boot. */
+  /** Start time in the kernel's unit. With the pid it identifies a process within a boot. */
   readonly start: string;
   readonly cpuMs: number;
   readonly rssBytes: number;
@@ -31,7 +31,7 @@ export function readProc(path: string): string | undefined {
   return read && decoder.decode(read);
 }
 
-/** The beginning of a file of /proc, until the buffer is used again; undefined likewise. */
+/** The start of a file of /proc, until the buffer is used again; undefined as in `readProc()`. */
 export function readProcInto(into: Uint8Array, path: string): Uint8Array | undefined {
   try {
     using file = Deno.openSync(path);
@@ -50,8 +50,8 @@ function noteLack(error: unknown): void {
 }
 
 /**
- * Returns a check that throws if something in /proc could not be opened since, for lack of descriptors:
- * processes that exist then look gone.
+ * Returns a check that throws if, since this call, a file in /proc could not be opened for lack of
+ * descriptors: existing processes then look gone.
  */
 export function lackCheck(): () => void {
   const before = lack;
@@ -88,8 +88,8 @@ export function processTableIfReadable(): ProcessRow[] {
 let recent: { readonly rows: ProcessRow[]; readonly until: number } | undefined;
 
 /**
- * The process table as it was a few milliseconds ago: several look at it in one breath when many
- * processes end. On a full machine a table takes longer to read, and serves for longer.
+ * The process table of a few milliseconds ago, shared when many processes end at once. The longer a
+ * table takes to read, the longer it is kept.
  */
 export function recentProcessTable(): readonly ProcessRow[] {
   const at = performance.now();
@@ -119,7 +119,7 @@ export function userOf(pid: number): number {
   }
 }
 
-/** Paths of the links to what a process has open; none when it is gone, or another user's. */
+/** Paths of a process's descriptors; none if it is gone or another user's. */
 export function descriptorsOf(pid: number): string[] {
   if (!isLinux) return [];
   const own = entriesOf(`/proc/${pid}/fd`);
@@ -127,8 +127,8 @@ export function descriptorsOf(pid: number): string[] {
 }
 
 /**
- * A process whose main thread has ended shows neither memory nor files of its own: those of its other
- * threads are the same. What stands for it in a path of /proc: `12/task/13`, or `12` as a rule.
+ * The part of a /proc path that shows a process's memory and files: usually `12`. If the main
+ * thread has ended, that of another thread, which has the same: `12/task/13`.
  */
 export function livingThread(pid: number): string {
   const stat = statOf(pid);
@@ -178,10 +178,10 @@ export function* procPids(): Generator<number> {
   }
 }
 
-/** The fields of a `stat` file from the third on; those behind `exit_signal` only where they are wanted. */
+/** The fields of a `stat` file from the third on; those after `exit_signal` only on request. */
 export type Stat = readonly string[];
 
-/** What the kernel says of a process, or of a thread: `12/task/13`. Undefined when it is gone. */
+/** The `stat` fields of a process, or of a thread: `12/task/13`. Undefined if it is gone. */
 export function statOf(pid: number | string, fields = 36): Stat | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
   // The second field, the command's name, may hold blanks and parentheses.

@@ -1,6 +1,6 @@
 /**
- * Files into which apps write that they are ready. That of an app which runs as another user is outside
- * the home, into which that user cannot reach.
+ * Files in which apps report that they are ready. Apps of another user cannot enter the home, so
+ * their files are outside of it.
  */
 
 import { removeFile } from "./atomic_file.ts";
@@ -10,7 +10,7 @@ import { lstatIfAny } from "./stat.ts";
 
 const OUTSIDE = `${FOR_OTHER_USERS}/ready`;
 
-/** Who is to write it. */
+/** The user who writes the file. */
 export interface ReadyUser {
   readonly uid: number;
   readonly gid: number;
@@ -25,7 +25,7 @@ export class ReadyFiles {
     this.#own = own;
   }
 
-  /** Path of a run's file. One for another user is made here; throws what the file system throws. */
+  /** Path of a run's file. One for another user is created here; throws file system errors. */
   path(runId: string, user?: ReadyUser): string {
     if (user === undefined) return `${this.#own.stem(runId)}.ready`;
     const path = outside(runId);
@@ -38,7 +38,7 @@ export class ReadyFiles {
     return path;
   }
 
-  /** Calls `act` once when a run says that it is ready; returns its undoing. */
+  /** Calls `act` once when a run reports that it is ready. Returns a cancel function. */
   when(runId: string, act: () => void): () => void {
     const files = lstatIfAny(outside(runId))?.isFile ? this.#outside : this.#own;
     return files.when(runId, "ready", act);

@@ -12,23 +12,23 @@ import { watchFolders } from "./threads.ts";
 
 type FileKind = "pid" | "exit" | "ready";
 
-/** What each file must hold to be taken; the wrapper's own are whole once their newline is there. */
+/** The valid content of each file. The wrapper's files are complete once they have a newline. */
 const CONTENT: Readonly<Record<FileKind, RegExp>> = {
   pid: /^(\d+)\n$/,
   exit: /^(-?\d+)\n$/,
   ready: /^READY=(1)\b/m,
 };
 
-/** How often the folder is looked at where it cannot be watched. */
+/** Polling interval where the folder cannot be watched. */
 const POLL_MS = isLinux ? 200 : 50;
 
-/** A watch on the path of one that was just given up would end with that one. */
+/** Delay before a new watch: at once, it would end together with the old one on its path. */
 const SETTLE_MS = 50;
 
-/** How much is read of a ready file, which its app may make as large as it likes. */
+/** Maximum bytes read of a ready file: its app may make it any size. */
 const READY_BYTES = 64;
 
-/** The first bytes of a ready file: it was made by us, and belongs to the app's user. */
+/** The first bytes of a ready file, which may belong to the app's user. */
 function readReadyFile(path: string): string | undefined {
   const owner = lstatIfAny(path)?.uid;
   if (owner === undefined) return undefined;
@@ -54,7 +54,7 @@ export class RunFiles {
     return `${this.folder}/${runId}`;
   }
 
-  /** Makes the folder anew when it was removed, and watches the one that is there. */
+  /** Recreates the folder if it was removed, and watches the new one. */
   keep(): void {
     const found = lstatIfAny(this.folder);
     if (found === undefined) Deno.mkdirSync(this.folder, { recursive: true, mode: 0o700 });
@@ -62,7 +62,7 @@ export class RunFiles {
     this.#watchAnew();
   }
 
-  /** The number in a run's file, or undefined while it is not there whole, or cannot be read. */
+  /** The number in a run's file; undefined while it is missing, incomplete or unreadable. */
   read(runId: string, kind: FileKind): number | undefined {
     const path = `${this.stem(runId)}.${kind}`;
     try {
@@ -70,7 +70,7 @@ export class RunFiles {
       const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
       return value === undefined ? undefined : Number(value);
     } catch {
-      // What is wrong with one file must not end the watch, nor hide that its app has ended.
+      // One bad file must not end the watch, nor hide that its app has ended.
       return undefined;
     }
   }
@@ -84,7 +84,7 @@ export class RunFiles {
     }
   }
 
-  /** Calls `act` once with the number in a run's file, at once or when it appears. Returns its undoing. */
+  /** Calls `act` once with the number in a run's file, now or later. Returns a cancel function. */
   when(runId: string, kind: FileKind, act: (value: number) => void): () => void {
     const name = `${runId}.${kind}`;
     this.#waiting.set(name, act);
@@ -93,7 +93,7 @@ export class RunFiles {
     return () => this.#waiting.delete(name);
   }
 
-  /** Removes a run's files: what they said is recorded. Nothing waits for them any more. */
+  /** Removes a run's files, whose content is recorded by now. Cancels what waits for them. */
   remove(runId: string): void {
     this.#waiting.delete(`${runId}.pid`);
     this.#waiting.delete(`${runId}.exit`);
@@ -140,7 +140,7 @@ export class RunFiles {
     }
   }
 
-  /** Another folder may have the inode of the one that was removed. */
+  /** Forgets the inode: a new folder may get the same one. */
   #replaced(): void {
     this.#watched = undefined;
     this.keepIfPossible();
@@ -165,7 +165,7 @@ export class RunFiles {
       this.#watcher = watchFolders(this.folder);
       this.#follow(this.#watcher);
     } catch {
-      // The machine's limit of watches is used up: look by the clock instead.
+      // The machine's limit of watches is reached: poll instead.
       this.#poll = setInterval(() => this.#checkAll(), POLL_MS);
     }
   }

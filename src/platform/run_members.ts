@@ -1,17 +1,17 @@
 /**
- * Which processes belong to a run. Where no control group knows it, what a process has from its parent
- * does: the run id in its environment, its group, its session. It can leave each of them, and its
- * parent can end: whatever belonged to the run once is remembered while the run is ended.
+ * Finds the processes of a run. Outside a control group they are recognized by what they inherit:
+ * the run id in the environment, the group, the session. A process can leave each of them, and its
+ * parent can end. So known members are remembered while the run is being terminated.
  */
 
 import type { Run } from "../model/process_state.ts";
 import type { ProcessScan, Sighting } from "./process_scan.ts";
 import { type ProcessRow, processRow, userOf } from "./process_table.ts";
 
-/** A supervisor that an app has started is not ended by itself. */
+/** Never terminated, even if an app started this supervisor. */
 const NEVER: ReadonlySet<number> = new Set([1, Deno.pid]);
 
-/** The processes of one run, as one scan after the other finds them. */
+/** The processes of one run, collected over several scans. */
 export class RunMembers {
   readonly #run: Run;
   /** Start times by pid. */
@@ -21,14 +21,14 @@ export class RunMembers {
 
   constructor(run: Run) {
     this.#run = run;
-    // Of some runs only the intent is known.
+    // For some runs only the intent is recorded.
     if (run.wrapperPid <= 0) return;
     this.#known.set(run.wrapperPid, run.wrapperStart);
     this.#groups.add(run.wrapperPid);
     this.#sessions.add(run.wrapperPid);
   }
 
-  /** Living members; `others` are known by other means than the scan. */
+  /** Living members. `others` are members found by other means. */
   find(scan: ProcessScan, others: readonly ProcessRow[] = []): readonly number[] {
     const found = new Set<number>();
     const queue = [...this.#roots(scan), ...others];
@@ -53,7 +53,7 @@ export class RunMembers {
     return [...found];
   }
 
-  /** Whether a process belongs to the run by what it has itself. */
+  /** Whether a process belongs to the run by its own run id, group or session. */
   claims({ pid, runId, row }: Sighting): boolean {
     if (row.zombie || NEVER.has(pid)) return false;
     return this.#isMarked(pid, runId) ||
@@ -73,8 +73,8 @@ export class RunMembers {
   }
 
   /**
-   * Whether a group or session holds none but members: its leader is one, or gone. The kernel gives the
-   * number of a group or session that has a member to no new process. 0 is one from outside a container.
+   * Whether a group or session has only members of the run: its leader is one, or gone. The kernel
+   * does not reuse the number of one that has members. 0 is one from outside a container.
    */
   #owns(id: number, leader: ProcessRow | undefined): boolean {
     if (id <= 0 || leader === undefined) return id > 0;
@@ -82,7 +82,7 @@ export class RunMembers {
     return known === undefined ? leader.zombie : known === leader.start;
   }
 
-  /** Any user can put a run id into an environment: it counts for users that the app can be. */
+  /** Any user can put a run id into an environment: it counts only for the app's possible users. */
   #isMarked(pid: number, runId: string | undefined): boolean {
     const { user } = this.#run;
     return runId === this.#run.runId && (user === undefined || [user, 0].includes(userOf(pid)));

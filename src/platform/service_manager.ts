@@ -1,28 +1,28 @@
-/** Which service manager starts things at boot here, and how it stands with this process. */
+/** The service manager of this machine, and its relation to this process. */
 
 import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux } from "./os.ts";
 import { lookAt } from "./stat.ts";
 
-/** The service managers that procsup can ask for a start at boot. */
+/** The service managers with which procsup can start at boot. */
 export type ServiceManager = "systemd" | "launchd" | "openrc";
 
-/** The one of this machine; undefined when it has none that is known. */
+/** The service manager of this machine; undefined without a known one. */
 export function serviceManager(): ServiceManager | undefined {
   if (Deno.build.os === "darwin") return "launchd";
   if (!isLinux) return undefined;
-  // A disk may hold both: the one that runs decides.
+  // Both may be installed: the running one counts.
   if (systemdRuns()) return "systemd";
   if (lookAt("/sbin/openrc-run") !== undefined) return "openrc";
   return ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"].some(lookAt) ? "systemd" : undefined;
 }
 
-/** Whether systemd runs this machine, and not only lies on its disk: sd_booted(3). */
+/** Whether systemd runs this machine, not only is installed: sd_booted(3). */
 export function systemdRuns(): boolean {
   return lookAt("/run/systemd/system") !== undefined;
 }
 
-/** Version of the systemd on this machine; 0 where it does not say. */
+/** Version of systemd on this machine; 0 if unknown. */
 export function systemdVersion(): number {
   try {
     const { stdout } = new Deno.Command("systemctl", {
@@ -36,7 +36,7 @@ export function systemdVersion(): number {
   }
 }
 
-/** The service manager that started this very process as its unit `procsup`, and starts it again. */
+/** The service manager that started this process as its unit `procsup`, and restarts it. */
 export function startedBy(): ServiceManager | null {
   const { env, pid } = Deno;
   if (env.get("SYSTEMD_EXEC_PID") === String(pid)) return "systemd";
@@ -44,12 +44,12 @@ export function startedBy(): ServiceManager | null {
   return env.get("RC_SVCNAME") === "procsup" ? "openrc" : null;
 }
 
-/** Longer than a service manager takes that still answers. */
+/** A service manager that works answers sooner. */
 const PATIENCE_MS = 5000;
 
 /**
- * Whether the service manager is about to end everything, and not this process alone: the machine
- * goes down, or the session of the user.
+ * Whether the service manager is stopping everything, not this process alone: the machine shuts
+ * down, or the user's session ends.
  */
 export async function everythingEnds(manager: ServiceManager | null): Promise<boolean> {
   if (manager === "systemd") return await systemdStops();
@@ -57,12 +57,12 @@ export async function everythingEnds(manager: ServiceManager | null): Promise<bo
 }
 
 async function systemdStops(): Promise<boolean> {
-  // Only the service manager of a user says which process it is.
+  // Only a user's service manager sets it.
   const scope = Deno.env.has("MANAGERPID") ? ["--user"] : [];
   return await said("systemctl", ...scope, "is-system-running") === "stopping";
 }
 
-/** OpenRC goes to the runlevel before it stops anything; under sysvinit it is init that knows it. */
+/** OpenRC changes the runlevel before it stops anything; under sysvinit, ask init. */
 async function openrcStops(): Promise<boolean> {
   const level = (readFileIfAny("/run/openrc/softlevel") ?? "").trim();
   if (/^(shutdown|reboot|single)$/.test(level)) return true;

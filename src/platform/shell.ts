@@ -13,13 +13,13 @@ export interface ShellCommand {
   readonly timeoutMs: number;
   /** Ends the command, as its timeout does. */
   readonly signal?: AbortSignal;
-  /** Keep the end of what it prints. */
+  /** Keep the end of its output. */
   readonly capture?: boolean;
   /** The user that it runs as, if not ours. */
   readonly user?: OtherUser | undefined;
 }
 
-/** How it went. */
+/** Its result. */
 export interface ShellResult {
   /** Null when it was ended by its timeout or signal. */
   readonly code: number | null;
@@ -31,7 +31,7 @@ export interface ShellResult {
 
 const OUTPUT_BYTES = 64 * 1024;
 
-/** How long output may still come after the shell has ended: what it left running holds the pipe. */
+/** How long to wait for output after the shell ended: processes left behind may hold the pipe. */
 const DRAIN_MS = 100;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
@@ -82,7 +82,7 @@ export async function printedSecret(shell: ShellCommand): Promise<string> {
   return output.replace(/\r?\n$/, "");
 }
 
-/** Reads streams to their end and keeps the last of it. */
+/** Reads streams to their end and keeps the last part. */
 class OutputTail {
   readonly #readers: ReadableStreamDefaultReader<Uint8Array>[];
   readonly #done: Promise<unknown>;
@@ -94,7 +94,7 @@ class OutputTail {
     this.#done = Promise.all(this.#readers.map((reader) => this.#read(reader)));
   }
 
-  /** What there was, once the streams have ended or the patience has. */
+  /** The kept output, once the streams have ended or `DRAIN_MS` has passed. */
   async text(): Promise<string> {
     const patience = setTimeout(
       () => this.#readers.forEach((reader) => void reader.cancel().catch(() => {})),

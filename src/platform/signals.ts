@@ -1,4 +1,4 @@
-/** Signals that this process gets. */
+/** Handles signals to this process. */
 
 import type { SignalName } from "../model/signal.ts";
 

@@ -1,20 +1,20 @@
 /**
- * The listening sockets of the processes: opened once, inherited by every instance, held open here
- * between two instances, and taken up again by the daemon after this one.
+ * The listening sockets of the processes: opened once, inherited by every instance, kept open here
+ * between two instances, and recovered by the next daemon.
  */
 
 import { ProcsupError } from "../model/errors.ts";
 import type { SocketAddress } from "./sockets_address.ts";
 import { closeSocket, openListener, takeListeners } from "./sockets_open.ts";
 
-/** The sockets of one process, all its instances. */
+/** The sockets of one process, shared by all its instances. */
 export interface SharedSockets {
   /** The process's name without an instance's index. */
   readonly owner: string;
   readonly addresses: readonly SocketAddress[];
 }
 
-/** What the pool does with the kernel; replaced in tests. */
+/** System calls of the pool; replaced in tests. */
 export interface SocketCalls {
   open(address: SocketAddress, beside?: boolean): number;
   take(pid: number, addresses: readonly SocketAddress[]): Map<SocketAddress, number>;
@@ -31,7 +31,7 @@ interface Held {
 /** All listening sockets of one supervisor. */
 export class SocketPool {
   readonly #held = new Map<string, Held>();
-  /** Addresses that running instances hold and that could not be taken up from them, by owner. */
+  /** Addresses held by running instances from which they could not be recovered, by owner. */
   readonly #elsewhere = new Map<string, string>();
   readonly #calls: SocketCalls;
 
@@ -40,8 +40,8 @@ export class SocketPool {
   }
 
   /**
-   * The descriptors of a process's sockets, opened unless they are open.
-   * Throws `ProcsupError` `start_failed` naming the address and what is wrong with it.
+   * The descriptors of a process's sockets; opens those that are not open. Throws `ProcsupError`
+   * `start_failed` naming the address and what is wrong with it.
    */
   descriptors({ owner, addresses }: SharedSockets): number[] {
     return addresses.map((address) => {
@@ -55,9 +55,9 @@ export class SocketPool {
   }
 
   /**
-   * Takes up the sockets that an earlier supervisor gave to a running instance. The first of `pids`
-   * that has one and lets it be taken counts. Returns the addresses that could not be taken: the
-   * instance serves them on, and the next launch opens another socket beside.
+   * Recovers the sockets that an earlier supervisor gave to a running instance, each from the first
+   * of `pids` that allows it. Returns the addresses that newly failed: the instance keeps serving
+   * them, and the next launch opens another socket beside.
    */
   recover({ owner, addresses }: SharedSockets, pids: readonly number[]): string[] {
     for (const pid of pids) {
@@ -73,7 +73,7 @@ export class SocketPool {
     return news;
   }
 
-  /** Closes a process's sockets: it is forgotten, or has no instance left. */
+  /** Closes the sockets of a process that is forgotten or has no instance left. */
   drop(owner: string): void {
     for (const [text, held] of [...this.#held]) {
       if (held.owner !== owner) continue;
@@ -85,13 +85,13 @@ export class SocketPool {
     }
   }
 
-  /** Closes all; instances keep theirs. */
+  /** Closes all sockets. Instances keep theirs. */
   close(): void {
     for (const { fd } of this.#held.values()) this.#calls.close(fd);
     this.#held.clear();
   }
 
-  /** Nothing, too, where the C library may not be used: the instances serve on. */
+  /** Empty also if the C library may not be used. The instances keep serving. */
   #take(pid: number, missing: readonly SocketAddress[]): Map<SocketAddress, number> {
     try {
       return this.#calls.take(pid, missing);
@@ -117,7 +117,7 @@ export class SocketPool {
   }
 }
 
-/** Why a socket is refused that another process has. */
+/** Why a socket is refused: it belongs to another process. */
 export function foreign({ text }: SocketAddress, owner: string): string {
   return `socket "${text}" belongs to "${owner}"`;
 }
@@ -133,5 +133,5 @@ export function socketEnv({ addresses }: SharedSockets): Record<string, string> 
   };
 }
 
-/** The line of shell that completes it. */
+/** The shell line that sets `LISTEN_PID`. */
 export const LISTEN_PID_LINE = "export LISTEN_PID=$procsup_pid";

@@ -6,14 +6,14 @@ import { C } from "./libc.ts";
 
 /** Where a socket listens. */
 export interface SocketAddress {
-  /** The one spelling of it: `127.0.0.1:8080`, `[::1]:8080`, `:8080`. */
+  /** Its canonical form: `127.0.0.1:8080`, `[::1]:8080`, `:8080`. */
   readonly text: string;
   readonly port: number;
   /** 4 or 16 bytes in network order; undefined for every interface, IPv4 and IPv6. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** Descriptors of one app beyond its standard ones. */
+/** Maximum number of sockets of one app. */
 const MAX_SOCKETS = 16;
 
 /**
@@ -58,7 +58,7 @@ function ipv4(host: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 function ipv6(host: string): Uint8Array<ArrayBuffer> | undefined {
-  // The URL parser knows every spelling and answers with groups, the longest gap shortened.
+  // The URL parser accepts every form and returns groups, with the longest gap shortened.
   if (!URL.canParse(`http://[${host}]/`)) return undefined;
   const [left = "", right] = new URL(`http://[${host}]/`).hostname.slice(1, -1).split("::");
   const groups = (text: string | undefined) => text ? text.split(":") : [];
@@ -78,10 +78,10 @@ function hostText(bytes: Uint8Array): string {
   return new URL(`http://[${groups.join(":")}]/`).hostname;
 }
 
-/** Whether the kernel's form of an address has its length in the first byte. */
+/** Whether a `sockaddr` has its length in the first byte. */
 const hasLengthByte = C.SOL_SOCKET !== 1;
 
-/** An address in the kernel's form. Every interface is `::`, or `0.0.0.0` where there is no IPv6. */
+/** An address as `sockaddr`. Every interface is `::`, or `0.0.0.0` without IPv6. */
 export function toSockaddr(address: SocketAddress, family: number): Uint8Array<ArrayBuffer> {
   const isV4 = family === C.AF_INET;
   const out = new Uint8Array(isV4 ? 16 : 28);
@@ -92,7 +92,7 @@ export function toSockaddr(address: SocketAddress, family: number): Uint8Array<A
   return out;
 }
 
-/** Whether an address in the kernel's form is this one. */
+/** Whether a `sockaddr` is this address. */
 export function isSockaddr(address: SocketAddress, sockaddr: Uint8Array): boolean {
   const family = hasLengthByte ? sockaddr[1] : sockaddr[0];
   if (family !== C.AF_INET && family !== C.AF_INET6) return false;
@@ -100,7 +100,7 @@ export function isSockaddr(address: SocketAddress, sockaddr: Uint8Array): boolea
     return false;
   }
   const expected = toSockaddr(address, family);
-  // Flow and scope may be anything.
+  // Flow and scope are ignored.
   const from = family === C.AF_INET ? 4 : 8;
   const to = family === C.AF_INET ? 8 : 24;
   return sockaddr[2] === expected[2] && sockaddr[3] === expected[3] &&
