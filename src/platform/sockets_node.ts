@@ -1,8 +1,8 @@
 /**
- * The preload that lets unchanged Node apps serve shared sockets, and say by `process.send("ready")`, as
- * under PM2, that they are ready. `listen(8080)` takes the inherited descriptor instead of opening a
- * socket of its own. For Node 18 and later; readiness also for Bun and for Deno, which takes
- * NODE_OPTIONS since some 2.x and ignores it before.
+ * The preload with which unchanged Node apps serve shared sockets, and report readiness by
+ * `process.send("ready")`, as under PM2. `listen(8080)` takes the inherited descriptor instead of
+ * opening another socket. For Node 18 and later. Readiness also works in Bun, and in Deno since
+ * some 2.x, which reads NODE_OPTIONS.
  */
 
 import { ProcsupError } from "../model/errors.ts";
@@ -10,13 +10,13 @@ import { readFileIfAny, replaceFile } from "./atomic_file.ts";
 import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
 
 /**
- * What runs in the app before its own code, as CommonJS.
+ * The CommonJS code that runs in the app before its own.
  *
- * - It acts in the first process, which the sockets were handed to (`LISTEN_PID`), and in no child of it.
- * - The programs npx and tsx start the app as a child: it acts there, and not in them.
- * - It takes itself out of the environment, so that children neither load it nor see it.
- * - An address whose descriptor is in use is left to Node, which then says EADDRINUSE as ever.
- * - Where one `listen()` means several sockets, the further ones hand their connections to the first.
+ * - It acts in the process that got the sockets (`LISTEN_PID`), and in no child of it.
+ * - npx and tsx start the app as a child: it acts in the child, not in them.
+ * - It removes itself from the environment, so that children neither load it nor see it.
+ * - An address whose descriptor is in use is left to Node, which then reports EADDRINUSE as usual.
+ * - If one `listen()` means several sockets, the others pass their connections to the first.
  */
 const NODE_PRELOAD: string = `"use strict";
 const { env, pid } = process;
@@ -89,10 +89,10 @@ if (mine) {
 }
 `;
 
-/** The variable with whose help a runtime loads the preload. */
+/** The variable that makes a runtime load the preload. */
 export type PreloadVariable = "NODE_OPTIONS" | "BUN_OPTIONS";
 
-/** Variables with which an app loads the preload at `path`, over those it has. */
+/** Variables that load the preload at `path`, in addition to the app's own `options`. */
 export function nodePreloadEnv(
   variable: PreloadVariable,
   path: string,
@@ -103,7 +103,7 @@ export function nodePreloadEnv(
 ): Record<string, string> {
   const quoted = /[\s"\\]/.test(path) ? `"${path.replace(/["\\]/g, "\\$&")}"` : path;
   const isBun = variable === "BUN_OPTIONS";
-  // Bun splits at blanks, quoted or not.
+  // Bun splits at blanks, even quoted ones.
   if (isBun && quoted !== path) return {};
   return {
     [variable]: `${isBun ? "--preload=" : "--require "}${quoted} ${options}`.trim(),
@@ -114,7 +114,7 @@ export function nodePreloadEnv(
 
 const written = new Set<string>();
 
-/** Path of the preload, written unless it is there. Throws `start_failed` when it cannot be. */
+/** Path of the preload, which is written if missing. Throws `start_failed` if that fails. */
 export function nodePreload(home: string, otherUser: boolean): string {
   const path = `${otherUser ? FOR_OTHER_USERS : home}/node_preload.cjs`;
   if (written.has(path) && readFileIfAny(path) === NODE_PRELOAD) return path;

@@ -1,20 +1,19 @@
-/** Opens listening sockets, and takes up those that a running instance holds. */
+/** Opens listening sockets, and recovers those that a running instance holds. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { C, EACCES, EPERM, IPPROTO_IPV6, libc, SOCK_STREAM } from "./libc.ts";
 import { isLinux } from "./os.ts";
 import { isSockaddr, type SocketAddress, toSockaddr } from "./sockets_address.ts";
 
-/** Connections that wait to be accepted; the kernel's own limit (`somaxconn`) is above it. */
+/** Maximum number of connections not accepted yet; the kernel's limit (`somaxconn`) is higher. */
 const BACKLOG = 1024;
 
 /** First descriptor that an instance inherits (the systemd convention). */
 const FIRST_FD = 3;
 
 /**
- * Opens a listening socket, closed on exec. With `beside`, another socket that `openListener()`
- * made may hold the address already.
- * Throws `ProcsupError` `start_failed` naming the address.
+ * Opens a listening socket, closed on exec. With `beside`, another socket of `openListener()` may
+ * already hold the address. Throws `ProcsupError` `start_failed` naming the address.
  */
 export function openListener(address: SocketAddress, beside = false): number {
   const fd = newSocket(address);
@@ -27,7 +26,7 @@ export function openListener(address: SocketAddress, beside = false): number {
     if (beside) setOption(fd.number, C.SOL_SOCKET, C.SO_REUSEPORT, 1);
     const sockaddr = toSockaddr(address, fd.family);
     check(address, libc().call.bind(fd.number, sockaddr, sockaddr.length));
-    // Only after the bind: before it, the port could be shared with another program that sets it, too.
+    // After the bind: set before it, another program with this option could share the port.
     setOption(fd.number, C.SOL_SOCKET, C.SO_REUSEPORT, 1);
     check(address, libc().call.listen(fd.number, BACKLOG));
     return fd.number;
@@ -87,17 +86,17 @@ function reasonOf({ port }: SocketAddress, errno: number): [string, string?] {
   }
 }
 
-/** Linux's numbers of the two calls, the same on every architecture. */
+/** System call numbers of Linux, the same on every architecture. */
 const PIDFD_OPEN = 434n;
 const PIDFD_GETFD = 438n;
 
-/** How far a process's descriptors are looked through. */
+/** Descriptors of a process are searched below this number. */
 const HIGHEST_FD = 256;
 
 /**
- * A process's listening sockets of these addresses, as descriptors of our own; those that it does
- * not have, or that we may not take, are missing. The kernel asks for the right to trace it: root,
- * or the same user where `kernel.yama.ptrace_scope` is 0. Linux only.
+ * A process's listening sockets of these addresses, as our own descriptors. Sockets that it lacks,
+ * or that we may not take, are left out. The kernel requires the right to trace the process: root,
+ * or the same user if `kernel.yama.ptrace_scope` is 0. Linux only.
  */
 export function takeListeners(
   pid: number,

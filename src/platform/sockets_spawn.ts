@@ -1,6 +1,6 @@
 /**
- * Starts a program that inherits descriptors. `Deno.Command` can pass none beyond the standard ones,
- * node:child_process can; it is loaded at the first use, and costs 10 to 30 ms then.
+ * Starts a program that inherits descriptors. `Deno.Command` passes only the standard ones, so
+ * node:child_process is used. Loading it at the first use takes 10 to 30 ms.
  */
 
 /** What to start. */
@@ -12,7 +12,7 @@ export interface SpawnSpec {
   readonly cwd: string;
   /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Descriptors that become 3, 4, … A standard one cannot be given: Deno leaves a copy of it open. */
+  /** Descriptors that become 3, 4, … Standard ones cannot be given: Deno leaves a copy open. */
   readonly inherit: readonly number[];
 }
 
@@ -21,7 +21,7 @@ export interface Spawned {
   readonly pid: number;
   /** Resolves when it has ended. */
   readonly status: Promise<SpawnStatus>;
-  /** Lets the program end before it; without this, it always may. */
+  /** Lets this process end before it; where missing, it always may. */
   unref?(): void;
 }
 
@@ -31,7 +31,7 @@ export interface SpawnStatus {
   readonly signal: string | null;
 }
 
-/** As much of node:child_process as is used. */
+/** The used part of node:child_process. */
 interface ChildProcess {
   readonly pid?: number;
   on(event: "exit", listener: (code: number | null, signal: string | null) => void): void;
@@ -56,7 +56,9 @@ export function spawnWrapper(spec: SpawnSpec): Spawned {
   return new Deno.Command(program, options).spawn();
 }
 
-/** Starts a program in a session of its own, its other standard descriptors closed. Throws when it cannot. */
+/**
+ * Starts a program in its own session, without standard streams. Throws when the system refuses.
+ */
 function spawnInheriting(spec: SpawnSpec): Spawned {
   const { process } = globalThis as unknown as { process: NodeProcess };
   const child = process.getBuiltinModule("node:child_process").spawn(spec.program, spec.args, {
@@ -67,14 +69,14 @@ function spawnInheriting(spec: SpawnSpec): Spawned {
   });
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));
-  // The error comes in the next turn of the loop; the missing pid already shows it.
+  // The error comes in the next turn of the loop. The missing pid shows it already.
   child.on("error", () => {});
   if (child.pid === undefined) throw refusalOf(spec);
   child.unref();
   return { pid: child.pid, status: status.promise };
 }
 
-/** Why the system refused, asked of a start that does nothing: Node tells it in a later turn of the loop. */
+/** Why the system refused, found by a start that does nothing: Node reports it in a later turn. */
 function refusalOf({ program, args: [option, _script, ...args], cwd, env }: SpawnSpec): unknown {
   try {
     const io = { stdin: "null", stdout: "null", stderr: "null" } as const;

@@ -1,6 +1,6 @@
-/** What is at a path. */
+/** File information by path. */
 
-/** What is there itself, a link included; undefined when nothing is. Throws any other failure. */
+/** File information, links not followed; undefined if there is no file. Throws other failures. */
 export function lstatIfAny(path: string): Deno.FileInfo | undefined {
   try {
     return Deno.lstatSync(path);
@@ -10,7 +10,7 @@ export function lstatIfAny(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** What is at a path, links followed; undefined when nothing is there that we may reach. */
+/** File information, links followed; undefined if there is no file that we may reach. */
 export function lookAt(path: string): Deno.FileInfo | undefined {
   try {
     return Deno.statSync(path);

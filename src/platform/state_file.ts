@@ -1,14 +1,14 @@
 /**
- * State files: sealed by a checksum, with a copy beside them. A damaged file is set aside, never
- * deleted and never trusted, and its copy is used. The copy is written right after the file: one of
- * the two is whole at any time, and an old copy never brings back what was taken away.
+ * State files, sealed by a checksum, each with a copy beside it. A damaged file is never deleted
+ * and never trusted: it is set aside, and its copy is used. The copy is written right after the
+ * file. So one of the two is always whole, and an old copy never restores removed data.
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile, replaceFileDurably } from "./atomic_file.ts";
 import { lstatIfAny } from "./stat.ts";
 
-/** Ending of the name of a file that was set aside. */
+/** Name suffix of a file that was set aside. */
 const ASIDE = ".unreadable";
 
 /** A value as one line: JSON, a tab, the checksum of the JSON. */
@@ -65,7 +65,7 @@ export function readState<T>(path: string, parse: (value: unknown) => T): StateR
   return { value: undefined, problems };
 }
 
-/** A file that is whole has a text and a value, one that is damaged a reason. */
+/** A whole file has a text and a value, a damaged one a reason, a missing one nothing. */
 interface ReadOne<T> {
   readonly text?: string;
   readonly value?: T;
@@ -98,7 +98,7 @@ export function replaceDamaged(path: string, text: string, why: unknown): string
   }
 }
 
-/** Writes a state file and its copy. `durable` has the file on the disk before it returns. */
+/** Writes a state file and its copy. With `durable`, syncs the file to the disk. */
 export function writeState(path: string, value: unknown, { durable = false } = {}): void {
   const text = `${sealed(value)}\n`;
   (durable ? replaceFileDurably : replaceFile)(path, text);
@@ -112,7 +112,7 @@ export function writeState(path: string, value: unknown, { durable = false } = {
 
 /** Removes a state file and its copy. */
 export function removeState(path: string): void {
-  // Without the copy nothing comes back if this program is killed in between.
+  // The copy first: it would restore the file if this program were killed in between.
   removeFile(copyOf(path));
   removeFile(path);
 }
@@ -139,8 +139,7 @@ const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** CRC-32 of the characters, in hex: finds every flipped bit. An app's start waits for it. */
-/** Eight hexadecimal digits: CRC-32. */
+/** CRC-32 in eight hex digits: detects every flipped bit. An app's start waits for it. */
 export function checksum(text: string): string {
   let crc = 0xffffffff;
   for (let i = 0; i < text.length; i++) {

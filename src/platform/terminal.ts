@@ -1,6 +1,6 @@
 /**
- * Terminals of apps. The daemon opens a terminal and hands its master to the launch wrapper, which holds
- * it from then on; see wrapper.ts.
+ * Terminals of apps. The daemon opens a terminal and passes its master to the launch wrapper, which
+ * keeps it open; see wrapper.ts.
  */
 
 import { mayCallC, openLibc } from "./libc.ts";
@@ -34,7 +34,7 @@ export interface Terminal extends Disposable {
   readonly path: string;
 }
 
-/** Why no app can have a terminal here, as a sentence's end; undefined when one can. */
+/** Why apps cannot have terminals here, as the end of a sentence; undefined if they can. */
 export function terminalProblem(): string | undefined {
   if (!isLinux) return "needs Linux";
   return mayCallC() ? undefined : "needs the permission to call the C library: --allow-ffi";
@@ -61,11 +61,11 @@ export function openTerminal(uid: number | undefined): Terminal {
   }
 }
 
-/** Tells programs on the terminal that a process has open as descriptor 0 how large it is. */
+/** Sets the size of the terminal that a process has open as descriptor 0. */
 export function resizeTerminal(pid: number, size: TerminalSize): void {
   const c = openLibc(SYMBOLS);
   const { openSync, closeSync, constants } = nodeFs();
-  // Not by its own path, which may be another program's terminal by now.
+  // The terminal's own path may be another program's terminal by now.
   const fd = openSync(`/proc/${pid}/fd/0`, constants.O_RDWR | constants.O_NOCTTY);
   try {
     c.ioctl(fd, TIOCSWINSZ, sizeBytes(size));

@@ -1,14 +1,14 @@
 /**
- * Threads of the runtime, which ends when it needs one and the system refuses it, because the user has
- * used up their processes. What it does aside (files, names of hosts, digests) it does on threads that
- * it makes when it needs them and gives up after 10 s without work. Refused another one, such work
- * waits for those that are there; only without any the runtime ends.
+ * Threads of the runtime. Deno exits when the system refuses it a thread that it needs, because the
+ * user has too many processes. It handles files, host names and digests on threads that it creates
+ * on demand and ends after 10 s without work. If it cannot create another one, the work waits for
+ * an existing one; only without any does the runtime exit.
  */
 
 import { mayCallC, openLibc, openLibrary } from "./libc.ts";
 
 const PAUSE = {
-  // Returns after a signal to its thread: the runtime has another one for those.
+  // Returns after a signal to its thread. The runtime handles signals in another one.
   pause: { parameters: [], result: "i32", nonblocking: true },
 } as const satisfies Deno.ForeignLibraryInterface;
 
@@ -19,13 +19,12 @@ const PTHREAD = {
   getpid: { type: "pointer" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** Shorter than a thread is kept without work. */
+/** Shorter than the time for which an idle thread is kept. */
 const KEEP_MS = 8000;
 
 /**
- * Keeps two threads from now on: one that never does anything else, so that one always exists, and
- * one for the work that comes when no other thread can be made. Calls `warn` when that happens.
- * Costs one look at a file every 8 s.
+ * Keeps two threads: one that stays blocked, so that one always exists, and one for work when no
+ * other can be created. Calls `warn` when that happens. Costs one `lstat` every 8 s.
  */
 export function reserveThreads(warn: (message: string) => void): Disposable {
   if (mayCallC()) void openLibc(PAUSE).pause();
@@ -42,13 +41,13 @@ export function reserveThreads(warn: (message: string) => void): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** The same as `Deno.watchFs()`, which would end the runtime without a thread. Throws instead. */
+/** Like `Deno.watchFs()`, but throws where the runtime would exit for lack of a thread. */
 export function watchFolders(folders: string | string[]): Deno.FsWatcher {
   if (!canMakeThread()) throw new Error("the system gives no more threads");
   return Deno.watchFs(folders, { recursive: false });
 }
 
-/** Makes one and waits for its end. True where that cannot be tried. */
+/** Tries to create a thread. True where that cannot be tried. */
 function canMakeThread(): boolean {
   const library = mayCallC() ? openPthread() : undefined;
   if (library === undefined) return true;
@@ -60,7 +59,7 @@ function canMakeThread(): boolean {
   return isMade;
 }
 
-/** Undefined where threads are in a library of their own, as in glibc before 2.34. */
+/** Undefined where threads are in a separate library, as in glibc before 2.34. */
 function openPthread(): Deno.DynamicLibrary<typeof PTHREAD> | undefined {
   try {
     return openLibrary(PTHREAD);

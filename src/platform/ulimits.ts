@@ -1,4 +1,4 @@
-/** Limits that a shell can set, and whether this process may. */
+/** Limits that a shell can set, and whether this process may set them. */
 
 import type { LimitsConfig } from "../model/process_config.ts";
 import { readFileIfAny } from "./atomic_file.ts";
@@ -7,9 +7,9 @@ interface Row {
   readonly key: keyof LimitsConfig;
   /** As users write it. */
   readonly name: string;
-  /** The line of /proc/self/limits. */
+  /** Its line in /proc/self/limits. */
   readonly proc: string;
-  /** The shell's letter for it, and how many bytes its unit has. */
+  /** The shell's letter, and the unit in bytes. */
   readonly letter: string;
   readonly unit: number;
 }
@@ -45,7 +45,7 @@ export function ulimitLines(limits: LimitsConfig): string[] {
   });
 }
 
-/** What is wrong with limits, as a sentence's end: `limits.nofile 5 is above …`; or undefined. */
+/** Why limits cannot be set, as a clause such as `limits.nofile 5 is above …`; else undefined. */
 export function ulimitProblem(limits: LimitsConfig, isRoot: boolean): string | undefined {
   for (const { key, name, proc } of ROWS) {
     const value = limits[key];
@@ -57,7 +57,7 @@ export function ulimitProblem(limits: LimitsConfig, isRoot: boolean): string | u
   return undefined;
 }
 
-/** Root may raise any limit; open files have one of the kernel's own. */
+/** Root may raise any limit, but the kernel limits open files. */
 function highest(key: keyof LimitsConfig, proc: string, isRoot: boolean): number {
   if (!isRoot) return hardLimit(proc);
   if (key !== "nofile") return Infinity;
@@ -83,7 +83,7 @@ function ownLimit(proc: string, column: 0 | 1): number {
 
 let own: number | undefined;
 
-/** Niceness of this process, which all that it starts begin with; asked for once. */
+/** Niceness of this process, which its children inherit. Read once. */
 export function ownNiceness(): number {
   return own ??= askNiceness();
 }

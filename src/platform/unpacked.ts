@@ -1,19 +1,19 @@
-/** What the portable executable unpacked, in versions: which one is in use, and which may go. */
+/** Versions that the portable executable unpacked: marks the used one and removes old ones. */
 
 import { dirname } from "../npm/path.js";
 import { takeLock } from "./lock.ts";
 import { isLinux } from "./os.ts";
 
-/** How long an unused version stays after its last start: another process may be about to start it. */
+/** How long an unused version is kept after its last start: another start may be about to come. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
-/** Held, shared, by every process that runs from the folder; its time is that of the last start. */
+/** Lock file, held shared by the processes that run from the folder. Its time is the last start. */
 const IN_USE = ".used";
 
-/** The folder of a version is called by its hash; `.new.…` is one that was never finished. */
+/** The folder of a version is named by its hash; `.new.…` is an unfinished one. */
 const VERSION_FOLDER = /^(?:[0-9a-f]{64}|\.new\..+)$/;
 
-/** Says, as long as this process lives, that the folder is in use. Costs each command some 30 µs. */
+/** Marks the folder as in use while this process lives. Takes some 30 µs at each command. */
 export function holdUnpacked(folder: string): void {
   try {
     const file = Deno.openSync(`${folder}/${IN_USE}`, { write: true, create: true });
@@ -22,14 +22,14 @@ export function holdUnpacked(folder: string): void {
     // Never closed, so the lock ends with the process. The folder is deleted only while it is not locked.
     file.tryLockSync(false);
   } catch {
-    // A folder that is for reading only is not ours to remove either.
+    // We cannot remove a read-only folder either.
   }
 }
 
 /**
- * Removes every other version of ours beside `folder` that no process runs from and that was not started for
- * a day. Returns the names of the folders. The lock sees a daemon in another container too, and the
- * process table sees an app that was given our Deno.
+ * Removes our other versions beside `folder` that no process runs from and that were not started
+ * for a day. Returns the names of the folders. The lock also shows a daemon in another container,
+ * and the process table an app that runs on our Deno.
  */
 export function pruneUnpacked(folder: string, now = Date.now()): string[] {
   const cache = dirname(folder);
@@ -41,7 +41,7 @@ export function pruneUnpacked(folder: string, now = Date.now()): string[] {
 
 function prune(folder: string, now: number): boolean {
   try {
-    // Another user's may hold anything, a FIFO for a lock included.
+    // Another user's folder may contain anything, such as a FIFO in place of the lock.
     if (Deno.lstatSync(folder).uid !== Deno.uid()) return false;
     const last = lastStart(folder);
     if (last === null || now - last.getTime() < KEPT_MS || runsFrom(folder)) return false;
@@ -63,7 +63,7 @@ function lastStart(folder: string): Date | null {
   }
 }
 
-/** Whether the program of some process that we may look at is in the folder. */
+/** Whether the executable of a visible process is in the folder. */
 function runsFrom(folder: string): boolean {
   if (!isLinux) return false;
   for (const { name } of Deno.readDirSync("/proc")) {
@@ -72,7 +72,7 @@ function runsFrom(folder: string): boolean {
         return true;
       }
     } catch {
-      // Gone, or another user's: that one cannot enter a folder of mode 0700.
+      // Gone, or another user's, who cannot enter a folder of mode 0700.
     }
   }
   return false;

@@ -1,9 +1,9 @@
-/** What process trees use: one pass over the machine serves all of them. */
+/** CPU and memory usage of process trees, read in one pass for all of them. */
 
 import type { Usage } from "../model/process_info.ts";
 import { descriptorsOf, type ProcessRow, processTableIfReadable } from "./process_table.ts";
 
-/** CPU time of a tree at a moment, to compare the next reading with. */
+/** CPU time of a tree at one reading, to compare with the next. */
 export interface CpuMark {
   readonly cpuMs: number;
   /** Steady milliseconds. */
@@ -54,7 +54,7 @@ export function memoryOfTrees(roots: readonly number[]): Map<number, number> {
   return new Map([...trees].map(([root, rows]) => [root, sum(rows, (row) => row.rssBytes)]));
 }
 
-/** The members of each tree without its root: the group that it leads, and descendants that left it. */
+/** The processes of each tree except its root: those of its group, and descendants that left it. */
 export function treesOf(
   roots: ReadonlyMap<number, unknown>,
   table: readonly ProcessRow[],

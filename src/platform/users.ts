@@ -30,14 +30,14 @@ export function isId(user: string | number): boolean {
   return /^\d+$/.test(String(user));
 }
 
-/** A line of a database as its fields: from its file, else from whatever else the machine asks. */
+/** The fields of a database entry: from its file, else from `getent`. */
 function findRow(database: "passwd" | "group", key: string | number): string[] | undefined {
   const field = isId(key) ? 2 : 0;
   const rows = (readFileIfAny(`/etc/${database}`) ?? "").split("\n").map((row) => row.split(":"));
   return rows.find((row) => row[field] === String(key)) ?? getent(database, String(key));
 }
 
-/** Users of a directory service are in no file. */
+/** Finds users of a directory service, who are in no file. */
 function getent(database: string, key: string): string[] | undefined {
   const program = systemProgram("getent");
   if (program === undefined) return undefined;

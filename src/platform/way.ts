@@ -1,20 +1,19 @@
-/** Whether other users could exchange a folder on the way to a path. */
+/** Checks that no other user can replace a folder above a path. */
 
 import { dirname, isAbsolute, join } from "../npm/path.js";
 import { lstatIfAny } from "./stat.ts";
 
-/** More links than this are a circle. */
+/** More links than this count as a circle. */
 const MAX_LINKS = 40;
 
 /**
- * What is wrong with the way to an absolute path, as words that go on a sentence; undefined when only
- * root and we ourselves could change where it leads. What is not there yet is not looked at, nor is
- * who may write to the last folder.
+ * Why the folders above an absolute path are not safe, as a clause; undefined if only root and our
+ * own user can change where it leads. Ignores missing folders, and who may write to the last one.
  */
 export function wayProblem(path: string): string | undefined {
   if (isAlone()) return undefined;
   const root = Deno.lstatSync("/");
-  // In a container all that belongs to users outside of it, root included, is shown as one user's.
+  // In a container all outside users, root included, appear as one user.
   const trusted = [0, Deno.uid(), root.uid];
   let folder = { path: "/", info: root };
   let rest = partsOf(path);
@@ -37,9 +36,9 @@ export function wayProblem(path: string): string | undefined {
 }
 
 /**
- * Says what is wrong with the absolute path of a file that is written and renamed with our rights. No
- * other user may replace the file or a folder above it, or make files beside it, even in a sticky
- * folder; logrotate has the same rule.
+ * What is wrong with the absolute path of a file that we write and rename. No other user may
+ * replace the file or a folder above it, or create files beside it, even in a sticky folder;
+ * logrotate has the same rule.
  */
 export function sharedFileProblem(path: string): string | undefined {
   try {
@@ -55,8 +54,8 @@ export function sharedFileProblem(path: string): string | undefined {
 }
 
 /**
- * The first process of a container that is not root's has no other users beside it. There everyone may
- * write to the volumes that an orchestrator mounts.
+ * True for the first process of a container, unless root: there are no other users beside it.
+ * Everyone may write to the volumes that an orchestrator mounts.
  */
 function isAlone(): boolean {
   return Deno.pid === 1 && Deno.uid() !== 0;
@@ -66,13 +65,13 @@ function partsOf(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
 }
 
-/** Whether others could exchange what is in a folder. In a sticky one they leave alone what is not theirs. */
+/** Whether others could replace what is in a folder. In a sticky one, only their own files. */
 function isOpen(info: Deno.FileInfo): boolean {
   return (info.mode! & 0o1000) === 0 && othersMayWrite(info);
 }
 
 function othersMayWrite({ mode, gid }: Deno.FileInfo): boolean {
-  // The group of root, and a user's private one, which has the user's number, have no others in them.
+  // No others are in root's group, or in a user's private group, which has the user's number.
   const isOwnGroup = gid === 0 || (gid === Deno.uid() && gid === Deno.gid());
   return (mode! & (isOwnGroup ? 0o002 : 0o022)) !== 0;
 }

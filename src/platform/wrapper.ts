@@ -1,48 +1,47 @@
 /**
  * The launch wrapper: the few lines of shell between the daemon and every app.
  *
- * It is the app's parent, so that an exit code is known even when no daemon was there to see it, and
- * it leads the app's own session and process group. It costs about 0.4 MB and 1 ms a start.
+ * It is the app's parent, so the exit code is known even if no daemon was running, and it leads the
+ * app's own session and process group. It costs about 0.4 MB, and 1 ms per start.
  *
  * Arguments, which every user of the machine can read: `$1` folder of the run files, `$2` stdout log,
  * `$3` stderr log, `$4` lines of shell that set up the app's process (mostly none), `$5` name of the
  * process, then the command.
- * The run id, by which processes are known to belong to the app, is in its environment alone.
+ * The run id, which identifies the app's processes, is only in the environment.
  *
  * - The app runs in the foreground: a background job of a shell has SIGINT and SIGQUIT ignored.
- * - `trap :` keeps the wrapper alive through a signal to the group, be it one that tells of a fault.
+ * - `trap :` keeps the wrapper alive when its group gets a signal, even one of a fault (SIGSEGV).
  *   Unlike `trap ''` it is undone in the app by exec. SIGSTKFLT (16) and SIGIO (29) have other names,
  *   or none, in some shells.
- * - A shell that is refused a new process ends at once: its EXIT trap writes a status that no app has.
- * - The app's process begins as a subshell, which is an exec less than another shell; but there `$$`
- *   is the wrapper, so the system is asked for the pid.
- * - A variable set before the app runs would change the app's environment if it carries one of that
- *   name: there is one, `procsup_pid`, and no app gets it. The set-up lines set none but `LISTEN_PID`,
- *   which is meant for the app.
+ * - A shell that cannot fork exits at once: its EXIT trap writes a status that no app has.
+ * - The app's process begins as a subshell, which saves an exec. There `$$` is the wrapper's pid, so
+ *   the pid is read from the system.
+ * - A variable that the wrapper sets would replace the app's variable of that name. It sets only
+ *   `procsup_pid`, which no app gets. The set-up lines set only `LISTEN_PID`, which is for the app.
  * - The set-up comes after the logs are opened and the pid is written: the app's user, and the limits
  *   set on it, may allow neither.
- * - Shared sockets stay open in the wrapper as in the app: the next daemon takes them up from here,
- *   whatever the app has done with its own descriptors or its user.
+ * - Shared sockets stay open in the wrapper, too: the next daemon recovers them from here, whatever
+ *   the app has done with its own descriptors or its user.
  * - The subshell opens the logs, so that "Killed", which the outer shell prints about a killed app,
  *   does not get into them.
- * - In place of the logs the app may have two pipes, each with a `cat` that carries it to its log: a
- *   program that opens `/dev/stderr` itself truncates a file, and no pipe. Each `cat` has a session of
- *   its own and no run id, so that no signal to the app ends it before it has carried the last line.
+ * - Instead of the logs the app may have two pipes, each with a `cat` that copies it to its log: a
+ *   program that opens `/dev/stderr` itself truncates a file, but not a pipe. Each `cat` has its own
+ *   session and no run id, so that no signal to the app ends it before it has copied the last line.
  *   The pipes have names, which other users' apps may open, too.
- * - Standard input that stays open is a FIFO, which its reader has open for writing, too. It is not
- *   among the run files, for the same reason. An app with a terminal has it in between: two `cat`.
+ * - Standard input that stays open is a FIFO, which its reader has open for writing, too. Like the
+ *   pipes it is not among the run files. Two `cat` connect a terminal with the FIFO and the log.
  * - The exit status counts only with its newline, so half a write does not count. That saves a
  *   temporary file and a program to rename it.
  */
 
 import { isLinux } from "./os.ts";
 
-/** Sets `procsup_pid` to the pid of a subshell. What follows the first word of `stat` is cut off. */
+/** Sets `procsup_pid` to the pid of a subshell: the first word of `stat`. */
 const PID_LINE = isLinux
   ? "read procsup_pid </proc/self/stat; procsup_pid=${procsup_pid%% *}"
   : "procsup_pid=$(exec /bin/sh -c 'echo $PPID')";
 
-/** What the wrapper writes for a status when the system refused it a process for the app. */
+/** The status that the wrapper writes when the system refused it a process for the app. */
 export const NOT_STARTED = -1;
 
 const POWER_SIGNAL = isLinux ? " PWR" : "";
@@ -50,22 +49,22 @@ const POWER_SIGNAL = isLinux ? " PWR" : "";
 /** A `cat` in a session of its own and without the run id. */
 const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
 
-/** Carries what the app writes from a pipe to its log, until every writer has closed the pipe. */
+/** Copies output from a pipe to its log, until every writer has closed the pipe. */
 const carry = (log: string) => `(exec <"${log}.$PROCSUP_RUN_ID" >>"${log}"; ${APART}) &`;
 
-/** Not among the run files: the watch on their folder opens each new file, and would count as a reader. */
+/** Not among the run files: the watch there opens each new file, and would count as a reader. */
 const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_RUN_ID" "$3.$PROCSUP_RUN_ID" || exit 126
 ${carry("$2")}
 ${carry("$3")}`;
 
-/** A FIFO in the folder of the app that is open at both ends, so that it never ends; see app_input.ts. */
+/** A FIFO in the app's folder, open at both ends, so that it never ends; see app_input.ts. */
 const FIFO = '"${1%/*}/apps/$5/stdin.$PROCSUP_RUN_ID"';
 const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
 
 /**
- * Descriptor 1 is the master of the terminal, which is opened by the leader of the session and so is
- * its controlling terminal. Two `cat` outside of the session hold the master: one carries output to the
- * log, one input from the FIFO, which descriptor 9 keeps open until the app has ended.
+ * Descriptor 1 is the master of the terminal. The session leader opens the terminal, so it becomes
+ * the controlling terminal. Two `cat` outside of the session hold the master: one copies output to
+ * the log, one copies input from the FIFO, which descriptor 9 keeps open until the app has ended.
  */
 const terminalLines = ({ path, master }: WrapperTerminal) =>
   `${INPUT}exec >&${master} ${master}>&-
@@ -96,7 +95,7 @@ export interface WrapperIo {
 /** The terminal of an app. */
 export interface WrapperTerminal {
   readonly path: string;
-  /** Descriptor that the wrapper is given its master as, 9 at most. */
+  /** Descriptor of its master in the wrapper, 9 at most. */
   readonly master: number;
 }
 
@@ -108,13 +107,13 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
   const input = stdin ? ` <>${FIFO}` : "";
   const prepare = stdin ? INPUT : "";
   if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
-  // Both are open at both ends by then.
+  // By then both pipes have a reader and a writer.
   const open = '>"$2.$PROCSUP_RUN_ID" 2>"$3.$PROCSUP_RUN_ID"' +
     `${input}; command -p rm "$2.$PROCSUP_RUN_ID" "$3.$PROCSUP_RUN_ID"`;
   return text(prepare + PIPES, open, "wait");
 }
 
-/** What a wrapper is given. */
+/** The arguments of a wrapper. */
 export interface WrapperWords extends WrapperIo {
   /** Folder of the run files. */
   readonly folder: string;
@@ -127,13 +126,13 @@ export interface WrapperWords extends WrapperIo {
   readonly command: readonly string[];
 }
 
-/** The words that `/bin/sh` is run with. */
+/** The arguments of `/bin/sh`. */
 export function wrapperWords(words: WrapperWords): string[] {
   const { folder, stdout, stderr, setup, name, command } = words;
   return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, name, ...command];
 }
 
-/** The opposite of `wrapperWords()`, by the command line of a process; undefined if it is not a wrapper. */
+/** Parses the command line of a process. Undefined if the process is not a wrapper. */
 export function parseWrapperWords(commandLine: readonly string[]): WrapperWords | undefined {
   const [, , , program, folder, stdout, stderr, setup, name, ...command] = commandLine;
   if (program !== "procsup" || name === undefined || command.length === 0) return undefined;

@@ -3,15 +3,15 @@
 import { ProcsupError } from "../model/errors.ts";
 import { systemProgram } from "./as_user.ts";
 
-/** Runs a subshell in its own process, so that the app would have the pid of its wrapper. */
+/** ksh runs a subshell in its own process, so that the app would have the pid of its wrapper. */
 const UNFIT = /^r?ksh/;
 
-/** What else may be there. */
+/** Shells to use instead. */
 const OTHERS = ["dash", "bash", "mksh"];
 
 let found: string | undefined;
 
-/** Its path, looked for once. Throws `start_failed` if none works. */
+/** Path of the shell, found once. Throws `start_failed` if none works. */
 export function wrapperShell(): string {
   return found ??= fitShell("/bin/sh");
 }
