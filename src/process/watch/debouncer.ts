@@ -1,14 +1,14 @@
-/** One call for a burst of changes, with the first path that is worth it. */
+/** Makes one call for a burst of changes, with the first path that counts. */
 
 import type { Cancel, Clock } from "../../platform/clock.ts";
 
-/** A burst that does not end is reported after that many debounces, or `MIN_CAP_MS` if that is more. */
+/** A burst that does not end is reported after this many debounces, or `MIN_CAP_MS` if longer. */
 const CAP_DEBOUNCES = 10;
 
-/** A checkout of many files goes on longer than ten short debounces. */
+/** A checkout of many files takes longer than ten short debounces. */
 const MIN_CAP_MS = 5000;
 
-/** Paths of one burst that are remembered; a larger burst has something worth telling among them. */
+/** Maximum paths kept of a burst: in a larger one, some of them count anyway. */
 const MAX_PATHS = 5000;
 
 /** Collects changes until it has been quiet for the debounce time. */
@@ -39,7 +39,7 @@ export class Debouncer {
     if (this.#paths.size === 0) this.#since = now;
     if (this.#paths.size < MAX_PATHS) this.#paths.add(path);
     const left = this.#since + Math.max(this.#debounceMs * CAP_DEBOUNCES, MIN_CAP_MS) - now;
-    // It is due already: put off again and again it would never fire.
+    // It is due already: postponed again and again it would never fire.
     if (left <= 0) return;
     this.#cancel();
     this.#cancel = this.#clock.after(Math.min(this.#debounceMs, left), () => this.#end());

@@ -21,7 +21,7 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
   readonly cwd: string;
   /** Absolute paths that never count: the supervisor's own home. */
   readonly own?: readonly string[];
-  /** Outlives the run: tells an app that changes its own sources. */
+  /** Detects an app that changes its own sources. Outlives the run. */
   readonly guard?: LoopGuard;
   /** How long the app has been up; default: since the watch began. */
   readonly upForMs?: () => number;
@@ -32,19 +32,19 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
 
 /** Callbacks of a watch. */
 export interface FileWatchListener {
-  /** Files changed, that one first; its path is against the working directory. */
+  /** Files changed, this one first. Its path is relative to the working directory. */
   changed(path: string): void;
   /** Something cannot be watched, or not as it should be. The app is not affected. */
   problem(message: string): void;
 }
 
-/** How long folders may go on appearing before the tree is walked again. */
+/** Delay before the tree is walked again: more folders may appear. */
 const SETTLE_MS = 50;
 
-/** How often a watched path that went is looked for. */
+/** Interval of checks for a watched path that disappeared. */
 const RETURN_MS = 1000;
 
-/** Watches until it is stopped, or has told of a change. */
+/** Watches until it is stopped, or has reported a change. */
 export function watchFiles(options: FileWatchOptions, on: FileWatchListener): { stop(): void } {
   return new FileWatch(options, on);
 }
@@ -57,13 +57,13 @@ class FileWatch {
   readonly #folders: FolderWatch;
   readonly #begunAt = Date.now();
   readonly #upForMs: () => number;
-  /** What was there when the watch began: a file that came and went since changed nothing. */
+  /** What existed when the watch began. A file that came and went since does not count. */
   #known: ReadonlySet<string> = new Set();
   #tree: WatchTree | undefined;
   #poll: FilePoll | undefined;
   #cancelWalk: Cancel | undefined;
   #walking = false;
-  /** Events were lost, as are those of before the watch stands. */
+  /** Events were lost. True at first: changes before the watch is set up have no events. */
   #missed = true;
   #stopped = false;
 
@@ -107,7 +107,7 @@ class FileWatch {
     await this.#walk(true);
   }
 
-  /** Watches folders that are not watched yet. What is in those that appeared later is a change. */
+  /** Watches folders that are not watched yet. Files in folders that appeared later are changes. */
   async #walk(first: boolean): Promise<void> {
     this.#walking = true;
     const appeared = new Set<string>();
@@ -157,8 +157,8 @@ class FileWatch {
   }
 
   /**
-   * Every file that was changed since the watch began counts; those that went are not to be seen. A
-   * time to come, of before the clock was set back, says nothing.
+   * Reports a file changed since the watch began. Removed files cannot be found. A future time,
+   * from before the clock was set back, does not count.
    */
   async #findMissed(): Promise<void> {
     this.#missed = false;
@@ -193,7 +193,7 @@ class FileWatch {
     this.#folders.stop();
     this.#on.problem(limitProblem(messageOf(error)));
     this.#poll = new FilePoll(this.#tree!, this.#clock, (path) => this.#changed(path));
-    // Its first look tells nothing: what was changed up to then is looked for here.
+    // Its first poll reports nothing: find the changes before it here.
     void this.#findMissed();
   }
 }

@@ -3,8 +3,8 @@
 import { pathTest } from "../../model/glob.ts";
 
 /**
- * What never counts: what tools keep for themselves, and what editors write beside a file that is
- * open. A path given to `watch.paths` is watched even so.
+ * Files that never count: data of tools, and what editors write beside an open file. A path in
+ * `watch.paths` is watched even so.
  */
 export const DEFAULT_IGNORES: readonly string[] = [
   ".git",
@@ -25,9 +25,9 @@ export const DEFAULT_IGNORES: readonly string[] = [
 export type IgnoreTest = (relative: string) => boolean;
 
 /**
- * Compiles globs. One without a slash holds for names at any depth (`*.log`), one with a slash for
- * paths from the watched folder on (`tmp/*.txt`, `src/gen/**`). A folder that matches is ignored with
- * all in it. Throws `invalid_config`.
+ * Compiles globs. One without a slash matches names at any depth (`*.log`), one with a slash
+ * matches paths relative to the watched folder (`tmp/*.txt`, `src/gen/**`). A folder that matches
+ * is ignored with everything in it. Throws `invalid_config`.
  */
 export function ignoreTest(globs: readonly string[]): IgnoreTest {
   const tests = globs.map((glob) => {

@@ -1,10 +1,10 @@
 /**
- * Changes of the entries of many folders, each watched for itself: a recursive watch would also be
- * placed on everything that is ignored.
+ * Reports changes of the entries of many folders. Each has its own watch: a recursive one would
+ * also cover everything that is ignored.
  *
- * All watches of the runtime share one table of paths. A folder that was removed and made again stays
- * dead in it for as long as anybody holds its path; then all let go of theirs at once, and take them
- * up again.
+ * All watches of the runtime share one table of paths. A folder that was removed and created again
+ * stays dead in it while any watch holds its path. Then all watches are closed at once and opened
+ * again.
  */
 
 import { watchFolders } from "../../platform/threads.ts";
@@ -16,7 +16,7 @@ export type OpenWatch = (folders: string[]) => Deno.FsWatcher;
 export interface FolderListener {
   /** Something happened to an entry. */
   event(event: Deno.FsEvent): void;
-  /** A watched folder is not there any more. */
+  /** A watched folder is gone. */
   folderGone(): void;
   /** Changes may have been missed. */
   missed(): void;
@@ -27,7 +27,7 @@ export interface FolderListener {
 const everyone = new Set<FolderWatch>();
 /** Paths that were removed while they were watched. */
 const stale = new Set<string>();
-/** With more dead paths, or more watches of one holder, all is taken up again. */
+/** With more dead paths, or more watches of one `FolderWatch`, all are opened again. */
 const MAX_STALE = 10_000;
 const MAX_WATCHERS = 32;
 let turn: Promise<unknown> = Promise.resolve();
@@ -80,7 +80,7 @@ export class FolderWatch {
     });
   }
 
-  /** Lets go of everything; part of `takeUpAgain()`. */
+  /** Closes all watches; part of `takeUpAgain()`. */
   async close(): Promise<void> {
     const open = [...this.#watchers];
     this.#watchers.clear();
@@ -88,7 +88,7 @@ export class FolderWatch {
     await Promise.all(open.map(([, ended]) => ended));
   }
 
-  /** Takes up what was let go of; part of `takeUpAgain()`. */
+  /** Opens the closed watches; part of `takeUpAgain()`. */
   reopen(): void {
     if (this.#stopped) return;
     try {
@@ -109,7 +109,7 @@ export class FolderWatch {
         this.#watchers.set(watcher, this.#read(watcher));
         return;
       } catch (error) {
-        // One of them went in this very moment: the others are tried again.
+        // One of them was just removed: try the others again.
         if (!(error instanceof Deno.errors.NotFound)) throw error;
       }
     }
@@ -119,7 +119,7 @@ export class FolderWatch {
     try {
       if (Deno.lstatSync(folder).isDirectory) return true;
     } catch {
-      // Not there, or closed to us.
+      // Gone, or not accessible.
     }
     this.#folders.delete(folder);
     return false;
@@ -138,7 +138,7 @@ export class FolderWatch {
     }
   }
 
-  /** A watch follows the folder, not its path: whatever is there next is another folder. */
+  /** A watch follows the folder, not its path: a new folder at the path is not watched. */
   #forget(paths: readonly string[]): void {
     let gone = false;
     for (const path of paths) {

@@ -1,9 +1,9 @@
-/** Tells an app that changes its own sources at every start from a person who edits them. */
+/** Distinguishes an app that changes its own sources at every start from a person's edits. */
 
 /** Restarts in a row after which watching pauses. */
 export const LOOP_RESTARTS = 10;
 
-/** A change that comes later after the start than this is not taken for the app's own. */
+/** A change that comes later than this after a start is not the app's own. */
 export const SOON_MS = 3000;
 
 /** Restarts longer ago than this do not count. */
@@ -29,11 +29,11 @@ export function withRestart(
   return [...row.filter(({ at }) => restart.at - at <= LOOP_WINDOW_MS), restart];
 }
 
-/** What is remembered of a process from run to run. */
+/** What is remembered of a process across runs. */
 export class LoopGuard {
   #row: readonly WatchRestart[] = [];
 
-  /** Takes note of a restart that is about to happen; true when it must not. */
+  /** Notes a restart that is about to happen; true if it must not happen. */
   trips(restart: WatchRestart): boolean {
     this.#row = withRestart(this.#row, restart);
     if (this.#row.length <= LOOP_RESTARTS) return false;

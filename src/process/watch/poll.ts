@@ -1,12 +1,12 @@
-/** Looks at all files again and again: the way out where the system grants no more watches. */
+/** Polls all files: the fallback when the system grants no more watches. */
 
 import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { WatchTree } from "./tree.ts";
 
-/** The shortest pause between two looks; after a long look it is ten times as long as that took. */
+/** Minimum pause between two polls; after a slow one, ten times its duration. */
 export const POLL_MS = 1000;
 
-/** Calls `changed` with the first path that differs from the look before. */
+/** Calls `changed` with the first path that differs from the previous poll. */
 export class FilePoll {
   readonly #tree: WatchTree;
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class FilePoll {
   }
 }
 
-/** Files and what tells each from a changed one. */
+/** Files, each with a mark that every change alters. */
 async function marks(tree: WatchTree): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const { path, isFolder } of tree.entries()) {
@@ -49,8 +49,8 @@ async function marks(tree: WatchTree): Promise<Map<string, string>> {
 }
 
 /**
- * When a file was last changed, in milliseconds since the epoch, and when what is known of it was: the
- * runtime rounds that one down to a second.
+ * Times of the last change of a file (mtime) and of its metadata (ctime), in milliseconds since the
+ * epoch. The runtime rounds ctime down to a second.
  */
 export function changeTimes({ mtime, ctime }: Deno.FileInfo): readonly number[] {
   return [mtime?.getTime() ?? 0, ctime?.getTime() ?? 0];

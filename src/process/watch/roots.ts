@@ -1,19 +1,19 @@
-/** From the paths of a configuration to what is there. */
+/** Resolves the watched paths of a configuration. */
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { ProcessConfig } from "../../model/process_config.ts";
 import { resolve } from "../../npm/path.js";
 import type { WatchRoot } from "./tree.ts";
 
-/** What was found, and what was not. */
+/** The resolved paths, and why others cannot be watched. */
 interface Roots {
-  /** The working directory as the system calls it. */
+  /** The working directory, links resolved. */
   readonly base: string;
   readonly roots: readonly WatchRoot[];
   readonly problems: readonly string[];
 }
 
-/** The watched paths, links resolved: in this form the system reports changes. */
+/** The watched paths, links resolved: the system reports changes in this form. */
 export async function resolveRoots(cwd: string, paths: readonly string[]): Promise<Roots> {
   const roots: WatchRoot[] = [];
   const problems: string[] = [];
@@ -30,8 +30,8 @@ export async function resolveRoots(cwd: string, paths: readonly string[]): Promi
 }
 
 /**
- * Checks that the watched paths are there, as far as they can be checked before a start.
- * Throws `invalid_config` naming the path.
+ * Checks that the watched paths exist, as far as that is possible before a start. Throws
+ * `invalid_config` naming the path.
  */
 export function checkWatch({ watch, cwd }: Pick<ProcessConfig, "watch" | "cwd">): void {
   if (!watch?.enabled) return;

@@ -40,7 +40,7 @@ export class WatchTree {
     );
   }
 
-  /** A path as people know it: against the working directory. */
+  /** A path as shown to people: relative to the working directory. */
   shown(path: string): string {
     return isWithin(path, this.#cwd) && path !== this.#cwd ? relative(this.#cwd, path) : path;
   }
@@ -51,7 +51,7 @@ export class WatchTree {
     return found.every((there) => there);
   }
 
-  /** Every folder whose entries count, that of a single file included; every file, and what holds it. */
+  /** Every folder to watch, with those of single files; every file, and the folders above it. */
   async walk(): Promise<{ folders: string[]; all: Set<string> }> {
     const folders = new Set<string>();
     const all = new Set<string>();
@@ -63,7 +63,7 @@ export class WatchTree {
     return { folders: [...folders], all };
   }
 
-  /** Every folder and file that is there and counts, a folder before what is in it. */
+  /** Every existing folder and file that counts, a folder before its entries. */
   async *entries(): AsyncGenerator<{ path: string; isFolder: boolean }> {
     for (const { path, isFile } of this.#roots) {
       if (!isFile) yield* this.#below(path);
@@ -87,7 +87,7 @@ export class WatchTree {
   }
 }
 
-/** A folder may go while it is walked, or be closed to us: nothing of it can be watched then. */
+/** Undefined if the folder was removed meanwhile or is not readable: it cannot be watched. */
 async function entriesOf(folder: string): Promise<Deno.DirEntry[] | undefined> {
   try {
     return await Array.fromAsync(Deno.readDir(folder));
