@@ -1,4 +1,4 @@
-/** Waiting that a signal ends. */
+/** Waits that an abort signal ends. */
 
 /** The awaited value, or undefined as soon as the signal aborts. */
 export async function orAborted<T>(
@@ -17,8 +17,8 @@ export async function orAborted<T>(
 }
 
 /**
- * What `work` gives, or the signal's reason as soon as that aborts. Aborted before, nothing is done;
- * what has begun is carried out to its end.
+ * The result of `work`; throws the signal's reason as soon as it aborts. Does not start `work` if
+ * it is already aborted. Started work runs to its end.
  */
 export async function unlessAborted<T>(
   signal: AbortSignal | undefined,
@@ -31,7 +31,7 @@ export async function unlessAborted<T>(
   signal.addEventListener("abort", abort);
   try {
     const done = work();
-    // Nothing waits for it after an abort: a rejection is not unhandled.
+    // Nothing awaits it after an abort: its rejection must not count as unhandled.
     done.catch(() => {});
     return await Promise.race([done, aborted.promise]);
   } finally {

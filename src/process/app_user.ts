@@ -1,10 +1,10 @@
-/** The user that an app runs as, where that is not the supervisor's own. */
+/** The user that an app runs as, if not the supervisor's own. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
 import { findGroup, findUser, isId } from "../platform/users.ts";
 import { refuse } from "../runtimes/refusal.ts";
 
-/** A user with a primary group. One that the machine knows by number alone has no name and no home. */
+/** A user with a primary group. A user known only by number has no name and no home. */
 export interface AppUser {
   readonly uid: number;
   readonly gid: number;
@@ -51,14 +51,15 @@ function noGroup(uid: string | number | undefined): string {
   return `uid ${JSON.stringify(uid)} is not a user of this machine, so gid must be set too`;
 }
 
-/** Without these hardly any program runs: an app gets them also when it inherits nothing. */
+/** Hardly any program runs without these: an app gets them even if it inherits nothing. */
 const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"];
 
 type Inheriting = Pick<ProcessConfig, "inheritEnv" | "shellEnv">;
 
 /**
- * What an app inherits, and what a login of its user sets. Of a shell that is another user's it gets
- * only the basics and what `inherit_env` names: the rest may hold that user's secrets.
+ * The environment that an app starts with: inherited variables, and those that a login of its user
+ * sets. From another user's shell it gets only the basics and what `inherit_env` names: the rest
+ * may hold that user's secrets.
  */
 export function startingEnvironment(
   supervisor: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Performs what the state machine decides. Everything slow comes back as an input. */
+/** Performs what the state machine decides. Slow results come back as inputs. */
 
 import { messageOf } from "../model/errors.ts";
 import type { HookName } from "../model/process_config.ts";
@@ -23,9 +23,9 @@ export class Effects {
   readonly #process: ProcessHandle;
   readonly #world: World;
   readonly #run: RunController;
-  /** What its hooks and health checks did last. */
+  /** The last runs of its hooks and health checks. */
   readonly journal: Journal = new Journal();
-  /** The launch under way, and its undoing. */
+  /** The launch in progress, and what cancels it. */
   #launching: Promise<void> | undefined;
   #launchAbort = new AbortController();
   #disarm: Cancel | undefined;
@@ -38,7 +38,7 @@ export class Effects {
     this.#run = new RunController(process, world, this);
   }
 
-  /** The run that is up, and what is done with it. */
+  /** Controls the current run. */
   get run(): RunController {
     return this.#run;
   }
@@ -65,7 +65,7 @@ export class Effects {
       case "clean_up_orphans":
         return this.#run.cleanUpOrphans(effect.run);
       case "arm_delay":
-        // A timer of no time takes 2 ms.
+        // Even a timer of 0 ms takes 2 ms.
         if (effect.ms === 0) return this.#process.post({ type: "delay_over", attempt });
         this.#disarm = this.#world.clock.after(
           effect.ms,
@@ -81,7 +81,7 @@ export class Effects {
     }
   }
 
-  /** Runs a hook; a failure is noted. Whether it worked, or may be taken so. */
+  /** Runs a hook and notes a failure. True if it succeeded, or its failure is ignored. */
   async hook(hook: HookName, signal?: AbortSignal): Promise<boolean> {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return true;
@@ -92,19 +92,19 @@ export class Effects {
     return problem === undefined || config.ignoreFailure;
   }
 
-  /** Moves the logs to where those of another name are. What an earlier process left there is kept. */
+  /** Moves the logs to the folder of another name. Keeps what an earlier process left there. */
   moveLogs(name: string): void {
     const { apps } = this.#world;
     const [from, to] = [`${apps}/${this.#process.name}`, `${apps}/${name}`];
     if (lstatIfAny(from) === undefined) return;
     let number = 1;
-    // No process is called so.
+    // No process can have such a name.
     while (lstatIfAny(`${to}.${number}`) !== undefined) number++;
     if (lstatIfAny(to) !== undefined) Deno.renameSync(to, `${to}.${number}`);
     Deno.renameSync(from, to);
   }
 
-  /** Stops all timers and checks; what runs is left running, and nothing is launched any more. */
+  /** Stops all timers and checks. The app keeps running; nothing is launched any more. */
   close(): void {
     this.#closed = true;
     this.#disarm?.();
@@ -142,7 +142,7 @@ export class Effects {
       }
       const { signal } = this.#launchAbort;
       const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh", signal);
-      // No turn of the loop is waited for nothing: it would delay every start.
+      // Awaited only if needed: another turn of the loop would delay every start.
       if (fetched !== undefined) await fetched;
       for (let busy; (busy = this.#world.busyLaunching) !== undefined;) await busy;
       if (this.#isWanted(attempt)) this.#spawn(attempt);

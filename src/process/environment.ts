@@ -32,8 +32,8 @@ export interface EnvironmentSource {
 }
 
 /**
- * What is inherited of the supervisor's environment or its shell's, the files, the configured overlay, and what
- * tells the app who it is. `PROCSUP_RUN_ID` is added by the launch.
+ * Combines inherited variables (the supervisor's or a shell's), env files, configured variables,
+ * secrets, and the `PROCSUP_*` variables that identify the app. The launch adds `PROCSUP_RUN_ID`.
  * Throws `invalid_config` when a file cannot be read, or a counted variable is not a number.
  */
 export function appEnvironment(

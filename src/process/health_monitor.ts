@@ -1,4 +1,4 @@
-/** Checks a run's health, one check after the other: a target that hangs piles up nothing. */
+/** Checks a run's health, one check at a time: a target that hangs does not pile up checks. */
 
 import { messageOf } from "../model/errors.ts";
 import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
@@ -13,7 +13,7 @@ import { runHook } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
 
-/** How often a process is checked while it is awaited to become ready. */
+/** Interval of checks until a process is ready. */
 const READINESS_INTERVAL_MS = 200;
 
 /** Checks until it is stopped. */
@@ -34,7 +34,7 @@ export class HealthMonitor implements Monitor {
     void this.#check();
   }
 
-  /** What the checks say. */
+  /** The result of the checks. */
   get record(): HealthRecord {
     return this.#record;
   }
@@ -53,7 +53,7 @@ export class HealthMonitor implements Monitor {
       this.#over({ at, latencyMs: clock.steady() - startedAt, problem: problem ?? "" });
     } catch (error) {
       const problem = `check cannot run: ${messageOf(error)}`;
-      // What the machine refuses says nothing of the app.
+      // A lack of resources says nothing about the app.
       if (isLack(error)) this.#lacks(problem);
       else this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
     }
@@ -73,7 +73,7 @@ export class HealthMonitor implements Monitor {
     if (this.#abort.signal.aborted) return;
     this.#refused = false;
     this.#process.checked(run);
-    // One that hangs must not pile up either.
+    // Hooks that hang must not pile up either.
     this.#posting ??= this.#hook("postHealthCheck").finally(() => this.#posting = undefined);
     this.#answered(run.problem);
   }

@@ -20,7 +20,7 @@ export interface HookContext {
   readonly cwd: string;
   /** The supervisor's home, so that a hook's own commands reach it. */
   readonly home: string;
-  /** Fetches what the environment needs and is not there yet; undefined when all is. */
+  /** Fetches missing secrets of the environment; undefined if none is missing. */
   readonly prepare?: () => Promise<unknown> | undefined;
   /** The environment of the app. Throws if one of its files cannot be read. */
   readonly env: () => Readonly<Record<string, string>>;
@@ -35,10 +35,10 @@ export interface HookContext {
   readonly ran?: (run: HookRun) => void;
 }
 
-/** How soon a hook that the machine refused is tried again at first; each wait is twice the last. */
+/** First wait before a hook that the machine refused is retried; each wait is twice the last. */
 const RETRY_MS = 250;
 
-/** Runs one hook. Resolves with what went wrong, or undefined; values of secrets are not told. */
+/** Runs one hook. Resolves with what went wrong, without values of secrets, or undefined. */
 export async function runHook(
   hook: HookName,
   config: HookConfig | undefined,
@@ -57,7 +57,7 @@ export async function runHook(
       over(result.code, result.ended === "timeout", output);
       return hookProblem(hook, config, { ...result, output });
     } catch (error) {
-      // A lack of descriptors may soon be over. The start that pre_start guards is tried again.
+      // A lack of descriptors may soon be over. For pre_start, the whole start is retried.
       const left = startedAt + config.timeoutMs - performance.now();
       if (isLack(error) && hook !== "preStart" && waitMs < left) {
         await sleep(waitMs, signal);
@@ -103,7 +103,7 @@ export function hookEnvironment(
   owner: HookContext,
   env: Readonly<Record<string, string>> = owner.env(),
 ): Record<string, string> {
-  // Before its launch, an attempt that is an automatic restart is one already.
+  // Counts an automatic restart even before its launch.
   const { pid, restarts, lastExit } = counted(owner.snapshot);
   return {
     ...env,

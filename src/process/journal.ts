@@ -20,13 +20,13 @@ export interface HealthCheckRun {
   /** When it began, in milliseconds since the epoch. */
   readonly at: number;
   readonly latencyMs: number;
-  /** What was wrong; empty when it was well. */
+  /** What was wrong; empty if nothing. */
   readonly problem: string;
 }
 
-/** Runs of hooks that are remembered. */
+/** Kept runs of hooks. */
 const HOOKS = 20;
-/** Of those around health checks, which come so often that they would push all others out. */
+/** Kept runs of health check hooks: they are so frequent that they would push out all others. */
 const CHECK_HOOKS = 10;
 const CHECKS = 50;
 const OUTPUT_BYTES = 2048;
@@ -61,7 +61,7 @@ export class Journal {
     over.then(ended, ended);
   }
 
-  /** Resolves when the runs of hooks that are under way are over: of one, or of all. */
+  /** Resolves when the hooks in progress are over: one of them, or all. */
   async over(hook?: HookName): Promise<void> {
     const runs = this.#underWay.filter(([name]) => hook === undefined || name === hook);
     await Promise.allSettled(runs.map(([, over]) => over));
@@ -81,7 +81,7 @@ export class Journal {
   }
 }
 
-/** A copy of the end of a text: a slice of the engine's would keep all of it in memory. */
+/** A copy of the end of a text: a slice would keep all of it in memory. */
 function endOf(text: string): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= OUTPUT_BYTES) return text;

@@ -1,4 +1,4 @@
-/** All that a launch needs, found out before anything is done. */
+/** Everything that a launch needs, checked before anything is done. */
 
 import { basename } from "../npm/path.js";
 import type { LaunchSetup } from "../platform/launcher.ts";
@@ -36,7 +36,7 @@ export function launchPlan(
   const env = appEnvironment(inherited, process, secrets);
   const user = appUser(process.config);
   const { argv, runtime } = commandLine(process.config, env.PATH ?? "", user);
-  // A deno whose command line is the user's own may lack the permissions that the preload takes.
+  // A user's own deno command line may lack the permissions that the preload needs.
   const program = runtime === "auto" ? basename(argv[0]!).replace(/^deno$/, "") : runtime;
   const setup = launchSetup(process.config, program);
   if (process.config.tty) env.TERM ??= "xterm-256color";

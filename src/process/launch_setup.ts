@@ -33,7 +33,7 @@ export type SetupConfig = Pick<
 
 type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
 
-/** How runtimes, and programs that start Node, are made to load the preload. */
+/** Variables that make runtimes, and programs that start Node, load the preload. */
 const PRELOADING: Readonly<Record<string, PreloadVariable>> = {
   node: "NODE_OPTIONS",
   npx: "NODE_OPTIONS",
@@ -43,8 +43,9 @@ const PRELOADING: Readonly<Record<string, PreloadVariable>> = {
 };
 
 /**
- * The setup of a launch, made when a process is added as well as when it is launched. `runtime` is the
- * name of the app's, or of the program of a command. Throws `ProcsupError` `invalid_config` naming what cannot be done.
+ * The setup of a launch, made when a process is added and when it is launched. `runtime` is the
+ * app's runtime, or the program of a command. Throws `ProcsupError` `invalid_config` naming what
+ * cannot be done.
  */
 export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const user = knownUser(config);
@@ -78,7 +79,7 @@ export function sharedSockets(
   return { owner: name, addresses: parseSockets(sockets) };
 }
 
-/** Whether the app itself says when it is ready, by the file that `PROCSUP_READY_FILE` names. */
+/** Whether the app itself reports readiness, in the file that `PROCSUP_READY_FILE` names. */
 export function saysReady(config: ReadyConfig): boolean {
   return wantsReadiness(config) && config.readyLog === undefined &&
     config.readyDelayMs === undefined && config.healthCheck === undefined;
@@ -129,7 +130,7 @@ function limitsGroup({ memoryBytes, cpuPercent, pids }: LimitsConfig): boolean {
 
 function niceWords({ name, nice }: SetupConfig): string[] {
   if (nice === undefined || nice === ownNiceness()) return [];
-  // The program adds to what it starts with.
+  // `nice` adds to the current niceness.
   const change = nice - ownNiceness();
   if (change < 0 && !isRoot()) {
     refuse(name, `nice ${nice} is below the supervisor's own ${ownNiceness()}, which needs root`);
@@ -139,7 +140,7 @@ function niceWords({ name, nice }: SetupConfig): string[] {
   return [program, "-n", String(change)];
 }
 
-/** The user that the app runs as, if this system can run programs as another; undefined: ours. */
+/** The user that the app runs as; undefined: ours. Throws if this system cannot change users. */
 function knownUser(config: SetupConfig): AppUser | undefined {
   const user = appUser(config);
   const problem = user === undefined ? undefined : otherUserProblem();

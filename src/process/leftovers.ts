@@ -1,14 +1,14 @@
-/** Ends what runs left behind that are no longer, or never became, the process's own. */
+/** Terminates what a process's runs left behind, except its current one. */
 
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { World } from "./world.ts";
 
-/** When the system did not let it look, it looks again after that. */
+/** Delay before it looks again when the system did not let it look. */
 const LOOK_AGAIN_MS = 1000;
 
-/** The ends of leftovers that are under way. */
+/** The cleanups in progress. */
 export class Leftovers {
   readonly #world: World;
   /** Steady milliseconds at which each is killed. */
@@ -24,8 +24,8 @@ export class Leftovers {
   }
 
   /**
-   * Resolves when the groups are gone. Descendants that left theirs may still be there. Rejects while
-   * a run cannot be looked for: something of it may be up.
+   * Resolves when the groups are gone. Descendants that left theirs may still exist. Rejects while
+   * a run cannot be looked for: it may still have processes.
    */
   get groupsGone(): Promise<void> {
     return this.#groups.then(() => this.#refuseUnseen());
@@ -50,7 +50,7 @@ export class Leftovers {
     graceMs: number,
     cannotLook: (reason: unknown) => void,
   ): Promise<number> {
-    // Nothing outlives a boot, and its pids are others' by now.
+    // No process outlives a boot, and the pids are reused.
     if (run.bootId !== this.#world.bootId) return 0;
     const deadline = { at: this.#world.clock.steady() + graceMs };
     this.#deadlines.add(deadline);
@@ -81,7 +81,7 @@ export class Leftovers {
     });
   }
 
-  /** Looks no more. */
+  /** Stops looking. */
   close(): void {
     for (const cancel of this.#pauses) cancel();
   }

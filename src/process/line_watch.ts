@@ -1,4 +1,4 @@
-/** Looks for a line in what a run writes. */
+/** Looks for a line in the output of a run. */
 
 import { type LinePattern, linePattern } from "../logs/line_pattern.ts";
 import { LogEntries } from "../logs/log_entries.ts";
@@ -8,7 +8,7 @@ import type { Monitor, MonitoredRun } from "./monitor.ts";
 
 const POLL_MS = 50;
 
-/** Calls `found` at the first line that matches, of either log. */
+/** Calls `found` at the first matching line of either log. */
 export class LineWatch implements Monitor {
   readonly #logs: LogEntries[] = [];
   #isStopped = false;
@@ -46,7 +46,7 @@ export class LineWatch implements Monitor {
   }
 }
 
-/** The expression of a `ready_log`. Throws `invalid_config`, at once or when it is made ready. */
+/** The pattern of a `ready_log`. Throws `invalid_config`, here or from `ready()`. */
 export function readyPattern(source: string): LinePattern {
   return linePattern(source, { field: "ready_log", code: "invalid_config" });
 }

@@ -22,7 +22,7 @@ import {
 import { Waiters } from "./snapshot_waiters.ts";
 import type { World } from "./world.ts";
 
-/** Who a process is. */
+/** The identity of a process. */
 export interface Identity {
   /** UUID. */
   readonly id: string;
@@ -33,23 +33,23 @@ export interface Identity {
   readonly createdAt: Date;
 }
 
-/** What a process reports to who made it. */
+/** Callbacks of a process to its owner. */
 export interface Observer {
-  /** Puts the process on record before anything is done about it. May throw: a launch is then refused. */
+  /** Records the process before anything is done with it. May throw: a launch is then refused. */
   record(process: ManagedProcess): void;
-  /** The same, within moments: a new daemon could find out by itself. */
+  /** The same, within moments, for what a new daemon could find out by itself. */
   recordSoon(process: ManagedProcess): void;
-  /** Acts once the process is on record as it is now: at once, unless the disk refused. */
+  /** Calls `act` once the current state is recorded: at once, unless the disk refused. */
   whenRecorded(process: ManagedProcess, act: () => void): void;
   /** The snapshot changed, or a note was made. */
   changed(process: ManagedProcess, before: Snapshot, input: Input): void;
-  /** Something that the log of the supervisor should hold. */
+  /** A message for the supervisor's log. */
   note(process: ManagedProcess, message: string): void;
-  /** Its health checks agree on something new. */
+  /** The result of its health checks changed. */
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void;
-  /** Whether a process is meant to end: its start is then a success, too. */
+  /** Whether a process is expected to end by itself: its start then counts as successful. */
   mayEnd(process: ManagedProcess): boolean;
-  /** Resolves when the dependencies of a process are there; throws when one cannot be. */
+  /** Resolves when the dependencies of a process are ready; throws when one cannot be. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export interface Observer {
 export class ManagedProcess {
   #identity: Identity;
   #config: ProcessConfig;
-  /** What its waits are measured by. */
+  /** The clock for its waits. */
   readonly clock: Clock;
   readonly #apps: string;
   readonly #observer: Observer;
@@ -69,7 +69,7 @@ export class ManagedProcess {
   /** Stops under way, except those of its schedule. */
   #finalStops = 0;
   readonly #gone = new AbortController();
-  /** Aborted when it is looked after no more, with why: it was deleted, or let go of. */
+  /** Aborted with the reason when it is deleted or released. */
   readonly gone: AbortSignal = this.#gone.signal;
 
   constructor(
@@ -88,7 +88,6 @@ export class ManagedProcess {
     this.#effects = new Effects(this, world);
   }
 
-  /** Who it is. */
   get identity(): Identity {
     return this.#identity;
   }
@@ -106,7 +105,7 @@ export class ManagedProcess {
     return this.#config;
   }
 
-  /** Whether it is meant to end. */
+  /** Whether it is expected to end by itself. */
   get mayEnd(): boolean {
     return this.#observer.mayEnd(this);
   }
@@ -125,7 +124,7 @@ export class ManagedProcess {
     return this.#effects.run.uptimeMs;
   }
 
-  /** The process as it stands, with the given usage. */
+  /** The current state of the process, with the given usage. */
   info(usage: Usage = NO_USAGE): ProcessInfo {
     const now = this.#snapshot;
     return {
@@ -150,7 +149,7 @@ export class ManagedProcess {
     };
   }
 
-  /** Paths of the logs that it writes; at rest, of those that its next run writes. */
+  /** Paths of the logs of its run; at rest, of its next run. */
   get logs(): LogFiles {
     const { run } = this.#snapshot;
     return logFiles(
@@ -160,12 +159,12 @@ export class ManagedProcess {
     );
   }
 
-  /** The folder of what belongs to it in the home. */
+  /** Its folder in the home. */
   get folder(): string {
     return `${this.#apps}/${this.name}`;
   }
 
-  /** What its hooks and health checks did last. */
+  /** The last runs of its hooks and health checks. */
   get journal(): Journal {
     return this.#effects.journal;
   }
@@ -187,13 +186,13 @@ export class ManagedProcess {
     void this.#effects.hook("postRestart");
   }
 
-  /** Gives it another name, and its logs with it; what runs writes on into them. */
+  /** Renames it and moves its logs. A running app keeps writing into them. */
   rename(name: string): void {
     this.#effects.moveLogs(name);
     this.#identity = { ...this.#identity, name };
   }
 
-  /** Gives it another configuration, from its next start on. */
+  /** Sets the configuration for its next start. */
   reconfigure(config: ProcessConfig): void {
     this.#config = config;
     this.#observer.record(this);
@@ -219,12 +218,12 @@ export class ManagedProcess {
     this.#refuse("signal", "it is not running");
   }
 
-  /** How often it was asked to stop. */
+  /** Number of stop requests so far. */
   get stops(): number {
     return this.#stops;
   }
 
-  /** Whether a stop is under way, of which its schedule must start nothing. */
+  /** Whether a stop is in progress, during which its schedule must start nothing. */
   get isBeingStopped(): boolean {
     return this.#finalStops > 0;
   }
@@ -256,7 +255,7 @@ export class ManagedProcess {
     return this.#waiters.until(condition, this.#snapshot, signal);
   }
 
-  /** Looks again at what is waited for: something beside the snapshot changed. */
+  /** Checks waiting conditions again, after a change outside the snapshot. */
   refresh(): void {
     this.#waiters.tell(this.#snapshot);
   }
@@ -266,13 +265,13 @@ export class ManagedProcess {
     this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
   }
 
-  /** Stops its timers; what runs is left running. */
+  /** Stops its timers. The app keeps running. */
   release(why = new ProcsupError("closed", "The supervisor is shutting down")): void {
     this.#gone.abort(why);
     this.#effects.close();
   }
 
-  /** Part of the effects' view of a process. */
+  /** See `ProcessHandle`. */
   whenRecorded(act: () => void): void {
     this.#observer.whenRecorded(this, act);
   }
@@ -282,22 +281,22 @@ export class ManagedProcess {
     if (!this.gone.aborted) this.#mailbox.post(input);
   }
 
-  /** Part of the effects' view of a process. */
+  /** See `ProcessHandle`. */
   note(message: string): void {
     this.#observer.note(this, message);
   }
 
-  /** Part of the effects' view of a process. */
+  /** See `ProcessHandle`. */
   healthChanged(health: "healthy" | "unhealthy", reason: string): void {
     this.#observer.healthChanged(this, health, reason);
   }
 
-  /** Part of the effects' view of a process. */
+  /** See `ProcessHandle`. */
   dependencies(signal: AbortSignal): Promise<void> {
     return this.#observer.dependencies(this, signal);
   }
 
-  /** Runs its first hook. Throws `wrong_state` when a stop came meanwhile, which is the later request. */
+  /** Runs the hook before it. Throws `wrong_state` if a stop was requested meanwhile. */
   async #before(verb: "restart" | "reload"): Promise<void> {
     this.#refuseDeleted(verb);
     const stops = this.#stops;
@@ -325,7 +324,7 @@ export class ManagedProcess {
   }
 
   #record(input: Input, now: Snapshot): void {
-    // The intent is on record: from there recovery finds the run and its pid.
+    // The intent is recorded: with it recovery finds the run and its pid.
     if (["launched", "pid_known", "released"].includes(input.type)) {
       return this.#observer.recordSoon(this);
     }
@@ -334,7 +333,7 @@ export class ManagedProcess {
     } catch (error) {
       const message = messageOf(error);
       const failure = new ProcsupError("start_failed", message, { cause: error });
-      // Unrecorded, the app would be started again by the next daemon: it is not launched at all.
+      // The next daemon would start an unrecorded app again, so it is not launched.
       if (input.type === "launching") throw failure;
       this.#observer.note(this, `${now.state}: ${message}`);
     }

@@ -1,4 +1,4 @@
-/** Looks at the memory of whole process trees. Looks only while one is limited. */
+/** Checks the memory of whole process trees, only while one has a limit. */
 
 import type { Run } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
@@ -13,7 +13,7 @@ interface Limit {
   readonly exceeded: (bytes: number) => void;
 }
 
-/** Watches the memory of limited runs: one look serves all. */
+/** Watches the memory of limited runs: one check serves all. */
 export class MemoryGuard {
   readonly #clock: Clock;
   readonly #limits = new Set<Limit>();
@@ -23,7 +23,7 @@ export class MemoryGuard {
     this.#clock = clock;
   }
 
-  /** Calls `exceeded` at each look at which the run's tree uses more, until that is cancelled. */
+  /** Calls `exceeded` at each check that finds the run's tree above the limit, until cancelled. */
   limit(run: Run, bytes: number, exceeded: Limit["exceeded"]): Cancel {
     const limit = { run, bytes, exceeded };
     this.#limits.add(limit);

@@ -1,4 +1,4 @@
-/** A run, as those see it that go along with it: readiness, health checks, watch, age. */
+/** A run, as its monitors see it: readiness, health checks, watch, age. */
 
 import type { SignalName } from "../model/signal.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -18,13 +18,13 @@ export interface MonitoredRun {
   readonly attempt: number;
   readonly logs: LogFiles;
   readonly uptimeMs: number;
-  /** Outlives the run: tells an app that changes what it watches. */
+  /** Detects an app that changes the files it watches. Outlives the run. */
   readonly watchGuard: LoopGuard;
   hookContext(): HookContext;
   post(input: Input): void;
-  /** Something worth telling that changes no state. */
+  /** Reports a message that changes no state. */
   note(message: string): void;
-  /** Restarts it, its hooks included. */
+  /** Restarts it, with its hooks. */
   restart(reason: string): void;
   /** A health check was answered. */
   checked(run: HealthCheckRun): void;
@@ -33,7 +33,7 @@ export interface MonitoredRun {
   signal(signal: SignalName): boolean;
 }
 
-/** Something that goes along with a run. */
+/** Works beside a run until stopped. */
 export interface Monitor {
   stop(): void;
 }

@@ -1,4 +1,4 @@
-/** Reload with overlap: the new run first, and the old one ended when the new one is ready. */
+/** Reload with overlap: starts the new run, and ends the old one when the new one is ready. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
@@ -13,11 +13,11 @@ import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
 import type { World } from "./world.ts";
 
-/** What a reload with overlap works with. */
+/** What a reload with overlap needs. */
 export interface Overlap {
   readonly process: ProcessHandle;
   readonly world: World;
-  /** What goes along with a run of this process, which is `spawned`. */
+  /** A spawned run of this process, as its monitors see it. */
   monitored(spawned: Spawned, post: (input: Input) => void): MonitoredRun;
   /** Aborted when the process leaves its running state. */
   readonly leaving: AbortSignal;
@@ -30,7 +30,7 @@ export interface Overlap {
   endOther(child: Child): Promise<void>;
 }
 
-/** Replaces the run. Throws `start_failed`, the old run untouched, when the new one does not come up. */
+/** Replaces the run. Throws `start_failed` if the new one does not come up; the old one stays. */
 export async function overlapReload(overlap: Overlap): Promise<void> {
   refuseLeft(overlap);
   const begins = await overlap.preStart();
@@ -63,7 +63,7 @@ function failure(name: string, why: string, cause?: unknown): ProcsupError {
   return new ProcsupError("start_failed", `Cannot reload "${name}": ${why}`, { cause });
 }
 
-/** Launches the new run; its intent is taken back when that fails. */
+/** Launches the new run. Withdraws its intent if that fails. */
 function spawnSuccessor(overlap: Overlap): Spawned {
   const { attempt } = overlap.process.snapshot;
   let intent: Run | undefined;

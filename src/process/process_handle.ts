@@ -1,4 +1,4 @@
-/** A process, as everything that works for it sees it. */
+/** A process, as the modules that work on it see it. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
@@ -13,11 +13,11 @@ export interface ProcessHandle {
   readonly instanceIndex: number;
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
-  /** What its waits are measured by. */
+  /** The clock for its waits. */
   readonly clock: Clock;
   /** Milliseconds since the launch; 0 while nothing runs. */
   readonly uptimeMs: number;
-  /** Whether it is meant to end. */
+  /** Whether it is expected to end by itself. */
   readonly mayEnd: boolean;
   /** Whether a stop is under way, during which its schedule must start nothing. */
   readonly isBeingStopped: boolean;
@@ -27,9 +27,9 @@ export interface ProcessHandle {
   post(input: Input): void;
   /** Resolves with the first snapshot, the present one included, that fulfils the condition. */
   until(condition: (now: Snapshot) => boolean, signal?: AbortSignal): Promise<Snapshot>;
-  /** Acts once it is on record as it is now: at once, unless the disk refused. */
+  /** Calls `act` once the current state is recorded: at once, unless the disk refused. */
   whenRecorded(act: () => void): void;
-  /** Something worth telling that changes no state. */
+  /** Reports a message that changes no state. */
   note(message: string): void;
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;
   /** Resolves when all dependencies are ready; throws with the reason when one cannot be. */
