@@ -32,11 +32,11 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
   } else if (config.healthCheck === undefined) {
     cancels.push(world.whenReady(process.run.runId, ready));
   }
-  // Else it is the health check's first success.
+  // Otherwise the first successful health check makes it ready.
   return { stop };
 }
 
-/** What a run is ready by. */
+/** What makes a run ready, in words. */
 export function readySign({ readyLog, readyDelayMs, healthCheck }: MonitoredRun["config"]): string {
   if (readyDelayMs !== undefined) return `its ready_delay of ${formatDuration(readyDelayMs)}`;
   if (readyLog !== undefined) return `a line of output that matches ${JSON.stringify(readyLog)}`;

@@ -6,13 +6,13 @@ import { ProcsupError } from "../model/errors.ts";
 export interface StopRequest {
   readonly timeoutMs?: number;
   readonly reason?: string;
-  /** Asked for by its own schedule, which goes on: the run that was to follow still does. */
+  /** Requested by its own schedule, which continues: the next run still takes place. */
   readonly bySchedule?: boolean;
-  /** Done once it is stopped; until then its schedule starts nothing. */
+  /** Called once it is stopped. Until it resolves, its schedule starts nothing. */
   readonly then?: () => Promise<void>;
 }
 
-/** The hook of a process that asks for something. */
+/** The hook that makes a request. */
 export interface HookOrigin {
   /** In snake case, as the hook knows it. */
   readonly event: string;
@@ -25,8 +25,8 @@ export interface UpOptions {
   /** The hook that makes the request, if any. */
   readonly askedIn?: HookOrigin | undefined;
   /**
-   * Resolve only when it is ready, or, without a readiness check, up for its `min_uptime`. With `false`
-   * a start resolves while `pre_start` runs; without either when the app is launched.
+   * With `true`, resolve when it is ready or, without a readiness check, up for `min_uptime`. With
+   * `false`, a start resolves while `pre_start` runs. Undefined: when the app is launched.
    */
   readonly wait?: boolean | undefined;
 }
@@ -37,7 +37,7 @@ export interface RestartOptions extends UpOptions {
   readonly reason?: string;
 }
 
-/** Hooks that are part of the very thing: what they ask for of their own process would never end. */
+/** Hooks that are part of a restart or reload: requesting another one in them would never end. */
 const PART_OF_IT: ReadonlySet<string> = new Set(["pre_start", "pre_restart", "pre_reload"]);
 
 /** Throws `wrong_state` if a hook of a restart or reload requests another of its own process. */

@@ -30,7 +30,7 @@ export interface HookRunner {
   readonly journal: Journal;
 }
 
-/** Looks after the run that is up. */
+/** Controls the current run. */
 export class RunController {
   readonly #process: ProcessHandle;
   readonly #world: World;
@@ -40,13 +40,13 @@ export class RunController {
   /** Steady milliseconds of the launch. */
   #launchedAt = 0;
   #monitors: RunMonitors | undefined;
-  /** Aborted when the run that is up is left. */
+  /** Aborted when the current run is left. */
   #leaving = new AbortController();
   readonly #leftovers: Leftovers;
   #end: RunEnd | undefined;
   /** Reloads with overlap, one after the other. */
   #reloads: Promise<unknown> = Promise.resolve();
-  /** The end of the other run of a reload. */
+  /** Ends the other run of a reload. */
   #otherEnd: RunEnd | undefined;
 
   constructor(process: ProcessHandle, world: World, hooks: HookRunner) {
@@ -66,24 +66,24 @@ export class RunController {
     return Promise.race([this.#child?.pid, this.#child?.exited]);
   }
 
-  /** What the health checks say. */
+  /** The result of the health checks. */
   get health(): Health {
     return this.#monitors?.health ?? "unknown";
   }
 
-  /** Resolves when the groups of earlier runs are gone: no launch passes that. */
+  /** Resolves when the groups of earlier runs are gone. Every launch waits for this. */
   get cleanedUp(): Promise<void> {
     return this.#leftovers.groupsGone;
   }
 
-  /** A run was launched. */
+  /** Takes over a run that was just launched. */
   begin({ child, run, launchedAt }: Spawned, attempt: number): void {
     this.#watch(child, attempt, launchedAt);
     this.#process.post({ type: "launched", attempt, at: this.#world.clock.now(), run });
     this.#monitor(run, attempt);
   }
 
-  /** Looks after the run in the snapshot, which an earlier daemon launched. */
+  /** Takes over the run in the snapshot, which an earlier daemon launched. */
   adopt(attempt: number): void {
     const { run, startedAt } = this.#process.snapshot;
     const { clock } = this.#world;
@@ -105,8 +105,8 @@ export class RunController {
   }
 
   /**
-   * Starts a new run, and ends the one that is up when the new one is ready. A reload that is under
-   * way comes first. Throws `start_failed`.
+   * Starts a new run, and ends the current one when the new one is ready. Waits for an earlier
+   * reload first. Throws `start_failed`.
    */
   overlap(): Promise<void> {
     const leaving = this.#leaving.signal;
@@ -152,7 +152,7 @@ export class RunController {
     this.#released(child.run);
   }
 
-  /** Ends what is left of a run that is not the one that is up. */
+  /** Terminates what is left of a run that is not the current one. */
   release(run: Run): void {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     const cannotLook = (reason: unknown) =>
@@ -164,7 +164,7 @@ export class RunController {
     });
   }
 
-  /** Resolves when nothing is left of other runs, which are hurried to that. Rejects when it cannot look. */
+  /** Hurries the end of other runs until nothing is left of them. Rejects if it cannot look. */
   async othersGone(timeoutMs: number): Promise<void> {
     this.#hurryOthers(timeoutMs);
     await this.#othersGone;
@@ -184,7 +184,7 @@ export class RunController {
     this.#forget(run);
   }
 
-  /** Removes the files of a run that is over, once the disk has what they said. */
+  /** Removes the files of a run that is over, once their content is recorded. */
   #forget({ runId }: Run): void {
     this.#process.whenRecorded(() => {
       this.#world.forget(runId);
@@ -192,7 +192,7 @@ export class RunController {
     });
   }
 
-  /** Ends the run, or hurries its end; `giveUpLaunch` ends one that is only being made. */
+  /** Terminates the run, or hurries its end. `giveUpLaunch` cancels a launch in progress. */
   terminate(
     attempt: number,
     { timeoutMs, first }: TerminateEffect,
@@ -233,7 +233,7 @@ export class RunController {
     if (child !== undefined) this.#forget(child.run);
   }
 
-  /** The run is over: nothing goes along with it any longer. */
+  /** Stops everything that works beside the run. */
   #leave(): void {
     this.#monitors?.stop();
     this.#leaving.abort();
@@ -247,7 +247,7 @@ export class RunController {
     this.release(run);
   }
 
-  /** Lets go of it; it is left running. */
+  /** Releases the run, which keeps running. */
   close(): void {
     this.#leave();
     this.#leftovers.close();

@@ -1,4 +1,4 @@
-/** Ends a run that was asked to end: pre_stop hook, signals, and what its exit was. */
+/** Ends a run on request: cuts the pre_stop hook short, sends signals, finds out the exit. */
 
 import { messageOf } from "../model/errors.ts";
 import type { Exit } from "../model/process_info.ts";
@@ -11,20 +11,20 @@ const EXIT_PATIENCE_MS = 500;
 /** How long a launched app's pid may take to become known. */
 const PID_PATIENCE_MS = 1000;
 
-/** For how long after its time an end that fails is tried again, and how often. */
+/** How long after its deadline a failing end is retried, and how often. */
 const RETRY_MS = 5000;
 const RETRY_EVERY_MS = 100;
 
-/** What an end came to. */
+/** The result of ending a run. */
 export interface Ended {
   readonly exit: Exit | null;
   /** Pids that could not be ended. */
   readonly left: readonly number[];
-  /** Why it is not known whether anything is left, where that is so. */
+  /** Set if it is unknown whether anything is left: the reason. */
   readonly problem?: string;
 }
 
-/** One end, which later stops may hurry but not delay. */
+/** The end of a run. Later stops may hurry it, but not delay it. */
 export class RunEnd {
   readonly #world: World;
   readonly #impatient = new AbortController();
@@ -43,7 +43,7 @@ export class RunEnd {
     return this.#graceMs;
   }
 
-  /** A later stop, with its own grace. */
+  /** Applies the grace of a later stop. */
   hurry(graceMs: number): void {
     this.#graceMs = Math.min(this.#graceMs, graceMs);
     if (graceMs === 0) this.#impatient.abort();
@@ -58,7 +58,7 @@ export class RunEnd {
 
   /** Signals the run and waits until all its processes have ended. */
   async terminate(child: Child, signal: Parameters<World["terminate"]>[1]): Promise<Ended> {
-    // Until the app's pid is known it is the wrapper's shell, which would swallow the signal.
+    // Until the pid is known, the app's process is a shell, which would swallow the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
     for (;;) {
@@ -79,9 +79,9 @@ export class RunEnd {
     }
   }
 
-  /** The wrapper tells the exit unless it was killed with the rest. */
+  /** The exit as the wrapper recorded it, unless it was killed with the rest. */
   async #exitOf(child: Child, killed: boolean): Promise<Exit> {
-    // A daemon that was itself stopped meanwhile has lost its patience before it could look.
+    // If this daemon was suspended meanwhile, the wait ends before it could look.
     const exit = await this.#within(EXIT_PATIENCE_MS, child.exited) ??
       this.#world.exitOf(child.run.runId);
     if (exit.code !== null) return exit;

@@ -1,4 +1,4 @@
-/** Everything that goes along with a run, begun and ended with it. */
+/** The monitors of a run, started and stopped with it. */
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
@@ -9,8 +9,8 @@ import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
 /**
- * What goes along with a run where its configuration asks for it: with one that was launched, and with
- * one that an earlier daemon launched.
+ * Starts each monitor that the configuration of a run asks for, also for a run that an earlier
+ * daemon launched.
  */
 export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monitor | undefined>> = {
   readiness: (process) => {
@@ -40,7 +40,7 @@ export class RunMonitors implements Monitor {
     this.#monitors = Object.values(MONITORS).flatMap((begin) => begin(process) ?? []);
   }
 
-  /** What the health checks say. */
+  /** The result of the health checks. */
   get health(): "unknown" | "healthy" | "unhealthy" {
     const monitor = this.#monitors.find((monitor) => monitor instanceof HealthMonitor);
     return (monitor?.record ?? UNKNOWN_HEALTH).health;
@@ -75,7 +75,7 @@ function limitAge(process: MonitoredRun, maxAgeMs: number): Monitor {
   return { stop };
 }
 
-/** The whole tree counts; one that is not up yet is left to come up. */
+/** The whole tree counts. An app that is not ready yet is left alone. */
 function limitMemory(process: MonitoredRun, limit: number): Monitor {
   const { attempt, run, world } = process;
   const stop = world.limitMemory(run, limit, (bytes) => {

@@ -13,13 +13,13 @@ import { appUser, startingEnvironment, type UserConfig } from "./app_user.ts";
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** How long what a command printed is good for a start: its check and its instances do not run it anew. */
+/** How long a printed secret serves starts: a check and its instances run the command once. */
 const FRESH_MS = 30_000;
 
-/** Values for a start, or, for hooks and checks, as they were at the last start. */
+/** `fresh` values for a start; `known` ones of the last start for hooks and checks. */
 export type SecretAge = "fresh" | "known";
 
-/** Whether commands have been run: nothing may wait for them where a configuration is only looked at. */
+/** `left out` where a configuration is only examined: nothing may wait for commands there. */
 export type SecretCommands = "fetched" | "left out";
 
 type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "inheritEnv" | "shellEnv" | "secrets">;
@@ -76,7 +76,7 @@ async function fetchOne(
   run.waiting++;
   const leave = () => {
     if (--run.waiting > 0) return;
-    // Whoever asks from now on needs a command that nobody ended.
+    // Later callers need another command, since this one is aborted.
     if (running.get(key) === run) running.delete(key);
     run.abort.abort();
   };
@@ -105,7 +105,7 @@ function begin(key: string, command: string, config: Secretive, inherited: Varia
   return run;
 }
 
-/** As the app's user, who sees of our variables what the app sees. */
+/** Runs a command as the app's user, with the variables that the app inherits. */
 async function ask(
   command: string,
   config: Secretive,
@@ -130,9 +130,8 @@ function keyOf(command: string, { cwd, uid, gid, inheritEnv, shellEnv }: Secreti
 }
 
 /**
- * The variables that a configuration's secrets are; its commands must have been run by
- * `fetchSecrets()`, or are left out. Throws `invalid_config` naming the secret and where it should
- * be, never what is there.
+ * The variables of a configuration's secrets. Its commands must have been run by `fetchSecrets()`,
+ * or are left out. Throws `invalid_config` naming the secret and its source, never its value.
  */
 export function secretVariables(
   config: Secretive,
@@ -148,7 +147,7 @@ export function secretVariables(
   return variables;
 }
 
-/** A text of hooks with the values of secrets taken out of it. */
+/** Removes the values of secrets from a text of hooks. */
 export function withoutSecrets(
   text: string,
   config: Secretive,
@@ -159,7 +158,7 @@ export function withoutSecrets(
     return values.filter((value) => value !== "")
       .reduce((left, value) => left.replaceAll(value, "***"), text);
   } catch {
-    // What is a secret cannot be told any more: the first line says what happened, the rest goes.
+    // The values are unknown now. Keep only the first part, which says what happened.
     return text.split(": ")[0]!;
   }
 }

@@ -1,10 +1,10 @@
-/** Waiting for a process to come to a point in its life. */
+/** Waits until a process reaches a state. */
 
 import { AT_REST } from "../model/transition_steps.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 
-/** Those who wait for a snapshot. */
+/** Callers that wait for a snapshot. */
 export class Waiters {
   readonly #checks = new Set<(now: Snapshot) => void>();
 
@@ -31,13 +31,16 @@ export class Waiters {
     });
   }
 
-  /** The snapshot changed. */
+  /** Checks all conditions against a new snapshot. */
   tell(now: Snapshot): void {
     for (const check of [...this.#checks]) check(now);
   }
 }
 
-/** Up with a known pid, or not coming up by itself; without waiting also what is on its way. */
+/**
+ * Running with a pid, ended, or delayed. Without `wait`, also starting with a pid, or waiting for
+ * dependencies.
+ */
 export function settled(now: Snapshot, wait: boolean): boolean {
   if (now.state === "running") return now.pid > 0;
   if (now.state === "starting") return !wait && now.pid > 0;
@@ -50,12 +53,12 @@ export function atRest(now: Snapshot): boolean {
   return AT_REST.has(now.state) || now.awaiting === "dependencies";
 }
 
-/** Whether something runs. */
+/** Whether an app runs or is being started. */
 export function isUp(now: Snapshot): boolean {
   return now.state === "running" || now.state === "starting";
 }
 
-/** Done already, and with success: a short job. */
+/** Whether it has ended successfully: a short job. */
 export function endedWell(now: Snapshot, config: ProcessConfig): boolean {
   return now.state === "stopped" && now.lastExit?.signal === null &&
     config.successExitCodes.includes(now.lastExit.code ?? -1);

@@ -1,4 +1,4 @@
-/** Makes a run: plan, logs, the intent on record, and the launch. */
+/** Makes a run: plans it, prepares its logs, records the intent, launches it. */
 
 import type { Run } from "../model/process_state.ts";
 import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
@@ -21,8 +21,8 @@ export interface Spawned {
 }
 
 /**
- * Launches. `intend` puts the run on record before there is anything to record, and may throw to
- * refuse it. Throws `ProcsupError` when the process cannot be started.
+ * Launches a run. `intend` records it before there is a process, and may throw to refuse it. Throws
+ * `ProcsupError` when the process cannot be started.
  */
 export function spawnRun(
   process: LaunchedProcess,

@@ -1,4 +1,4 @@
-/** A start or restart, until it has come to something. */
+/** Starts or restarts a process and waits for the result. */
 
 import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -9,8 +9,8 @@ import type { UpOptions } from "./requests.ts";
 import { atRest, endedWell, isUp, settled } from "./snapshot_waiters.ts";
 
 /**
- * Throws `start_failed` when it could not be launched or, if asked to wait, did not stay up: only the
- * end of a job is a success.
+ * Throws `start_failed` when it could not be launched or, with `wait`, did not stay up. An early
+ * end is a success only for a job.
  */
 export async function startAndWait(
   process: ProcessHandle,
@@ -26,7 +26,7 @@ export async function startAndWait(
   const begun = await process.until((now) =>
     isEnough(now) && (now.attempt > earlier || atRest(now))
   );
-  // On a busy machine an app begins long after its launch.
+  // Not the time since the launch: on a busy machine an app begins long after it.
   const uptimeMs = begun.attempt > earlier ? 0 : process.uptimeMs;
   const now = wait && !wantsReadiness(process.config)
     ? await survivedMinUptime(process, begun, uptimeMs)

@@ -1,4 +1,4 @@
-/** What a process needs of the world around it; replaced in tests. */
+/** What a process needs from the system; replaced in tests. */
 
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
@@ -20,23 +20,23 @@ export interface World {
   readonly inherited: Readonly<Record<string, string>>;
   /** Folder of the apps' logs. */
   readonly apps: string;
-  /** Whether standard input stays open for apps that do not say. */
+  /** Whether standard input stays open unless the configuration says otherwise. */
   readonly stdin: boolean;
-  /** Undefined while an app may be started at once; else resolves when it is to be asked again. */
+  /** Resolves when the next launch may be tried; undefined when it may start now. */
   readonly busyLaunching: Promise<void> | undefined;
   /** Starts an app. Throws `ProcsupError` `start_failed`. */
   launch(spec: LaunchSpec): Child;
-  /** Looks after an app that an earlier daemon started. */
+  /** Takes over an app that an earlier daemon started. */
   adopt(run: Run, sockets?: SharedSockets, note?: (message: string) => void): Child;
   /** Closes the sockets of a process that is forgotten, by its name without an instance's index. */
   dropSockets(owner: string): void;
   /** How a run that is over ended. */
   exitOf(runId: string): Exit;
-  /** File into which an app writes `READY=1`, made for the user that it runs as if that is another. */
+  /** File in which an app writes `READY=1`. Created here if the app runs as another user. */
   readyFile(runId: string, user?: ReadyUser): string;
-  /** Calls `act` when the app has done so; returns its undoing. */
+  /** Calls `act` when the app has written it. Returns a cancel function. */
   whenReady(runId: string, act: () => void): Cancel;
-  /** Calls `exceeded` whenever the run is seen to use more memory; returns its undoing. */
+  /** Calls `exceeded` at each check that finds the run above it. Returns a cancel function. */
   limitMemory(run: Run, bytes: number, exceeded: (bytes: number) => void): Cancel;
   /** Drops the traces of a run that is over and recorded. */
   forget(runId: string): void;
