@@ -173,7 +173,7 @@ export class LogCursor {
   }
 
   /**
-   * What happened to the file at whose end the reader is: `grown`, `same` or `missing`; `truncated`,
+   * What happened to the file since its end was reached: `grown`, `same` or `missing`; `truncated`,
    * after which the position is its start; or `replaced` by another file.
    */
   async look(): Promise<"grown" | "same" | "missing" | "truncated" | "replaced"> {

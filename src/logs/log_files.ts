@@ -46,7 +46,7 @@ export function prepareLogFiles(appFolder: string, files: LogFiles): ReadonlySet
   return unwritten;
 }
 
-/** The folder of a log that is not in the home may be a link: its way is checked as a whole. */
+/** The folder of a log outside the home may be a link, so the whole path is checked. */
 function prepareOwnFolder(path: string): void {
   const folder = dirname(path);
   attempt(folder, () => {
@@ -58,7 +58,7 @@ function prepareOwnFolder(path: string): void {
   if (problem !== undefined) refuse(path, problem);
 }
 
-/** True if nothing was there. */
+/** Creates what is missing. True if it did. */
 function prepare(
   path: string,
   kind: "isFile" | "isDirectory",

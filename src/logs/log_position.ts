@@ -24,8 +24,8 @@ export interface LogPosition {
   /** Position of the first byte of the file. */
   readonly base: number;
   /**
-   * Where the output of the current process begins; before it is that of a deleted process of the same
-   * name.
+   * Where the output of the current process begins. A deleted process of the same name wrote what
+   * is before.
    */
   readonly from: number;
   /** The current cut: bytes, file name of the archive, inode of the log. */
@@ -115,7 +115,7 @@ export function readPosition(log: string): LogPosition {
   return reader.read();
 }
 
-/** The same without a search for archives: a log without a position file counts as uncut. */
+/** Like `readPosition()`, without a search for archives: without a position file, it is uncut. */
 export function recordedPosition(log: string): LogPosition {
   using reader = new PositionReader(log);
   return reader.recorded() ?? UNCUT;
