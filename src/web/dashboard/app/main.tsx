@@ -1,4 +1,4 @@
-/** The dashboard: which screen is shown, and the keys that work on all of them. */
+/** The dashboard: selects the screen, and handles the global keys. */
 
 import { type FunctionComponent, render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -70,7 +70,7 @@ function Screen() {
   return <Empty title="Page not found" action={{ text: "Overview", href: "#/" }} />;
 }
 
-/** The window's title; and a new screen begins at its top, with the focus in it. */
+/** Sets the window's title. Scrolls a new screen to its top and moves the focus there. */
 function useTitle(): void {
   const [first = "overview", name] = place.value.path;
   const where = name ?? first[0]!.toUpperCase() + first.slice(1);

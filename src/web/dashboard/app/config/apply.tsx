@@ -117,7 +117,7 @@ const EXAMPLE = `processes:
     cwd: /srv/api
     instances: 2`;
 
-/** One source of the configuration. */
+/** A choice of the configuration's source. */
 function Source({ isText, text }: { isText: boolean; text: string }) {
   return (
     <button
@@ -131,7 +131,7 @@ function Source({ isText, text }: { isText: boolean; text: string }) {
   );
 }
 
-/** Fields for a text that is pasted or uploaded. */
+/** Fields for a pasted or uploaded text. */
 function TextFields() {
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
@@ -208,7 +208,7 @@ function PathFields() {
   );
 }
 
-/** The signal; a change discards the plan. */
+/** Wraps a signal so that a change discards the plan. */
 function watched(value: Signal<string>): Signal<string> {
   return {
     get value() {

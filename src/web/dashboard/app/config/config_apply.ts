@@ -8,29 +8,29 @@ import type { ConfigReloadResult } from "../data/types.ts";
 
 /** The input. It is kept while other pages are open. */
 export const draft = {
-  /** Whether the text is applied, or a file on the machine. */
+  /** True to apply the text, false to apply a file on the machine. */
   isText: signal(true),
   text: signal(""),
-  /** It sets the format. */
+  /** Name of the text as a file. Its extension sets the format. */
   name: signal("procsup.yaml"),
-  /** Relative paths in the text start there. */
+  /** Base of relative paths in the text. */
   folder: signal("/"),
   /** A file on the machine; empty for the last applied one. */
   path: signal(""),
-  /** Whether apps that were removed from the file are deleted. */
+  /** True to delete apps that were removed from the file. */
   prune: signal(false),
 };
 
-/** The request that is running. */
+/** The current request. */
 export const progress = signal<"idle" | "planning" | "applying">("idle");
 /** The planned changes; undefined until planned, and after the input changed. */
 export const plan = signal<ConfigReloadResult | undefined>(undefined);
 /** The changes that were made. */
 export const outcome = signal<ConfigReloadResult | undefined>(undefined);
-/** Mistakes, one per line. */
+/** Errors, one per line. */
 export const problem = signal("");
 
-/** The input has changed: discards the plan and results. */
+/** Discards the plan and the results. Call it after a change of the input. */
 export function touched(): void {
   plan.value = undefined;
   outcome.value = undefined;
@@ -45,7 +45,7 @@ export async function makePlan(): Promise<void> {
   progress.value = "idle";
 }
 
-/** Applies the configuration, and waits until everything is up. */
+/** Applies the configuration and waits until everything has started. */
 export async function applyPlan(): Promise<void> {
   progress.value = "applying";
   problem.value = "";
@@ -70,7 +70,7 @@ async function request(isDry: boolean): Promise<ConfigReloadResult | undefined> 
     return await ask<ConfigReloadResult>("/config/reload", { method: "POST", body: bodyOf(isDry) });
   } catch (error) {
     const taken = error instanceof ApiError && error.code === "name_taken";
-    // Two sources of one process would undo each other's changes.
+    // Two files that define the same process would undo each other's changes.
     const advice = taken ? "\nChange that file and apply it from there, or use another name." : "";
     problem.value = messageOf(error) + advice;
     return undefined;

@@ -26,7 +26,7 @@ function settingsOf({ settings }: ConfigReloadResult): readonly Setting[] {
 
 type Setting = ConfigReloadResult["settings"][number];
 
-/** The plan; while it is applied, with the state of each process. */
+/** The plan, with the state of each process while it is applied. */
 export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
   const { added, removed, changes, unchanged, kept } = plan;
   const rest = [

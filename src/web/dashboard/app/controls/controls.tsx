@@ -1,4 +1,4 @@
-/** Buttons. */
+/** Buttons, icons, menus, dialogs. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -9,7 +9,7 @@ import { question } from "../shell/notices.ts";
 interface ButtonProps {
   readonly id?: string;
   readonly icon?: IconName;
-  /** Its name when it has no text; also shown on hover. */
+  /** Accessible name and tooltip. */
   readonly label?: string;
   readonly kind?: "plain" | "primary" | "danger" | "quiet";
   readonly disabled?: boolean;
@@ -40,7 +40,7 @@ export function Button(
   );
 }
 
-/** A few words, and what to do. */
+/** A placeholder with a title and an action. */
 export function Empty(
   { title, action, children }: {
     readonly title: string;
@@ -57,7 +57,7 @@ export function Empty(
   );
 }
 
-/** Where no process is known at all. */
+/** Shown if there are no processes. */
 export function NothingYet() {
   const action = { text: "New process", href: "#/start" };
   const may = mayAdminister.value;
@@ -68,7 +68,7 @@ export function NothingYet() {
   );
 }
 
-/** While the first answer is on its way. */
+/** Shown until the first answer. */
 export function Loading() {
   return (
     <div class="empty" role="status">
@@ -118,10 +118,10 @@ const SHAPES = {
   leave: "M10 4H4v16h6M15 8l4 4-4 4M19 12H9",
 } as const;
 
-/** Name of a drawing. */
+/** Name of an icon. */
 export type IconName = keyof typeof SHAPES;
 
-/** A drawing in the colour of the text around it. */
+/** An icon in the colour of the surrounding text. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg
@@ -138,7 +138,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
 
 interface MenuProps {
   readonly label: string;
-  /** Gets what closes the menu before something is done. */
+  /** `close` wraps an action so that the menu closes first. */
   readonly children: (close: (then: () => void) => () => void) => ComponentChildren;
 }
 
@@ -179,14 +179,14 @@ export function stepThrough(menu: HTMLElement, event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-/** Calls back when the pointer goes down, or the focus goes, outside of an element. */
+/** Calls `leave` when the pointer is pressed or the focus moves outside of an element. */
 export function useAway(
   frame: { readonly current: HTMLElement | null },
   leave: () => void,
 ): void {
   useEffect(() => {
     const look = ({ target }: Event) => {
-      // It may have gone just now, and this listener goes a moment later.
+      // The element may already be removed; this listener is removed a moment later.
       if (frame.current !== null && !frame.current.contains(target as Node)) leave();
     };
     document.addEventListener("pointerdown", look);
@@ -198,7 +198,7 @@ export function useAway(
   }, []);
 }
 
-/** A window that is open as long as it is drawn. */
+/** A window that is open as long as it is rendered. */
 export function Dialog(
   { title, onClose, children, wide = false }: {
     readonly title: string;
@@ -208,7 +208,7 @@ export function Dialog(
   },
 ) {
   const ref = useRef<HTMLDialogElement>(null);
-  // At once: what is typed next belongs into it.
+  // Before the paint, so that keys typed next go into the dialog.
   useLayoutEffect(() => {
     const dialog = ref.current!;
     const before = document.activeElement;
@@ -234,7 +234,7 @@ export function Dialog(
   );
 }
 
-/** A dialog with a form: its fields, then what closes and what submits it. */
+/** A dialog with a form: its fields, then the buttons to cancel and to submit. */
 export function FormDialog({ title, verb, isBusy, onSubmit, onClose, children }: {
   readonly title: string;
   readonly verb: string;
@@ -256,7 +256,7 @@ export function FormDialog({ title, verb, isBusy, onSubmit, onClose, children }:
   );
 }
 
-/** The question that is open, if any. */
+/** The open question, if any. */
 export function QuestionDialog() {
   const open = question.value;
   if (open === undefined) return null;
@@ -273,7 +273,7 @@ export function QuestionDialog() {
   );
 }
 
-/** The list of keys. */
+/** True while the list of keys is open. */
 export const helpOpen = signal(false);
-/** The field that leads anywhere. */
+/** True while the palette is open. */
 export const paletteOpen = signal(false);

@@ -13,11 +13,11 @@ interface FieldProps {
   /** Lines of a text area; a one-line field without it. */
   readonly rows?: number | undefined;
   readonly placeholder?: string;
-  /** Only digits are wanted: phones show the keys for them. */
+  /** Phones show a numeric keyboard. */
   readonly numeric?: boolean;
 }
 
-/** Label, field, hint and what is wrong with it. */
+/** Label, field, hint and error. */
 export function Field(
   { name, label, value, hint, error, required, options, rows, numeric, placeholder }: FieldProps,
 ) {

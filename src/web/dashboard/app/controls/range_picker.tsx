@@ -1,4 +1,4 @@
-/** Chooses the range of time that charts, events and logs show. */
+/** Selects the time range of charts, events and logs. */
 
 import { range, setRange } from "../data/range.ts";
 import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
@@ -58,7 +58,7 @@ export function RangePicker() {
 
 const NOWHERE = between(0, 0);
 
-/** A field for a time of this browser's zone. */
+/** A field for a time in the browser's time zone. */
 function Moment({ label, at, onChange }: {
   readonly label: string;
   readonly at: number;

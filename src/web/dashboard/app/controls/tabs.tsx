@@ -1,4 +1,4 @@
-/** A row of tabs. The panel they lead to has the id `panel`. */
+/** A row of tabs. Their panel has the id `panel`. */
 
 import { useEffect } from "preact/hooks";
 
@@ -10,7 +10,7 @@ interface TabsProps<T extends string> {
 
 /** The row; arrow keys move along it. */
 export function Tabs<T extends string>({ tabs, chosen, onChoose }: TabsProps<T>) {
-  // On a phone not all of them are in sight.
+  // On a phone the tab may be out of view.
   useEffect(() => {
     document.getElementById(`tab-${chosen}`)?.scrollIntoView({
       block: "nearest",
@@ -54,16 +54,16 @@ export function Tabs<T extends string>({ tabs, chosen, onChoose }: TabsProps<T>)
 
 interface StripBar {
   readonly ok: boolean;
-  /** From 0 to 1: how high it is. */
+  /** Height, from 0 to 1. */
   readonly size: number;
-  /** Neither well nor badly: it was left out. */
+  /** True for a skipped run, which neither succeeded nor failed. */
   readonly skipped?: boolean;
   readonly title: string;
 }
 
 const [WIDTH, GAP, HEIGHT] = [7, 2, 28];
 
-/** Drawn for the eye: a table says the same. What failed is also crossed, not only red. */
+/** A visual summary of a table. Failures are red and crossed out. */
 export function Strip({ bars, label }: { bars: readonly StripBar[]; label: string }) {
   const width = Math.max(1, bars.length) * (WIDTH + GAP) - GAP;
   return (

@@ -1,4 +1,4 @@
-/** What happens by the clock. */
+/** The screen of the schedules. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -207,7 +207,7 @@ const MARKS: Readonly<Record<CronRunJson["status"], string>> = {
   skipped: "–",
 };
 
-/** Below its row. */
+/** Last and next runs of a job, below its row. */
 function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
   const path = `/cron?${new URLSearchParams({ name })}`;
   const { data } = usePolled<readonly CronJson[]>(path, EVERY_MS, next_run);
@@ -281,7 +281,7 @@ function Run({ name, run }: { readonly name: string; readonly run: CronRunJson }
   );
 }
 
-/** A line has the time at which it was seen, which is a moment later. */
+/** Lines are dated when they are read, a moment after they are written. */
 const SEEN_MS = 1000;
 
 function runLink(name: string, { started_at, finished_at }: CronRunJson): string {

@@ -1,4 +1,4 @@
-/** Asks the daemon over REST. */
+/** Requests to the daemon over REST. */
 
 import { SECRET_HEADER, secretOfTab } from "./session_secret.ts";
 
@@ -11,11 +11,11 @@ type About = { readonly [K in "field" | "process"]?: string | undefined };
 export class ApiError extends Error {
   /** HTTP status; 0 without a response. */
   readonly status: number;
-  /** The daemon's name of the failure. */
+  /** The daemon's error code. */
   readonly code: string;
-  /** The key of a configuration that is wrong, where it is one. */
+  /** The invalid key of a configuration, if any. */
   readonly field: string | undefined;
-  /** Of `start_failed`: the name of the process, which is there. */
+  /** For `start_failed`: the name of the process, which exists. */
   readonly process: string | undefined;
 
   constructor(status: number, code: string, message: string, about: About = {}) {
@@ -27,17 +27,17 @@ export class ApiError extends Error {
   }
 }
 
-/** How a request is made. */
+/** Options of a request. */
 export interface Ask {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: unknown;
-  /** A token to show instead of the cookie. */
+  /** A token to use instead of the cookie. */
   readonly token?: string;
   readonly signal?: AbortSignal;
 }
 
-/** The response to a request. Throws `ApiError`, and whatever `signal` was aborted with. */
+/** Sends a request. Throws `ApiError`, or the abort reason of `signal`. */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
   const { method = "GET", query, body, token, signal } = ask;
   const secret = secretOfTab();
@@ -61,12 +61,12 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
   throw await refusal(response);
 }
 
-/** The JSON that a request is answered with. Throws as `send()`. */
+/** Sends a request and returns the JSON of the response. Throws like `send()`. */
 export async function ask<T>(path: string, how: Ask = {}): Promise<T> {
   return await (await send(path, how)).json() as T;
 }
 
-/** The same of a verb that may work for some processes only. Throws for the first that failed. */
+/** Like `ask()`, for verbs on several processes. Also throws if one failed: the first failure. */
 export async function askForAll<T>(path: string, how: Ask): Promise<T> {
   const answer = await ask<T & { readonly results?: readonly Result[] }>(path, how);
   const failed = answer.results?.find(({ ok }) => !ok);
@@ -108,14 +108,13 @@ function queryText(query: Ask["query"]): string {
   return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
 }
 
-/** What went wrong, for people. */
+/** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /**
- * Hands over the values of a body in batches, one for each piece that arrives. Ends with the body;
- * throws when the connection breaks.
+ * Yields the values of a body, one batch for each received chunk. Throws if the connection breaks.
  */
 export async function* jsonLines<T>(response: Response): AsyncGenerator<T[]> {
   const reader = response.body!.getReader();

@@ -1,27 +1,27 @@
-/** What happened, as the daemon has it on record. */
+/** Events from the daemon's journal. */
 
 import { signal } from "@preact/signals";
 import { type Polled, usePolled } from "./polled.ts";
 import { type Range, rangeQuery } from "./time_range.ts";
 import type { EventsJson } from "./types.ts";
 
-/** Grows with every event of a process: what was asked for before is old. */
+/** Increases with every event of a process. Earlier answers are then out of date. */
 export const happened = signal(0);
 
 interface EventQuery {
-  /** Names; without it those of all. */
+  /** Names; default: all processes. */
   readonly target?: string | undefined;
-  /** Without it the last ones. */
+  /** Default: the latest events. */
   readonly range?: Range;
   readonly type?: string;
   readonly search?: string;
   readonly limit: number;
 }
 
-/** Events of a process without events yet are asked for again at times: a push may have been missed. */
+/** Interval of requests without a push, which may have been missed. */
 const EVERY_MS = 30_000;
 
-/** The last events that a query is about, the newest last. */
+/** The latest events that match a query, the newest last. */
 export function useEvents(query: EventQuery): Polled<EventsJson> {
   const isFixed = query.range?.span === undefined && query.range !== undefined;
   return usePolled<EventsJson>(

@@ -11,32 +11,32 @@ import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
-/** Without a message for so long a stream counts as lost, be it still opening: one comes every 2 s. */
+/** A stream is lost, even while it opens, without a message for this long. One comes every 2 s. */
 const SILENCE_MS = 8000;
 /** Timeout of the full list, after which it is requested again. */
 const PATIENCE_MS = 30_000;
 const REFRESH_MS = 150;
 
-/** So many WebSockets that do not even open are taken for a sign that none will. */
+/** After this many WebSockets that failed to open, the page polls instead. */
 const MAX_REFUSALS = 2;
 
 let stream: Stream | undefined;
-/** The WebSocket, once it is open; undefined where the page has to ask. */
+/** The open WebSocket; undefined before that, and while the page polls. */
 let open: WebSocket | undefined;
-/** Where the lines of each open log go. */
+/** The readers of the open logs, by id. */
 const logs = new Map<number, ReadableStreamDefaultController<readonly LogLine[]>>();
 let lastLog = 0;
-/** When the stream was opened, or its last message came. */
+/** Time of the last message, or of the opening of the stream. */
 let heardAt = 0;
-/** How many in a row did not open. */
+/** Number of consecutive WebSockets that failed to open. */
 let refusals = 0;
-/** Once in the life of the page. */
+/** Loaded once per page. */
 let pastLoaded: Promise<void> | undefined;
 let wait = FIRST_WAIT_MS;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let refreshing: ReturnType<typeof setTimeout> | undefined;
 
-/** Connects, and stays connected from now on. */
+/** Connects, and reconnects after every loss. */
 export function startFeed(): void {
   setInterval(() => {
     if (stream !== undefined && Date.now() - heardAt > SILENCE_MS) lost();
@@ -55,13 +55,13 @@ export function retryNow(): void {
   void connect();
 }
 
-/** A signed-out user may have signed in elsewhere meanwhile. */
+/** Called when the page becomes visible or focused. The user may have signed in elsewhere. */
 function seenAgain(): void {
   if (connection.value === "signed_out") void whoAmI().then(connect, () => {});
   else retryNow();
 }
 
-/** Who is signed in. A tab that is not may get what it takes from another one. */
+/** The current session. If the request is refused, tries again with the secret of another tab. */
 async function whoAmI(signal?: AbortSignal): Promise<Session> {
   try {
     return await ask<Session>("/session", { signal });
@@ -75,7 +75,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 401 || error.status === 403);
 }
 
-/** Fetches the full list soon; calls within a moment are one. */
+/** Fetches the full list soon. Calls within `REFRESH_MS` cause one request. */
 export function refreshSoon(): void {
   refreshing ??= setTimeout(() => {
     refreshing = undefined;
@@ -101,14 +101,14 @@ async function connect(): Promise<void> {
   void (pastLoaded ??= loadRecent());
   happened.value++;
   heardAt = Date.now();
-  // Some proxies let no WebSocket through; what it tells can be asked for as well.
+  // Some proxies block WebSockets: poll instead.
   if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });
   else stream = listen();
 }
 
 /**
- * The lines of logs that are followed; `query` is that of `GET /logs`. All travel on the one WebSocket: a
- * browser has only six connections to a host for all its tabs. The stream breaks off with the connection.
+ * Follows logs; `query` is that of `GET /logs`. All logs share one WebSocket, since a browser has
+ * only six connections to a host for all its tabs. The stream fails if the connection is lost.
  */
 export async function followLogs(
   query: URLSearchParams,
@@ -130,7 +130,7 @@ export async function followLogs(
   });
 }
 
-/** Takes a message about an open log; ends it with the last one. */
+/** Handles a message about an open log. The last message closes the log. */
 function takeLines({ type, id, lines, error, code }: Readonly<Record<string, unknown>>): void {
   const log = logs.get(Number(id));
   if (type === "log") return log?.enqueue(lines as LogLine[]);
@@ -183,7 +183,7 @@ function receive(message: Readonly<Record<string, unknown>>): void {
   } else if (message.type === "system_metrics") takeMetrics(message.metrics as SystemMetrics);
   else if (message.type === "event") {
     happened.value++;
-    // Health, reasons and configurations are not among the items of the feed.
+    // The feed does not include health, reasons and configurations.
     refreshSoon();
   }
 }

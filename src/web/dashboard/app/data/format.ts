@@ -12,7 +12,7 @@ export function percent(value: number): string {
   return `${value >= 99.95 ? Math.round(value) : value.toFixed(1)} %`;
 }
 
-/** `99.987` → `99.98 %`: what is not all is not shown as all. */
+/** `99.987` → `99.98 %`: rounded down, so that only 100 is shown as 100 %. */
 export function exactPercent(value: number): string {
   return `${value >= 100 ? 100 : (Math.floor(value * 100) / 100).toFixed(2)} %`;
 }
@@ -70,7 +70,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** What was typed into a field cannot be read. */
+/** Invalid text in a field. */
 export class FieldError extends Error {
   readonly field: string;
 
@@ -80,7 +80,7 @@ export class FieldError extends Error {
   }
 }
 
-/** `KEY=value` lines as a map. Throws for a line that is none. */
+/** Parses `KEY=value` lines. Throws for an invalid line. */
 export function readEnv(text: string, field: string): Record<string, string> {
   const lines = text.split("\n").map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -97,7 +97,7 @@ export function readObject(field: string, text: string): Record<string, unknown>
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Said below.
+    // Throw the error below.
   }
   throw new FieldError(field, "it is not a JSON object");
 }

@@ -1,4 +1,4 @@
-/** What the daemon measured. */
+/** The metrics history of the daemon. */
 
 import { HOST, prepend, recent, round, type Sample } from "../process/history.ts";
 import { ask } from "./api.ts";
@@ -8,17 +8,17 @@ import { processes } from "./store.ts";
 import type { MetricsHistoryJson, MetricsPointJson } from "./types.ts";
 
 const POINTS = 360;
-/** The daemon measures so often. */
+/** Interval of the daemon's measurements. */
 const STEP_MS = 10_000;
 
 /** Readings over a range of time. */
 export interface Series {
   readonly samples: readonly Sample[];
-  /** Milliseconds from one to the next. */
+  /** Milliseconds between samples. */
   readonly step: number;
 }
 
-/** What processes used together, by the name of an app; what the host used without one. */
+/** Total usage of an app's processes; of the host without `name`. */
 export function useSeries(range: Range, name?: string, ids: readonly string[] = [HOST]): Series {
   const query = new URLSearchParams({
     ...rangeQuery(range),
@@ -29,7 +29,7 @@ export function useSeries(range: Range, name?: string, ids: readonly string[] = 
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
   const step = (data.value?.step ?? STEP_MS * 1e6) / 1e6;
   const past = together(data.value?.series.map(({ points }) => points.map(sampleOf)) ?? []);
-  // The measurement that is under way; over hours it would be a point like any other.
+  // In short ranges, add the page's own readings after the last measurement.
   if (range.span !== "15m" && range.span !== "1h") return { samples: past, step };
   round.value;
   const last = past.at(-1)?.at ?? 0;
@@ -58,7 +58,7 @@ function together(all: readonly (readonly Sample[])[]): readonly Sample[] {
   });
 }
 
-/** Loads the last two minutes of all, for the small charts. Without an answer they begin with this page. */
+/** Loads the last two minutes for the small charts. On failure they start empty. */
 export async function loadRecent(): Promise<void> {
   const query = { since: "2m", points: 13 };
   await Promise.all([query, { ...query, target: "all" }].map(async (query) => {
@@ -75,7 +75,7 @@ function idOf(wanted: string): string | undefined {
   return [...processes.value?.values() ?? []].find(({ name }) => name === wanted)?.id;
 }
 
-/** While it does not run there is nothing to draw, but the time counts. */
+/** Unknown figures become NaN, which is not drawn. Downtime still counts by `up`. */
 function sampleOf(point: MetricsPointJson): Sample {
   const { at, cpu_percent, memory_bytes, fds, threads, load, up, healthy } = point;
   return {

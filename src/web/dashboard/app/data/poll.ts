@@ -1,8 +1,8 @@
-/** News without a WebSocket: a stream of what happens, and figures that are asked for. */
+/** Updates without a WebSocket: a stream of events, and polled figures. */
 
 import { ask, jsonLines, send } from "./api.ts";
 
-/** Something that brings messages until it is closed. */
+/** Delivers messages until it is closed. */
 export interface Stream {
   close(): void;
 }
@@ -12,11 +12,11 @@ const EVERY_MS = 2000;
 /** Receives the same messages as over the WebSocket. */
 export interface PollSink {
   receive(message: Readonly<Record<string, unknown>>): void;
-  /** Nothing comes any more. */
+  /** Called when the stream is lost. */
   fail(): void;
 }
 
-/** Asks every two seconds, and listens to the events in between. */
+/** Polls every two seconds, and receives events in between. */
 export function poll({ receive, fail }: PollSink): Stream {
   const over = new AbortController();
   const { signal } = over;

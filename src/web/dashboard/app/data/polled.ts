@@ -5,17 +5,17 @@ import { useEffect, useRef } from "preact/hooks";
 import { ask, messageOf } from "./api.ts";
 import { connection } from "./store.ts";
 
-/** An answer that is kept fresh. */
+/** An answer that is kept up to date. */
 export interface Polled<T> {
   /** Undefined before the first answer. */
   readonly data: ReadonlySignal<T | undefined>;
-  /** What went wrong the last time; empty when nothing did. */
+  /** Error of the last request; empty if it succeeded. */
   readonly error: ReadonlySignal<string>;
-  /** Asks again now. */
+  /** Requests it again now. */
   readonly reload: () => Promise<void>;
 }
 
-/** Asks every `ms` milliseconds (`Infinity`: once) while the page is visible, and at once when `key` changes. */
+/** Polls every `ms` milliseconds (`Infinity`: once) while visible, and at once if `key` changes. */
 export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal("");
@@ -33,7 +33,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     asking.current = undefined;
     if (mine.again) await begin();
   };
-  // A slow answer is waited for: asking anew each time would never come to an end.
+  // Wait for a slow answer: a new request for each call might never finish.
   const reload = async () => {
     if (asking.current === undefined) await begin();
     else asking.current.again = true;

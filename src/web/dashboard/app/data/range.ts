@@ -1,4 +1,4 @@
-/** The one range of time that charts, events and logs show. It stands in the address. */
+/** The time range shown by charts, events and logs. It is part of the address. */
 
 import { computed, effect, signal } from "@preact/signals";
 import { type Range, rangeText, readRange } from "./time_range.ts";
@@ -7,10 +7,10 @@ import { go, linkTo, place, replaceParams, screen } from "./router.ts";
 const KEYS = ["range", "from", "to", "at"];
 const SCREENS = new Set(["process", "logs", "events", "host"]);
 
-/** What the last address said of it: the next screen shows the same. */
+/** The range in the last address, which the next screen keeps. */
 const kept = signal("");
 
-/** The range that is shown. */
+/** The current range. */
 export const range = computed(() => {
   const text = rangeIn(place.value.params);
   return readRange(new URLSearchParams(text || kept.value));
@@ -23,7 +23,7 @@ effect(() => {
   else if (kept.value !== "" && SCREENS.has(screen.value)) replaceParams(withRange(params));
 });
 
-/** Shows another range, from now on, on all screens. A step in the history. */
+/** Changes the range of all screens. Adds an entry to the browser history. */
 export function setRange(next: Range): void {
   const params = new URLSearchParams(place.value.params);
   for (const key of [...KEYS, "mark"]) params.delete(key);
@@ -39,7 +39,7 @@ export function logLink(name: string | undefined, range: Range): string {
     : linkTo(["processes", name], `tab=logs&${params}`);
 }
 
-/** The query of an address, with the range that is shown. */
+/** Adds the current range to the query of an address. */
 function withRange(params: URLSearchParams): URLSearchParams {
   return new URLSearchParams([...params, ...new URLSearchParams(kept.value)]);
 }

@@ -1,4 +1,4 @@
-/** Where in the dashboard one is: the part of the address after `#`. */
+/** The current place in the dashboard: the part of the address after `#`. */
 
 import { computed, signal } from "@preact/signals";
 
@@ -44,12 +44,12 @@ export function linkTo(path: readonly string[], params?: URLSearchParams | strin
   return `#/${path.map(encodeURIComponent).join("/")}${query === "" ? "" : `?${query}`}`;
 }
 
-/** Goes there, as a link would. */
+/** Goes to a place, like a link. */
 export function go(path: readonly string[], params?: URLSearchParams | string): void {
   location.hash = linkTo(path, params);
 }
 
-/** Changes the query of the current place without a step in the history. */
+/** Changes the query of the current place without a new history entry. */
 export function setParams(change: Readonly<Record<string, string>>): void {
   const params = new URLSearchParams(place.value.params);
   for (const [key, value] of Object.entries(change)) {
@@ -59,12 +59,12 @@ export function setParams(change: Readonly<Record<string, string>>): void {
   replaceParams(params);
 }
 
-/** Puts another query in the place of the current one. */
+/** Replaces the current query. */
 export function replaceParams(params: URLSearchParams): void {
   replacePlace(place.value.path, params);
 }
 
-/** Goes to a place without a step in the history. */
+/** Goes to a place without a new history entry. */
 export function replacePlace(path: readonly string[], params?: URLSearchParams): void {
   const link = linkTo(path, params);
   if (link === hash.value) return;

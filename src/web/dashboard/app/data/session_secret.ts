@@ -1,6 +1,6 @@
 /**
- * The secret of the session. Other programs on this host get the cookie, too, because a browser sends
- * it to every port; the secret is shared by the tabs of this origin only, and ends with the last one.
+ * The secret of the session. Browsers send the cookie to every port of this host, even to other
+ * programs. The secret is shared only by the tabs of this origin, and ends with the last one.
  */
 
 /** Header that carries it. */
@@ -10,7 +10,7 @@ const KEY = "procsup.session";
 /** How long other tabs may take to answer. */
 const PATIENCE_MS = 300;
 
-/** What tabs tell each other: that one looks for a secret, has one, or has just signed in. */
+/** Messages between tabs: a tab needs the secret, or sends it. `isNew`: it has just signed in. */
 type Message = "wanted" | { readonly secret: string; readonly isNew: boolean };
 
 const tabs = new BroadcastChannel(KEY);
@@ -32,7 +32,7 @@ export function keepSecret(secret: string): void {
   tell(true);
 }
 
-/** Takes the secret of another tab in place of one that is not good. Resolves with whether one had another. */
+/** Replaces an invalid secret with that of another tab. Resolves to false if there is none. */
 export function askOtherTabs(): Promise<boolean> {
   const bad = secretOfTab();
   sessionStorage.removeItem(KEY);

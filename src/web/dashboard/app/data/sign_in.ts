@@ -1,4 +1,4 @@
-/** Signing in by the printed link, its code, or a token. */
+/** Signs in with the printed link, its code, or a token. */
 
 import { signal } from "@preact/signals";
 import { ApiError, ask, messageOf } from "./api.ts";
@@ -6,10 +6,10 @@ import { credentialIn } from "./credential.ts";
 import { place, replacePlace } from "./router.ts";
 import { keepSecret } from "./session_secret.ts";
 
-/** Why the link that was opened did not sign in; empty when it did, or there was none. */
+/** Why the opened link failed to sign in; empty on success or without a link. */
 export const linkProblem = signal("");
 
-/** Signs in. Throws an error for people when that is not possible. */
+/** Signs in. Throws an error with a message for the user. */
 export async function signIn(text: string): Promise<void> {
   const credential = credentialIn(text);
   if (credential === undefined) throw new Error("This is neither a link, nor a code, nor a token");
@@ -33,7 +33,7 @@ function isWrong(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
 
-/** Signs in when the page was opened by a link that does: `#/login?code=…`, which works once. */
+/** Signs in if the page was opened by a sign-in link: `#/login?code=…`, which works once. */
 export async function signInByLink(): Promise<void> {
   if (!isLink()) return;
   const code = place.value.params.get("code") ?? "";
@@ -45,7 +45,7 @@ export async function signInByLink(): Promise<void> {
   }
 }
 
-/** A link that is opened in a page that is there already is taken up by loading it again. */
+/** Opening a sign-in link in an existing page only changes the hash: reload. */
 addEventListener("hashchange", () => isLink() && location.reload());
 
 function isLink(): boolean {

@@ -1,54 +1,54 @@
-/** All that the dashboard knows: signals that the screens read. */
+/** The state of the dashboard: signals that the screens read. */
 
 import { computed, signal } from "@preact/signals";
 import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
-/** How the daemon is reached. */
+/** State of the connection to the daemon. */
 export type Connection = "connecting" | "live" | "lost" | "signed_out";
 
-/** How it is reached now. */
+/** The current state. */
 export const connection = signal<Connection>("connecting");
-/** When the last message came, in milliseconds since the epoch. */
+/** Time of the last message, in milliseconds since the epoch. */
 export const lastMessageAt = signal(0);
-/** Who is signed in. */
+/** The current session. */
 export const session = signal<Session | undefined>(undefined);
 /** Processes by id. Null before the first answer. */
 export const processes = signal<ReadonlyMap<string, ProcessJson> | null>(null);
-/** The machine. */
+/** Metrics of the machine. */
 export const metrics = signal<SystemMetrics | undefined>(undefined);
-/** Grows by one a second: what shows ages subscribes to it. */
+/** The current time, updated every second. Read it to render ages. */
 export const clock = signal(Date.now());
 
 setInterval(() => document.hidden || (clock.value = Date.now()), 1000);
 
-/** All of them, by number. */
+/** All processes, by numeric id. */
 export const processList = computed<readonly ProcessJson[]>(() =>
   [...processes.value?.values() ?? []].sort((a, b) => a.numeric_id - b.numeric_id)
 );
 
-/** How many there are in each state. */
+/** Number of processes in each state. */
 export const stateCounts = computed(() => {
   const counts = new Map<State, number>();
   for (const { state } of processList.value) counts.set(state, (counts.get(state) ?? 0) + 1);
   return counts;
 });
 
-/** Whether one may change anything. */
+/** True if the user may change anything. */
 export const mayOperate = computed(() =>
   session.value !== undefined && session.value.role !== "read"
 );
-/** Whether one may add and remove processes. */
+/** True if the user may add and remove processes. */
 export const mayAdminister = computed(() => session.value?.role === "admin");
 
-/** Ports that processes listen on, by the id of the process. Empty while they are not shown. */
+/** Listening ports by process id. Empty while they are not shown. */
 export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
 /** Fields that only tell how much time has passed. */
 const MOVING = new Set<string>(["uptime"]);
 
-/** Puts the full list of REST in place. */
+/** Stores the full list from REST. */
 export function takeList(list: readonly ProcessJson[]): void {
   const before = processes.value;
   const next = new Map<string, ProcessJson>();
@@ -62,8 +62,7 @@ export function takeList(list: readonly ProcessJson[]): void {
 }
 
 /**
- * Merges the items of the feed, which lack some fields. Returns whether there is something that only
- * the full list can tell.
+ * Merges the items of the feed, which lack some fields. Returns true if the full list is needed.
  */
 export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
   const before = processes.value;
@@ -95,7 +94,7 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
   return stale;
 }
 
-/** Notes what the machine uses. */
+/** Stores the metrics of the machine. */
 export function takeMetrics(news: SystemMetrics): void {
   metrics.value = news;
   record(HOST, {
@@ -109,7 +108,7 @@ export function takeMetrics(news: SystemMetrics): void {
   round.value++;
 }
 
-/** The old object when nothing worth showing has changed: what shows it need not be drawn again. */
+/** Returns the old object if no shown field changed, which avoids rendering it again. */
 function merged(old: ProcessJson | undefined, news: Partial<ProcessJson>): ProcessJson {
   if (old === undefined) return news as ProcessJson;
   const known = old as unknown as Record<string, unknown>;

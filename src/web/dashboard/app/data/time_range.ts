@@ -1,4 +1,4 @@
-/** A range of time, as an address and the daemon have it. Pure, but for the time. */
+/** Time ranges, in addresses and in requests to the daemon. Pure, except for the current time. */
 
 /** Ranges that end now, by name. */
 export const SPANS = {
@@ -10,31 +10,31 @@ export const SPANS = {
   "30d": ["Last 30 days", 2_592_000_000],
 } as const;
 
-/** Name of one of them. */
+/** Name of such a range. */
 export type Span = keyof typeof SPANS;
 
 /** A range of time. All times in milliseconds since the epoch. */
 export interface Range {
-  /** Its name where it ends now; undefined where it stays. */
+  /** Name of a range that ends now; undefined for a fixed range. */
   readonly span: Span | undefined;
-  /** The two ends; 0 where it ends now. */
+  /** Start and end of a fixed range; otherwise 0. */
   readonly from: number;
   readonly to: number;
-  /** The moment in it that is looked at; 0 for none. */
+  /** The selected moment in it; 0 for none. */
   readonly at: number;
 }
 
-/** What is shown unless another is chosen. */
+/** The default range. */
 export const NOW: Range = { span: "15m", from: 0, to: 0, at: 0 };
-/** What is shown on both sides of a moment. */
+/** Time shown on each side of a selected moment. */
 const AROUND_MS = 900_000;
 
-/** A range that stays. */
+/** A fixed range. */
 export function between(from: number, to: number, at = 0): Range {
   return { span: undefined, from, to, at };
 }
 
-/** The query of a range; empty for the one that is shown unless another is chosen. */
+/** The query of a range; empty for the default range. */
 export function rangeText({ span, from, to, at }: Range): string {
   const params = new URLSearchParams();
   if (span !== undefined && span !== NOW.span) params.set("range", span);
@@ -44,7 +44,7 @@ export function rangeText({ span, from, to, at }: Range): string {
   return String(params);
 }
 
-/** Reads one. What makes no sense is left out. */
+/** Reads a range from a query. Ignores invalid values. */
 export function readRange(params: URLSearchParams, now = Date.now()): Range {
   const [from, to, at] = ["from", "to", "at"].map((key) => momentIn(params.get(key)));
   const span = Object.keys(SPANS).find((one) => one === params.get("range")) as Span | undefined;
@@ -56,7 +56,7 @@ export function readRange(params: URLSearchParams, now = Date.now()): Range {
   return { ...NOW, span: span ?? NOW.span };
 }
 
-/** The same moment in the middle of a range, which is widened if need be. */
+/** Selects a moment, in the given range if that is fixed and contains it, else in one around it. */
 export function lookingAt(at: number, { span, from, to }: Range, now = Date.now()): Range {
   if (span === undefined && at >= from && at <= to) return between(from, to, at);
   const half = span === undefined ? AROUND_MS : Math.min(SPANS[span][1] / 2, AROUND_MS);
@@ -67,14 +67,14 @@ export function endsOf({ span, from, to }: Range, now: number): readonly [number
   return span === undefined ? [from, to] : [now - SPANS[span][1], now];
 }
 
-/** Query of the daemon's routes for it. */
+/** The range as query of the daemon's routes. */
 export function rangeQuery({ span, from, to }: Range): Record<string, string> {
   return span === undefined
     ? { since: new Date(from).toISOString(), until: new Date(to).toISOString() }
     : { since: span };
 }
 
-/** Milliseconds, or ISO 8601. */
+/** Parses milliseconds or ISO 8601; 0 if invalid. */
 function momentIn(text: string | null): number {
   const at = text === null ? NaN : /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? at : 0;

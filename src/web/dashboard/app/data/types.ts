@@ -1,4 +1,4 @@
-/** What the daemon tells the dashboard, and what is kept of it. */
+/** Types of the daemon's answers. */
 
 import type { Role } from "../../../../protocol/verbs/verb.ts";
 import type { EventsJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
@@ -31,12 +31,12 @@ export {
 /** An event of a process. */
 export type EventJson = EventsJson["events"][number];
 
-/** `GET /system/metrics`. A collector that lacks a figure leaves it out. */
+/** `GET /system/metrics`. Unavailable figures are missing. */
 export type SystemMetrics =
   & Partial<Omit<SystemMetricsJson, "daemon">>
   & { readonly daemon?: Partial<SystemMetricsJson["daemon"]> };
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface Session {
   readonly name: string;
   readonly role: Role;

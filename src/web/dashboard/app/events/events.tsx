@@ -1,4 +1,4 @@
-/** What happened to processes, as the daemon has it on record. */
+/** The screen of the events, from the daemon's journal. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -14,7 +14,7 @@ import { StateShape } from "../process/process_figures.tsx";
 import { dateTime, relative } from "../data/format.ts";
 
 const PAGE = 100;
-/** Most that the daemon sends at once. */
+/** The daemon's limit for one answer. */
 const MOST = 10_000;
 const TYPES = [
   ...["crashed", "errored", "unhealthy", "healthy", "running", "stopped"],
@@ -31,7 +31,7 @@ export function Events() {
   );
 }
 
-/** Filters, and what passes them, by page; without names where all are of one process. */
+/** Filters and the matching events. Names are hidden for a single process. */
 export function EventLog({ target }: { readonly target?: string }) {
   const { params } = place.value;
   const [search, type] = [params.get("q") ?? "", params.get("type") ?? ""];
@@ -84,11 +84,11 @@ export function EventLog({ target }: { readonly target?: string }) {
   );
 }
 
-/** The list, the newest first; without names where all are of one process. */
+/** The list, the newest first. `named` shows the names of the processes. */
 export function EventList({ events, named = true, isExact = false }: {
   readonly events: readonly EventJson[];
   readonly named?: boolean;
-  /** Whether times are exact, and not how long ago. */
+  /** True for exact times, false for ages. */
   readonly isExact?: boolean;
 }) {
   if (events.length === 0) return <p class="faint">Nothing has happened yet.</p>;
@@ -117,7 +117,7 @@ export function EventList({ events, named = true, isExact = false }: {
   );
 }
 
-/** The reason of a start may be how the run before it ended. */
+/** The reason of a start may describe how the previous run ended. */
 function because(type: string, reason: string): string {
   const isUp = type === "starting" || type === "running";
   return isUp && /^(exited|ended|killed)/.test(reason) ? `again after it ${reason}` : reason;

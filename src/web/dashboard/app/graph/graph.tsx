@@ -1,4 +1,4 @@
-/** Who waits for whom, and how they are. */
+/** The dependency graph, with the state of each app. */
 
 import { computed, signal } from "@preact/signals";
 import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
@@ -15,7 +15,7 @@ const layout = computed(() => layOut(processList.value));
 const NODE = { width: 190, height: 56 };
 const GAP = { x: 120, y: 28 };
 const MARGIN = 12;
-/** Labels of lines that end in one place stand above each other. */
+/** Distance between the labels of lines that end at the same node. */
 const LABEL_PX = 13;
 
 export function Graph() {
@@ -127,7 +127,7 @@ function NodeLink({ node: { name, members, state } }: { node: Node }) {
   );
 }
 
-/** The same for those who cannot see the drawing. */
+/** The graph as an accessible table. */
 function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
   const states = new Map(nodes.map(({ name, state }) => [name, state ?? "not there"]));
   return (
@@ -160,10 +160,10 @@ function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
   );
 }
 
-/** When each app was ready the last time, by name. */
+/** Time at which each app was last ready, by name. */
 const times = signal<ReadonlyMap<string, number>>(new Map());
 
-/** Of a process that says when it is ready; undefined when that is not known. */
+/** Milliseconds from start to ready, with `wait_ready`; undefined if unknown. */
 function readyAfter({ name, ready, config, started_at }: ProcessJson): number | undefined {
   const at = ready && config.wait_ready === true ? times.value.get(name) : undefined;
   const took = (at ?? NaN) - Date.parse(started_at ?? "");

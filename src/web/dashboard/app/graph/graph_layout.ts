@@ -1,4 +1,4 @@
-/** Who waits for whom, laid out in columns: what others wait for stands on the left. Pure. */
+/** Lays out dependencies in columns, each app to the right of those it waits for. Pure. */
 
 import { baseName } from "../../../../model/name.ts";
 import { type DependencyCondition, type ProcessJson, type State, STATES } from "../data/types.ts";
@@ -8,20 +8,20 @@ import { dependenciesOf } from "../process/select.ts";
 export interface Node {
   readonly name: string;
   readonly members: readonly ProcessJson[];
-  /** Of the instance that is worst off; undefined when there is no such app. */
+  /** State of its worst instance; undefined if the app does not exist. */
   readonly state: State | undefined;
   readonly column: number;
   readonly row: number;
 }
 
-/** That `from` must have come to a point before `to` starts. */
+/** A dependency: `from` must fulfil the condition before `to` starts. */
 export interface Link {
   readonly from: string;
   readonly to: string;
   readonly condition: string;
 }
 
-/** Whether an app, with all its instances, is now where others wait for it to be. */
+/** True if all instances of an app fulfil the condition now. */
 export function isMet({ condition }: Link, { members }: Node): boolean {
   return members.length > 0 && members.every(CONDITIONS[condition as DependencyCondition]);
 }
@@ -43,11 +43,11 @@ function endedWell({ last_exit, config }: ProcessJson): boolean {
   return last_exit?.signal === null && good.includes(last_exit.code);
 }
 
-/** What is drawn. */
+/** The drawing. */
 export interface Layout {
   readonly nodes: readonly Node[];
   readonly links: readonly Link[];
-  /** Apps that have nothing to do with any other. */
+  /** Apps without dependencies or dependents. */
   readonly single: readonly Node[];
 }
 
@@ -77,7 +77,7 @@ function linksTo(to: string, process: ProcessJson): Link[] {
   return dependenciesOf(process).map(([from, condition]) => ({ from, to, condition }));
 }
 
-/** Each one right of all it waits for. The daemon refuses cycles; here they only end. */
+/** The column of each app. The daemon refuses cycles; here they only must not recurse for ever. */
 function columnsOf(names: readonly string[], links: readonly Link[]): Map<string, number> {
   const columns = new Map<string, number>();
   const visit = (name: string, path: ReadonlySet<string>): number => {

@@ -1,4 +1,4 @@
-/** A figure over a range of time, with what happened marked. */
+/** A chart of a figure over time, with marks for events. */
 
 import { logLink, range } from "../data/range.ts";
 import { lookingAt } from "../data/time_range.ts";
@@ -13,14 +13,14 @@ interface ChartProps {
   readonly series: Series;
   readonly value: (sample: Sample) => number;
   readonly format: (value: number) => string;
-  /** At the top at the least. */
+  /** Minimum value at the top of the chart. */
   readonly most: number;
   readonly marks?: readonly Mark[];
-  /** The app whose log a click leads to; all without it. */
+  /** A click opens the log of this app; default: of all apps. */
   readonly name?: string | undefined;
 }
 
-/** Something that happened. */
+/** An event. */
 interface Mark {
   readonly at: number;
   readonly kind: "start" | "end" | "failure";
@@ -29,10 +29,10 @@ interface Mark {
 
 const HEIGHT = 120;
 const FOOT = 18;
-/** So near to a mark a click means it. */
+/** A click within this distance selects a mark. */
 const NEAR_PX = 6;
 
-/** The chart, with what it shows in words. A click leads to the log of that moment. */
+/** The chart, with a summary in words. A click opens the log of that moment. */
 export function Chart({ title, series, value, format, most, marks = [], name }: ChartProps) {
   const axis = useTimeAxis();
   const { width, from, to, x } = axis;
@@ -91,7 +91,7 @@ export function Chart({ title, series, value, format, most, marks = [], name }: 
   );
 }
 
-/** What happened, as marks. */
+/** Converts events to marks. */
 export function marksOf(events: readonly EventJson[]): readonly Mark[] {
   return events.map(({ type, at, name, reason }) => ({
     at: Date.parse(at),
@@ -105,7 +105,7 @@ const ENDS: ReadonlySet<EventJson["type"]> = new Set(["stopped", "deleted"]);
 
 const MARK_SHAPES = { start: "M0-7L5 1H-5Z", end: "M-4-4H4V4H-4Z", failure: "M-4-4L4 4M4-4L-4 4" };
 
-/** The stretches without a gap. */
+/** Splits samples at gaps. */
 function piecesOf(samples: readonly Sample[], step: number): Sample[][] {
   const pieces: Sample[][] = [];
   for (const sample of samples) {
@@ -116,7 +116,7 @@ function piecesOf(samples: readonly Sample[], step: number): Sample[][] {
   return pieces;
 }
 
-/** The one next to a moment; undefined when all are further from it than `most`. */
+/** The item nearest to a moment; undefined if none is within `most` milliseconds. */
 function nearest<T extends { readonly at: number }>(
   all: readonly T[],
   moment: number,

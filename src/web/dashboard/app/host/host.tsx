@@ -1,4 +1,4 @@
-/** The machine, the daemon, and how programs talk to it. */
+/** The screen of the machine and the daemon, with examples of API calls. */
 
 import { copyText } from "../controls/copy.ts";
 import { useEvents } from "../data/event_history.ts";
@@ -120,7 +120,7 @@ function Facts({ title, facts }: { title: string; facts: readonly [string, strin
   );
 }
 
-/** Lines to copy. */
+/** Example commands to copy. */
 function Snippets({ home }: { home: string }) {
   const { origin } = location;
   const token = `Authorization: Bearer $(cat ${home}/token)`;

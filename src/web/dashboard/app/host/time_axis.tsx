@@ -1,4 +1,4 @@
-/** Time from left to right: what pointing, clicking and dragging on a drawing over a range does. */
+/** The horizontal time axis of charts, with pointing, clicking and dragging. */
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,29 +7,29 @@ import { clock } from "../data/store.ts";
 import { between, endsOf } from "../data/time_range.ts";
 import { clockTime, dateTime } from "../data/format.ts";
 
-/** The moment below the pointer, the same on all drawings; 0 for none. */
+/** The moment below the pointer, shared by all charts; 0 for none. */
 export const pointed = signal(0);
-/** The two ends of what is being marked by a drag. */
+/** Both ends of the current drag. */
 const dragged = signal<readonly [number, number] | undefined>(undefined);
 
 const TICKS = 4;
 const DAY_MS = 86_400_000;
-/** A hand that clicks moves a little. */
+/** Movement up to this distance is a click, not a drag. */
 const CLICK_PX = 5;
 const LEAST_MS = 2000;
 
-/** The range that is shown, across a drawing. */
+/** The current range, mapped to the width of a chart. */
 interface TimeAxis {
-  /** What the drawing is as wide as. */
+  /** The element that sets the width. */
   readonly frame: { readonly current: HTMLDivElement | null };
   readonly width: number;
   readonly from: number;
   readonly to: number;
-  /** Where a moment is drawn. */
+  /** The x coordinate of a moment. */
   readonly x: (moment: number) => number;
 }
 
-/** The axis of a drawing that is as wide as its frame. */
+/** The time axis of a chart as wide as its frame. */
 export function useTimeAxis(): TimeAxis {
   const frame = useRef<HTMLDivElement>(null);
   const width = useSignal<number>(400);
@@ -43,7 +43,7 @@ export function useTimeAxis(): TimeAxis {
   return { frame, width: width.value, from, to, x };
 }
 
-/** Handlers of an SVG: a click picks a moment, a drag zooms in on what lies between its ends. */
+/** Event handlers of an SVG: a click picks a moment, a drag zooms in. */
 export function axisHandlers(
   { width, from, to }: TimeAxis,
   onPick: (at: number, pixelMs: number) => void,
@@ -83,7 +83,7 @@ export function axisHandlers(
   };
 }
 
-/** The labels of the axis, the moment that is looked at, and what a drag has marked so far. */
+/** The labels of the axis, the selected moment and the current drag. */
 export function Axis(
   { axis: { width, from, to, x }, height }: { readonly axis: TimeAxis; readonly height: number },
 ) {

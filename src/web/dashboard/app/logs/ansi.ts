@@ -2,7 +2,7 @@
 
 import { CONTROLS } from "../../../../model/plain_text.ts";
 
-/** Text of one look. */
+/** Text of one style. */
 export interface Run {
   readonly text: string;
   /** Class names; empty for plain text. */
@@ -35,12 +35,12 @@ const ENDS: Readonly<Record<number, readonly string[]>> = {
 const COLOR = /^\x1b\[([0-9;:]*)m$/;
 const TAB = "        ";
 
-/** A line without its control sequences; tabs become blanks. */
+/** Removes control sequences from a line; tabs become spaces. */
 export function plainLine(line: string): string {
   return line.replace(CONTROLS, "").replaceAll("\t", TAB);
 }
 
-/** A line as runs. Sequences other than colours are dropped: titles, clipboards, cursors. */
+/** Splits a line into runs. Drops all control sequences except colours. */
 export function ansiRuns(line: string): Run[] {
   const runs: Run[] = [];
   let look = PLAIN;
@@ -94,7 +94,7 @@ function one(look: Look, code: number): Look {
   return look;
 }
 
-/** One of 256 colours, as the nearest of the sixteen that both themes can show well. */
+/** Maps one of 256 colours to the nearest of the 16 that suit both themes. */
 function indexed(index = 7): string {
   if (index < 16) return String(index);
   if (index >= 232) {

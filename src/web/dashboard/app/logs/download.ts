@@ -1,4 +1,4 @@
-/** Gives lines to the user as a file. */
+/** Downloads lines as a file. */
 
 import { jsonLines, messageOf, send } from "../data/api.ts";
 import type { LogRow } from "./log_rows.ts";
@@ -9,18 +9,18 @@ import { isOneProcess } from "./log_panes.ts";
 
 const CHUNK = 20_000;
 
-/** Saves lines as text: with time and name when several apps are in it. */
+/** Saves lines as text. With several apps, each line has its time and name. */
 export function downloadLines(lines: readonly LogRow[], targets: readonly string[]): void {
   const isOne = isOneProcess(targets);
   const parts: string[] = [];
-  // A string has a largest length, a file has not.
+  // Use several strings: the length of a string is limited.
   for (let i = 0; i < lines.length; i += CHUNK) {
     parts.push(lines.slice(i, i + CHUNK).map((line) => `${lineText(line, isOne)}\n`).join(""));
   }
   save(parts, targets);
 }
 
-/** Saves all that the daemon has, with whatever the apps wrote in it. */
+/** Saves the full log from the daemon, with the raw output of the apps. */
 export async function downloadWhole(targets: readonly string[]): Promise<void> {
   const id = toast("busy", "Fetching the whole log…");
   const isOne = isOneProcess(targets);

@@ -1,4 +1,4 @@
-/** One line in full: its fields when it is JSON, and a link to it. */
+/** Details of a line: its JSON fields, and a permalink. */
 
 import { copyText } from "../controls/copy.ts";
 import type { LogRow } from "./log_rows.ts";
@@ -12,7 +12,7 @@ import { shownLine } from "./shown_line.ts";
 import { dateTime } from "../data/format.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 
-/** A panel below the lines. */
+/** The panel below the lines. */
 export function LineDetails(
   { line, query, onQuery, linkOf, onClose }: {
     readonly line: LogRow;
@@ -77,12 +77,12 @@ export function LineDetails(
   );
 }
 
-/** Whether something stands between the line and its neighbours. */
+/** True if filters hide neighbouring lines. */
 function isNarrowed({ search, level, stream }: LogQuery): boolean {
   return range.value.at === 0 && (search !== "" || level !== "" || stream !== "");
 }
 
-/** Lines that say the same in a field. An object is too much to look for. */
+/** Searches lines with the same field value. For an object or list, lines with the field. */
 function sameField(key: string, value: unknown): Partial<LogQuery> {
   const name = literally(JSON.stringify(key));
   const isPlain = typeof value !== "object" || value === null;
@@ -90,7 +90,7 @@ function sameField(key: string, value: unknown): Partial<LogQuery> {
   return { search: `${name}\\s*:\\s*${text}`, isRegex: true, onlyMatches: true };
 }
 
-/** The log around a line, with nothing hidden. */
+/** The log around a line, without filters. */
 function around({ name, stream, text }: LogRow, { targets, columns }: LogQuery): LogQuery {
   return {
     ...NO_QUERY,

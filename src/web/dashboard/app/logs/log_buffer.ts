@@ -1,11 +1,11 @@
-/** The lines of a log view: kept, filtered and searched without holding up the page. */
+/** Stores, filters and searches the lines of a log view without blocking the page. */
 
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
 import { Folder, type LogRow } from "./log_rows.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
 
-/** Most lines that are kept; a chromium element cannot be much higher than their sum. */
+/** Maximum number of lines. Chromium limits the height of an element to not much more. */
 const MAX_LINES = 1_200_000;
 
 const SLICE_MS = 12;
@@ -17,28 +17,28 @@ type Filter =
     "stream" | "search" | "isRegex" | "matchCase" | "invert" | "onlyMatches"
   >
   & {
-    /** Whether each line is shown as it was written, and none is folded. */
+    /** True to show raw lines, without folding. */
     readonly isRaw?: boolean;
   };
 
-/** Lets the page draw and answer before the work goes on. */
+/** Lets the page render and handle input. */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve));
 }
 
-/** Lines, and those of them that are shown. */
+/** All lines, and those that are shown. */
 export class LogBuffer {
-  /** Grows whenever `shown` or `matches` changed. */
+  /** Increases with every change of `shown` or `matches`. */
   readonly version = signal(0);
-  /** Whether a changed filter is still being applied. */
+  /** True while a new filter is being applied. */
   readonly isFiltering = signal(false);
   /** Lines that pass the filter. */
   shown: LogRow[] = [];
-  /** Positions in `shown` of lines that are searched for. */
+  /** Positions in `shown` of lines that match the search. */
   matches: number[] = [];
-  /** How many lines were taken off the top of `shown` so far. */
+  /** Number of lines removed from the top of `shown` so far. */
   dropped = 0;
-  /** How many lines are folded into others. */
+  /** Number of lines folded into others. */
   folded = 0;
   readonly #folder = new Folder();
   #all: LogRow[] = [];
@@ -49,12 +49,12 @@ export class LogBuffer {
   #done = 0;
   #bumped = false;
 
-  /** How many lines are kept. */
+  /** Number of stored lines. */
   get size(): number {
     return this.#all.length;
   }
 
-  /** Forgets all lines. */
+  /** Removes all lines. */
   clear(): void {
     this.#all = [];
     this.#restart();
@@ -70,7 +70,7 @@ export class LogBuffer {
     this.#bump();
   }
 
-  /** Applies another filter; ends when all lines went through it, or when a newer one came. */
+  /** Applies a filter. Resolves when all lines are filtered, or a newer filter replaced it. */
   async filter(filter: Filter): Promise<void> {
     this.#filter = filter;
     this.#pattern = patternOf(filter) ?? undefined;
@@ -98,7 +98,7 @@ export class LogBuffer {
     this.#done = 0;
   }
 
-  /** Puts lines through the filter, up to a position. */
+  /** Filters lines up to a position. */
   #sift(to: number): void {
     const end = Math.min(to, this.#all.length);
     for (; this.#done < end; this.#done++) {
@@ -110,7 +110,7 @@ export class LogBuffer {
       if (this.#pattern !== undefined) {
         this.#pattern.lastIndex = 0;
         const matches = this.#pattern.test(plainLine(line.text)) !== invert;
-        // A folded line that is searched for also stands on its own.
+        // A folded line that matches the search is also shown on its own.
         if (isFolded && (!matches || invert)) continue;
         if (matches) this.matches.push(this.shown.length);
         else if (onlyMatches) continue;
@@ -132,7 +132,7 @@ export class LogBuffer {
     this.dropped += lost;
   }
 
-  /** Once a frame is enough. */
+  /** Updates `version`, at most once per frame. */
   #bump(): void {
     if (this.#bumped) return;
     this.#bumped = true;

@@ -1,4 +1,4 @@
-/** How many lines of each level were written when, above the lines. */
+/** A histogram above the lines: their number by time and level. */
 
 import { usePolled } from "../data/polled.ts";
 import { range, setRange } from "../data/range.ts";
@@ -10,7 +10,7 @@ import { filterOf, type LogQuery } from "./log_query.ts";
 
 const [HEIGHT, FOOT] = [58, 18];
 const STEPS = 90;
-/** From the bottom up. */
+/** In order from the bottom up. */
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 /** The histogram. A click goes to that moment, a drag zooms in. */

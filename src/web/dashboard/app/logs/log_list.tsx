@@ -1,4 +1,4 @@
-/** The lines of a log, of which only those in sight are drawn. */
+/** The lines of a log. Only visible ones are rendered. */
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -16,7 +16,7 @@ import { counted, dateTime, exactTime, relative } from "../data/format.ts";
 interface LogListProps {
   readonly buffer: LogBuffer;
   readonly pattern: RegExp | undefined;
-  /** Whether the newest line stays in sight. */
+  /** True to keep the newest line in view. */
   readonly follow: Signal<boolean>;
   /** Position of the line that keys act on; -1 for none. */
   readonly cursor: Signal<number>;
@@ -26,7 +26,7 @@ interface LogListProps {
 }
 
 const OVERSCAN = 10;
-/** Characters of the time and of the margin beside it. */
+/** Width of the time and its margin, in characters. */
 const TIME_COLUMNS = 14;
 const NAME_COLUMNS = { wide: 15, phone: 10 };
 const MARK_COLUMNS = 3;
@@ -139,7 +139,7 @@ function measured(): number {
   return context.measureText("0".repeat(100)).width / 100;
 }
 
-/** Whether a sorted list holds a number. */
+/** True if a sorted list contains a number. */
 function isIn(sorted: readonly number[], wanted: number): boolean {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -159,9 +159,9 @@ interface LogRowProps {
   readonly isCursor: boolean;
   readonly isMatch: boolean;
   readonly showName: boolean;
-  /** As it is written; empty when it is not. */
+  /** Formatted time; empty to hide it. */
   readonly time: string;
-  /** Which of the colours for names is this app's. */
+  /** Index of the app's colour. */
   readonly hue: number;
   readonly onClick: () => void;
 }
@@ -204,7 +204,7 @@ interface MarkedRun extends Run {
   readonly hit: boolean;
 }
 
-/** Runs parted again where a match begins or ends. */
+/** Splits runs at the ends of matches. */
 function marked(runs: readonly Run[], plain: string, pattern: RegExp | undefined): MarkedRun[] {
   const hits = pattern === undefined ? [] : hitsIn(plain, pattern);
   if (hits.length === 0) return runs.map((run) => ({ ...run, hit: false }));
@@ -238,9 +238,9 @@ function hitsIn(text: string, pattern: RegExp): [number, number][] {
 
 const TOUCHES = ["wheel", "touchmove", "pointerdown", "pointerup", "keydown"];
 const SCROLL_KEYS = ["End", "PageDown", "ArrowDown", " "];
-/** Scrolling goes on for a while after the touch that began it. */
+/** Scrolling continues for a while after the touch that started it. */
 const INTENT_MS = 1000;
-/** Keeps track of what is in sight; scrolling up ends the following. */
+/** Tracks the visible part. Scrolling up stops following, scrolling to the end resumes it. */
 function useView(
   frame: { readonly current: HTMLDivElement | null },
   view: Signal<{ top: number; height: number; width: number }>,
@@ -251,13 +251,13 @@ function useView(
     let before = element.scrollTop;
     let touchedAt = -Infinity;
     const touched = (event: Event) => {
-      // A click on a line is none, one on the scroll bar is.
+      // Ignore clicks on lines; a click on the scroll bar targets the element itself.
       if (event instanceof PointerEvent && event.target !== element) return;
       if (event instanceof WheelEvent && event.deltaY <= 0) return;
       if (event instanceof KeyboardEvent && !SCROLL_KEYS.includes(event.key)) return;
       touchedAt = performance.now();
     };
-    // Scrolling by the page itself does not mean that the user wants to follow.
+    // The page also scrolls by itself, which must not resume following.
     const isMeant = () => performance.now() - touchedAt < INTENT_MS;
     for (const type of TOUCHES) element.addEventListener(type, touched, { passive: true });
     const look = () => {

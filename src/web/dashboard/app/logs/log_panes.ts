@@ -1,4 +1,4 @@
-/** The columns of a log view: lines are shared out to them by the name of their app. */
+/** The columns of a log view. Lines are assigned to them by app. */
 
 import { baseName } from "../../../../model/name.ts";
 import { effect, type Signal, signal, useSignal, useSignalEffect } from "@preact/signals";
@@ -18,12 +18,11 @@ export class LogPane {
   readonly buffer = new LogBuffer();
   /** Position of the line that keys act on; -1 for none. */
   readonly cursor = signal(-1);
-  /** Position of the line that is shown in full; -1 for none. */
+  /** Position of the line whose details are open; -1 for none. */
   readonly opened = signal(-1);
-  /** The app that it is for; empty when it holds all of them. */
+  /** Name of its app; empty for all apps. */
   readonly target: string;
 
-  /** `target`: a name, or nothing for all. */
   constructor(target: string) {
     this.target = target;
   }
@@ -35,7 +34,7 @@ export class LogPanes implements LogReceiver {
   /** The column that keys act on. */
   readonly active = signal(0);
 
-  /** One column for each target, or one for all when they are merged. */
+  /** One column for each target, or one for all if they are merged. */
   constructor(targets: readonly string[], isParted: boolean) {
     this.list = isParted && targets.length > 1
       ? targets.map((target) => new LogPane(target))
@@ -67,25 +66,25 @@ export function isOneProcess(targets: readonly string[]): boolean {
     !processList.value.some(({ name }) => name !== targets[0] && baseName(name) === targets[0]);
 }
 
-/** How the time of a line is shown. */
+/** Display of the time of a line. */
 export type TimeLook = "exact" | "ago" | "none";
 
 const SIZES = ["small", "medium", "large"] as const;
 
-/** How large lines are written. */
+/** Text size of lines. */
 type LogSize = (typeof SIZES)[number];
 
 const KEY = "procsup.log";
 
 const known = stored();
 
-/** Whether long lines go on in the next row. */
+/** True to wrap long lines. */
 export const wrap = signal(known.wrap ?? isPhone.value);
-/** Whether lines are shown as they were written. */
+/** True to show raw lines. */
 export const isRaw = signal(known.raw ?? false);
-/** How times are shown. */
+/** Display of times. */
 export const timeLook = signal<TimeLook>(known.time ?? (isPhone.value ? "none" : "exact"));
-/** How large lines are written. */
+/** Text size of lines. */
 export const logSize = signal<LogSize>(known.size ?? "medium");
 
 effect(() => {
@@ -94,11 +93,11 @@ effect(() => {
   try {
     localStorage.setItem(KEY, JSON.stringify(look));
   } catch {
-    // Storage is switched off: the choice lasts as long as the page.
+    // Storage is disabled: the choice is lost with the page.
   }
 });
 
-/** The next size, round the end. */
+/** Switches to the next size, and from the last to the first. */
 export function nextSize(): void {
   logSize.value = SIZES[(SIZES.indexOf(logSize.value) + 1) % SIZES.length]!;
 }
@@ -117,12 +116,12 @@ function stored(): { wrap?: boolean; raw?: boolean; time?: TimeLook; size?: LogS
   }
 }
 
-/** What is read before a moment that is looked at, in milliseconds. */
+/** Time read before a selected moment, in milliseconds. */
 const CONTEXT_MS = 30_000;
-/** Each letter would begin another search of all that there is. */
+/** Delay while typing: each search reads the full log. */
 const TYPING_MS = 300;
 
-/** Reads into the panes. `lines`: of each app, 0 for all. */
+/** Reads logs into the panes. `lines` is the number for each app, 0 for all. */
 export function useLogSource(
   panes: LogPanes,
   query: LogQuery,
@@ -142,7 +141,7 @@ export function useLogSource(
         lines: isSearch ? 0 : lines,
         between: span === undefined ? [begin, to] : undefined,
         filter,
-        // Lines that are read anew begin at their end; those of a range, and all of a log, where they are.
+        // Start at the end, except for a fixed range or a full log.
         began: () => follow.value = span !== undefined && lines > 0,
       });
       source.value = opened;
@@ -159,7 +158,7 @@ export function useLogSource(
   return source.value;
 }
 
-/** Goes once to the line of a permalink, or to the one next to the moment that is looked at. */
+/** Goes once to the line of a permalink, or to the line nearest to the selected moment. */
 export function useMoment(
   { buffer, cursor, opened }: LogPane,
   { mark }: LogQuery,
@@ -186,12 +185,12 @@ export function useMoment(
   });
 }
 
-/** So far from its event a line may be dated. */
+/** Maximum time between an event and its line. */
 const CLOSE_MS = 1000;
 
 /**
- * Position of the last error within a second of a moment, else of the line next to it; -1 as long as
- * another one may come.
+ * Position of the last error within a second of a moment, else of the nearest line. -1 while better
+ * lines may still arrive.
  */
 function nearest(lines: readonly LogRow[], at: number, isWhole: boolean): number {
   const isPassed = (lines.at(-1)?.at ?? 0) > at + CLOSE_MS;

@@ -1,29 +1,29 @@
-/** What a log view shows, as the query of its address. Pure. */
+/** The settings of a log view, as the query of its address. Pure. */
 
 import { LOG_LEVELS, type LogLevel, type LogStream } from "../../../../model/log_line.ts";
 
-/** What is looked at, and how. */
+/** The settings of a log view. */
 export interface LogQuery {
-  /** Names; none for all. */
+  /** Names; empty for all. */
   readonly targets: readonly string[];
   readonly stream: LogStream | "";
   readonly level: LogLevel | "";
   readonly search: string;
   readonly isRegex: boolean;
   readonly matchCase: boolean;
-  /** Lines that do not match, instead. */
+  /** Match the lines without the pattern. */
   readonly invert: boolean;
-  /** Show only what matches. */
+  /** Show only matching lines. */
   readonly onlyMatches: boolean;
-  /** Search all that the daemon has, not only what this page has loaded. */
+  /** Search the daemon's full logs instead of the loaded lines. */
   readonly deep: boolean;
-  /** Each app in a column of its own. */
+  /** One column for each app. */
   readonly columns: boolean;
-  /** Fingerprint of the line that a permalink points at; empty for none. */
+  /** Fingerprint of the line of a permalink; empty for none. */
   readonly mark: string;
 }
 
-/** Nothing asked for. */
+/** The default settings. */
 export const NO_QUERY: LogQuery = {
   targets: [],
   stream: "",
@@ -47,7 +47,7 @@ const FLAGS = {
   cols: "columns",
 } as const;
 
-/** Reads a query from an address. What makes no sense is left out. */
+/** Reads settings from the query of an address. Ignores invalid values. */
 export function readLogQuery(params: URLSearchParams): LogQuery {
   const stream = params.get("stream");
   const level = params.get("level");
@@ -64,7 +64,7 @@ export function readLogQuery(params: URLSearchParams): LogQuery {
   };
 }
 
-/** The address's query. */
+/** The settings as query of an address. */
 export function writeLogQuery(query: LogQuery): URLSearchParams {
   const params = new URLSearchParams();
   for (const target of query.targets) params.append("t", target);
@@ -76,7 +76,7 @@ export function writeLogQuery(query: LogQuery): URLSearchParams {
   return params;
 }
 
-/** The pattern that is searched for; undefined for none, null when it is no regular expression. */
+/** The search pattern; undefined for none, null for an invalid regular expression. */
 export function patternOf(
   { search, isRegex, matchCase }: Pick<LogQuery, "search" | "isRegex" | "matchCase">,
 ): RegExp | undefined | null {
@@ -88,14 +88,14 @@ export function patternOf(
   }
 }
 
-/** The expression that the daemon looks for; undefined when it is to give every line. */
+/** The daemon's search expression; undefined for all lines. */
 export function grepOf(query: LogQuery): string | undefined {
   if (!query.deep || !patternOf(query)) return undefined;
   const source = query.isRegex ? query.search : literally(query.search);
   return query.matchCase ? source : `(?i:${source})`;
 }
 
-/** The daemon's query for the lines of a level; with a deep search, for those that match. */
+/** The daemon's query: the level and, for a deep search, the expression. */
 export function filterOf(query: LogQuery): Readonly<Record<string, string>> {
   const grep = grepOf(query);
   return {
@@ -104,7 +104,7 @@ export function filterOf(query: LogQuery): Readonly<Record<string, string>> {
   };
 }
 
-/** An expression that matches a text and nothing else. */
+/** Escapes a text for a regular expression. */
 export function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -1,4 +1,4 @@
-/** Lines of a log as rows: the rest of a stack trace is folded into its first line. Pure. */
+/** Folds stack traces of logs into their first lines. Pure. */
 
 import { EntryReader, levelOf } from "../../../../model/log_level.ts";
 import type { LogStream } from "../../../../model/log_line.ts";
@@ -6,37 +6,37 @@ import { plainLine } from "./ansi.ts";
 
 /** One line. */
 export interface LogRow {
-  /** Grows by one a line. */
+  /** Sequence number. */
   readonly seq: number;
   readonly name: string;
   readonly stream: LogStream;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** As the app wrote it. */
+  /** The raw text. */
   readonly text: string;
-  /** Lines that belong to it and are folded away: the rest of a stack trace. */
+  /** Lines folded into it: the rest of a stack trace. */
   trace?: string[] | undefined;
 }
 
-/** How the lines of an app's stream are put together. */
+/** The current entry of a stream of an app. */
 interface Entry {
   readonly reader: EntryReader;
   /** Its first line. */
   head?: LogRow;
-  /** Whether it is an error; undefined until a second line asks. */
+  /** Whether it is an error; undefined before its second line. */
   isError?: boolean | undefined;
 }
 
-/** Folds lines, which come in their order. */
+/** Folds lines, passed in their order. */
 export class Folder {
   readonly #entries = new Map<string, Entry>();
 
-  /** Forgets what came before. */
+  /** Forgets previous lines. */
   clear(): void {
     this.#entries.clear();
   }
 
-  /** Folds a line into the error that it belongs to. Returns whether it did. */
+  /** Folds a line into the error it belongs to. Returns false if it belongs to none. */
   fold(line: LogRow, isRaw = false): boolean {
     line.trace = undefined;
     if (isRaw) return false;

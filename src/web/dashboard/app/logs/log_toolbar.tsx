@@ -1,4 +1,4 @@
-/** What narrows down, searches and steers a log view. */
+/** The toolbar of a log view. */
 
 import { parseFilter } from "../../../../protocol/filter_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
@@ -24,7 +24,7 @@ interface LogToolbarProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
   readonly panes: LogPanes;
-  /** Whether what is searched for is a regular expression, where it should be. */
+  /** False for an invalid regular expression. */
   readonly isValid: boolean;
   readonly onMatch: (step: 1 | -1) => void;
   readonly follow: Signal<boolean>;
@@ -95,7 +95,7 @@ export function LogToolbar(props: LogToolbarProps) {
   );
 }
 
-/** More of them would show next to nothing. */
+/** More columns would be too narrow. */
 const MAX_COLUMNS = 6;
 
 const SWITCHES = [
@@ -225,7 +225,7 @@ function Choice({ text, isOn, onClick }: {
   );
 }
 
-/** A button that opens a list of apps to tick. */
+/** A button with a list of apps to select. */
 function AppPicker(
   { chosen, onChange }: {
     readonly chosen: readonly string[];

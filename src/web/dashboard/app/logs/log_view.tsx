@@ -30,9 +30,9 @@ import { counted } from "../data/format.ts";
 interface LogViewProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
-  /** The address of another query, at another time. */
+  /** The address of a query in a range. */
   readonly linkOf: (query: LogQuery, range: Range) => string;
-  /** Whether there is only ever one app in it. */
+  /** True on the page of a single app. */
   readonly single?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function LogView({ query, onQuery, linkOf, single = false }: LogViewProps
   const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(range.value.span !== undefined);
-  // What is past has no end to be followed.
+  // A fixed range cannot be followed: switch to the current one.
   useSignalEffect(() => {
     if (follow.value && range.peek().span === undefined) setRange(NOW);
   });
@@ -128,7 +128,7 @@ export function LogView({ query, onQuery, linkOf, single = false }: LogViewProps
   );
 }
 
-/** Numbers the apps as they come up, for their colours. */
+/** Assigns colours to apps in the order of appearance. */
 function hues(): (name: string) => number {
   const known = new Map(processList.peek().map(({ name }, index) => [name, index % HUES]));
   return (name) => {
@@ -137,7 +137,7 @@ function hues(): (name: string) => number {
   };
 }
 
-/** The match after or before a position, round the ends. */
+/** The match after or before a position. Wraps around. */
 function nextMatch(matches: readonly number[], from: number, step: 1 | -1): number | undefined {
   if (matches.length === 0) return undefined;
   if (from < 0) return step > 0 ? matches[0] : matches.at(-1);
@@ -192,7 +192,7 @@ function LogColumn(props: LogColumnProps) {
   );
 }
 
-/** Why there is nothing to see. */
+/** The reason why no lines are shown. */
 function EmptyNote({ buffer, isLoading }: { buffer: LogBuffer; isLoading: boolean }) {
   buffer.version.value;
   if (buffer.shown.length > 0) return null;
@@ -221,12 +221,12 @@ interface LogStatusProps {
   readonly source: OpenLog | undefined;
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
-  /** Whether there is nothing older to load. */
+  /** True if all older lines are loaded. */
   readonly hasAll: boolean;
   readonly onAll: () => void;
 }
 
-/** The line between the tools and the lines. */
+/** The status line below the toolbar. */
 function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusProps) {
   let [shown, size, isFiltering] = [0, 0, false];
   for (const { buffer } of panes.list) {

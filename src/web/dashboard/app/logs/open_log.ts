@@ -1,4 +1,4 @@
-/** Fills a log view from the daemon: what there is, then what comes, again after a lost connection. */
+/** Loads stored lines, then follows the log. Starts again after a lost connection. */
 
 import { effect, signal } from "@preact/signals";
 import { ApiError, jsonLines, send } from "../data/api.ts";
@@ -8,43 +8,43 @@ import type { LogRow } from "./log_rows.ts";
 import { connection } from "../data/store.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
 
-/** What is read. */
+/** Selects the lines. */
 interface SourceOptions {
-  /** Names; none for all. */
+  /** Names; empty for all. */
   readonly targets: readonly string[];
-  /** Last lines of each; 0 for all there are, archives included. */
+  /** Number of last lines of each; 0 for all, including archives. */
   readonly lines: number;
-  /** A range of time, in milliseconds since the epoch: its lines from the first one on, and none that come. */
+  /** Only a fixed range, in milliseconds since the epoch, without following. */
   readonly between?: readonly [number, number] | undefined;
-  /** Which lines of these: `filterOf()`. */
+  /** The result of `filterOf()`. */
   readonly filter: Readonly<Record<string, string>>;
-  /** The view is about to be read from the beginning. */
+  /** Called before the view is filled from the beginning. */
   readonly began: () => void;
 }
 
-/** Where the lines go. */
+/** Receives the lines. */
 export interface LogReceiver {
   add(lines: readonly Omit<LogRow, "seq">[]): void;
   clear(): void;
 }
 
-/** Lines that a view begins with. */
+/** Number of lines in a new view. */
 export const FIRST_LINES = 1000;
 
-/** Most lines of a range of time. */
+/** Maximum number of lines of a fixed range. */
 const MOST_LINES = 20_000;
 
 const RETRY_MS = 1000;
-/** So long a turn of taking lines may be. */
+/** After this time without a break, lets the page work. */
 const TURN_MS = 10;
 
 /** A log that is being read. */
 export class OpenLog {
-  /** What went wrong; empty while all is well. */
+  /** The current error; empty if none. */
   readonly error = signal("");
-  /** Whether what was there is being read. */
+  /** True while stored lines are being loaded. */
   readonly isLoading = signal(true);
-  /** Whether the range has more lines than are shown. */
+  /** True if the range has more lines than are shown. */
   readonly isCut = signal(false);
   readonly #sink: LogReceiver;
   readonly #options: SourceOptions;
@@ -56,7 +56,7 @@ export class OpenLog {
     void this.#run();
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   close(): void {
     this.#abort.abort();
   }
@@ -112,7 +112,7 @@ export class OpenLog {
     return query;
   }
 
-  /** Returns whether all lines were taken. */
+  /** Adds batches to the view. Returns false if there are more than `MOST_LINES` in a range. */
   async #pour(batches: AsyncIterable<readonly LogLine[]>, follow: boolean): Promise<boolean> {
     this.error.value = "";
     let until = performance.now() + TURN_MS;
@@ -147,7 +147,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** When the daemon can be reached. */
+/** Resolves when the daemon is connected, or on abort. */
 function untilLive(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const stop = effect(() => {
@@ -157,7 +157,7 @@ function untilLive(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether the same request would be refused again: not after a new sign-in, or when there is room. */
+/** True if a retry would fail again, which a new sign-in or less load does not change. */
 function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
 }

@@ -1,27 +1,26 @@
-/** Where the lines of a log stand: all of one height, or as many rows as they wrap to. */
+/** Positions and heights of the lines of a log, wrapped or not. */
 
 import type { LogRow } from "./log_rows.ts";
 import { type LineLook, shownLine, textOf } from "./shown_line.ts";
 
-/** Height of one row in pixels; the style sheet says the same. */
+/** Height of one row in pixels, as in logs.css. */
 export const ROW_PX = 20;
 
-/** Positions of lines in a list that is not wrapped. */
 export class RowHeights {
   readonly #columns: number;
   readonly #look: LineLook;
-  /** Rows before each line, and after the last one. */
+  /** Number of rows before each line; the last entry is the total. */
   #before = new Uint32Array(1024);
   #count = 0;
   #dropped = 0;
 
-  /** `columns`: characters a row holds; 0 when lines are not wrapped. */
+  /** `columns` is the number of characters per row; 0 without wrapping. */
   constructor(columns: number, look: LineLook) {
     this.#columns = columns;
     this.#look = look;
   }
 
-  /** Takes up lines that came; `dropped` tells how many ever went from the top. */
+  /** Measures new lines. `dropped` is the number of lines removed from the top so far. */
   update(lines: readonly LogRow[], dropped: number): void {
     if (this.#columns === 0) {
       this.#count = lines.length;
@@ -46,17 +45,17 @@ export class RowHeights {
     return Math.max(1, Math.ceil(widthOf(text) / this.#columns));
   }
 
-  /** Height of all, in pixels. */
+  /** Total height in pixels. */
   get height(): number {
     return this.top(this.#count);
   }
 
-  /** Where a line begins, in pixels. */
+  /** Position of a line in pixels. */
   top(index: number): number {
     return (this.#columns === 0 ? index : this.#before[index]!) * ROW_PX;
   }
 
-  /** The line at a height. */
+  /** The line at a position in pixels. */
   at(px: number): number {
     const row = Math.max(0, Math.floor(px / ROW_PX));
     if (this.#columns === 0) return Math.min(row, Math.max(0, this.#count - 1));
@@ -76,7 +75,7 @@ function isNarrow(text: string): boolean {
   return NARROW.test(text);
 }
 
-/** Columns of a text, where letters of East Asia and pictures take two. */
+/** Width of a text in columns. East Asian characters and emoji take two. */
 function widthOf(text: string): number {
   if (isNarrow(text)) return text.length;
   let width = 0;

@@ -1,27 +1,26 @@
-/** A line as the view shows it: of JSON and logfmt level, message and dimmed fields. Pure. */
+/** Formats a line for display. JSON and logfmt become level, message and dimmed fields. Pure. */
 
 import { lastState, levelOf, readableLine } from "../../../../model/log_level.ts";
 import type { LogLevel } from "../../../../model/log_line.ts";
 import { ansiRuns, plainLine, type Run } from "./ansi.ts";
 import type { LogRow } from "./log_rows.ts";
 
-/** What is shown, and what unfolds. */
+/** The formatted line, and its stack trace. */
 interface ShownLine {
   readonly runs: readonly Run[];
   readonly level: LogLevel | undefined;
-  /** Lines of its stack trace. */
   readonly trace: readonly string[];
 }
 
-/** How lines are shown. */
+/** Display options of lines. */
 export interface LineLook {
-  /** Whether the time stands before them already. */
+  /** True if the view shows times: time fields are left out. */
   readonly isTimed: boolean;
-  /** Whether they are shown as they were written. */
+  /** True to show raw lines. */
   readonly isRaw: boolean;
 }
 
-/** A line may be megabytes long; so much of it is drawn. */
+/** Maximum characters shown of a line, which may have megabytes. */
 const MAX_DRAWN = 10_000;
 
 const LEVEL_LOOK: Readonly<Record<LogLevel, string>> = {
@@ -31,7 +30,7 @@ const LEVEL_LOOK: Readonly<Record<LogLevel, string>> = {
   error: "fg-1",
 };
 
-/** A line in runs of one look. */
+/** Formats a line as styled runs. */
 export function shownLine(
   { text, trace = [] }: Pick<LogRow, "text" | "trace">,
   { isTimed, isRaw }: LineLook,
@@ -46,7 +45,7 @@ export function shownLine(
   const { level, message, fields, stack } = readable;
   const runs = [
     { text: level === undefined ? "" : `${level.toUpperCase().padEnd(5)} `, look: look(level) },
-    // What was escaped in JSON may hold control sequences, too.
+    // Escapes in JSON may decode to control sequences.
     ...ansiRuns(message.replaceAll("\n", " ⏎ ")),
     { text: fields === "" ? "" : ` ${plainLine(fields)}`, look: "dim" },
   ].filter(({ text }) => text !== "");

@@ -1,4 +1,4 @@
-/** This machine and the contexts of the daemon's user, and what runs there. */
+/** The screen of this machine and of the daemon user's contexts, with their processes. */
 
 import { Empty, Loading } from "../controls/controls.tsx";
 import { usePolled } from "../data/polled.ts";
@@ -6,7 +6,7 @@ import { type ContextJson, type State, STATES } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { StateBadge } from "../process/process_figures.tsx";
 
-/** ssh has to connect to each of them. */
+/** Not more often, since each refresh connects to every machine with ssh. */
 const REFRESH_MS = 15_000;
 
 export function Machines() {

@@ -1,4 +1,4 @@
-/** What a user can do to processes: each shows its progress, and asks first where it destroys. */
+/** Actions on processes. They show their progress, and ask before they interrupt or delete. */
 
 import { baseName } from "../../../../model/name.ts";
 import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
@@ -17,13 +17,13 @@ interface VerbWords {
   readonly done: string;
   readonly path: string;
   readonly ask: Ask;
-  /** What it does, where that is asked before it is done. */
+  /** Text of the confirmation, if one is needed. */
   readonly warning?: string;
-  /** The button that agrees, where it is not the title. */
+  /** Label of the confirming button; default: the title. */
   readonly confirm?: string;
-  /** Whether it ends runs: apps that depend on these are named. */
+  /** True if it ends runs: the confirmation lists apps that depend on them. */
   readonly interrupts?: true;
-  /** Whether it may be done without asking while none of these runs. */
+  /** True if no confirmation is needed while none of the processes runs. */
   readonly harmlessWhenDown?: true;
 }
 
@@ -104,13 +104,13 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
 
 const AT_ONCE = 4;
 
-/** Longer than this no answer is waited for: the browser can wait for six at a time, in all its tabs. */
+/** Maximum wait for an answer: a browser has only six connections to a host for all its tabs. */
 const PATIENCE_MS = 30_000;
 
-/** Toasts of what is being done. */
+/** Toasts of actions in progress. */
 const pending = new Map<string, number>();
 
-/** Does it to processes. Returns whether it worked for all of them. */
+/** Performs an action on processes. Returns true if it succeeded for all. */
 export async function act(verb: Verb, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false;
   const words = VERBS[verb];
@@ -144,7 +144,7 @@ export async function act(verb: Verb, names: readonly string[]): Promise<boolean
   return true;
 }
 
-/** Asks first where something is interrupted, or cannot be undone. */
+/** Asks for confirmation if the action interrupts something or cannot be undone. */
 async function isWanted(
   { title, warning, confirm = title, interrupts, harmlessWhenDown }: VerbWords,
   whom: string,
@@ -157,7 +157,7 @@ async function isWanted(
   return await confirmed(`${title} ${whom}?`, warning + affected + others, confirm);
 }
 
-/** `name`: of a process, or of an app with all its instances. */
+/** `name` is that of a process, or of an app with all its instances. */
 function isRunning(name: string): boolean {
   return processList.value.some((one) =>
     (one.name === name || baseName(one.name) === name) && isUp(one)
@@ -173,7 +173,7 @@ function askFor(name: string, { path, ask: how }: VerbWords): Promise<unknown> {
   return how === POST_WAIT ? askAndWait(to) : askForAll(to, how);
 }
 
-/** Posts, and waits until what is started is up, or has failed. Throws `timeout` if that takes too long. */
+/** Posts, and waits until the start succeeds or fails. Throws `timeout` if that takes too long. */
 export async function askAndWait<T>(path: string, body?: unknown): Promise<T> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
@@ -185,13 +185,13 @@ export async function askAndWait<T>(path: string, body?: unknown): Promise<T> {
   }
 }
 
-/** To where its last words are, for whom they are not in sight already. */
+/** A link to the page of a process, unless that is already open. */
 function wayTo(name: string): Pick<Toast, "action"> {
   const isThere = screen.value === "process" && place.value.path[1] === name;
   return isThere ? {} : { action: { label: "Why", run: () => go(["processes", name]) } };
 }
 
-/** Runs a few at a time. Returns what went wrong. */
+/** Runs a few at a time. Returns the errors. */
 async function forAll(
   names: readonly string[],
   run: (name: string) => Promise<unknown>,
@@ -214,7 +214,7 @@ async function forAll(
   return failures;
 }
 
-/** Any other request that shows its progress. Returns its answer, undefined when it failed. */
+/** Sends any other request and shows its progress. Returns the answer, undefined on failure. */
 export async function run<T>(
   words: { doing: string; done: string },
   path: string,

@@ -1,4 +1,4 @@
-/** What processes and the host used in the last two minutes, for the small charts. */
+/** Usage of processes and the host in the last two minutes, for the small charts. */
 
 import { signal } from "@preact/signals";
 
@@ -11,18 +11,18 @@ export interface Sample {
   readonly memory: number;
   readonly fds: number;
   readonly threads: number;
-  /** Load of one minute; the host's only. */
+  /** Load average of one minute; only for the host. */
   readonly load: number;
   /** Shares of the time in which it ran, and was healthy; undefined without measurement. */
   readonly up?: number;
   readonly healthy?: number | undefined;
 }
 
-/** How long readings are kept, and how far apart they are at least: pushes on change come thick and fast. */
+/** How long readings are kept, and their minimum distance: pushes may come in quick succession. */
 const KEPT_MS = 120_000;
 const STEP_MS = 900;
 
-/** Grows with every round of readings: what shows them subscribes to it. */
+/** Increases with every round of readings. Read it to render them. */
 export const round = signal(0);
 
 const samples = new Map<string, Sample[]>();
@@ -30,7 +30,7 @@ const samples = new Map<string, Sample[]>();
 /** Key of the host's own readings. */
 export const HOST = "";
 
-/** Notes a reading of a process, by its id. */
+/** Adds a reading of a process, by its id. */
 export function record(key: string, sample: Sample): void {
   const list = samples.get(key) ?? [];
   samples.set(key, list);
@@ -41,7 +41,7 @@ export function record(key: string, sample: Sample): void {
   if (old > 0) list.splice(0, old);
 }
 
-/** Puts readings, the oldest first, before those that this page has taken. */
+/** Adds earlier readings, the oldest first, before those of this page. */
 export function prepend(key: string, past: readonly Sample[]): void {
   const list = samples.get(key) ?? [];
   const first = list[0]?.at ?? Infinity;

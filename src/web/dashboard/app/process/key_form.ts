@@ -33,7 +33,7 @@ function field(path: string, row: Key): FormKey {
   return { path, row, label: row.label ?? words[0]!.toUpperCase() + words.slice(1) };
 }
 
-/** What a field says beside its label. */
+/** Hint of a field. */
 export function hintOf(row: Key): string {
   const usual = row.default;
   const shown = typeof usual === "object" || usual === undefined ? "" : ` (default: ${usual})`;
@@ -45,13 +45,13 @@ const FORMS: Readonly<Record<string, string>> = {
   map: "KEY=value, one per line",
 };
 
-/** The words that a field offers; the empty one is the default. */
+/** Options of a field; the empty one means the default. */
 export function optionsOf(row: Key): readonly string[] | undefined {
   if (row.type === "boolean") return ["", "true", "false"];
   return row.type === "choice" ? ["", ...row.choices] : undefined;
 }
 
-/** The configuration that the fields describe; empty ones are left out. Throws if one cannot be read. */
+/** The configuration from the fields, without empty ones. Throws if a field is invalid. */
 export function configOf(texts: Iterable<readonly [FormKey, string]>): Record<string, unknown> {
   const config: Record<string, unknown> = {};
   for (const [{ path, row }, text] of texts) {
@@ -93,7 +93,7 @@ function eitherOf(path: string, types: readonly ValueType[], text: string): unkn
   return list === undefined ? text : valueOf(path, list, text);
 }
 
-/** The field that a refusal is about. */
+/** The field that an error refers to. */
 export function fieldOf(refusal: unknown, paths: readonly string[]): string | undefined {
   const isTold = refusal instanceof ApiError || refusal instanceof FieldError;
   const named = isTold ? refusal.field : undefined;

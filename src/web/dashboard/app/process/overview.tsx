@@ -238,7 +238,7 @@ function DiskTile() {
   );
 }
 
-/** A daemon knows of those alone that it was there for. */
+/** The daemon counts only restarts since its own start. */
 function RestartTile({ daemon = {} }: SystemMetrics) {
   const { restarts_last_hour = 0, uptime_seconds = 0 } = daemon;
   const ms = uptime_seconds * 1000;

@@ -1,4 +1,4 @@
-/** Dialogs of actions on a process: scale, signal, change. */
+/** Dialogs to scale, signal and change a process. */
 
 import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";
@@ -98,7 +98,7 @@ function SignalDialog({ name, onClose }: WindowProps) {
 
 const EXAMPLE = '{ "max_memory": "1GB", "env": { "DEBUG": null } }';
 
-/** Changes keys; it stays open after a mistake. */
+/** Changes keys of the configuration. Stays open after an error. */
 function ChangeDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const base = baseName(name);
   const text = useSignal("");

@@ -1,4 +1,4 @@
-/** The figures of one process, each drawn anew by itself. */
+/** Figures of a process. Each is rendered independently. */
 
 import { recent, round, type Sample } from "./history.ts";
 import { clock, ports } from "../data/store.ts";
@@ -7,7 +7,7 @@ import { bytes, percent, relative, span } from "../data/format.ts";
 
 const SHOWN_PORTS = 2;
 
-/** What it waits for: the time of its next start, others, the clock. */
+/** The reason for waiting: a restart delay, dependencies or cron. */
 export function Awaited(
   { process: { next_restart_at, state, last_reason, config } }: { process: ProcessJson },
 ) {
@@ -41,7 +41,7 @@ export function Memory({ id, now }: { id: string; now: number }) {
   );
 }
 
-/** What it listens on: the first ones, all of them on hover. */
+/** The first listening ports; the tooltip has all. */
 export function Ports({ id }: { id: string }) {
   const known = ports.value.get(id) ?? [];
   if (known.length === 0) return null;
@@ -54,7 +54,7 @@ export function Ports({ id }: { id: string }) {
   );
 }
 
-/** How long it has been up, or when it ended. */
+/** Uptime, or the time of its end. */
 export function Uptime(
   { process: { state, started_at, finished_at, pid } }: { process: ProcessJson },
 ) {
@@ -73,7 +73,7 @@ const SHAPES: Readonly<Record<State, string>> = {
   errored: "M4.8 1h6.4L15 4.8v6.4L11.2 15H4.8L1 11.2V4.8z",
 };
 
-/** The shape alone. */
+/** The shape of a state. */
 export function StateShape({ state, size = 10 }: { state: State; size?: number }) {
   return (
     <svg
@@ -88,7 +88,7 @@ export function StateShape({ state, size = 10 }: { state: State; size?: number }
   );
 }
 
-/** Shape and word. */
+/** The shape and name of a state. */
 export function StateBadge({ state }: { state: State }) {
   return (
     <span class={`badge is-${state}`}>
@@ -98,7 +98,7 @@ export function StateBadge({ state }: { state: State }) {
   );
 }
 
-/** What the health checks say, where there are any. */
+/** The result of the health checks, if any. */
 export function HealthBadge(
   { process }: { process: Pick<ProcessJson, "health" | "state" | "ready"> },
 ) {
@@ -110,17 +110,17 @@ export function HealthBadge(
 }
 
 const [WIDTH, HEIGHT] = [64, 18];
-/** The time that it shows. */
+/** Time range of a sparkline. */
 const SHOWN_MS = 60_000;
 
 interface SparklineProps {
   readonly samples: readonly Sample[];
   readonly value: (sample: Sample) => number;
-  /** At the top; grows with what is shown. */
+  /** Minimum value at the top. */
   readonly most: number;
 }
 
-/** Drawn for the eye only: the figure stands beside it. */
+/** Hidden from screen readers: the figure is beside it. */
 function Sparkline({ samples, value, most }: SparklineProps) {
   const end = samples.at(-1)?.at ?? 0;
   const top = Math.max(most, ...samples.map(value)) || 1;
@@ -144,7 +144,7 @@ function Sparkline({ samples, value, most }: SparklineProps) {
   );
 }
 
-/** A figure with its title, and how it went or how much of it is used. */
+/** A figure with its title, and a sparkline or meter. */
 export function Tile({ title, text, more = "", samples, value, most = 1, level }: {
   readonly title: string;
   readonly text: string;
@@ -152,7 +152,7 @@ export function Tile({ title, text, more = "", samples, value, most = 1, level }
   readonly samples?: readonly Sample[];
   readonly value?: (sample: Sample) => number;
   readonly most?: number;
-  /** Percent that are used up. */
+  /** Used percentage. */
   readonly level?: number;
 }) {
   return (
@@ -171,7 +171,7 @@ export function Tile({ title, text, more = "", samples, value, most = 1, level }
 
 const FULL = 90;
 
-/** A bar; drawn for the eye only: figures stand beside it. */
+/** A bar. Hidden from screen readers: the figures are beside it. */
 function Meter({ percent }: { percent: number }) {
   const width = Math.max(0, Math.min(100, percent));
   return (

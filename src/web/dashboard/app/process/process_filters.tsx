@@ -1,4 +1,4 @@
-/** What narrows down the table: the search field, the states, the grouping. */
+/** The filters of the table: search, states, grouping. */
 
 import { useRef } from "preact/hooks";
 import { useKeys } from "../shell/keys.ts";
@@ -9,7 +9,7 @@ import { Icon } from "../controls/controls.tsx";
 import { StateShape } from "./process_figures.tsx";
 import { counted } from "../data/format.ts";
 
-/** The bar above the table. `shown`: how many processes pass. */
+/** The bar above the table. `shown` is the number of matching processes. */
 export function ProcessFilters({ shown }: { shown: number }) {
   const field = useRef<HTMLInputElement>(null);
   const { params } = place.value;

@@ -1,4 +1,4 @@
-/** What the health checks of a process said. */
+/** Results of the health checks of a process. */
 
 import { processPath } from "../data/api.ts";
 import { usePolled } from "../data/polled.ts";

@@ -53,7 +53,7 @@ export function Processes() {
   );
 }
 
-/** Some processes, to be sorted, selected and acted on. */
+/** Rows of processes, with sorting, selection and actions. */
 export function ProcessRows({ shown, groupBy = "" }: {
   readonly shown: readonly ProcessJson[];
   readonly groupBy?: string;
@@ -89,7 +89,7 @@ export function ProcessRows({ shown, groupBy = "" }: {
   );
 }
 
-/** How rows are sorted. */
+/** The order of the rows. */
 function order(): { readonly sort: SortKey; readonly descending: boolean } {
   const { params } = place.value;
   return {
@@ -98,7 +98,7 @@ function order(): { readonly sort: SortKey; readonly descending: boolean } {
   };
 }
 
-/** Processes in the order that is chosen. */
+/** Processes in the selected order. */
 export function inOrder(list: readonly ProcessJson[]): readonly ProcessJson[] {
   const { sort, descending } = order();
   const sorted = list.toSorted(byKey(sort));
@@ -136,7 +136,7 @@ function rowOf(process: ProcessJson | undefined): HTMLElement | null {
   return document.querySelector<HTMLElement>(`[data-row="${CSS.escape(process.name)}"]`);
 }
 
-/** Keys act on what is selected, else on the row that has the focus. */
+/** Keys act on the selected rows, otherwise on the focused one. */
 function useProcessKeys(
   shown: readonly ProcessJson[],
   chosen: readonly ProcessJson[],
@@ -182,7 +182,7 @@ const VERBS: readonly { verb: Verb; icon: IconName; text: string }[] = [
   { verb: "roll", icon: "reload", text: "Roll" },
 ];
 
-/** The bar, while something is selected. */
+/** The bar of actions on the selected rows. */
 function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => void }) {
   if (names.length === 0) return null;
   const logs = linkTo(["logs"], new URLSearchParams(names.map((name) => ["t", name])));
@@ -221,7 +221,7 @@ const EVERY_MS = 10_000;
 /** An app that has just started takes a moment to listen. */
 const SETTLED_MS = 3000;
 
-/** Asks while the component is shown: soon after something started or ended, and now and then. */
+/** Requests the ports while the component is shown: regularly, and soon after a start or end. */
 function usePorts(): void {
   const { data, reload } = usePolled<readonly PortsJson[]>("/ports", EVERY_MS);
   const pids = processList.value.map(({ pid }) => pid).join(" ");

@@ -1,4 +1,4 @@
-/** Everything that can be done to one process, in a menu beside the button that opened it. */
+/** The menu of all actions on a process, beside the button that opened it. */
 
 import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
@@ -119,7 +119,7 @@ function remove(name: string): () => void {
   return () => void act("delete", [name]).then((isDone) => isDone && go(["processes"]));
 }
 
-/** Below the button, or above if there is not enough room. */
+/** Places the menu below the button, or above if there is not enough room. */
 function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
   const { width, height } = menu.getBoundingClientRect();
   const x = left + width > innerWidth - MARGIN ? right - width : left;
@@ -128,7 +128,7 @@ function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
   menu.style.top = `${Math.max(MARGIN, y)}px`;
 }
 
-/** The buttons; without the right to use them only the way to its log. */
+/** The buttons of a row. For the role `read` only the link to the log. */
 export function RowActions({ process }: { process: ProcessJson }) {
   const { name } = process;
   const logs = linkTo(["logs"], new URLSearchParams({ t: name }));

@@ -1,4 +1,4 @@
-/** One process: why it is as it is, its output, its figures, its news and its configuration. */
+/** The page of a process: the reasons for its state, output, figures, events and configuration. */
 
 import { baseName } from "../../../../model/name.ts";
 import { act } from "./actions.ts";
@@ -27,10 +27,10 @@ const TABS = [
 
 type Tab = (typeof TABS)[number];
 
-/** What the page of an app with several instances has. */
+/** Tabs of an app with several instances. */
 const UNIT_TABS = ["summary", "logs", "metrics", "events"] as const;
 
-/** The screen: of a process, or of an app with all its instances. */
+/** The screen of a process, or of an app with all its instances. */
 export function Process() {
   const name = place.value.path[1] ?? "";
   const process = processList.value.find((one) => one.name === name || one.id === name);
@@ -147,7 +147,7 @@ function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
   );
 }
 
-/** The buttons at the head of its page. */
+/** The buttons at the top of the page. */
 function ProcessActions({ name, members, isUnit }: {
   readonly name: string;
   readonly members: readonly ProcessJson[];
@@ -156,7 +156,7 @@ function ProcessActions({ name, members, isUnit }: {
   const names = [name];
   const up = members.some((one) => isUp(one) || one.state === "waiting");
   const guarded = (then: () => void) => () => mayOperate.value && then();
-  // Where there are rows, the keys are theirs.
+  // With several instances, the keys belong to the rows.
   useKeys(
     isUnit ? {} : {
       s: guarded(() => void act("start", names)),

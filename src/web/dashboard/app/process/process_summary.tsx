@@ -1,4 +1,4 @@
-/** What there is to know about a process first: why it is in its state, and its figures. */
+/** The summary of a process: the reasons for its state, and its figures. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
@@ -34,7 +34,7 @@ export function Summary({ process }: { process: ProcessJson }) {
   );
 }
 
-/** It tells how long something has lasted: an old answer would be a wrong one. */
+/** Refresh often: the answer contains durations. */
 const WHY_MS = 2000;
 
 function Why({ process }: { process: ProcessJson }) {
@@ -91,7 +91,7 @@ function LastWords({ text }: { text: string }) {
 
 const CRON_MS = 30_000;
 
-/** What the clock does with it, where it does anything. */
+/** The next cron run or restart, if any. */
 function NextCron({ process: { name, started_at } }: { process: ProcessJson }) {
   const path = `/cron?${new URLSearchParams({ name })}`;
   const { data } = usePolled<readonly CronJson[]>(path, CRON_MS, started_at);
@@ -188,7 +188,7 @@ function Now(
 const TABLE_ROWS = 20;
 const EVENTS = 300;
 
-/** The charts of an app's processes together, and the last readings as a table. */
+/** Charts of an app's total usage, and the last readings as a table. */
 export function ProcessCharts(
   { name, members }: { readonly name: string; readonly members: readonly ProcessJson[] },
 ) {
@@ -243,7 +243,7 @@ export function ProcessCharts(
   );
 }
 
-/** How much of the range it ran, and was healthy. */
+/** Shares of the range in which it ran and was healthy. */
 function Shares({ series: { samples } }: { series: Series }) {
   const share = (of: readonly (number | undefined)[]) => {
     const known = of.filter((one) => one !== undefined);

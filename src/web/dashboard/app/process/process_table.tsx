@@ -1,4 +1,4 @@
-/** The table of processes; where its columns do not fit, a row becomes two lines. */
+/** The table of processes. If its columns do not fit, a row becomes two lines. */
 
 import { Component, type ComponentChildren, type FunctionComponent, h } from "preact";
 import { linkTo, setParams } from "../data/router.ts";
@@ -114,7 +114,7 @@ function Head({ groups, sort, descending, selected, onSelectAll }: ProcessTableP
   );
 }
 
-/** Figures begin with the largest; a third click gives the order by number back. */
+/** Sorts figures in descending order first. The third click restores the order by numeric id. */
 function sortBy(key: SortKey, isSorted: boolean, descending: boolean): void {
   const isFigure = key === "cpu" || key === "memory" || key === "restarts";
   if (!isSorted) setParams({ sort: key, dir: isFigure ? "desc" : "" });
@@ -128,7 +128,7 @@ interface ProcessRowProps {
   readonly onSelect: (id: string) => void;
 }
 
-/** A row. Drawn again only when the process itself changed; figures follow on their own. */
+/** A row. Rendered again only if the process changed; figures update independently. */
 const ProcessRow = memo(
   function ProcessRow({ process, selected, onSelect }: ProcessRowProps) {
     const { id, name, restarts, pid } = process;
@@ -190,7 +190,7 @@ function Labels({ process: { namespace, tags } }: { process: ProcessJson }) {
   );
 }
 
-/** Wraps a component: as long as its properties are the same objects, it stays as it is. */
+/** Wraps a component so that it renders again only if a property is another object. */
 function memo<P extends object>(inner: FunctionComponent<P>) {
   return class extends Component<P> {
     override shouldComponentUpdate(next: P): boolean {

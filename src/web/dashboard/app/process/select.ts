@@ -1,4 +1,4 @@
-/** Questions about processes, and their order. Pure. */
+/** Predicates on processes, and their order. Pure. */
 
 import { baseName } from "../../../../model/name.ts";
 import { type ProcessJson, STATES } from "../data/types.ts";
@@ -23,7 +23,7 @@ export function runningDependents(
   return [...new Set(found)].filter((name) => !own.has(name)).sort();
 }
 
-/** What a table can be sorted by. */
+/** Sort keys of a table. */
 export type SortKey = "name" | "state" | "cpu" | "memory" | "uptime" | "restarts" | "id";
 
 /** Compares two processes. Equal ones keep the order of their names. */
@@ -48,7 +48,7 @@ const VALUE_OF: Readonly<Record<SortKey, (process: ProcessJson) => string | numb
   id: ({ numeric_id }) => numeric_id,
 };
 
-/** Whether something of it runs. */
+/** True if it runs, or is starting or stopping. */
 export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
   return state === "running" || state === "starting" || state === "stopping";
 }

@@ -17,7 +17,7 @@ const GROUPS = formGroups();
 const KEYS = [...GROUPS.values()].flat();
 const PATHS = KEYS.map(({ path }) => path);
 
-/** Failures after which the process exists. */
+/** Error codes after which the process exists. */
 const STARTED = new Set(["start_failed", "timeout"]);
 
 type Values = ReadonlyMap<FormKey, Signal<string>>;
@@ -41,7 +41,7 @@ export function Start() {
       go(["processes", made.name]);
     } catch (reason) {
       if (reason instanceof ApiError && STARTED.has(reason.code)) {
-        // The process exists, and its page tells why.
+        // The page of the process shows the reason.
         refreshSoon();
         toast("failed", reason.message);
         return go(["processes", ...(reason.process ? [reason.process] : [])]);
@@ -90,7 +90,7 @@ interface GroupProps {
   readonly isOpen: boolean;
 }
 
-/** The fields of one heading; closed until they are needed. */
+/** The fields of one heading; initially closed. */
 function Group({ name, keys, values, wrong, error, isOpen }: GroupProps) {
   const fields = keys.map((key) => (
     <Field

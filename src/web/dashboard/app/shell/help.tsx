@@ -1,4 +1,4 @@
-/** The keys, in a window, and the way to the documentation. */
+/** The window with the list of keys and a link to the documentation. */
 
 import { Dialog, helpOpen } from "../controls/controls.tsx";
 import { SCREENS } from "./screens.ts";
@@ -35,7 +35,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
   ]],
 ];
 
-/** The window, when it is open. */
+/** The window, if it is open. */
 export function Help() {
   if (!helpOpen.value) return null;
   return (

@@ -1,9 +1,9 @@
-/** The keyboard: one table of keys for the whole page, and those of the screen that is shown. */
+/** The keyboard: a global table of keys, and those of the current screen. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { question } from "./notices.ts";
 
-/** What keys do. Two keys in a row are written with a blank: `g o`. */
+/** Actions by key. Two keys in a row are separated by a space: `g o`. */
 type Keys = Readonly<Record<string, () => void>>;
 
 const CHORD_MS = 1200;
@@ -12,18 +12,18 @@ const tables: { current: Keys }[] = [];
 let first = "";
 let firstAt = 0;
 
-/** Adds keys while a component is shown. The newest table has the first say. */
+/** Adds keys while a component is shown. The newest table has precedence. */
 export function useKeys(keys: Keys): void {
   const table = useRef(keys);
   table.current = keys;
-  // What is seen takes keys: an effect of the usual kind would come after the paint.
+  // Not `useEffect`, which runs after the paint: a visible component must handle keys.
   useLayoutEffect(() => {
     tables.push(table);
     return () => void tables.splice(tables.indexOf(table), 1);
   }, []);
 }
 
-/** Listens from now on. */
+/** Starts listening. */
 export function listenForKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.isComposing) return;
@@ -39,7 +39,7 @@ export function listenForKeys(): void {
   });
 }
 
-/** What lies above the page has the keys, Escape before all. */
+/** True while a dialog or popover is open, which handles the keys, Escape above all. */
 function isBelowAnother(): boolean {
   return document.querySelector("dialog[open], :popover-open") !== null;
 }

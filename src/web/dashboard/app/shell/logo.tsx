@@ -1,6 +1,4 @@
-/** The sign of procsup. */
-
-/** A pulse on a tile. */
+/** The logo of procsup. */
 export function Logo({ size = 26 }: { size?: number }) {
   return (
     <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

@@ -1,4 +1,4 @@
-/** What the page tells in passing: toasts, announcements for screen readers, questions. */
+/** Toasts, announcements for screen readers, and confirmations. */
 
 import { signal } from "@preact/signals";
 
@@ -10,14 +10,14 @@ export interface Toast {
   readonly action?: { readonly label: string; readonly run: () => void };
 }
 
-/** Those to be seen. */
+/** The visible toasts. */
 export const toasts = signal<readonly Toast[]>([]);
 
 const SHOWN_MS = { busy: 0, done: 5000, failed: 12_000 };
 
 let lastId = 0;
 
-/** Shows a toast, which goes by itself unless it is busy. Returns its number. */
+/** Shows a toast. It disappears after some time, unless it is busy. Returns its id. */
 export function toast(kind: Toast["kind"], text: string, more: Partial<Toast> = {}): number {
   const id = more.id ?? ++lastId;
   const shown: Toast = { ...more, id, kind, text };
@@ -29,18 +29,18 @@ export function toast(kind: Toast["kind"], text: string, more: Partial<Toast> = 
   return id;
 }
 
-/** Takes a toast away. */
+/** Removes a toast. */
 export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
 
-/** What a screen reader says next. */
+/** The next text for screen readers. */
 export const announcement = signal("");
 
 const pending: string[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Has it said, together with what else comes within half a second. */
+/** Announces a text to screen readers. Texts within half a second are combined. */
 export function announce(text: string): void {
   pending.push(text);
   timer ??= setTimeout(() => {
@@ -52,7 +52,7 @@ export function announce(text: string): void {
   }, 500);
 }
 
-/** A question that must be answered before something cannot be taken back. */
+/** A confirmation of an action. */
 interface Question {
   readonly title: string;
   readonly text: string;
@@ -63,7 +63,7 @@ interface Question {
 
 export const question = signal<Question | undefined>(undefined);
 
-/** Asks; true when the user agrees. */
+/** Asks for confirmation. Resolves to true if the user agrees. */
 export function confirmed(
   title: string,
   text: string,

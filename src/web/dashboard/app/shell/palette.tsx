@@ -1,4 +1,4 @@
-/** A field that leads anywhere by a few letters. */
+/** The command palette: goes anywhere by a few letters. */
 
 import { useState } from "preact/hooks";
 import { go } from "../data/router.ts";
@@ -18,7 +18,7 @@ interface Goal {
 
 const MOST = 12;
 
-/** The window, when it is open. */
+/** The window, if it is open. */
 export function Palette() {
   return paletteOpen.value ? <OpenPalette /> : null;
 }
@@ -97,7 +97,7 @@ function found(text: string): Goal[] {
     .map(({ goal }) => goal);
 }
 
-/** How well letters fit a name, in their order; 0 when they do not. */
+/** How well letters match a name, in their order; 0 for no match. */
 function score(letters: string, name: string): number {
   if (name.startsWith(letters)) return 3;
   if (name.includes(letters)) return 2;

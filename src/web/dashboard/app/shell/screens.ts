@@ -3,17 +3,17 @@
 import { mayAdminister } from "../data/store.ts";
 import type { IconName } from "../controls/controls.tsx";
 
-/** A screen of its own address. */
+/** A screen in the navigation. */
 export interface ScreenEntry {
-  /** First segment of its address; none for the overview. */
+  /** Its name, and first segment of its address except for the overview. */
   readonly name: string;
   readonly icon: IconName;
   readonly text: string;
-  /** The key that leads there, after `g`. */
+  /** The key that opens it, after `g`. */
   readonly key: string;
-  /** What the key does, where the text is too short to tell. */
+  /** Description of the key, if the text is too short. */
   readonly about?: string;
-  /** For the role admin alone. */
+  /** True if only the role `admin` may open it. */
   readonly isGuarded?: true;
 }
 
@@ -38,7 +38,7 @@ export const SCREENS: readonly ScreenEntry[] = [
   },
 ];
 
-/** Those that the user may go to. */
+/** Screens that the user may open. */
 export function openScreens(): readonly ScreenEntry[] {
   return SCREENS.filter(({ isGuarded }) => !isGuarded || mayAdminister.value);
 }

@@ -1,4 +1,4 @@
-/** The frame around every screen: navigation, the state of the connection, and what floats above. */
+/** The frame around every screen: navigation, state of the connection, dialogs and toasts. */
 
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
@@ -48,7 +48,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** The part after # is ours to tell where one is: the link must not change it. */
+/** Skips to the content without following the link: the address after # is the current place. */
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById("main")!.focus();
@@ -109,7 +109,7 @@ function ConnectionBanner() {
   );
 }
 
-/** So many fit, with one more for the rest. */
+/** Number of links that fit, besides the button for the rest. */
 const SHOWN = 4;
 
 function PhoneBar() {
@@ -187,7 +187,7 @@ function Links({ entries }: { entries: readonly ScreenEntry[] }) {
   );
 }
 
-/** Goes on to the next of them. */
+/** Switches to the next theme. */
 function ThemeButton() {
   const next = { auto: "light", light: "dark", dark: "as the system" }[theme.value];
   return (

@@ -1,14 +1,13 @@
-/** Light or dark: as the system has it, until the user chooses. */
+/** Light or dark theme: that of the system until the user chooses. */
 
 import { effect, signal } from "@preact/signals";
 
-/** What was chosen. */
 type Theme = "auto" | "light" | "dark";
 
 const KEY = "procsup.theme";
 const ORDER: readonly Theme[] = ["auto", "light", "dark"];
 
-/** The choice. */
+/** The selected theme. */
 export const theme = signal<Theme>(stored());
 
 effect(() => {
@@ -18,7 +17,7 @@ effect(() => {
   try {
     localStorage.setItem(KEY, theme.value);
   } catch {
-    // Storage is switched off: the choice lasts as long as the page.
+    // Storage is disabled: the choice is lost with the page.
   }
 });
 

@@ -10,10 +10,10 @@ import { Field } from "../controls/field.tsx";
 
 type Format = WebhookJson["format"];
 
-/** The webhook whose form is open; `new` for one that is to be added. */
+/** The webhook whose form is open; `new` for a new one. */
 export const openedWebhook = signal<WebhookJson | "new" | undefined>(undefined);
 
-/** What the address of each service looks like. */
+/** Example address and host name of each service. */
 const PRESETS: Readonly<Record<Format, readonly [example: string, host: RegExp]>> = {
   standard: ["https://hooks.example.com/procsup", /^$/],
   slack: ["https://hooks.slack.com/services/…", /^hooks\.slack\.com$/],
@@ -118,7 +118,7 @@ function Form({ old, reload }: {
   );
 }
 
-/** The format that the service of an address takes. */
+/** The format for the service of an address. */
 function presetOf(url: string): Format {
   const host = URL.canParse(url) ? new URL(url).hostname : "";
   return WEBHOOK_FORMATS.find((format) => PRESETS[format][1].test(host)) ?? "standard";

@@ -109,7 +109,7 @@ function TestButton({ name, reload }: { name: string; reload: () => Promise<void
   );
 }
 
-/** One attempt; a receiver that refuses it is as much an answer as one that takes it. */
+/** Sends a test, in one attempt, and shows whether the receiver accepted it. */
 async function sendTest(name: string): Promise<void> {
   const id = toast("busy", `Sending a test to ${name}…`);
   const failed = (detail: string) => {

@@ -85,7 +85,7 @@ function Nobody() {
 
 const EVERY_MS = 15_000;
 
-/** A line for each; nothing while all go well, or there are none. */
+/** A line for each failing webhook; nothing if none fails. */
 export function WebhookTrouble() {
   const { data } = usePolled<readonly WebhookJson[]>("/webhooks", EVERY_MS);
   const failing = (data.value ?? []).filter(({ last }) => last?.ok === false);
