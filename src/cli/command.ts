@@ -69,7 +69,7 @@ export interface CommandContext {
   readonly rest: readonly string[] | undefined;
   /** Absolute path of the daemon's home. Throws `home_unusable` if it cannot be used. */
   readonly home: string;
-  /** The remote machine; undefined for this one. Its daemon's home is not `home`. */
+  /** The remote machine; undefined for this one. Use `homeOf()` for the home there. */
   readonly host: Host | undefined;
   /** The engine that the command acts on instead of a daemon. */
   readonly engine: Engine | undefined;

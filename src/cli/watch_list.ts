@@ -15,8 +15,8 @@ import { terminalText } from "./terminal_text.ts";
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
 
 /**
- * Shows the list until interrupted. On a terminal it is drawn in place and reconnects to the
- * daemon. In a pipe it is printed when it changes, and fails when the daemon is gone.
+ * Shows the list until interrupted. On a terminal, draws it in place and reconnects to a lost
+ * daemon. In a pipe, prints it when it changes, and fails when the daemon is gone.
  */
 export async function watchList(context: CommandContext, table: Table): Promise<void> {
   const { output, flags } = context;

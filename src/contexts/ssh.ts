@@ -38,7 +38,7 @@ export const HELLO = "procsup-dial ";
 /** Exit code of the other end if its daemon ends in the middle of an answer. */
 export const DAEMON_GONE = 69;
 
-/** Paths that the other end answers itself: which paths are files, and starting the daemon. */
+/** Paths of requests that need no daemon: find out which paths are files, start the daemon. */
 export const LOOK_PATH = "/dial/look";
 export const START_PATH = "/dial/start";
 

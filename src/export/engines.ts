@@ -184,10 +184,10 @@ export function lackOf(key: string, engine: Engine): string | undefined {
   return cell.startsWith(LACK) ? cell.slice(LACK.length) : undefined;
 }
 
-/** Object keys that are split: each of their keys has a row. */
+/** Objects that have a row for each of their keys. */
 const SPLIT = new Set(["cron", "hooks", "limits"]);
 
-/** All keys with a row: those of a process, with the keys of split objects. */
+/** All keys with a row: those of a process, with `cron`, `hooks` and `limits` split into theirs. */
 export const EXPORTED_KEYS: readonly string[] = exportedKeys(PROCESS_KEYS);
 
 function exportedKeys(table: KeyTable, prefix = ""): string[] {

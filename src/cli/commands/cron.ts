@@ -13,7 +13,7 @@ import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
-/** Without a name, the verb applies to every schedule. */
+/** Runs a verb. `list` and `history` show all schedules if no name is given. */
 type Verb = (client: DaemonClient, output: Output, name?: string) => Promise<void>;
 
 const VERBS: Readonly<Record<string, Verb>> = {

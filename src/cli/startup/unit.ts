@@ -15,7 +15,7 @@ export interface UnitRequest {
   readonly words: readonly string[];
   readonly home: string;
   readonly userHome: string;
-  /** `PATH` of the apps: that of a service manager is short. */
+  /** `PATH` of the apps. A service manager's own `PATH` has few folders. */
   readonly path: string;
   /** Version of systemd; 0 if unknown or for other service managers. */
   readonly version: number;
@@ -152,7 +152,7 @@ function openrcUnit({ words, home, userHome, path }: UnitRequest): Unit {
   const [program, ...args] = [...words, "daemon", "--home", home].map(shellWord);
   return {
     path: "/etc/init.d/procsup",
-    // OpenRC evaluates the variables again. Set PATH by --env: OpenRC needs the script's own PATH.
+    // OpenRC evaluates these values again. PATH is set by --env: OpenRC's functions need their own.
     text: `#!/sbin/openrc-run
 # shellcheck shell=sh disable=SC2034
 description="procsup, keeps apps running"

@@ -94,7 +94,7 @@ function flagOf(key: string, row: Key): Flag {
 
 function typeOf(row: Key): Flag["type"] {
   if (row.type === "boolean") return "bool";
-  // A flag with its own placeholder takes words too.
+  // An integer flag with its own placeholder also accepts words.
   if (row.type === "int" && row.flag!.value === undefined) return "int";
   if (row.type === "map") return "list";
   return row.type === "list" && row.of.type !== "int" ? "list" : "text";

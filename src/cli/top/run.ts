@@ -173,7 +173,7 @@ class Top {
     const { name, key } = wanted;
     this.#client.call("why", name).then(
       (why) => key === this.#whyKey && this.#tell({ type: "why", why }),
-      // The list shows its state; selecting it again retries.
+      // Not reported: the list shows the state. Selecting the app again retries.
       () => key === this.#whyKey && (this.#whyKey = "failed"),
     );
   }

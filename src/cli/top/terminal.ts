@@ -49,7 +49,7 @@ export class Terminal {
     const taken = await inTime(this.write(GIVE_BACK).then(() => true, () => false));
     this.#taken = false;
     try {
-      // Otherwise it waits for pending output.
+      // Skipped if the terminal takes no output, as `setRaw()` waits for pending output.
       if (taken) Deno.stdin.setRaw(false);
     } catch {
       // The terminal is gone.

@@ -83,7 +83,7 @@ class Kubernetes implements Backend {
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
     const workloads = await this.#workloads();
     for (const app of apps) workloads.find(app);
-    // By container id, as a restarted container gets another id.
+    // Keys are container ids: a restarted container gets another one.
     const shown = new Map<string, Promise<number>>();
     for (let tail = lines;; tail = -1) {
       const { pods } = await this.#workloads();
