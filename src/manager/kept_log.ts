@@ -1,4 +1,4 @@
-/** One log that the keeper looks after: how often it is looked at, and what the looks found. */
+/** The state of one log: the interval of its checks, and their results. */
 
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { type LogPosition, readPosition } from "../logs/log_position.ts";
@@ -15,37 +15,36 @@ import type { Cancel } from "../platform/clock.ts";
 import { type FileWatch, watchedPath } from "../platform/file_watch.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 
-/** Between two looks at a log that is written to all the time, and that can be watched for a pause. */
+/** Interval of checks of a log that is written to continuously. */
 const CONTINUOUS_MS = 100;
 
-/** Between two looks at a log that has just been written to, and at one that fills up within that time. */
+/** Interval of checks of a log that was just written to, and of one that fills up quickly. */
 const BUSY_MS = 1000;
 const FAST_MS = 200;
 
-/** Between two looks at a log that has been silent for long. */
+/** Interval of checks of a log that has long been silent. */
 const SILENT_MS = 10_000;
 
-/** A log that was written to so short a time ago is looked at again, so that a stack trace is noted as one. */
+/** A log written to this recently is checked again, so that a stack trace gets one time. */
 const UNSETTLED_MS = 10;
 const MAX_POSTPONED = 2;
 const POSTPONED_BYTES = 64 * 1024;
 
-/** Looks in a row that found more, from which a log counts as written to all the time. */
+/** After this many checks in a row with new lines, a log counts as written to continuously. */
 const CONTINUOUS_LOOKS = 2;
 
-/** What was written within this time has one time. */
+/** Lines written within this time share one time. */
 const BURST_MS = 150;
 
-/** Time between the last write and a look from which the log counts as silent in between. */
+/** Minimum time without a write that is marked as a pause. */
 const PAUSE_MS = 100;
 
-/** Marks are put on record together. */
+/** Interval of saving marks. */
 const SAVE_MS = 5000;
 
-/** Some minutes of a log that is never silent. */
+/** Number of marks between trims: some minutes of a log that is never silent. */
 const MARKS_BETWEEN_TRIMS = 4096;
 
-/** What a log belongs to. */
 export interface KeptLogOptions {
   /** Standard output (0) or error (1). */
   readonly stream: 0 | 1;
@@ -54,29 +53,29 @@ export interface KeptLogOptions {
   readonly changed: (log: KeptLog) => void;
 }
 
-/** A log, as it was at the last look. */
+/** A log, as of its last check. */
 export class KeptLog {
   readonly path: string;
   process: ManagedProcess;
-  /** Steady milliseconds of the next look. */
+  /** Steady milliseconds of the next check. */
   dueAt = 0;
-  /** Interrupted rotations have been taken care of. */
+  /** Whether interrupted rotations were completed. */
   recovered = false;
-  /** A rotation or flush is under way. */
+  /** Whether a rotation or flush is in progress. */
   busy = false;
-  /** Whether the head can be cut off; found out at the first rotation. */
+  /** Whether the head of the file can be cut off; determined at the first rotation. */
   collapse: boolean | undefined;
-  /** Times in a row that the file system refused to. */
+  /** Failed cuts in a row. */
   refusals = 0;
-  /** A rotation that failed is not tried again before. */
+  /** Steady milliseconds before which a failed rotation is not retried. */
   retryAt = 0;
-  /** What another program has done to it. */
+  /** What another program did to the file. */
   trouble: "truncated" | "moved" | undefined;
-  /** When the oldest archive was made; Infinity without one. */
+  /** Time of the oldest archive; Infinity without one. */
   oldestAt = Infinity;
-  /** When the file was made. */
+  /** Creation time of the file. */
   bornAt = 0;
-  /** What the file holds was written after this; undefined before it was looked at. */
+  /** The content of the file was written after this time; undefined before the first check. */
   begunAt: number | undefined;
   readonly #stream: 0 | 1;
   #interval = BUSY_MS;
@@ -96,14 +95,14 @@ export class KeptLog {
   readonly #watchedPath: Uint8Array<ArrayBuffer>;
   readonly #changed: (log: KeptLog) => void;
   #unwatch: Cancel | undefined;
-  /** When it was first written to since the last look; known of a log that is watched. */
+  /** Time of the first write since the last check, if the log is watched. */
   #changedAt: number | undefined;
   #lookedSteady = 0;
   #hasLooked = false;
   #grownLooks = 0;
   #postponed = 0;
 
-  /** The log of standard output (0) or error (1); `changed` is called when it is to be looked at earlier. */
+  /** `changed` is called when the log should be checked earlier. */
   constructor(
     path: string,
     { stream, process, watch, changed }: KeptLogOptions,
@@ -116,14 +115,14 @@ export class KeptLog {
     this.#changed = changed;
   }
 
-  /** Looks no more. */
+  /** Stops watching. */
   release(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
     releaseMarks(this.path);
   }
 
-  /** Whether its app has come to rest and everything it wrote was seen. */
+  /** True when its app has stopped and all of its output was read. */
   get isDone(): boolean {
     const { logs, snapshot } = this.process;
     const isWritten = snapshot.run !== null && Object.values(logs).includes(this.path);
@@ -136,7 +135,7 @@ export class KeptLog {
     return this.#size > rotationSize(maxSizeBytes, this.#blockSize);
   }
 
-  /** When what was written on an earlier day is to be an archive, in milliseconds since the epoch. */
+  /** When daily rotation is due, in milliseconds since the epoch. */
   get dayEndsAt(): number {
     const isDaily = this.process.config.log.rotate === "daily";
     if (!isDaily || this.begunAt === undefined || this.#size === 0) return Infinity;
@@ -148,14 +147,14 @@ export class KeptLog {
     return this.oldestAt + this.process.config.log.maxAgeMs;
   }
 
-  /** Begins to look often again. */
+  /** Returns to frequent checks. */
   hurry(): void {
     this.#interval = BUSY_MS;
     this.dueAt = 0;
     this.#watchFile();
   }
 
-  /** Takes up what is known of the log from its files: at first, and after a cut. */
+  /** Reads the state of the log from its files: at first, and after a rotation or flush. */
   refresh({ base }: Pick<LogPosition, "base"> = readPosition(this.path)): void {
     this.#base = base;
     const mark = lastMark(this.path);
@@ -170,15 +169,15 @@ export class KeptLog {
     this.#writtenAt = info?.mtime?.getTime();
   }
 
-  /** One look: few calls of the system while nothing was written. */
+  /** Checks the log once. Makes few system calls if nothing was written. */
   look(steady: number, now: number): void {
-    // Lines written before the first look may be old: the log was not watched.
+    // Lines written before the first check may be old: the log was not watched.
     if (!this.#hasLooked) this.#changedAt = undefined;
-    // It was watched since the last look, without an event yet.
+    // Watched since the last check without an event: new lines were written just now.
     else if (this.#unwatch !== undefined) this.#changedAt ??= now;
     if (this.#grownLooks < CONTINUOUS_LOOKS) this.#watchFile();
     let grown = this.#isGrown(now);
-    // Before the pause is taken for one, the watch must be there.
+    // Check again once the watch has started: it does not report earlier writes.
     if (grown === false && this.#watchFile()) grown = this.#isGrown(now);
     if (grown === undefined) {
       this.dueAt = steady + UNSETTLED_MS;
@@ -197,7 +196,7 @@ export class KeptLog {
     this.#savedAt = now;
   }
 
-  /** It was written to: what the watch says. */
+  /** Call it when the watch reports a write. */
   notice(steady: number, now: number): void {
     this.#changedAt ??= now;
     const earliest = this.#lookedSteady + CONTINUOUS_MS;
@@ -211,7 +210,7 @@ export class KeptLog {
     return grown && this.#fillsFast() ? FAST_MS : this.#interval;
   }
 
-  /** Whether it was not watched before and is now. */
+  /** Starts watching. Returns false if it was watched already, or cannot be. */
   #watchFile(): boolean {
     if (this.#unwatch !== undefined) return false;
     this.#unwatch = this.#watch.once(this.#watchedPath, () => {
@@ -221,7 +220,7 @@ export class KeptLog {
     return this.#unwatch !== undefined;
   }
 
-  /** Whether there is more than at the last look; undefined when that is to be seen a little later. */
+  /** Whether it grew since the last check; undefined if it must be checked again a little later. */
   #isGrown(now: number): boolean | undefined {
     const info = lstatIfAny(this.path);
     const runId = this.process.snapshot.run?.runId;
@@ -245,7 +244,7 @@ export class KeptLog {
   #see(info: Deno.FileInfo, now: number): boolean {
     const end = this.#base + info.size;
     const writtenAt = info.mtime?.getTime();
-    // Written to, and not at its end.
+    // A new write time without growth means that it was truncated.
     const shrunk = end < this.#end || (end === this.#end && writtenAt !== this.#writtenAt);
     this.#writtenAt = writtenAt;
     if (shrunk && info.ino === this.#inode) this.trouble = "truncated";
@@ -268,10 +267,10 @@ export class KeptLog {
     let since = Math.min(this.#changedAt ?? this.#lookedAt, at);
     const { run, startedAt } = this.process.snapshot;
     const from = run?.outputFrom?.[this.#stream] ?? -1;
-    // What an app writes before the first look at it is no older than its start.
+    // The first lines of an app are no older than its start.
     const isFirst = from >= this.#end && startedAt !== null && startedAt > since;
     const exact = at - since <= BURST_MS;
-    // Nothing was written between the last mark and then.
+    // Mark a pause: nothing was written between the last mark and `since`.
     if (!exact && (this.#markedAt === 0 || since - this.#markedAt > PAUSE_MS)) {
       marks.push({ at: since, end: this.#end });
     }

@@ -1,7 +1,7 @@
 /**
- * Looks after the logs of all processes: notes when they grew, rotates those that are full, removes
- * archives that are too old. A log is looked at when it is written to, ten times a second while that goes
- * on; one that is silent every 10 s; one whose process is at rest when an archive becomes too old.
+ * Looks after the logs of all processes: records the times of new lines, rotates full logs and
+ * removes old archives. A log is checked when it is written to, up to ten times a second. A silent
+ * log is checked every 10 s; the log of a process at rest, when an archive becomes too old.
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -20,21 +20,21 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import { CompressionQueue } from "./compression_queue.ts";
 import { KeptLog } from "./kept_log.ts";
 
-/** Looks in one go, before others get their turn. */
+/** Number of logs to check before yielding. */
 const SLICE = 100;
 
-/** Rounds begin at multiples of this, so that each looks at many logs, but for what a watch says. */
+/** Future rounds begin at multiples of this, so that each one checks many logs. */
 const ROUND_MS = 25;
 
-/** Archives made in one go before other logs get their turn. */
+/** Maximum archives per rotation of a log, before other logs get their turn. */
 const MAX_CUTS = 16;
 const MAX_REFUSALS = 3;
 
-/** Least time between two looks at a log that is at rest; most, of one that is rotated by the clock. */
+/** Minimum interval of checks of a log at rest, and maximum interval with daily rotation. */
 const REST_MS = 1000;
 const DAILY_REST_MS = 60_000;
 
-/** After a rotation that failed, a full disk for one. */
+/** Delay after a failed rotation, for example on a full disk. */
 const RETRY_MS = 60_000;
 
 const TROUBLE = {
@@ -45,14 +45,13 @@ const TROUBLE = {
     "program that rotates it must copy and truncate",
 } as const;
 
-/** What a keeper works with. */
 export interface LogKeeperOptions {
   readonly clock: Clock;
   readonly list: () => readonly ManagedProcess[];
   readonly warn: (message: string) => void;
 }
 
-/** Keeps the logs of one home. */
+/** Looks after the logs of one home. */
 export class LogKeeper {
   readonly #options: LogKeeperOptions;
   readonly #logs = new Map<string, KeptLog>();
@@ -63,7 +62,7 @@ export class LogKeeper {
   /** Steady milliseconds of the next round. */
   #roundAt = Infinity;
   #round: Promise<void> | undefined;
-  /** One rotation at a time: the disk is one, too. */
+  /** Runs rotations one at a time: they share one disk. */
   #rotations: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -71,12 +70,12 @@ export class LogKeeper {
     this.#options = options;
   }
 
-  /** Begins with all processes; rotations that were interrupted are brought to an end. */
+  /** Begins with the logs of all processes, and completes interrupted rotations. */
   start(): void {
     for (const process of this.#options.list()) this.wake(process);
   }
 
-  /** A process is being launched. */
+  /** Call it when a process is launched: its logs are checked often again. */
   wake(process: ManagedProcess): void {
     if (this.#closed) return;
     const { stdout, stderr } = process.logs;
@@ -107,7 +106,7 @@ export class LogKeeper {
     }
   }
 
-  /** A process is deleted: a later one of the same name does not show its lines. */
+  /** Hides the lines of a deleted process from a later one of the same name. */
   async disown(process: ManagedProcess): Promise<void> {
     const { stdout, stderr } = process.logs;
     try {
@@ -118,8 +117,8 @@ export class LogKeeper {
   }
 
   /**
-   * A process was deleted: the times of its lines go from beside logs outside of the home. The position
-   * stays: it hides these lines from the next app with that log.
+   * Removes the line times of a deleted process beside logs outside of the home. The position file
+   * stays: it hides the old lines from the next app with that log.
    */
   forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
     const shared = new Set(others.flatMap(({ logs }) => [logs.stdout, logs.stderr]));
@@ -127,13 +126,13 @@ export class LogKeeper {
       if (path.startsWith(`${process.folder}/`) || shared.has(path)) continue;
       this.#logs.get(path)?.release();
       this.#logs.delete(path);
-      // Where another user can exchange the folder, nothing is removed.
+      // Remove nothing if another user can replace the folder.
       if (sharedFileProblem(path) !== undefined) continue;
       removeIfPossible(besideLog(path, ".idx"));
     }
   }
 
-  /** Looks no more; resolves when nothing is under way any longer. */
+  /** Stops all checks. Resolves when rotations and compression have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel?.();
@@ -192,10 +191,10 @@ export class LogKeeper {
     } else if (log.isDone) this.#rest(log);
   }
 
-  /** Nothing is written any more: what is left to do is to remove archives. */
+  /** After the app has ended, only rotates daily and removes old archives. */
   #rest(log: KeptLog): void {
     const { clock, list } = this.#options;
-    // The machine may be suspended, or its clock set.
+    // Check again before the day ends: the machine may be suspended, or its clock set.
     const untilDay = log.dayEndsAt === Infinity ? Infinity : DAILY_REST_MS;
     const left = Math.min(log.expiresAt - clock.now(), log.dayEndsAt - clock.now(), untilDay);
     const isOver = left === Infinity || !list().includes(log.process);
@@ -212,7 +211,7 @@ export class LogKeeper {
     for (const archive of plain) this.#compress(log, archive);
   }
 
-  /** Cuts off one archive after the other, until less than a full one is left. */
+  /** Cuts off archives one by one, until the log is no longer full. */
   async #rotate(log: KeptLog): Promise<void> {
     const { clock } = this.#options;
     for (let count = 0; count < MAX_CUTS && !this.#closed; count++) {
@@ -222,7 +221,7 @@ export class LogKeeper {
       const archive = await this.#changing(log, async () => {
         log.collapse ??= await this.#canCut(log);
         const { maxSizeBytes } = log.process.config.log;
-        // Nothing is lost by a truncation while nothing is written, and it leaves no part of a block.
+        // While nothing writes, truncation loses nothing, and it leaves no partial block.
         const { run, leftovers } = log.process.snapshot;
         const collapse = log.collapse && !(isDayOver && run === null && leftovers.length === 0);
         return await rotateLog(log.path, { maxSizeBytes, collapse, now });
@@ -236,7 +235,7 @@ export class LogKeeper {
     }
   }
 
-  /** Removes the archives that are too many or too old; those that are left. */
+  /** Removes archives that are too many or too old. Returns the others. */
   #prune(log: KeptLog): readonly Archive[] {
     const { path, process } = log;
     const { kept, removed } = pruneArchives(path, process.config.log, this.#options.clock.now());
@@ -261,14 +260,14 @@ export class LogKeeper {
     return false;
   }
 
-  /** Another program truncated it at the wrong moment; or, after several refusals, it cannot be cut. */
+  /** A cut may fail once if another program truncates the log; after several, logs are copied. */
   #refused(log: KeptLog): void {
     if (log.collapse !== true || ++log.refusals < MAX_REFUSALS) return;
     log.collapse = false;
     this.#say("truncate", `Cannot cut the head off "${log.path}": it is copied and truncated`);
   }
 
-  /** Runs what changes a log, and looks at it with new eyes afterwards. */
+  /** Runs a change of a log, then reads its state again. */
   async #changing<T>(log: KeptLog | undefined, act: () => Promise<T>): Promise<T> {
     if (log !== undefined) log.busy = true;
     try {
@@ -295,7 +294,7 @@ export class LogKeeper {
     }
   }
 
-  /** Says something once, until it is over. */
+  /** Logs a problem once, until it is solved. */
   #say(about: string, message: string): void {
     if (this.#said.has(about)) return;
     this.#said.add(about);

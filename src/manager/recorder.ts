@@ -1,4 +1,4 @@
-/** When each process is put on record: at once, within moments, or again after the disk refused. */
+/** Writes the records of processes: at once, within milliseconds, or again after a failure. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
@@ -6,33 +6,32 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Records } from "./records.ts";
 import { type RetriedWrites, RETRY_MS } from "./retried_writes.ts";
 
-/** How long a record may be put off: a start makes several changes in one breath. */
+/** Maximum delay of a write. A start changes a record several times within milliseconds. */
 const SOON_MS = 5;
 
-/** Copies are written when no record has changed for that time: they hold up no launch of many apps. */
+/** Copies are written once no record has changed for this time, so that they delay no launch. */
 const COPY_MS = 100;
 
-/** How long a copy may lag behind while records change all the time. */
+/** Maximum delay of a copy while records change continuously. */
 const COPY_AT_LATEST_MS = 1000;
 
-/** What a recorder works with. */
 export interface RecorderParts {
   readonly clock: Clock;
   readonly records: Records;
   readonly writes: RetriedWrites;
 }
 
-/** Puts the processes of a home on record. */
+/** Records the processes of a home. */
 export class Recorder {
   readonly #parts: RecorderParts;
-  /** Called when a record that was put off cannot be written. */
+  /** Called when a delayed write fails. */
   readonly #refused: (process: ManagedProcess, message: string) => void;
   readonly #due = new Set<ManagedProcess>();
   #flush: Cancel | undefined;
   /** Processes whose copy of the record is outdated. */
   readonly #uncopied = new Set<ManagedProcess>();
   #copying: Cancel | undefined;
-  /** Steady milliseconds at which a record changed last. */
+  /** Steady milliseconds of the last change of any record. */
   #changedAt = 0;
   #frozen = false;
 
@@ -44,7 +43,7 @@ export class Recorder {
     this.#refused = refused;
   }
 
-  /** Writes the record now. Throws `home_unusable` when the disk refuses, and tries again until it is written. */
+  /** Writes the record now. On failure throws `home_unusable`, and retries until it succeeds. */
   record(process: ManagedProcess): void {
     this.#due.delete(process);
     if (this.#frozen) return;
@@ -60,18 +59,18 @@ export class Recorder {
     this.copySoon(process);
   }
 
-  /** Writes the record within moments. */
+  /** Writes the record within milliseconds. */
   recordSoon(process: ManagedProcess): void {
     this.#due.add(process);
     this.#flush ??= this.#parts.clock.after(SOON_MS, () => this.recordRest());
   }
 
-  /** Acts once the disk has what it refused of the process. */
+  /** Calls `act` once no failed write of the record is pending. */
   whenRecorded(process: ManagedProcess, act: () => void): void {
     this.#parts.writes.after(recordOf(process), act);
   }
 
-  /** Writes what was delayed. */
+  /** Writes all delayed records. */
   recordRest(): void {
     this.#flush?.();
     this.#flush = undefined;
@@ -84,7 +83,7 @@ export class Recorder {
     }
   }
 
-  /** Writes all records again: their files are gone. */
+  /** Writes all records again after their files were removed. */
   recordAnew(processes: readonly ManagedProcess[], nextNumericId: number): void {
     this.#parts.records.beginAnew();
     for (const process of processes) this.#due.add(process);
@@ -92,7 +91,7 @@ export class Recorder {
     this.#keepNumericId(nextNumericId);
   }
 
-  /** Brings the copy of a record up to date within moments. */
+  /** Updates the copy of a record soon. */
   copySoon(process: ManagedProcess): void {
     this.#changedAt = this.#parts.clock.steady();
     this.#uncopied.add(process);
@@ -100,8 +99,8 @@ export class Recorder {
   }
 
   /**
-   * Removes the record of a process. The ids that were given stay given. Throws `home_unusable` when
-   * the disk refuses: the next supervisor would bring the process back.
+   * Removes the record of a process. Its numeric id is never reused. Throws `home_unusable` on
+   * failure: the next supervisor would restore the process.
    */
   forget(process: ManagedProcess, nextNumericId: number): void {
     const { writes, records } = this.#parts;
@@ -109,7 +108,7 @@ export class Recorder {
     try {
       records.remove(process.identity.id);
     } catch (cause) {
-      // Of the record and its copy one may be gone.
+      // The record or its copy may be removed already: write both again.
       this.recordSoon(process);
       const message = `"${process.name}" cannot be deleted: ${messageOf(cause)}`;
       throw new ProcsupError("home_unusable", message, { cause });
@@ -119,14 +118,14 @@ export class Recorder {
     writes.drop(recordOf(process));
   }
 
-  /** Writes what was delayed, and nothing after that. */
+  /** Writes all delayed records, and nothing after that. */
   freeze(): void {
     this.recordRest();
     this.#copyRest();
     this.abandon();
   }
 
-  /** Writes nothing from now on. */
+  /** Stops all writes. */
   abandon(): void {
     this.#frozen = true;
     this.#flush?.();
@@ -165,7 +164,7 @@ export class Recorder {
   }
 }
 
-/** The record of a process, in words. */
+/** Name of a record in messages. */
 function recordOf({ identity }: ManagedProcess): string {
   return `the record of "${identity.id}"`;
 }

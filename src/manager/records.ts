@@ -1,4 +1,4 @@
-/** One file a process: what a new daemon knows of it after the old one was killed. */
+/** Keeps a record file per process. A new daemon recovers from them if the old one was killed. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, removeFile } from "../platform/atomic_file.ts";
@@ -18,7 +18,6 @@ import {
   recordText,
 } from "./record_file.ts";
 
-/** Where records are kept. */
 export interface RecordPaths {
   /** Folder of the record files. */
   readonly records: string;
@@ -26,13 +25,13 @@ export interface RecordPaths {
   readonly numericId: string;
 }
 
-/** All records of a home, and what was wrong with them. */
+/** All records of a home, and the problems found in them. */
 export interface FoundRecords {
   /** By numeric id. */
   readonly records: readonly ProcessRecord[];
   /** For the log of the daemon. */
   readonly problems: readonly string[];
-  /** Lowest numeric id that was never given to a process. */
+  /** Lowest numeric id that was never used. */
   readonly nextNumericId: number;
 }
 
@@ -48,29 +47,29 @@ export class Records {
     this.#paths = paths;
   }
 
-  /** Puts a process on record. Throws what the file system throws. */
+  /** Records a process. Throws errors of the file system. */
   write(process: ProcessRecord): void {
     this.#of(process).file.write(process, ++this.#number);
   }
 
-  /** Puts a process on record in the copy, which may lag behind a little. */
+  /** Records a process in the copy, which may lag behind a little. */
   writeCopy(process: ProcessRecord): void {
     this.#of(process).copy.write(process, this.#number);
   }
 
-  /** Begins every file anew with its next line. */
+  /** Rewrites every file at its next write. */
   beginAnew(): void {
     this.#files.clear();
     this.#keptNumericId = 0;
   }
 
-  /** Forgets a process. */
+  /** Removes the record of a process. */
   remove(id: string): void {
     removeState(this.#path(id));
     this.#files.delete(id);
   }
 
-  /** Keeps the lowest numeric id that was never given, for when no record holds the one before it. */
+  /** Saves the lowest unused numeric id, because the record with the highest one may be removed. */
   keepNumericId(next: number): void {
     if (next <= this.#keptNumericId) return;
     writeState(this.#paths.numericId, { next });
@@ -78,8 +77,8 @@ export class Records {
   }
 
   /**
-   * Reads all records. A damaged file is set aside, and the record is put together from what is left
-   * of it and from its copy. Throws `other_version` for what a newer program wrote.
+   * Reads all records. Sets damaged files aside, and rebuilds their records from intact lines and
+   * the copy. Throws `other_version` if a newer program wrote one.
    */
   readAll(): FoundRecords {
     const records: ProcessRecord[] = [];
@@ -102,7 +101,7 @@ export class Records {
   #ids(): Set<string> {
     const ids = new Set<string>();
     for (const { name } of [...Deno.readDirSync(this.#paths.records)]) {
-      // Left by a daemon that was killed while it wrote: the file beside it is whole.
+      // A daemon was killed while writing: the file itself is intact.
       if (/\.(tmp|next)$/.test(name)) removeFile(`${this.#paths.records}/${name}`);
       const id = /^(.+)\.json(?:\.copy)?$/.exec(name)?.[1];
       if (id !== undefined) ids.add(id);
@@ -113,7 +112,7 @@ export class Records {
   #read(id: string): { record: ProcessRecord | undefined; problems: readonly string[] } {
     const path = this.#path(id);
     const file = readLines(path);
-    // The copy lags behind: it counts for nothing beside a file that is whole.
+    // The copy lags behind: ignore it if the file is intact.
     const isWhole = file.texts.length > 0 && file.damage.length === 0;
     const copy = isWhole ? NOTHING : readLines(copyOf(path));
     const texts = [...file.texts, ...copy.texts];
@@ -144,12 +143,12 @@ export class Records {
   }
 }
 
-/** A record file as it was read. */
+/** The content of a record file. */
 interface ReadFile {
-  /** Its text; empty when it cannot be read, or is not there. */
+  /** Its text; empty if the file is unreadable or missing. */
   readonly texts: readonly string[];
   readonly lines?: RecordLines;
-  /** The first thing that is wrong with it. */
+  /** The first problem found in it. */
   readonly damage: readonly unknown[];
 }
 

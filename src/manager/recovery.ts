@@ -1,4 +1,4 @@
-/** What a new daemon does about the processes of the one before it. */
+/** Adopts the processes of the previous daemon. */
 
 import { findRuns, type FoundRun } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
@@ -20,23 +20,23 @@ import type { RetriedWrites } from "./retried_writes.ts";
 import { loadState } from "./saved_state.ts";
 import type { SystemWorld } from "./system_world.ts";
 
-/** What stands in place of a boot's identity: of that boot nothing was left running. */
+/** Recorded instead of the boot id after an orderly halt: no app of that boot still runs. */
 export const HALTED = "halted";
 
-/** Ages of processes are known to a second. */
+/** Precision of process ages. */
 const AGE_ERROR_MS = 1000;
 
-/** Where traces of earlier runs are looked for. */
+/** Sources of information about earlier runs. */
 interface Traces {
   readonly files: RunFiles;
   readonly launcher: Launcher;
   /** True if the machine was rebooted since the last supervisor of this home ran. */
   readonly rebooted: boolean;
-  /** All was stopped in order, because the machine or the session was about to end. */
+  /** True if the last supervisor stopped all apps because the machine or the session ended. */
   readonly halted: boolean;
 }
 
-/** Registers the recorded processes of a home and takes each up where the last supervisor left it. */
+/** Registers the recorded processes of a home, and recovers the state of each. */
 export async function recoverHome(
   registry: Registry,
   paths: HomePaths,
@@ -56,19 +56,19 @@ export async function recoverHome(
   for (const problem of [...onRecord.problems, ...boot.problems, ...taken.problems]) warn(problem);
   const processes = taken.records.map((record) => registry.restore(record));
   if (found.length > 0) registry.recordAnew();
-  // Where it is not known, what has come to its end by itself stays there.
+  // If the last boot is unknown, assume no reboot: processes that ended by themselves stay down.
   const rebooted = boot.value !== undefined && boot.value !== launcher.bootId;
   await recoverAll(processes, { files, launcher, rebooted, halted: boot.value === HALTED });
   removeStaleRunFiles(processes, files);
   if (boot.value !== launcher.bootId) recordBoot(registry.writes, paths.boot, launcher.bootId);
 }
 
-/** Puts on record of which boot the records are. */
+/** Records the boot that the records belong to. */
 export function recordBoot(writes: RetriedWrites, path: string, bootId: string): void {
   writes.attempt("the identity of the boot", () => writeState(path, bootId));
 }
 
-/** Runs that are alive and in no record. Looked for only where a record may have been lost. */
+/** Living runs that are in no record. Searches only if a record may have been lost. */
 async function lostRuns(
   { records, problems }: FoundRecords,
   files: RunFiles,
@@ -85,7 +85,7 @@ function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
   return [run, successor, ...leftovers].flatMap((one) => one === null ? [] : [one.runId]);
 }
 
-/** Takes up every process where the earlier daemon left it: adopted, ended, or never launched. */
+/** Tells each process what became of its run: alive, ended, or never launched. */
 async function recoverAll(
   processes: readonly ManagedProcess[],
   traces: Traces,
@@ -94,7 +94,7 @@ async function recoverAll(
   const looked = lost || processes.some(awaitedHook);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
   for (const process of processes) endBrokenOff(process, byRunId.get(process.id) ?? []);
-  // Whoever waits for others looks at them: what became of those is known first.
+  // Dependencies first: processes that wait for them read their state.
   for (const process of inWaves(processes).flat()) {
     process.post({
       type: "recovered",
@@ -113,9 +113,9 @@ function awaitedHook(
 }
 
 /**
- * Kills that hook: it runs again with its start or stop. Other hooks run to their end, and so do
- * processes that an earlier hook left in the background. Those have the same environment, and are older
- * than the last start or exit.
+ * Kills the awaited hook: it runs again with its start or stop. Other hooks continue, and so do
+ * background processes of an earlier hook. Those have the same environment, but are older than the
+ * last start or exit.
  */
 function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): void {
   const hook = awaitedHook(process);
@@ -130,7 +130,7 @@ function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): voi
   }
 }
 
-/** Removes what runs of lost records left in the run folder. */
+/** Removes files in the run folder that belong to no recorded run. */
 function removeStaleRunFiles(processes: readonly ManagedProcess[], files: RunFiles): void {
   const known = new Set(processes.flatMap(runIdsOf));
   for (const runId of files.list()) if (!known.has(runId)) files.remove(runId);
@@ -146,11 +146,11 @@ function find(
   byRunId: ReadonlyMap<string, readonly number[]>,
 ): Recovered["found"] {
   const { run, pid } = process.snapshot;
-  // A run of this boot may stand beside older ones: a recovery can be killed half-way.
   const afterBoot: Recovered["found"] = {
     kind: "rebooted",
     autostart: process.config.autostart && !isJob(process),
   };
+  // Compare the boot of each run: a recovery that was killed half-way leaves runs of both boots.
   if (run === null ? rebooted : run.bootId !== launcher.bootId) return afterBoot;
   if (run === null) return { kind: "no_run" };
   const ageMs = ageOf({ start: run.wrapperStart });
@@ -162,7 +162,7 @@ function find(
   const orphan = orphanOf(run, byRunId.get(run.runId) ?? [], launcher.bootId);
   if (orphan !== undefined) return { kind: "alive", run: orphan, pid: appPid, ageMs };
   if (halted) return afterBoot;
-  // The intent was on record, and nothing shows that it was carried out.
+  // The start was recorded, but nothing was launched.
   if (run.wrapperPid === 0 && appPid === 0) return { kind: "no_run" };
   return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ageMs };
 }
@@ -173,7 +173,7 @@ export function orphanOf(run: Run, pids: readonly number[], bootId: string): Run
   if (rows.length === 0) return undefined;
   const wrapperPid = run.wrapperPid || rows[0]!.pgid;
   const leader = processRow(wrapperPid);
-  // A wrapper is older than all that it ran; what is younger has only its number, or its group.
+  // A wrapper is older than all processes it started. A younger one only has the same pid or group.
   const isWrapper = rows.every(({ start }) => Number(leader?.start) <= Number(start));
   return { ...run, wrapperPid, wrapperStart: isWrapper ? leader!.start : "", bootId };
 }

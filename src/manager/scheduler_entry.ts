@@ -150,7 +150,7 @@ export class ScheduleEntry {
 /** A due time that passed longer ago than this is skipped. */
 const GRACE_MS = 30_000;
 
-/** After a smaller step back the schedule waits for the clock; after a larger one it starts over. */
+/** After a smaller step back of the clock, a schedule waits; after a larger one, it starts over. */
 const SET_BACK_MS = 3 * 3_600_000;
 
 /** The result of checking the clock. */
