@@ -8,7 +8,7 @@ import {
 
 const MARKDOWN = { mimeType: "text/markdown" } as const;
 
-/** The entry of the topics in the list of resources. */
+/** The list of topics, as an entry in the list of resources. */
 export const TOPICS = {
   uri: "docs://topics",
   name: "docs",

@@ -27,7 +27,7 @@ function defaults(): ReadonlyMap<string, string> {
   return known;
 }
 
-/** State and usage, plus whatever is unusual. */
+/** State and usage, plus unusual values. */
 export function briefProcess(process: ProcessJson): Record<string, unknown> {
   const { name, state, pid, uptime, restarts, ready, health, last_reason } = process;
   const { cpu_percent, memory_bytes } = process;

@@ -91,7 +91,7 @@ function queryParameters(
   });
 }
 
-/** Every schema that a route refers to. */
+/** All schemas that routes refer to. */
 export function documentSchemas(): Json {
   const schemas: Json = {};
   for (const { verb, row } of REST_ROWS) {

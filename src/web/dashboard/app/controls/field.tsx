@@ -10,7 +10,7 @@ interface FieldProps {
   readonly error?: string | undefined;
   readonly required?: boolean;
   readonly options?: readonly string[] | undefined;
-  /** Lines of a text area; a one-line field without it. */
+  /** Number of lines of a text area; default: a one-line field. */
   readonly rows?: number | undefined;
   readonly placeholder?: string;
   /** Phones show a numeric keyboard. */

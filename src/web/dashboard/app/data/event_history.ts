@@ -18,7 +18,7 @@ interface EventQuery {
   readonly limit: number;
 }
 
-/** Interval of requests without a push, which may have been missed. */
+/** Interval of requests in case a push was missed. */
 const EVERY_MS = 30_000;
 
 /** The latest events that match a query, the newest last. */

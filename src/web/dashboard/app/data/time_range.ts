@@ -10,7 +10,6 @@ export const SPANS = {
   "30d": ["Last 30 days", 2_592_000_000],
 } as const;
 
-/** Name of such a range. */
 export type Span = keyof typeof SPANS;
 
 /** A range of time. All times in milliseconds since the epoch. */

@@ -77,7 +77,7 @@ function linksTo(to: string, process: ProcessJson): Link[] {
   return dependenciesOf(process).map(([from, condition]) => ({ from, to, condition }));
 }
 
-/** The column of each app. The daemon refuses cycles; here they only must not recurse for ever. */
+/** The column of each app. Cycles, which the daemon refuses, end the recursion. */
 function columnsOf(names: readonly string[], links: readonly Link[]): Map<string, number> {
   const columns = new Map<string, number>();
   const visit = (name: string, path: ReadonlySet<string>): number => {

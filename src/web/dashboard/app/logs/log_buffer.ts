@@ -5,7 +5,7 @@ import { plainLine } from "./ansi.ts";
 import { Folder, type LogRow } from "./log_rows.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
 
-/** Maximum number of lines. Chromium limits the height of an element to not much more. */
+/** Maximum number of lines, close to Chromium's limit for the height of an element. */
 const MAX_LINES = 1_200_000;
 
 const SLICE_MS = 12;

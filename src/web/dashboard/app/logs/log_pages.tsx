@@ -1,4 +1,4 @@
-/** Logs of any number of apps, as one. */
+/** Pages with the log viewer, for any number of apps. */
 
 import { type LogQuery, readLogQuery, writeLogQuery } from "./log_query.ts";
 import { range } from "../data/range.ts";

@@ -11,7 +11,7 @@ export interface LogQuery {
   readonly search: string;
   readonly isRegex: boolean;
   readonly matchCase: boolean;
-  /** Match the lines without the pattern. */
+  /** Match lines that do not contain the pattern. */
   readonly invert: boolean;
   /** Show only matching lines. */
   readonly onlyMatches: boolean;

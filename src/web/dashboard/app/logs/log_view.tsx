@@ -42,7 +42,7 @@ export function LogView({ query, onQuery, linkOf, single = false }: LogViewProps
   const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(range.value.span !== undefined);
-  // A fixed range cannot be followed: switch to the current one.
+  // A fixed range cannot be followed: switch to one that ends now.
   useSignalEffect(() => {
     if (follow.value && range.peek().span === undefined) setRange(NOW);
   });

@@ -35,7 +35,7 @@ export const FIRST_LINES = 1000;
 const MOST_LINES = 20_000;
 
 const RETRY_MS = 1000;
-/** After this time without a break, lets the page work. */
+/** Maximum time without letting the page work. */
 const TURN_MS = 10;
 
 /** A log that is being read. */
@@ -157,7 +157,7 @@ function untilLive(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** True if a retry would fail again, which a new sign-in or less load does not change. */
+/** True if a retry would fail again. 401, 408 and 429 are worth a retry. */
 function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
 }

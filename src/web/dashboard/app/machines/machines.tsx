@@ -6,7 +6,7 @@ import { type ContextJson, type State, STATES } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { StateBadge } from "../process/process_figures.tsx";
 
-/** Not more often, since each refresh connects to every machine with ssh. */
+/** Long, since each refresh connects to every machine with ssh. */
 const REFRESH_MS = 15_000;
 
 export function Machines() {

@@ -1,4 +1,4 @@
-/** The fields of a configuration, from the key table, and the configuration from their texts. */
+/** Builds form fields from the key table, and a configuration from their texts. */
 
 import type { Key, KeyTable, ObjectType, ValueType } from "../../../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../../../model/process_keys.ts";
@@ -6,7 +6,6 @@ import { splitWords } from "../../../../model/shell_line.ts";
 import { ApiError } from "../data/api.ts";
 import { FieldError, readEnv, readObject } from "../data/format.ts";
 
-/** One field. */
 export interface FormKey {
   /** `restart_delay`, `health_check.url`. */
   readonly path: string;
