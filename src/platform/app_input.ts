@@ -30,7 +30,7 @@ export function inputPath(folder: string, runId: string): string {
   return `${folder}/stdin.${runId}`;
 }
 
-/** Removes the FIFO of a run that is over, if it had one. */
+/** Removes the FIFO of a run that is over, if any. */
 export function removeInput(folder: string, runId: string): void {
   try {
     removeFile(inputPath(folder, runId));

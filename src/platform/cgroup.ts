@@ -98,7 +98,7 @@ export class Cgroups {
     if (path?.endsWith(`/procsup/${groupName(runId)}`)) this.#elsewhere.set(runId, path);
   }
 
-  /** Moves a process into a run's group; nothing happens when it has ended. */
+  /** Moves a process into a run's group; does nothing if it has ended. */
   async move(runId: string, pid: number): Promise<void> {
     const file = `${this.#path(runId)}/cgroup.procs`;
     await Deno.writeTextFile(file, String(pid), { create: false }).catch(() => {});
@@ -239,7 +239,7 @@ function pidsIn(path: string): number[] {
     const pids = Deno.readTextFileSync(`${path}/cgroup.procs`).split("\n").filter(Boolean);
     return pids.map(Number);
   } catch {
-    // Gone, or its members are threads: their processes are in a group above.
+    // The group is gone, or has only threads: their processes are in a group above.
     return [];
   }
 }

@@ -41,7 +41,7 @@ export function headOfForeignFile(path: string, bytes: number): string {
   return new TextDecoder().decode(head(file, bytes));
 }
 
-/** The first `bytes` of a file that no other user can exchange. Throws as `readForeignFile()`. */
+/** The first `bytes` of a file that no other user can replace. Throws as `readForeignFile()`. */
 export function headOfOwnFile(path: string, bytes: number): string {
   using file = openPlainly(path);
   return new TextDecoder().decode(head(file, bytes));

@@ -39,7 +39,7 @@ export class HostMeter {
   #cpuPercent(): number {
     const now = cpuTimes();
     const elapsed = now.total - this.#before.total;
-    // Two readings within the same tick of the kernel say nothing new.
+    // Within one tick of the kernel there is no difference.
     if (elapsed > 0) this.#percent = round((now.busy - this.#before.busy) / elapsed * 100, 1);
     this.#before = now;
     return this.#percent;

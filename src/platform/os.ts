@@ -30,7 +30,7 @@ const DARWIN_SIGNALS: Readonly<Record<number, Deno.Signal>> = {
   31: "SIGUSR2",
 };
 
-/** The name of a signal by its number here, given its name by Linux's number. */
+/** The name of a signal number on this system, given the name of that number on Linux. */
 export function localSignal(number: number, linuxName: string): string {
   return isLinux ? linuxName : DARWIN_SIGNALS[number] ?? linuxName;
 }

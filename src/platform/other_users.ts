@@ -3,7 +3,7 @@
 /** Removed at the next boot. */
 export const FOR_OTHER_USERS = "/var/run/procsup";
 
-/** Makes that folder, whatever our umask. Throws what the file system throws. */
+/** Creates that folder with mode 0755, whatever our umask. Throws file system errors. */
 export function prepareForOtherUsers(): void {
   Deno.mkdirSync(FOR_OTHER_USERS, { recursive: true });
   Deno.chmodSync(FOR_OTHER_USERS, 0o755);

@@ -21,7 +21,7 @@ export function pathsIn(home: string) {
     metrics: `${home}/state/metrics`,
     /** Records of the processes, one file each. */
     records: `${home}/state/processes`,
-    /** Lowest numeric id that was never given. */
+    /** The lowest numeric id never assigned. */
     numericId: `${home}/state/numeric_id`,
     /** Boot id that the records belong to. */
     boot: `${home}/state/boot`,
@@ -79,8 +79,8 @@ export function absolute(path: string): string {
 }
 
 /**
- * Makes the home and its folders, and refuses one that others could write to, or exchange.
- * Throws `ProcsupError` `home_unusable` with the reason.
+ * Creates the home and its folders. Refuses a home that others could write to or replace. Throws
+ * `ProcsupError` `home_unusable` with the reason.
  */
 export function prepareHome(home: string): HomePaths {
   const paths = pathsIn(home);
@@ -107,7 +107,7 @@ export function prepareHome(home: string): HomePaths {
   return paths;
 }
 
-/** Throws `home_unusable` when other users could exchange the home, or a folder above it. */
+/** Throws `home_unusable` when other users could replace the home, or a folder above it. */
 export function checkWay(home: string): void {
   const problem = wayProblem(home);
   if (problem === undefined) return;

@@ -31,8 +31,8 @@ export function wrapperAlive(run: Run): boolean {
 }
 
 /**
- * Signals the whole group, stopped members included. Nothing is sent when the group may belong to a
- * stranger: its leader is gone and no member carries our run id.
+ * Signals the whole group, even stopped members. Sends nothing if the group may be a stranger's:
+ * its leader is gone and no member carries our run id.
  */
 async function signalGroup(run: Run, signal: SignalName): Promise<void> {
   if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => inGroup(pid, run))) return;
@@ -44,7 +44,7 @@ function inGroup(pid: number, run: Run): boolean {
   return processRow(pid)?.pgid === run.wrapperPid;
 }
 
-/** Whether the group has a member. Cheap; a member that ended and was not collected counts. */
+/** Whether the group has a member. Cheap; counts members that ended but were not collected. */
 function groupExists(run: Run): boolean {
   // The wrapper pid is 0 while only the intent is recorded. Group 0 would be our own.
   return run.wrapperPid > 0 && exists(-run.wrapperPid);
@@ -112,7 +112,7 @@ function killCondemned(process: Sighting): void {
   }
 }
 
-/** Living processes of a run, its control group's included. */
+/** Living processes of a run, including those in its control group. */
 export async function survivors(
   run: Run,
   members: RunMembers = new RunMembers(run),

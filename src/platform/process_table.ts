@@ -8,9 +8,9 @@ export interface ProcessRow {
   readonly pid: number;
   readonly ppid: number;
   readonly pgid: number;
-  /** Its session, 0 where that is not known. */
+  /** Its session; 0 if unknown. */
   readonly sid: number;
-  /** Ended, all its threads included, and not yet collected by its parent. */
+  /** True if all its threads have ended and its parent has not collected it yet. */
   readonly zombie: boolean;
   /** Start time in the kernel's unit. With the pid it identifies a process within a boot. */
   readonly start: string;
@@ -25,7 +25,7 @@ const PAGE_BYTES = 4096;
 const buffer = new Uint8Array(4096);
 const decoder = new TextDecoder();
 
-/** A small file of /proc as text, or undefined when the process is gone or not ours to read. */
+/** A small file of /proc as text; undefined if the process is gone or not ours to read. */
 export function readProc(path: string): string | undefined {
   const read = readProcInto(buffer, path);
   return read && decoder.decode(read);
@@ -76,7 +76,7 @@ export function processTable(): ProcessRow[] {
   return rows;
 }
 
-/** Like `processTable()`, for looks that are repeated anyway: empty instead of throwing. */
+/** Like `processTable()`, but empty instead of throwing: for checks that are repeated anyway. */
 export function processTableIfReadable(): ProcessRow[] {
   try {
     return processTable();
@@ -184,7 +184,7 @@ export type Stat = readonly string[];
 /** The `stat` fields of a process, or of a thread: `12/task/13`. Undefined if it is gone. */
 export function statOf(pid: number | string, fields = 36): Stat | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
-  // The second field, the command's name, may hold blanks and parentheses.
+  // The second field, the command's name, may contain blanks and parentheses.
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ", fields);
 }
 

@@ -1,4 +1,4 @@
-/** CPU and memory usage of process trees, read in one pass for all of them. */
+/** Resource usage of process trees, read in one pass for all of them. */
 
 import type { Usage } from "../model/process_info.ts";
 import { descriptorsOf, type ProcessRow, processTableIfReadable } from "./process_table.ts";
@@ -18,10 +18,7 @@ export interface TreeUsage {
 
 let totalMemory: number | undefined;
 
-/**
- * Usage of the trees below `roots`. `previous` holds the mark of each tree's last reading; a tree
- * without one is measured from its start at zero, `since` steady milliseconds.
- */
+/** Usage of the trees below `roots`, each since its mark. `now` is in steady milliseconds. */
 export function readUsage(
   roots: ReadonlyMap<number, CpuMark>,
   now: number,
