@@ -23,7 +23,7 @@ export class HealthMonitor implements Monitor {
   readonly #abort = new AbortController();
   #record: HealthRecord = UNKNOWN_HEALTH;
   #cancel: Cancel = () => {};
-  /** The post_healthcheck hook that still runs. */
+  /** The post_healthcheck hook in progress. */
   #posting: Promise<void> | undefined;
   /** Whether the machine refused the last check. */
   #refused = false;

@@ -12,14 +12,14 @@ import type { SecretCommands } from "./secrets.ts";
 /** The process to be launched. */
 export type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
 
-/** A launch, ready to be made. */
+/** A prepared launch. */
 export interface LaunchPlan {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Name of the runtime; `auto` for a plain program. */
   readonly runtime: string;
-  /** What is set up in the app's process. */
+  /** Settings of the app's process. */
   readonly setup: LaunchSetup;
 }
 

@@ -27,7 +27,7 @@ export interface Identity {
   /** UUID. */
   readonly id: string;
   readonly numericId: number;
-  /** With the instance's index where there are several: `api:0`. */
+  /** With an index if there are several instances: `api:0`. */
   readonly name: string;
   readonly instanceIndex: number;
   readonly createdAt: Date;
@@ -49,7 +49,7 @@ export interface Observer {
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void;
   /** Whether a process is expected to end by itself: its start then counts as successful. */
   mayEnd(process: ManagedProcess): boolean;
-  /** Resolves when the dependencies of a process are ready; throws when one cannot be. */
+  /** Resolves when the dependencies are ready; throws the reason if one cannot become ready. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void>;
 }
 

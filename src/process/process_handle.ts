@@ -32,6 +32,6 @@ export interface ProcessHandle {
   /** Reports a message that changes no state. */
   note(message: string): void;
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;
-  /** Resolves when all dependencies are ready; throws with the reason when one cannot be. */
+  /** Resolves when all dependencies are ready; throws the reason if one cannot become ready. */
   dependencies(signal: AbortSignal): Promise<void>;
 }

@@ -140,7 +140,7 @@ export class RunController {
     return old;
   }
 
-  /** Ends the run of a reload that is not, or no longer, the process's own. */
+  /** Ends the run of a reload that is not the process's own. */
   async #endOther(child: Child): Promise<void> {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     const end = new RunEnd(this.#world, this.#end?.graceMs ?? stopTimeoutMs);

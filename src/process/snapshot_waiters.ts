@@ -38,8 +38,7 @@ export class Waiters {
 }
 
 /**
- * Running with a pid, ended, or delayed. Without `wait`, also starting with a pid, or waiting for
- * dependencies.
+ * Running with a pid, ended, or delayed; without `wait`, also starting or awaiting dependencies.
  */
 export function settled(now: Snapshot, wait: boolean): boolean {
   if (now.state === "running") return now.pid > 0;

@@ -14,7 +14,7 @@ import type { World } from "./world.ts";
 export interface Spawned {
   readonly child: Child;
   readonly run: Run;
-  /** Name of the runtime; `""` for a plain program. */
+  /** Name of the runtime; `auto` for a plain program. */
   readonly runtime: string;
   /** Steady milliseconds. */
   readonly launchedAt: number;

@@ -36,9 +36,9 @@ export interface World {
   readyFile(runId: string, user?: ReadyUser): string;
   /** Calls `act` when the app has written it. Returns a cancel function. */
   whenReady(runId: string, act: () => void): Cancel;
-  /** Calls `exceeded` at each check that finds the run above it. Returns a cancel function. */
+  /** Calls `exceeded` at each check that finds more memory in use. Returns a cancel function. */
   limitMemory(run: Run, bytes: number, exceeded: (bytes: number) => void): Cancel;
-  /** Drops the traces of a run that is over and recorded. */
+  /** Removes the files of a run that is over and recorded. */
   forget(runId: string): void;
   /** Signals the app alone; false when it has ended. */
   signal(run: Run, pid: number, signal: SignalName): boolean;

@@ -1,7 +1,6 @@
 /**
- * Restart on change: reports changes below the watched paths, once per burst. The walk through the
- * folders applies the ignores, so that ignored folders are not watched, and follows no links. After
- * the first report nothing more is reported: the run is over by then.
+ * Restart on change: reports the first change below the watched paths, once its burst is over, and
+ * then stops, since the run is over. Ignored folders are not watched, and links are not followed.
  */
 
 import { messageOf } from "../../model/errors.ts";

@@ -10,7 +10,7 @@ export interface WatchRoot {
   readonly isFile: boolean;
 }
 
-/** What is watched. */
+/** The watched paths, without what is ignored. */
 export class WatchTree {
   readonly #cwd: string;
   readonly #roots: readonly WatchRoot[];
@@ -45,7 +45,7 @@ export class WatchTree {
     return isWithin(path, this.#cwd) && path !== this.#cwd ? relative(this.#cwd, path) : path;
   }
 
-  /** Whether every watched path is there. */
+  /** Whether every watched path exists. */
   async allThere(): Promise<boolean> {
     const found = await Promise.all(this.#roots.map(({ path }) => isThere(path)));
     return found.every((there) => there);
