@@ -26,7 +26,7 @@ export function sendText(supervisor: Supervisor, target: string, text: string): 
   });
 }
 
-/** Makes the terminal of an app as large as that of a user. Throws `wrong_state` when it has none. */
+/** Sets the size of an app's terminal. Throws `wrong_state` if it has none. */
 export function resizeApp(process: ManagedProcess, size: TerminalSize): void {
   const run = refuseAtRest(process, "attach to");
   const { name, config: { tty } } = process;

@@ -1,4 +1,4 @@
-/** Brings the processes to what configuration files say, with as few restarts as can be. */
+/** Applies configuration files to processes, with as few restarts as possible. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -23,37 +23,36 @@ import type { Supervisor } from "./supervisor.ts";
 export interface ConfigChange {
   readonly config: ProcessConfig;
   readonly fields: readonly FieldChange[];
-  /** Whether what runs is replaced. */
+  /** Whether running instances are replaced. */
   readonly restarts: boolean;
 }
 
-/** What is to be done. */
+/** The changes to make. */
 export interface ApplyPlan {
   readonly added: readonly ProcessConfig[];
   readonly changed: readonly ConfigChange[];
   /** Names of processes that match the configuration. */
   readonly unchanged: readonly string[];
-  /** Names of processes that are not in the files any more. */
+  /** Names of processes that are no longer in the files. */
   readonly gone: readonly string[];
-  /** Everything that the files say, checked. */
+  /** All configurations of the files, checked. */
   readonly configs: ReadonlyMap<string, ProcessConfig>;
 }
 
-/** How a plan is carried out. */
 export interface ApplyOptions {
-  /** Remove what is gone. */
+  /** Remove processes that are no longer in the files. */
   readonly prune?: boolean;
-  /** Start what is down although it has not changed. */
+  /** Also start unchanged processes that are down. */
   readonly startDown?: boolean;
-  /** Answer only when each has stayed up. */
+  /** Wait until each has stayed up. */
   readonly wait?: boolean | undefined;
-  /** Called when all that is new is registered, before the first of it starts. */
+  /** Called when all new processes are registered, before the first one starts. */
   readonly onRegistered?: () => void;
 }
 
 /**
- * Compares what is wanted with what is there. `mine` are names of processes that came from the same
- * files. Throws `invalid_config` when any of it could not be started; nothing has been done then.
+ * Compares configurations with existing processes. `mine` are names of processes that came from the
+ * same files. Throws `invalid_config` if one could not be started, before any change.
  */
 export async function planApply(
   supervisor: Supervisor,
@@ -87,7 +86,7 @@ async function checkAll(
   const configs = new Map<string, ProcessConfig>();
   const problems: ProcsupError[] = [];
   for (const [index, config] of wanted.entries()) {
-    // Not all in one go: the daemon has others to serve.
+    // Yield, so that the daemon can serve others.
     if (index % 16 === 15) await sleep(0);
     try {
       await supervisor.check(config, configs.values());
@@ -120,14 +119,14 @@ function refusal([first, ...more]: readonly ProcsupError[]): ProcsupError {
   );
 }
 
-/** What came of a plan. */
+/** The result of a plan. */
 export interface Applied {
   readonly outcomes: readonly Outcome[];
-  /** Everything that went wrong, that of processes which did not come to be included. */
+  /** All errors, including those of processes that could not be registered. */
   readonly errors: readonly string[];
 }
 
-/** Carries a plan out: what is gone first, then wave by wave. A failure of one stops no other. */
+/** Carries a plan out: removals first, then wave by wave. After a failure the others go on. */
 export async function apply(
   supervisor: Supervisor,
   plan: ApplyPlan,
@@ -139,7 +138,7 @@ export async function apply(
     : [];
   const waves = startWaves([...plan.configs.values()], ordered);
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
-  // All at once: a list shows what is still to be started, too.
+  // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
   for (const config of waves.flat().filter((config) => isNew.has(config))) {
     if (supervisor.closing) break;
@@ -213,7 +212,7 @@ async function applyChange(
   return outcomes;
 }
 
-/** It was stopped, or has come to rest by itself. */
+/** Whether it was stopped, or ended by itself. */
 function isDown({ snapshot: { state, desired } }: ManagedProcess): boolean {
   return desired === "down" || ["stopped", "crashed", "errored"].includes(state);
 }

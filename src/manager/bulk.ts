@@ -1,4 +1,4 @@
-/** One verb on several processes. */
+/** Runs a verb on several processes. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -8,16 +8,16 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
 import { lastWords } from "./last_words.ts";
 
-/** How a verb went for one process. */
+/** The result of a verb for one process. */
 export interface Outcome {
   readonly process: ManagedProcess;
-  /** Undefined when it worked. */
+  /** Undefined on success. */
   readonly error?: ProcsupError;
-  /** The last output of a start that failed, read at once: the next run may start within 100 ms. */
+  /** The last output of a failed start. Read at once: the next run may start within 100 ms. */
   readonly lastWords?: LastWords | undefined;
 }
 
-/** Acts on each process, all at once or one after the other; a failure of one stops no other. */
+/** Acts on each process, in parallel or one after the other. After a failure the others go on. */
 export async function runBulk(
   processes: readonly ManagedProcess[],
   act: (process: ManagedProcess) => Promise<void>,
@@ -30,7 +30,7 @@ export async function runBulk(
     } catch (thrown) {
       const error = asProcsupError(thrown);
       if (error.code !== "start_failed") return { process, error };
-      // What cannot be read now is left out: the failure itself is what counts.
+      // Ignore unreadable logs: the failure itself is what counts.
       return { process, error, lastWords: await lastWords(process).catch(() => undefined) };
     }
   };
@@ -53,23 +53,26 @@ export function starter(processes: readonly ManagedProcess[]): Start {
   };
 }
 
-/** Whether the clock starts it, and not who starts the others. */
+/** True if cron starts it. */
 export function isJob({ config }: ManagedProcess): boolean {
   return config.cron !== undefined;
 }
 
-/** Nobody stopped it and it did not end well: a new configuration is for it to run with. */
+/** True if it should run now: not stopped, not exited with success, and not a job. */
 export function isKeptUp(process: ManagedProcess): boolean {
   const { state, desired } = process.snapshot;
   return desired === "up" && state !== "stopped" && !isJob(process);
 }
 
-/** What a target means where it starts something: a job is run only when it is named. */
+/** The processes of a target to start. A group does not include jobs: they must be named. */
 export function withoutJobs(target: string, found: ManagedProcess[]): ManagedProcess[] {
   return isGroup(target) ? found.filter((process) => !isJob(process)) : found;
 }
 
-/** What a target means for what only an app that runs can take: of a group, those that do. */
+/**
+ * The processes of a target that run, for verbs that need a running app. A process named alone is
+ * kept, so that the verb can fail.
+ */
 export function thoseThatRun(target: string, found: ManagedProcess[]): ManagedProcess[] {
   return isGroup(target) ? found.filter(({ snapshot }) => snapshot.run !== null) : found;
 }
@@ -78,7 +81,7 @@ function isGroup(target: string): boolean {
   return target === "all" || /^(ns|tag|label):/.test(target);
 }
 
-/** What the order of starts is made from. */
+/** The parts of a configuration that decide the order of starts. */
 export function ordered({ name, dependsOn, priority }: ProcessConfig): Ordered {
   return { name, dependsOn: Object.keys(dependsOn), priority };
 }
@@ -88,7 +91,7 @@ export function inWaves(processes: readonly ManagedProcess[]): ManagedProcess[][
   try {
     return startWaves(processes, ({ config }) => ordered(config));
   } catch {
-    // A cycle in damaged records: without an order, they can still be stopped and started.
+    // Damaged records have a cycle: processes can still be stopped and started without an order.
     return [[...processes]];
   }
 }
@@ -109,12 +112,12 @@ export async function runWaves(
   return outcomes;
 }
 
-/** Throws the first failure of several, if there is one. */
+/** Throws the first failure, if any. */
 export function throwFirst(outcomes: readonly Outcome[]): void {
   for (const { error } of outcomes) if (error !== undefined) throw error;
 }
 
-/** The error itself; any other one as `internal`. */
+/** Returns a `ProcsupError` as it is, and wraps any other error as `internal`. */
 export function asProcsupError(error: unknown): ProcsupError {
   if (error instanceof ProcsupError) return error;
   return new ProcsupError("internal", messageOf(error), { cause: error });

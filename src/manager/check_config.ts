@@ -1,4 +1,4 @@
-/** What a configuration gets by default, and whether it can be started. */
+/** Adds defaults to configurations, and checks whether they can be started. */
 
 import { inputKeys } from "../model/key_spelling.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -12,17 +12,17 @@ import { checkWatch } from "../process/watch/roots.ts";
 import type { World } from "../process/world.ts";
 import { checkLogPaths } from "./log_path_checks.ts";
 
-/** The supervisor's defaults, in wire form, as far as they are meant for a configuration. */
+/** The supervisor's defaults that apply to a configuration, in wire form. */
 export function wireDefaults(
   { restWindow, restartPolicy, ...others }: ProcessDefaults,
   { cron }: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // The default is meant for what is kept up; a job has its own.
+  // The default policy is for processes that are kept up; jobs have their own.
   const policy = cron === undefined ? { restartPolicy } : {};
   return inputKeys({ restartWindow: restWindow, ...policy, ...others });
 }
 
-/** Throws `invalid_config` for what can be found out before anything is done; secrets are fetched last. */
+/** Throws `invalid_config` for problems that can be found before a start. Fetches secrets last. */
 export async function checkConfig(
   config: ProcessConfig,
   { world: { inherited, apps }, others }: {

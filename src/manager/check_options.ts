@@ -1,4 +1,4 @@
-/** What a program gave the library's manager, looked at before anything is done. */
+/** Checks the options that a program passes to the library's manager. */
 
 import { refuseUnknown } from "../library/known_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
@@ -21,8 +21,8 @@ const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
 ];
 
 /**
- * What a manager is made with, safe to work with: a `warn` that throws fails by itself. Throws
- * `invalid_config` naming the key that is wrong, and what it holds.
+ * The checked configuration of a manager. Errors that `warn` throws are only reported. Throws
+ * `invalid_config` with the invalid key and its value.
  */
 export function checkedConfig(config: SupervisorConfig): SupervisorConfig {
   refuseUnknown("configuration", config, KEYS);
@@ -54,7 +54,7 @@ function checkDefaults(defaults: ProcessDefaults): void {
   }
 }
 
-/** What it throws is its own affair, as that of an event listener: no process is left half stopped by it. */
+/** Reports errors that `warn` throws, so that they do not interrupt the stop of a process. */
 function apart(warn: (message: string) => void): (message: string) => void {
   return (message) => {
     try {
@@ -65,7 +65,7 @@ function apart(warn: (message: string) => void): (message: string) => void {
   };
 }
 
-/** Throws `bad_request` for what the filter of a log does not look at. */
+/** Throws `bad_request` for invalid options that the log filter does not check. */
 export function checkLogOptions({ tail, follow, until }: LogOptions): void {
   if (tail !== undefined && !(Number.isSafeInteger(tail) && tail >= 0)) {
     throw new ProcsupError(

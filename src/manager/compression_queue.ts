@@ -1,26 +1,25 @@
-/** Compresses archives one after the other, on a quarter of one core at most. */
+/** Compresses archives one after the other, using at most a quarter of a core. */
 
 import type { Archive } from "../logs/archives.ts";
 import { readAt } from "../logs/read_at.ts";
 import { sleep } from "../platform/clock.ts";
 
-/** Rest after work, as a multiple of it. */
+/** Pause after work, as a multiple of its duration. */
 const REST = 3;
 
-/** A queue of archives. */
 export class CompressionQueue {
   #queue: Archive[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
 
-  /** Compresses an archive when its turn comes, if it still exists. */
+  /** Adds an archive. If it was removed meanwhile, it is skipped. */
   add(archive: Archive): void {
     if (this.#closed) return;
     this.#queue.push(archive);
     this.#working ??= this.#work().finally(() => this.#working = undefined);
   }
 
-  /** Gives up what is not done; resolves when nothing is open any longer. */
+  /** Drops the rest of the queue. Resolves when all files are closed. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#queue = [];
@@ -29,7 +28,7 @@ export class CompressionQueue {
 
   async #work(): Promise<void> {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      // An archive that stays as it was is readable all the same: the next supervisor tries again.
+      // An uncompressed archive is still readable: the next supervisor tries again.
       await compressArchive(next, (workedMs) => this.#rest(workedMs)).catch(() => {});
     }
   }
@@ -40,7 +39,7 @@ export class CompressionQueue {
   }
 }
 
-/** Compresses an archive in the background; `pause` is awaited between its pieces. */
+/** Compresses an archive. Awaits `pause` between its pieces. */
 export async function compressArchive(
   { path }: Archive,
   pause: (workedMs: number) => Promise<void>,
@@ -56,7 +55,7 @@ export async function compressArchive(
     });
     await paced(from, pause).pipeThrough(new CompressionStream("gzip")).pipeTo(to.writable);
     await sync(temporary);
-    // In one go: an archive that was flushed meanwhile must not come back.
+    // No await in between: an archive that was flushed meanwhile must not come back.
     Deno.statSync(path);
     Deno.renameSync(temporary, `${path}.gz`);
     Deno.removeSync(path);
@@ -69,7 +68,7 @@ export async function compressArchive(
 
 const PIECE_BYTES = 64 * 1024;
 
-/** The bytes of a file, with pauses as long as the reader's work asks for. Closes the file. */
+/** Streams a file, with pauses in proportion to the reader's work. Closes the file. */
 function paced(
   file: Deno.FsFile,
   pause: (workedMs: number) => Promise<void>,

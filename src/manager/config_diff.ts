@@ -1,4 +1,4 @@
-/** The differences of two configurations, and whether they need a restart. Pure. */
+/** Compares configurations, and decides whether a change needs a restart. Pure. */
 
 import { isMap } from "../model/merge_patch.ts";
 import { wireKeys } from "../model/key_spelling.ts";
@@ -15,7 +15,7 @@ export interface FieldChange {
   readonly to?: unknown;
 }
 
-/** The differences by key, none where the configurations are the same. */
+/** The differences by key; empty if the configurations are equal. */
 export function configChanges(before: ProcessConfig, after: ProcessConfig): FieldChange[] {
   return keyChanges(wireKeys(before), wireKeys(after), PROCESS_KEYS);
 }
@@ -54,7 +54,7 @@ function keysOf(a: object, b: object): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])];
 }
 
-/** Whether two JSON values are the same in any order of keys. */
+/** Whether two JSON values are equal, regardless of the order of keys. */
 function same(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }

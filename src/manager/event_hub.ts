@@ -1,33 +1,32 @@
-/** Passes every event on to all listeners. Without listeners it costs nothing after the first seconds. */
+/** Sends events to all listeners. Without listeners it costs nothing after the first seconds. */
 
 import type { ProcessChange } from "../model/process_change.ts";
 
-/** Events of the daemon's start are kept for clients of the daemon before it, for this long. */
+/** The first events are kept for this long, for clients of the previous daemon that reconnect. */
 const KEPT_MS = 10_000;
 const MAX_KEPT = 1000;
 
 /** Events that may wait for a slow reader before it is dropped. */
 const MAX_WAITING = 10_000;
 
-/** Fan-out of events. */
 export class EventHub {
   readonly #listeners = new Set<(change: ProcessChange) => void>();
   readonly #closers = new Set<() => void>();
   readonly #openedAt = performance.now();
   #kept: ProcessChange[] | undefined = [];
 
-  /** Whether there is anyone to tell. */
+  /** True if events are neither received nor kept. */
   get idle(): boolean {
     return this.#listeners.size === 0 && !this.#keeps();
   }
 
-  /** Tells everyone. */
+  /** Sends an event to all listeners. */
   publish(change: ProcessChange): void {
     if (this.#keeps()) this.#kept!.push(change);
     for (const listener of [...this.#listeners]) listener(change);
   }
 
-  /** Calls `listener` with all news from now on; returns its undoing. */
+  /** Calls `listener` with each new event. Returns an unsubscribe function. */
   listen(listener: (change: ProcessChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -41,8 +40,8 @@ export class EventHub {
   }
 
   /**
-   * All news from now on, until cancelled, aborted or closed; before them those after `since`, in
-   * milliseconds since the epoch, as far as they are kept.
+   * Streams kept events after `since`, in milliseconds since the epoch, then new events, until
+   * cancelled, aborted or closed.
    */
   stream(signal?: AbortSignal, since = Infinity): ReadableStream<ProcessChange> {
     let end = () => {};

@@ -1,4 +1,4 @@
-/** The library's face: a supervisor whose failures are thrown. */
+/** The API of the library: a supervisor that throws failures. */
 
 import { inScriptFolder } from "../library/script_folder.ts";
 import type {
@@ -39,9 +39,9 @@ import { outputLines } from "./output_lines.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /**
- * Supervises processes. Every method that takes an id also takes a numeric id as text, a
- * name, a base name or a unique prefix of an id. What fails throws a `ProcsupError`: besides the codes
- * named at each method `process_not_found`, `ambiguous_target`, and `closed` after `close()`.
+ * Supervises processes. Every method that takes an id also takes a numeric id as text, a name, a
+ * base name or a unique prefix of an id. Failures throw a `ProcsupError`: besides the codes named
+ * at each method, `process_not_found`, `ambiguous_target`, and `closed` after `close()`.
  */
 export class Manager extends ProcessHost implements AsyncDisposable {
   readonly #supervisor: Supervisor;
@@ -59,19 +59,18 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     });
   }
 
-  /** The program ends without `close()`: each app gets its stop signal. */
+  /** Sends each app its stop signal if the program ends without `close()`. */
   #ended(): void {
     if (this.#leaves) return;
     for (const process of this.#supervisor.registry.list()) {
-      // What has ended meanwhile takes none.
       if (process.snapshot.pid > 0) process.signal(process.config.stopSignal);
     }
   }
 
   /**
-   * Opens a manager on its directory and takes up what an earlier one left running there.
-   * Throws `invalid_config`, `home_unusable`, `home_in_use` when another manager or a daemon has the
-   * directory, and `forbidden` when Deno was not given the permissions that supervising needs.
+   * Opens a manager on its directory and adopts processes that an earlier one left running. Throws
+   * `invalid_config`, `home_unusable`, `home_in_use` if another manager or a daemon uses the
+   * directory, and `forbidden` if Deno permissions are missing.
    */
   static async open(config: ManagerConfig = {}, { signal }: CallOptions = {}): Promise<Manager> {
     signal?.throwIfAborted();
@@ -79,56 +78,57 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     try {
       return new Manager(await unlessAborted(signal, () => opening), config);
     } catch (error) {
-      // The caller gave up and will not close it.
+      // The caller aborted and will not close it.
       opening.then((supervisor) => supervisor.release(), () => {});
       throw inLibraryWords(error);
     }
   }
 
-  /** Starts a process, or its instances, as `start()` does, and returns the (first) id, a UUID. */
+  /** Starts a process, or its instances, like `start()`. Returns the (first) id, a UUID. */
   async addProcess(config: ProcessConfigInput, options: StartOptions = {}): Promise<string> {
     return (await this.launch(config, { ...options, start: true })).id;
   }
 
   /**
-   * Ends a process and all it started: its stop signal, and SIGKILL after the timeout, a Go duration
-   * (`"5s"`) or nanoseconds; default: its `stopTimeout`. Throws `stop_failed`.
+   * Stops a process and everything it started: sends its stop signal, and SIGKILL after the
+   * timeout, a Go duration (`"5s"`) or nanoseconds; default: its `stopTimeout`. Throws
+   * `stop_failed`.
    */
   override async stop(id: string, how: DurationInput | StopOptions = {}): Promise<void> {
     const { signal, ...options } = this.#now(() => stopOptions(how));
     await this.#all(signal, () => this.#live.stop(id, options));
   }
 
-  /** SIGKILL at once. */
+  /** Stops a process with SIGKILL at once. */
   async forceStop(id: string, options: CallOptions = {}): Promise<void> {
     await this.stop(id, { ...options, force: true });
   }
 
   /**
-   * Stops and starts, between the restart hooks; starts what is stopped. Throws as `start()` does when
-   * it does not come up.
+   * Stops and starts a process between the restart hooks, or starts a stopped one. Throws like
+   * `start()` if it does not come up.
    */
   override async restart(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
     await this.#all(signal, () => this.#live.restart(id, how));
   }
 
   /**
-   * Sends the reload signal, or stops and starts, between the reload hooks. The instances of one
-   * follow each other, each when the one before it is ready. Throws as `restart()` does.
+   * Sends the reload signal, or stops and starts, between the reload hooks. Instances reload one
+   * after the other, each once the previous one is ready. Throws like `restart()`.
    */
   override async reload(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
     await this.#all(signal, () => this.#live.reload(id, how));
   }
 
-  /** Reloads the instances of a process a batch at a time, and goes on no further when one fails. */
+  /** Reloads the instances of a process in batches. Stops at the first failure. */
   override async rollingReload(id: string, options: RollingOptions = {}): Promise<void> {
     const { signal, ...how } = options;
     await this.#all(signal, async () => (await this.#live.rollingReload(id, how)).outcomes);
   }
 
   /**
-   * Changes how many instances there are of the process of that name: `4`, `"+2"` or `"-1"`. Throws
-   * as `restart()` does.
+   * Changes the number of instances of the process of that name: `4`, `"+2"` or `"-1"`. Throws like
+   * `restart()`.
    */
   override async scale(
     name: string,
@@ -138,7 +138,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     await this.#all(signal, () => this.#live.scale(name, instances, how));
   }
 
-  /** Sends a signal to the app itself, by name or number. Throws `wrong_state` when it does not run. */
+  /** Sends a signal, by name or number, to an app. Throws `wrong_state` if none runs. */
   override async signal(
     id: string,
     name: SignalName | number,
@@ -154,8 +154,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   }
 
   /**
-   * Resolves when a process, or each of its instances, has come to a point in its life, or at once if
-   * it is there. Throws `timeout`, and `wrong_state` when it is removed meanwhile.
+   * Resolves when a process, or each of its instances, has reached a state, or at once if it has
+   * already. Throws `timeout`, and `wrong_state` if it is removed meanwhile.
    */
   override async wait(
     id: string,
@@ -168,7 +168,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     );
   }
 
-  /** Stops a process and forgets it; its logs stay. */
+  /** Stops a process and removes it; its logs stay. */
   override async remove(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#all(signal, () => this.#live.remove(id));
   }
@@ -184,7 +184,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   }
 
   /**
-   * Lines of the logs of a process, or of several in the order of their time. What is followed ends
+   * Lines of the logs of one or more processes, in order of time. With `follow`, the stream ends
    * when the processes are removed or the manager is closed.
    */
   override lines(id: string, options: LineOptions = {}): ReadableStream<OutputLine> {
@@ -195,8 +195,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   }
 
   /**
-   * A process's log as it stands on the disk, byte for byte; with one of `since`, `until` and `grep`
-   * the lines of it that are wanted. Last lines that were rotated away come from the archives.
+   * The bytes of a process's log as on disk; with `since`, `until` or `grep`, only matching lines.
+   * Reads archives too if the last lines were rotated away.
    */
   logs(id: string, options: LogOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
     return this.#now(() => {
@@ -220,33 +220,33 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     return this.#now(() => this.#live.logFiles(id).stderr);
   }
 
-  /** Empties the logs of a process and removes their archives; it goes on writing. */
+  /** Empties the logs of a process and removes their archives; the app continues to write. */
   override async flush(id: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#all(signal, () => this.#live.flush(id));
   }
 
-  /** News of all processes from now on; ends with `close()`, and for a reader who is 10,000 behind. */
+  /** New events of all processes. Ends at `close()`, and if a reader is 10,000 events behind. */
   events({ signal }: EventOptions = {}): ReadableStream<ProcessChange> {
     return this.#now(() => this.#live.events(signal));
   }
 
   /**
-   * Saves the list of processes to the disk; returns how many. Throws `wrong_state` for an empty one,
-   * `home_unusable` when it cannot be written.
+   * Saves the list of processes to the disk and returns their number. Throws `wrong_state` for an
+   * empty list, and `home_unusable` if it cannot be written.
    */
   override async save({ signal, ...options }: SaveOptions = {}): Promise<number> {
     return await this.#do(signal, () => Promise.resolve(this.#live.save(options)));
   }
 
-  /** Brings back the saved processes that are not here, and starts those that were up. */
+  /** Restores missing saved processes, and starts those that were running. */
   override async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
     return await this.#do(signal, () => this.#live.resurrect());
   }
 
   /**
-   * Stops all processes, the last one first, waits for their hooks that are under way, and cleans up;
-   * logs and saved state stay. With `onExit: "leave"` the processes go on. Safe to call several times.
-   * Throws `stop_failed` when something would not end.
+   * Stops all processes, the last one first, waits for their running hooks, and cleans up; logs and
+   * saved state stay. With `onExit: "leave"` the processes keep running. Safe to call several
+   * times. Throws `stop_failed` if a process does not end.
    */
   async close(): Promise<void> {
     this.#ignoreSignals();
@@ -259,13 +259,13 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     await this.close();
   }
 
-  /** Lets go of all processes and leaves them running, for the next manager to take up. */
+  /** Closes the manager and leaves all processes running, for the next manager to adopt. */
   release(): void {
     this.#ignoreSignals();
     this.#supervisor.release();
   }
 
-  /** The supervisor of a manager that is not closed. */
+  /** The supervisor. Throws `closed` after the manager was closed. */
   get #live(): Supervisor {
     if (!this.#supervisor.closing) return this.#supervisor;
     throw new ProcsupError("closed", "The manager is closed");
@@ -290,7 +290,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     return this.inspect(first!.process.identity.id);
   }
 
-  /** Makes processes what configurations say. */
+  /** Applies configurations to processes. */
   protected override async bringTo(
     configs: readonly ProcessConfigInput[],
     { signal, ...how }: StartOptions,
@@ -305,7 +305,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     });
   }
 
-  /** All that a process wrote to one of its logs. */
+  /** A whole log of a process. */
   protected override async output(
     id: string,
     stream: LogStream,
@@ -314,7 +314,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     return await new Response(this.logs(id, { ...options, stderr: stream === "stderr" })).text();
   }
 
-  /** A process as it stands, without a reading of what it uses. */
+  /** The current information about a process, without its resource usage. */
   protected override known(id: string): ProcessInfo | undefined {
     try {
       return this.#supervisor.process(id).info();
@@ -324,7 +324,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     }
   }
 
-  /** A verb on several processes: throws the first failure, and what the run said last. */
+  /** Runs a verb on several processes. Throws the first failure, see `throwFailed()`. */
   async #all(
     signal: AbortSignal | undefined,
     act: () => Promise<readonly Outcome[]>,
@@ -353,7 +353,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   }
 }
 
-/** Throws the first failure of several, if there is one; that of a start with the last words of its run. */
+/** Throws the first failure, if any. The error of a failed start has the last output of its run. */
 function throwFailed(outcomes: readonly Outcome[]): void {
   const failed = outcomes.find(({ error }) => error !== undefined);
   if (failed?.error?.code !== "start_failed") return throwFirst(outcomes);

@@ -5,61 +5,61 @@ import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { LineFilter } from "../model/log_line.ts";
 
-/** What a manager is made with. */
+/** Options of `Manager.open()`. */
 export interface ManagerConfig {
-  /** Directory for logs and saved state; default `$TMPDIR/procsup-<uid>`. One manager at a time. */
+  /** Directory for logs and saved state, used by one manager. Default: `$TMPDIR/procsup-<uid>`. */
   readonly logDir?: string;
   /** Values for all processes that do not set them themselves. */
   readonly defaults?: ProcessDefaults;
-  /** Gets what the supervisor itself has to say; default: nothing is said. */
+  /** Called with warnings of the supervisor; ignored by default. */
   readonly warn?: (message: string) => void;
   /**
-   * What `close()` does with the processes: `stop`, the default, or `leave` them running, for the next
-   * manager on the directory to take up. A program that ends without `close()`, by `Deno.exit()`,
-   * sends them their stop signal under `stop`; one that is killed leaves them.
+   * `stop`, the default: `close()` stops the processes. A program that ends without it, such as by
+   * `Deno.exit()`, sends them their stop signal; one that is killed leaves them running. `leave`:
+   * they keep running, and the next manager on the directory adopts them.
    */
   readonly onExit?: "stop" | "leave";
   /**
-   * Signals that close the manager and then end the program, a second one by SIGKILL for all; `true`:
-   * SIGINT, SIGTERM and SIGHUP. Default: none, they are the program's.
+   * Signals that close the manager and then end the program; a second signal kills all processes.
+   * `true` means SIGINT, SIGTERM and SIGHUP. Default: none.
    */
   readonly signals?: boolean | readonly Deno.Signal[];
 }
 
-/** What the daemon asks for besides. Not exported by the library. */
+/** Additional options of the daemon. Not exported by the library. */
 export interface SupervisorConfig extends ManagerConfig {
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
-  /** Gets all news, what is found out while opening included. */
+  /** Called with all events, including those while opening. */
   readonly onNews?: (change: ProcessChange) => void;
-  /** Whether standard input stays open for apps that do not say; default false. */
+  /** Default of the key `stdin`; false if unset. */
   readonly stdin?: boolean;
-  /** Called within a second when a file of the home was made or removed. */
+  /** Called within a second after a file of the home was created or removed. */
   readonly onHomeChanged?: () => void;
-  /** Called when another supervisor has taken the home; default: the manager lets go of everything. */
+  /** Called when another supervisor has taken the home. Default: `release()`. */
   readonly onHomeLost?: () => void;
 }
 
-/** How a log is read. */
+/** Options of reading a log. */
 export interface LogOptions extends Omit<LineFilter, "grep"> {
-  /** Deliver that many of the last lines first; 0, the default, means all. */
+  /** Number of last lines to deliver first; 0, the default, means all. */
   readonly tail?: number;
   /**
-   * Go on with what is written from now on, until the process is removed or the manager closed: the
-   * stream ends then with what was written last. Goes with no `until`.
+   * Continue with new lines until the process is removed or the manager closed, up to the last
+   * line. Cannot be used with `until`.
    */
   readonly follow?: boolean;
   /** Standard error instead of standard output. */
   readonly stderr?: boolean;
   /** Ends the stream, without an error. */
   readonly signal?: AbortSignal;
-  /** Nothing of what is there, only what is written from now on. */
+  /** Only new lines, none that exist already. */
   readonly newOnly?: boolean;
   /** Only lines that match. */
   readonly grep?: string | RegExp;
 }
 
-/** How news are read. */
+/** Options of reading events. */
 export interface EventOptions {
   /** Ends the stream, without an error. */
   readonly signal?: AbortSignal;

@@ -1,4 +1,4 @@
-/** Takes a home, takes up what runs in it, and looks after its files from then on. */
+/** Opens a supervisor: takes its home, adopts running processes and guards the home's files. */
 
 import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
 import { checkedConfig } from "./check_options.ts";
@@ -8,9 +8,9 @@ import { Supervisor } from "./supervisor.ts";
 import { takeHome, type TakenHome } from "./take_home.ts";
 
 /**
- * Opens a supervisor on its directory and takes up what an earlier one left running there. Throws
- * `invalid_config`, `home_unusable`, `home_in_use` when another supervisor has the directory, and
- * `forbidden` when Deno was not given the permissions that supervising needs.
+ * Opens a supervisor on its directory and adopts processes that an earlier one left running. Throws
+ * `invalid_config`, `home_unusable`, `home_in_use` if another supervisor uses the directory, and
+ * `forbidden` if Deno permissions are missing.
  */
 export async function openSupervisor(given: SupervisorConfig): Promise<Supervisor> {
   const config = checkedConfig(given);
@@ -41,7 +41,7 @@ async function take(config: SupervisorConfig): Promise<Supervisor> {
   }
 }
 
-/** Looks after the files of a home until it is released. */
+/** Restores removed files of a home until it is released. */
 function guardHome(
   home: TakenHome,
   supervisor: Supervisor,
@@ -70,7 +70,7 @@ function guardHome(
   });
 }
 
-/** An inode alone is given again to the next folder. */
+/** Identifies a folder. The inode alone is not enough: a new folder may reuse it. */
 function identityOf(path: string): string {
   const { ino, birthtime } = Deno.lstatSync(path);
   return `${ino} ${birthtime?.getTime()}`;

@@ -1,4 +1,4 @@
-/** Lines of logs for the library: as objects, until the processes are gone. */
+/** Streams lines of logs as objects for the library, until the processes are removed. */
 
 import { type FeedForm, type FeedOptions, logFeed } from "../logs/log_feed.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
@@ -13,7 +13,7 @@ const FORM: FeedForm<readonly OutputLine[]> = {
   arrived: linesIn,
 };
 
-/** The lines of processes as they are wanted. Throws `bad_request`. */
+/** Streams lines of processes. Throws `bad_request`. */
 export function outputLines(
   processes: readonly ManagedProcess[],
   { tail = 0, follow = false, newOnly = false, stream, signal, ...filter }: LineOptions,
@@ -34,7 +34,7 @@ function linesIn({ of: { name, stream }, entries }: LogSlice): OutputLine[] {
   return entries.map(({ line, at }) => ({ name, stream, line, at: new Date(at) }));
 }
 
-/** The items of a stream of lists, until a signal ends it. */
+/** Streams the items of lists, until a signal aborts it. */
 function flattened<T>(
   lists: ReadableStream<readonly T[]>,
   signal: AbortSignal | undefined,

@@ -1,21 +1,21 @@
-/** How the end of a program closes its manager. */
+/** Closes a manager when its program ends. */
 
 import { parseSignal } from "../model/signal.ts";
 import { onSignals } from "../platform/signals.ts";
 
-/** What happens at a signal, and at the end of the program. */
+/** Callbacks for signals and for the end of the program. */
 export interface Closing {
-  /** At the first one; the program ends by the signal when it is done. */
+  /** Called at the first signal. Once it is done, the program ends by that signal. */
   readonly close: () => Promise<void>;
-  /** At a second one. */
+  /** Called at a second signal. */
   readonly hurry: () => void;
-  /** When the program ends without closing it: nothing can be waited for then. */
+  /** Called when the program ends without closing. It cannot wait for anything. */
   readonly ended: () => void;
 }
 
 const USUAL = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Listens until what it returns is called. */
+/** Listens until the returned function is called. */
 export function closeAt(
   signals: boolean | readonly Deno.Signal[],
   { close, hurry, ended }: Closing,
@@ -28,14 +28,14 @@ export function closeAt(
     closing = true;
     void close().catch(reportError).finally(() => {
       listening[Symbol.dispose]();
-      // By the default of the signal: who started the program sees what ended it.
+      // End by the signal itself, so that the parent process sees it.
       Deno.kill(Deno.pid, name);
     });
   });
   globalThis.addEventListener("unload", ended);
   return () => {
     globalThis.removeEventListener("unload", ended);
-    // The end of the program is still to come.
+    // While closing, keep listening for a second signal.
     if (!closing) listening[Symbol.dispose]();
   };
 }

@@ -1,4 +1,4 @@
-/** Gives processes another configuration, and replaces what runs only where the change asks for it. */
+/** Changes the configuration of processes. Replaces runs only if the change needs it. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
@@ -10,30 +10,28 @@ import { isKeptUp } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
 import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
 
-/** How processes get another configuration. */
 export interface ReloadOptions extends Omit<RollingOptions, "config"> {
-  /** Reload all of them, whatever has changed. */
+  /** Reload all of them, even if nothing has changed. */
   readonly always?: boolean;
 }
 
-/** What becomes of a configuration. */
 export interface ReconfigureOptions extends ReloadOptions {
   /** Keys in wire form. */
   readonly keys: Readonly<Record<string, unknown>>;
-  /** The keys are all there is, the others get their defaults. Else they are a merge patch. */
+  /** True: other keys get their defaults. False: the keys are a merge patch. */
   readonly replace?: boolean;
 }
 
-/** What came of it: outcomes of those that were reloaded. */
+/** The result, with outcomes of the reloaded processes. */
 export interface Reconfigured extends RollingResult {
   readonly fields: readonly FieldChange[];
-  /** Those that were not reloaded, and have the configuration for their next start. */
+  /** Processes that were not reloaded and use the configuration from their next start. */
   readonly told: readonly ManagedProcess[];
 }
 
 /**
- * Reloads those that have to run with the configuration, see `needsRestart()`; the others get it for
- * their next start, unless a reload failed: they keep what they had.
+ * Reloads processes that need a restart for the change, see `needsRestart()`. The others use the
+ * configuration from their next start, or keep the old one if a reload failed.
  */
 export async function reloadWith(
   processes: readonly ManagedProcess[],
@@ -51,7 +49,7 @@ export async function reloadWith(
   return { ...result, fields, told };
 }
 
-/** The changed configurations. They differ from each other after a failed rolling reload. */
+/** The changes of the first process that differs: after a failed rolling reload not all do. */
 export function firstChanges(
   processes: readonly ManagedProcess[],
   config: ProcessConfig,
@@ -61,8 +59,8 @@ export function firstChanges(
 }
 
 /**
- * The changed configuration of processes, in wire form. Throws `bad_request` when they are not
- * instances of one process, or when the keys would make them another one.
+ * The changed configuration of processes, in wire form. Throws `bad_request` if they are not
+ * instances of one process, and `invalid_config` if a key cannot be changed.
  */
 export function changedConfig(
   processes: readonly ManagedProcess[],
@@ -75,10 +73,7 @@ export function changedConfig(
     : mergePatch(keptUnder(keys, wireKeys(before)), expanded(keys));
 }
 
-/**
- * The configuration that all of them have, to be changed by `patch`. Throws `bad_request` when they
- * are not instances of one process, or when the patch would make them another one.
- */
+/** The common configuration of processes. Throws like `changedConfig()`. */
 function oneConfig(
   processes: readonly ManagedProcess[],
   patch: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** The processes under supervision: who they are, and where each change of theirs is recorded and told. */
+/** The supervised processes. Records and publishes their changes. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -20,7 +20,7 @@ import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "./retried_writes.ts";
 
-/** Where the registry's own troubles go. */
+/** Logs a problem. */
 export type Warn = (message: string) => void;
 
 /** All processes of a manager. */
@@ -28,14 +28,14 @@ export class Registry implements Observer {
   readonly #processes = new Map<string, ManagedProcess>();
   readonly #world: World;
   readonly #records: Records;
-  /** Writes of the home that the disk refused. */
+  /** Failed writes of the home. */
   readonly writes: RetriedWrites;
   readonly #recorder: Recorder;
   readonly #hub: EventHub;
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
   #nextNumericId = 0;
-  /** Called when a process is being launched. */
+  /** Called when a process is launched. */
   onLaunch: (process: ManagedProcess) => void = () => {};
   /** Called when the snapshot of a process has changed. */
   onChanged: (process: ManagedProcess, before: Snapshot) => void = () => {};
@@ -54,14 +54,14 @@ export class Registry implements Observer {
     );
   }
 
-  /** Automatic restarts of the last hour, as far as this registry was there. */
+  /** Automatic restarts of the last hour, since this registry exists. */
   get restartsLastHour(): number {
     return this.#restarts.lastHour(this.#world.clock.steady());
   }
 
   /** Every process, by numeric id. */
   list(): ManagedProcess[] {
-    // Processes that were brought back come after newer ones.
+    // Restored processes come after newer ones in the map.
     return [...this.#processes.values()]
       .sort((one, other) => one.identity.numericId - other.identity.numericId);
   }
@@ -84,18 +84,18 @@ export class Registry implements Observer {
     return names.map((name, index) => this.#create(config, name, index));
   }
 
-  /** Registers more instances of a process that is here. */
+  /** Registers more instances of an existing process. */
   addInstances(config: ProcessConfig, indexes: readonly number[]): ManagedProcess[] {
     return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index));
   }
 
-  /** Gives a process that was the only one the name of an instance; its logs move with it. */
+  /** Gives the only instance of a process the name of an instance, and moves its logs. */
   rename(process: ManagedProcess, name: string): void {
     process.rename(name);
     this.record(process);
   }
 
-  /** Reads what is on record. Numeric ids that were given once are not given again. */
+  /** Reads the records. Numeric ids are never reused. */
   readRecords(): FoundRecords {
     const found = this.#records.readAll();
     this.#nextNumericId = Math.max(this.#nextNumericId, found.nextNumericId);
@@ -107,7 +107,7 @@ export class Registry implements Observer {
     return this.#nextNumericId++;
   }
 
-  /** Registers a process that was recorded or saved, under its old identity as far as that is free. */
+  /** Registers a recorded or saved process. It gets a new numeric id if its own is taken. */
   restore(record: ProcessRecord): ManagedProcess {
     this.#refuseTaken(record.identity.name);
     const taken = this.list().some((process) =>
@@ -120,8 +120,8 @@ export class Registry implements Observer {
   }
 
   /**
-   * Forgets a process that was stopped. Throws `wrong_state` when a start came meanwhile, which is the
-   * later request, and `home_unusable` when its record cannot be removed.
+   * Removes a stopped process. Throws `wrong_state` if it was started meanwhile, because the later
+   * request wins, and `home_unusable` if its record cannot be removed.
    */
   remove(process: ManagedProcess): void {
     if (!AT_REST.has(process.snapshot.state)) {
@@ -151,7 +151,7 @@ export class Registry implements Observer {
     if (this.#processes.has(process.identity.id)) this.#recorder.recordSoon(process);
   }
 
-  /** Puts on record what was put off, and nothing from now on. */
+  /** Writes all delayed records, and nothing after that. */
   freeze(): void {
     this.#recorder.freeze();
   }
@@ -162,18 +162,18 @@ export class Registry implements Observer {
     this.freeze();
   }
 
-  /** Writes nothing from now on: the files of the home are another supervisor's. */
+  /** Stops all writes: another supervisor owns the home now. */
   abandonRecords(): void {
     this.writes.abandon();
     this.#recorder.abandon();
   }
 
-  /** Puts on record what was put off. */
+  /** Writes all delayed records. */
   recordRest(): void {
     this.#recorder.recordRest();
   }
 
-  /** Puts everything on record again: the files are gone. */
+  /** Writes all records again after their files were removed. */
   recordAnew(): void {
     this.#recorder.recordAnew(this.list(), this.#nextNumericId);
   }
@@ -239,8 +239,8 @@ export class Registry implements Observer {
   }
 
   /**
-   * Dependencies must be there first, so that only a change of what is here can make a cycle.
-   * Throws `invalid_config` naming the one that is not there, or the cycle.
+   * Dependencies must exist already, so only a change of an existing process can make a cycle.
+   * Throws `invalid_config` with the missing dependency, or the cycle.
    */
   checkDependencies(config: ProcessConfig): void {
     const dependencies = Object.keys(config.dependsOn);
@@ -290,7 +290,7 @@ export class Registry implements Observer {
   }
 }
 
-/** A crash that is followed by another start passes through without resting there. */
+/** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */
 function crashedOnTheWay(
   { snapshot: now, config }: ManagedProcess,
   before: Snapshot,
@@ -303,7 +303,7 @@ function crashedOnTheWay(
   return !(ended && now.lastExit !== null && isSuccess(now.lastExit, config));
 }
 
-/** True if it reached a state. `running` is reported with the pid, which is known a moment later. */
+/** Whether it reached a new state. `running` counts from when the pid is known, shortly after. */
 function entered(before: Snapshot, now: Snapshot): boolean {
   const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
   return known(now) && !(known(before) && before.state === now.state);

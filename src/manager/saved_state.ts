@@ -1,4 +1,4 @@
-/** What `save` writes and `resurrect` reads: sealed, synced, with the generations before it. */
+/** The list that `save` writes and `resurrect` reads: sealed, synced, with older generations. */
 
 import type { Resurrected } from "../library/options.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -25,22 +25,21 @@ interface SavedFile {
   readonly processes: readonly object[];
 }
 
-/** A list that was saved, and what was wrong with the newer ones. */
+/** A saved list, and the problems of newer ones. */
 export interface SavedList {
   readonly records: readonly ProcessRecord[];
   readonly problems: readonly string[];
 }
 
-/** How a list is saved. */
 export interface SaveWays {
   readonly allowEmpty: boolean;
   readonly warn: (message: string) => void;
 }
 
 /**
- * Saves the processes; returns how many. The file before it is kept as a generation; a damaged one is set aside.
- * Throws `wrong_state` rather than replace a list with an empty one, unless `allowEmpty`, and
- * `home_unusable` when it cannot be written.
+ * Saves the processes and returns their number. Keeps the previous file as a generation, and sets a
+ * damaged one aside. Throws `wrong_state` rather than replace a list with an empty one, unless
+ * `allowEmpty`, and `home_unusable` if it cannot be written.
  */
 export function saveState(
   path: string,
@@ -62,7 +61,7 @@ export function saveState(
   };
   const next = `${path}.tmp`;
   try {
-    // Before a generation goes, there is one more on the disk.
+    // Write the new list before removing the oldest generation.
     afresh(next, () => writeDurably(next, `${sealed(file)}\n`));
     shiftGenerations(path);
     Deno.renameSync(next, path);
@@ -91,8 +90,8 @@ export function loadState(path: string): SavedList {
 }
 
 /**
- * Brings back the saved processes that are not here, and starts those that were wanted up.
- * `refuseClosed` throws when the registry takes none any more.
+ * Restores missing saved processes, and starts those whose desired state is up. `refuseClosed`
+ * throws if the supervisor is closed.
  */
 export async function resurrect(
   registry: Registry,
@@ -124,7 +123,7 @@ export async function resurrect(
   return { count: restored.length, errors: [...problems, ...refused, ...errors] };
 }
 
-/** A saved process: what ran then does not run now. */
+/** The snapshot of a saved process without its run, which has ended. */
 function atRest({ desired, attempt, restarts, lastExit }: Snapshot): Snapshot {
   return { ...NEW, desired, attempt, restarts, lastExit };
 }

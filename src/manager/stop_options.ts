@@ -1,21 +1,20 @@
-/** Options of a stop, and the requests that they become. */
+/** Converts options of a stop to requests. */
 
 import type { StopOptions as Stop } from "../library/options.ts";
 import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { StopRequest } from "../process/requests.ts";
 
-/** How processes are stopped. */
 export interface StopOptions extends Omit<Stop, "signal"> {
-  /** False: no grace, as `force`. */
+  /** False: SIGKILL at once, like `force`. */
   readonly graceful?: boolean;
-  /** All at once, the default, or one after the other. */
+  /** Stop all at once, the default, or one after the other. */
   readonly parallel?: boolean;
 }
 
 const MAX_STOP_TIMEOUT_MS = 3_600_000;
 
-/** The request to one process. Throws `bad_request` for an invalid duration, or one over an hour. */
+/** The request to one process. Throws `bad_request` for an invalid timeout, or one over an hour. */
 export function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
   if (force || graceful === false) return { timeoutMs: 0 };
   if (timeout === undefined) return {};

@@ -1,4 +1,4 @@
-/** Every verb on the processes of one home, by target, and the life of that home. */
+/** The verbs on the processes of one home, and its shutdown. */
 
 import type { Resurrected } from "../library/options.ts";
 import { parseConfig } from "../model/config_schema.ts";
@@ -54,22 +54,21 @@ import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 import { untilReached } from "./wait_points.ts";
 
-/** How a process is added. */
 export interface AddOptions extends UpOptions {
-  /** Whether it is started, too: the default. */
+  /** Whether to start it as well; default true. */
   readonly start?: boolean;
 }
 
 /** Supervises the processes of one home. */
 export class Supervisor implements AsyncDisposable {
   readonly registry: Registry;
-  /** Rotates, notes times, flushes. */
+  /** Rotates and flushes logs, and records the times of lines. */
   readonly logs: LogKeeper;
-  /** Runs jobs, and restarts by the clock. */
+  /** Runs jobs, and restarts processes by the clock. */
   readonly scheduler: Scheduler;
-  /** Reads what processes use, once for everything that asks. */
+  /** Reads the resource usage of processes, once for all callers. */
   readonly usage: UsageSampler;
-  /** The operating system as its processes see it. */
+  /** Operating system functions for its processes. */
   readonly system: SystemWorld;
   readonly warn: (message: string) => void;
   readonly #home: TakenHome;
@@ -78,7 +77,7 @@ export class Supervisor implements AsyncDisposable {
   #closing = false;
   #closed: Promise<void> | undefined;
 
-  /** Use `openSupervisor()`, which also adopts what runs in the home. */
+  /** Use `openSupervisor()`, which also adopts running processes. */
   constructor(home: TakenHome, config: SupervisorConfig) {
     const { defaults = {}, warn = () => {}, clock, stdin } = config;
     const { paths } = this.#home = home;
@@ -106,17 +105,17 @@ export class Supervisor implements AsyncDisposable {
     return this.#infos(this.registry.list());
   }
 
-  /** The processes that a target addresses. */
+  /** The processes that match a target. */
   select(target: string): ProcessInfo[] {
     return this.#infos(this.registry.resolve(target));
   }
 
-  /** The one process that a target addresses, as it stands. */
+  /** Information about the one process that matches a target. */
   inspect(target: string): ProcessInfo {
     return this.info(this.process(target));
   }
 
-  /** The one process that a target addresses. */
+  /** The one process that matches a target. */
   process(target: string): ManagedProcess {
     const found = this.registry.resolve(target);
     if (found.length > 1) throw ambiguous(target, found);
@@ -124,7 +123,7 @@ export class Supervisor implements AsyncDisposable {
     return found[0]!;
   }
 
-  /** A process as it stands after a verb. */
+  /** Information about a process. */
   info(process: ManagedProcess): ProcessInfo {
     return this.#infos([process])[0]!;
   }
@@ -134,17 +133,17 @@ export class Supervisor implements AsyncDisposable {
     return this.process(target).logs;
   }
 
-  /** News of all processes from now on, or as far as they are kept from `since` on. */
+  /** Kept events after `since`, then new events of all processes. */
   events(signal?: AbortSignal, since?: number): ReadableStream<ProcessChange> {
     return this.#hub.stream(signal, since);
   }
 
-  /** Calls `listener` with all news from now on, while they happen; returns its undoing. */
+  /** Calls `listener` synchronously with each new event. Returns an unsubscribe function. */
   listen(listener: (change: ProcessChange) => void): () => void {
     return this.#hub.listen(listener);
   }
 
-  /** Registers a configuration in wire form and starts its instances. Throws before anything is done. */
+  /** Registers a configuration in wire form and starts its instances. Throws before any change. */
   async add(wire: Record<string, unknown>, options: AddOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
     const config = this.parse(wire);
@@ -156,7 +155,7 @@ export class Supervisor implements AsyncDisposable {
     return await up;
   }
 
-  /** Starts what was registered, unless it is gone again. The clock starts jobs. */
+  /** Starts registered processes, except jobs and those that were removed meanwhile. */
   startAdded(
     added: readonly ManagedProcess[],
     { start = true, ...options }: AddOptions = {},
@@ -173,7 +172,7 @@ export class Supervisor implements AsyncDisposable {
     return parseConfig({ ...wireDefaults(this.#defaults, wire), ...wire });
   }
 
-  /** Throws `invalid_config` when a configuration could not be started beside all others. */
+  /** Throws `invalid_config` if a configuration could not be started beside all others. */
   async check(config: ProcessConfig, others: Iterable<ProcessConfig> = []): Promise<void> {
     const all = [...this.registry.list().map((process) => process.config), ...others];
     await checkConfig(config, { world: this.system.world, others: all });
@@ -188,7 +187,7 @@ export class Supervisor implements AsyncDisposable {
     return await runWaves(inWaves(processes), (process) => start(process, options));
   }
 
-  /** Stops processes: those that depend on others first. */
+  /** Stops processes; those that depend on others first. */
   async stop(target: string, options: StopOptions = {}): Promise<Outcome[]> {
     const request = stopRequest(options);
     const waves = reversed(inWaves(this.registry.resolve(target)));
@@ -200,7 +199,7 @@ export class Supervisor implements AsyncDisposable {
     return this.#onEach(target, (process) => process.restart(options), withoutJobs);
   }
 
-  /** Reloads processes, the instances of one in turn. */
+  /** Reloads processes; instances of one process one after the other. */
   async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
     return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
@@ -213,8 +212,8 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /**
-   * Gives the instances of a process another configuration; see `reloadWith()`. Throws as `check()`
-   * does before anything is done.
+   * Changes the configuration of the instances of a process; see `reloadWith()`. Throws like
+   * `check()` before any change.
    */
   async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
     this.#refuseClosed();
@@ -230,7 +229,7 @@ export class Supervisor implements AsyncDisposable {
     return done;
   }
 
-  /** Changes how many instances of a process there are. */
+  /** Changes the number of instances of a process. */
   async scale(name: string, change: string | number, options: UpOptions = {}): Promise<Outcome[]> {
     this.#refuseClosed();
     const outcomes = await scale(this.registry, name, change, options);
@@ -238,14 +237,14 @@ export class Supervisor implements AsyncDisposable {
     return outcomes;
   }
 
-  /** Stops and forgets processes. */
+  /** Stops and removes processes. */
   async remove(target: string): Promise<Outcome[]> {
     const outcomes = await this.#onEach(target, (process) => this.#remove(process));
     await this.scheduler.sync();
     return outcomes;
   }
 
-  /** The same for all instances of the named apps, in the reverse order of starts. */
+  /** Stops and removes all instances of the named apps, in reverse order of starts. */
   async removeApps(names: ReadonlySet<string>, reason?: string): Promise<Outcome[]> {
     this.#refuseClosed();
     const going = this.registry.list().filter(({ config }) => names.has(config.name));
@@ -262,18 +261,18 @@ export class Supervisor implements AsyncDisposable {
     this.logs.forget(process, this.registry.list());
   }
 
-  /** Empties the logs of processes, archives included. */
+  /** Empties the logs of processes and removes their archives. */
   flush(target: string): Promise<Outcome[]> {
     return this.#onEach(target, (process) => this.logs.flush(process));
   }
 
-  /** Sends a signal to the apps themselves. */
+  /** Sends a signal to the main processes of apps. */
   signal(target: string, signal: SignalName): Promise<Outcome[]> {
     const act = (process: ManagedProcess) => Promise.resolve(process.signal(signal));
     return this.#onEach(target, act, thoseThatRun);
   }
 
-  /** Resolves when every process has come to a point in its life; see `untilReached()`. */
+  /** Resolves when every process has reached a point in its life; see `untilReached()`. */
   async waitFor(target: string, point: WaitPoint, signal?: AbortSignal): Promise<ProcessInfo[]> {
     const processes = this.registry.resolve(target);
     await untilReached(processes, point, signal);
@@ -295,7 +294,7 @@ export class Supervisor implements AsyncDisposable {
     return saveState(this.#home.paths.saved, this.registry.list(), { allowEmpty, warn: this.warn });
   }
 
-  /** Brings back the saved processes that are not here, and starts those that were up. */
+  /** Restores missing saved processes, and starts those that were up. */
   async resurrect(): Promise<Resurrected> {
     const { saved } = this.#home.paths;
     const resurrected = await resurrect(this.registry, saved, () => this.#refuseClosed());
@@ -304,8 +303,9 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /**
-   * Stops all, the last one first, forgets them, waits for their hooks and cleans up; logs and saved
-   * state stay. Safe to call several times. Throws `stop_failed` when something would not end.
+   * Stops all processes, the last one first, removes them, waits for their hooks and cleans up;
+   * logs and saved state stay. Safe to call several times. Throws `stop_failed` if a process does
+   * not end.
    */
   close(): Promise<void> {
     return this.#closed ??= this.#close();
@@ -328,17 +328,17 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /**
-   * Stops all, the last one first, and waits for their hooks; they stay registered. No verb is taken
-   * from now on.
+   * Stops all processes, the last one first, and waits for their hooks. They stay registered.
+   * Further verbs are refused.
    */
   shutDown(): Promise<Outcome[]> {
     return this.#stopAll({ reason: "shutdown" });
   }
 
   /**
-   * The same at the end of a machine, or of a user's session. The records stay as they are: what is
-   * wanted up is started by the next supervisor of the home, of this boot or of another. One that is
-   * killed half-way has left enough: the next one adopts what still runs, and starts the others.
+   * Like `shutDown()`, when the machine or the user's session ends. The records stay unchanged: the
+   * next supervisor of the home starts the processes again, in this boot or another. If this one is
+   * killed half-way, the next one adopts processes that still run, and starts the others.
    */
   halt(): Promise<Outcome[]> {
     this.registry.freeze();
@@ -352,12 +352,12 @@ export class Supervisor implements AsyncDisposable {
     const processes = this.registry.list();
     const stop = (process: ManagedProcess) => process.stop(request);
     const outcomes = await runWaves(reversed(inWaves(processes)), stop);
-    // The caller may end right after, as a daemon does: nobody would end a hook at its timeout.
+    // Wait for hooks: if the caller ends, their timeouts end with it.
     await Promise.all(processes.map(({ journal }) => journal.over()));
     return outcomes;
   }
 
-  /** Lets go of all processes and leaves them running, for the next supervisor to take up. */
+  /** Closes the supervisor and leaves all processes running, for the next one to adopt. */
   release(): void {
     this.#closed ??= Promise.resolve();
     this.#closing = true;

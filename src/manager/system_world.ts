@@ -22,7 +22,7 @@ export interface SystemWorld {
   readonly files: RunFiles;
   readonly ready: ReadyFiles;
   readonly launcher: Launcher;
-  /** Closes what is open of its files. */
+  /** Closes its files. */
   close(): void;
 }
 
@@ -60,7 +60,7 @@ export function systemWorld(
       launcher.forget(runId);
       ready.forget(runId);
     },
-    // While its wrapper lives the app's pid cannot be another's: only the wrapper can collect it.
+    // While the wrapper lives, the app's pid cannot be reused: only the wrapper can reap it.
     signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),
     terminate: terminateRun,
     cleanUpOrphans,

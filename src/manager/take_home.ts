@@ -1,4 +1,4 @@
-/** The directory of a manager, which it has alone. */
+/** Takes the directory of a manager, which no other manager may use. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { holderOfRemoved, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
@@ -6,30 +6,30 @@ import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/
 import { dirname } from "../npm/path.js";
 import { lstatIfAny } from "../platform/stat.ts";
 
-/** How often the directory and its state are looked at: a system call each. */
+/** Interval of checks of the directory and its state folder: a system call each. */
 const LOOK_MS = 900;
 
-/** A change so short ago may hide another one: the file system's clock ticks every few milliseconds. */
+/** After a change this recent, check again: a later one may have the same time. */
 const TICK_MS = 1000;
 
-/** How long another supervisor may hold the lock before it finds out about this one and gives up. */
+/** Maximum wait for the lock: another supervisor may hold it briefly before it gives up. */
 const PATIENCE_MS = 1000;
 
-/** What follows from a look at the directory. */
+/** Callbacks for checks of the directory. */
 export interface HomeEvents {
-  /** A file in it was made or removed. The lock and the folders are in their place. */
+  /** A file in it was created or removed. The lock and the folders exist. */
   readonly changed: () => void;
-  /** Another supervisor has the directory now. No further look is taken. */
+  /** Another supervisor has taken the directory. The checks have ended. */
   readonly lost: () => void;
   readonly warn: (message: string) => void;
 }
 
-/** A directory that is taken until it is disposed of. */
+/** A directory that stays taken until this object is disposed of. */
 export class TakenHome implements Disposable {
   readonly paths: HomePaths;
   #lock: Lock;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** The directory and its state as they were when all was in its place. */
+  /** State of the folders at the last check without problems. */
   #seen = "";
   #busy = false;
   #released = false;
@@ -40,10 +40,10 @@ export class TakenHome implements Disposable {
     this.#lock = lock;
   }
 
-  /** Looks after the directory from now on: who removes a lock does not end what it stands for. */
+  /** Checks the directory from now on, and restores removed folders and a removed lock. */
   guard(events: HomeEvents): void {
     this.#timer = setInterval(() => this.#look(events), LOOK_MS);
-    // A program that uses the library may end.
+    // Do not keep a program alive that uses the library.
     Deno.unrefTimer(this.#timer);
   }
 
@@ -66,7 +66,7 @@ export class TakenHome implements Disposable {
     });
   }
 
-  /** Puts back what was removed; whether all is in its place. */
+  /** Restores removed folders and the lock. Resolves with false if that failed. */
   async #keep(events: HomeEvents): Promise<boolean> {
     try {
       prepareHome(this.paths.home);
@@ -102,7 +102,7 @@ export class TakenHome implements Disposable {
   }
 }
 
-/** Makes the directory, the library's own without one, and takes it. Throws `home_unusable`, `home_in_use`. */
+/** Creates and takes the directory, or the library's own. Throws `home_unusable`, `home_in_use`. */
 export async function takeHome(logDir: string | undefined): Promise<TakenHome> {
   const paths = prepareHome(logDir === undefined ? libraryHome() : absolute(logDir));
   const isNew = lstatIfAny(paths.lock) === undefined;

@@ -5,10 +5,10 @@ import type { Clock } from "../platform/clock.ts";
 import { type CpuMark, readUsage, type TreeUsage } from "../platform/usage.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
-/** Readings closer together than this would only measure noise: the last one is given again. */
+/** The last reading is reused for this long: a shorter interval would only measure noise. */
 const MIN_INTERVAL_MS = 500;
 
-/** A reading older than this no longer begins a span. */
+/** Readings of processes outside of the current request are dropped after this time. */
 const MAX_INTERVAL_MS = 60_000;
 
 /** Reads usage on demand. */
@@ -21,13 +21,13 @@ export class UsageSampler {
     this.#clock = clock;
   }
 
-  /** Usage of each process; zeros for one that does not run. */
+  /** Usage of each process; zeros if it does not run. */
   sample(processes: Iterable<ManagedProcess>): (process: ManagedProcess) => Usage {
     const read = this.read(processes);
     return (process) => read(process)?.usage ?? NO_USAGE;
   }
 
-  /** The last reading of each process that runs. */
+  /** The last reading of each running process. */
   read(
     processes: Iterable<ManagedProcess>,
   ): (process: Pick<ManagedProcess, "snapshot">) => TreeUsage | undefined {

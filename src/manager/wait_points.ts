@@ -1,4 +1,4 @@
-/** Waiting for a point in the life of processes. */
+/** Waits until processes reach a point in their life. */
 
 import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
