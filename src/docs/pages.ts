@@ -65,7 +65,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   packages: page("Packages", () => import("./packages.md", { with: { type: "text" } })),
 };
 
-/** The page of that topic in Markdown, undefined if there is no such page. */
+/** The page of a topic in Markdown; undefined if the topic is unknown. */
 export async function pageText(topic: string): Promise<string | undefined> {
   return Object.hasOwn(PAGES, topic) ? (await PAGES[topic]!.load()).default : undefined;
 }

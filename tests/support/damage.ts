@@ -1,8 +1,8 @@
-/** Damage to files, as a disk does it. */
+/** Damages files, like a faulty disk. */
 
 /** Flips one bit of a file. */
 export function flip(path: string, bit: number): void {
-  // In its place: a file with holes keeps them.
+  // Write in place: a sparse file keeps its holes.
   using file = Deno.openSync(path, { read: true, write: true });
   const byte = new Uint8Array(1);
   file.seekSync(bit >> 3, Deno.SeekMode.Start);

@@ -2,28 +2,28 @@
 
 import { tempHome } from "./temp_home.ts";
 
-/** The executable that the tests are run with, if any: see `deno task test:executable`. */
+/** Path of the executable that the tests run, if any; see `deno task test:executable`. */
 export const built: string | undefined = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
 
 /** Whether it is the portable form. */
 export const portable: boolean = built !== undefined &&
   Deno.readTextFileSync(built).slice(0, 200).includes("the portable form");
 
-/** Whether a test may mount file systems of its own. */
+/** Whether a test may mount file systems. */
 export const mayMount: boolean = new Deno.Command("unshare", {
   args: ["-m", "mount", "-t", "tmpfs", "none", "/mnt"],
   stdout: "null",
   stderr: "null",
 }).outputSync().success;
 
-/** How a run differs from one with nothing but a HOME. */
+/** Changes to a run; the default environment has only `HOME`. */
 export interface Setting {
   readonly env?: Readonly<Record<string, string>>;
-  /** A shell command that is run first, with mounts of its own. */
+  /** A shell command to run first, in a new mount namespace. */
   readonly mount?: string;
 }
 
-/** A folder with the executable in it, which is HOME as well. */
+/** A folder that contains the executable and is also `HOME`. */
 export class Alone implements AsyncDisposable {
   readonly #temp = tempHome("/var/tmp");
   readonly path = this.#temp.path;
@@ -40,7 +40,7 @@ export class Alone implements AsyncDisposable {
     return /^hash=([0-9a-f]{64})$/m.exec(Deno.readTextFileSync(this.program).slice(0, 1000))![1]!;
   }
 
-  /** That folder. */
+  /** Path of the folder that it unpacks to. */
   get unpacked(): string {
     return `${this.cache}/${this.hash}`;
   }
@@ -50,7 +50,7 @@ export class Alone implements AsyncDisposable {
     return [...Deno.readDirSync(this.cache)].map(({ name }) => name).sort();
   }
 
-  /** Runs it with nothing in its environment but HOME. */
+  /** Runs it, by default with only `HOME` in its environment. */
   async run(args: readonly string[], { env = { HOME: this.path }, mount }: Setting = {}) {
     const words = mount === undefined
       ? [this.program, ...args]

@@ -7,7 +7,7 @@ interface Timer {
   readonly act: () => void;
 }
 
-/** Time under a test's control. */
+/** A clock under a test's control. */
 export class FakeClock implements Clock {
   readonly #timers = new Set<Timer>();
   #steady = 0;
@@ -22,7 +22,7 @@ export class FakeClock implements Clock {
     return Date.UTC(2026, 0, 1, 12) + this.#jumpedMs + this.#steady;
   }
 
-  /** Sets the wall clock forward or back; no time passes by it. */
+  /** Sets the wall clock forward or back. The steady clock does not change. */
   jump(ms: number): void {
     this.#jumpedMs += ms;
   }
@@ -37,7 +37,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Lets that many milliseconds pass, and fires what is due in order of time. */
+  /** Lets `ms` milliseconds pass, and fires due timers in order of time. */
   advance(ms: number): void {
     const end = this.#steady + ms;
     for (;;) {

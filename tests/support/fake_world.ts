@@ -1,4 +1,4 @@
-/** A world of children that live and die as a test says. */
+/** A world of child processes that a test controls. */
 
 import type { Exit } from "../../src/model/process_info.ts";
 import type { Run } from "../../src/model/process_state.ts";
@@ -17,7 +17,7 @@ import { waitFor } from "./wait_for.ts";
 export class FakeChild implements Child {
   readonly run: Run;
   readonly spec: LaunchSpec | undefined;
-  /** Signals that were sent to it alone. */
+  /** Signals sent to the app itself. */
   readonly signals: SignalName[] = [];
   readonly pid: Promise<number>;
   readonly exited: Promise<Exit>;
@@ -32,17 +32,16 @@ export class FakeChild implements Child {
     this.exited = this.#exited.promise;
   }
 
-  /** Whether it runs. */
   get alive(): boolean {
     return !this.#over;
   }
 
-  /** Lets the app's pid become known. */
+  /** Makes the app's pid known. */
   begin(): void {
     this.#pid.resolve(this.run.wrapperPid + 1);
   }
 
-  /** Lets it end by itself, or by a signal. */
+  /** Ends it with an exit code or by a signal. */
   exit(how: number | SignalName): void {
     this.#over = true;
     const at = new Date(Date.UTC(2026, 0, 1, 12));
@@ -59,23 +58,23 @@ export class FakeWorld implements World {
   readonly inherited = { PATH: "/usr/bin:/bin" };
   readonly stdin = false;
   readonly apps: string;
-  /** Every launch and adoption, in their order. */
+  /** All launched and adopted children, in order. */
   readonly children: FakeChild[] = [];
-  /** Signals by which runs were ended. */
+  /** Signals that terminated runs. */
   readonly ends: SignalName[] = [];
-  /** Whether apps learn their pid at once, and end at once when they are asked to. */
+  /** Whether pids are known at once, and apps end at once when terminated. */
   prompt = true;
-  /** Pids that nothing ends. */
+  /** Pids that survive termination. */
   unending: readonly number[] = [];
-  /** Called before each end; may throw. */
+  /** Called before each termination; may throw. */
   beforeEnd: () => void = () => {};
-  /** Whether two runs of a process may be up at once. */
+  /** Whether two runs of a process may overlap. */
   overlaps = false;
-  /** What the next launch waits for. */
+  /** The next launch waits for this promise. */
   busyLaunching: Promise<void> | undefined;
   /** Called before each launch; may throw. */
   beforeLaunch: (spec: LaunchSpec) => void = () => {};
-  /** Resolves when what an app left behind has ended. */
+  /** Resolves when leftover processes of an app have ended. */
   cleanup: Promise<number> = Promise.resolve(0);
   readonly #ready = new Map<string, () => void>();
 
@@ -128,17 +127,17 @@ export class FakeWorld implements World {
     return () => this.#ready.delete(runId);
   }
 
-  /** Whether somebody waits for the newest child to say that it is ready. */
+  /** Whether the supervisor waits for the newest child to report readiness. */
   get awaitsReady(): boolean {
     return this.#ready.has(this.child.run.runId);
   }
 
-  /** The newest child writes `READY=1`. */
+  /** Reports `READY=1` from the newest child. */
   sayReady(): void {
     this.#ready.get(this.child.run.runId)?.();
   }
 
-  /** Called with what the newest child uses, as far as its memory is limited. */
+  /** Reports the memory use of the newest child. Without a memory limit it does nothing. */
   useMemory: (bytes: number) => void = () => {};
 
   limitMemory(_run: Run, limit: number, exceeded: (bytes: number) => void): () => void {
@@ -154,7 +153,7 @@ export class FakeWorld implements World {
     return child.alive;
   }
 
-  /** At once where children are prompt, else when they have ended or the deadline is over. */
+  /** Resolves at once if `prompt` is set, otherwise when the child has ended or at the deadline. */
   async terminate(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult> {
     this.beforeEnd();
     const child = this.#childOf(run);

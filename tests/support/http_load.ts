@@ -1,15 +1,14 @@
-/** A load that opens a connection for every request, and counts what came of it. */
+/** HTTP load with a new connection for each request, and its results. */
 
-/** What came of a load. */
 export interface LoadResult {
   readonly requests: number;
   /** Reasons of requests that failed. */
   readonly failures: readonly string[];
-  /** Answers by their text. */
+  /** Number of answers by their text. */
   readonly answers: ReadonlyMap<string, number>;
 }
 
-/** A load under way. */
+/** A running load. */
 export interface Load {
   /** Requests answered so far. */
   readonly answered: number;
@@ -22,10 +21,10 @@ const REQUEST = new TextEncoder().encode(
   "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 );
 
-/** What a client rests between two requests: tests beside this one need the processor, too. */
+/** Pause of a client between two requests: other tests need the processor too. */
 const REST_MS = 8;
 
-/** Loads an address with some clients, each one request after the other, until it is stopped. */
+/** Starts clients that send one request after the other until stopped. */
 export function startLoad(port: number, clients = 8, hostname = "127.0.0.1"): Load {
   let over = false;
   let requests = 0;
@@ -63,7 +62,7 @@ export function startLoad(port: number, clients = 8, hostname = "127.0.0.1"): Lo
   };
 }
 
-/** One request on a connection of its own; the body of the answer. */
+/** Sends a request on a new connection and returns the body of the answer. */
 export async function request(port: number, hostname = "127.0.0.1"): Promise<string> {
   using connection = await Deno.connect({ port, hostname });
   await connection.write(REQUEST);
@@ -73,7 +72,7 @@ export async function request(port: number, hostname = "127.0.0.1"): Promise<str
   return body!.replace(/^[0-9a-f]+\r\n([\s\S]*)\r\n0$/, "$1");
 }
 
-/** A port of the loopback that is free. */
+/** A free port on loopback. */
 export function freePort(): number {
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   return listener.addr.port;

@@ -1,4 +1,4 @@
-/** The other end of sd_notify(3), for tests: Deno has no datagram sockets without `--unstable-net`. */
+/** The receiver of sd_notify(3). Uses libc: Deno's datagram sockets need `--unstable-net`. */
 
 import { waitFor } from "./wait_for.ts";
 
@@ -15,7 +15,7 @@ export class NotifySocket implements Disposable {
     close: { parameters: ["i32"], result: "i32" },
   });
   readonly #fd: number;
-  /** All that was said so far. */
+  /** All messages received so far. */
   readonly heard: string[] = [];
 
   constructor(address: string) {
@@ -29,7 +29,7 @@ export class NotifySocket implements Disposable {
     if (bound !== 0) throw new Error(`Cannot listen on ${address}`);
   }
 
-  /** Waits until one message is `text`. */
+  /** Waits for the message `text`. */
   async hears(text: string): Promise<void> {
     await waitFor(() => {
       this.read();
@@ -37,7 +37,7 @@ export class NotifySocket implements Disposable {
     }, { what: `"${text}" to be said` });
   }
 
-  /** Takes what has come. */
+  /** Reads pending messages. */
   read(): string[] {
     const buffer = new Uint8Array(4096);
     for (;;) {

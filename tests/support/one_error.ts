@@ -1,8 +1,8 @@
-/** How the program says that something is wrong. */
+/** Checks error output of the program. */
 
 import { assert, assertEquals } from "@std/assert";
 
-/** One message, no stack and no internals. */
+/** Asserts that there is one message, without a stack or other internals. */
 export function assertOneError(stderr: string, shown: string): void {
   const errors = stderr.match(/^(error: |✘ )/gm) ?? [];
   assertEquals(errors.length, 1, shown);

@@ -1,13 +1,13 @@
-/** A limit of the processes and threads that a program may have, set while it runs. */
+/** Limits the number of processes and threads of a running program. */
 
-/** Where a control group that counts processes can be made: of version 1, or 2. */
+/** Parent folders of control groups that count processes: version 1 and version 2. */
 const ROOTS = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
 
 let made = 0;
 
-/** The limit of one process and of what it starts. */
+/** The limit of one process and all processes it starts. */
 export class ProcessLimit implements Disposable {
-  /** Whether this machine lets us: the limit of a user holds for all but root, who may make groups. */
+  /** Whether a limit can be set: root is exempt from user limits and needs a control group. */
   static readonly isPossible: boolean = Deno.build.os === "linux" &&
     (Deno.uid() !== 0 || newGroup() !== undefined);
 
@@ -22,13 +22,13 @@ export class ProcessLimit implements Disposable {
     Deno.writeTextFileSync(`${this.#group}/cgroup.procs`, String(pid));
   }
 
-  /** Not one more from now on. */
+  /** Forbids any further process. */
   none(): void {
     if (this.#group === undefined) return this.#limitUser("1");
     Deno.writeTextFileSync(`${this.#group}/pids.max`, "0");
   }
 
-  /** As many as it likes. */
+  /** Removes the limit. */
   lift(): void {
     if (this.#group === undefined) return this.#limitUser("unlimited");
     Deno.writeTextFileSync(`${this.#group}/pids.max`, "max");
@@ -42,13 +42,13 @@ export class ProcessLimit implements Disposable {
       try {
         Deno.writeTextFileSync(`${parent}/cgroup.procs`, pid);
       } catch {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
       }
     }
     Deno.removeSync(this.#group);
   }
 
-  /** The soft limit alone: it can be lifted again. */
+  /** Sets only the soft limit, which can be lifted again. */
   #limitUser(most: string): void {
     const { success } = new Deno.Command("prlimit", {
       args: [`--pid=${this.#pid}`, `--nproc=${most}:`],
@@ -57,7 +57,7 @@ export class ProcessLimit implements Disposable {
   }
 }
 
-/** The path of a new group, where one can be made. */
+/** The path for a new control group; undefined if none can be created. */
 function newGroup(): string | undefined {
   for (const root of ROOTS) {
     const path = `${root}/procsup-test-${Deno.pid}-${made++}`;
@@ -67,7 +67,7 @@ function newGroup(): string | undefined {
       Deno.removeSync(path);
       if (counts) return path;
     } catch {
-      // Not here.
+      // Not possible here: try the other version.
     }
   }
   return undefined;

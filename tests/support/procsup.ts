@@ -1,4 +1,4 @@
-/** The real program, run as a user would. */
+/** Runs the real program as a user would. */
 
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
@@ -8,20 +8,20 @@ import { waitFor } from "./wait_for.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 
-/** Words that start the program: the built executable where one is named, else its source. */
+/** Command words of the program: the built executable if one is set, otherwise its source. */
 export function programWords(): string[] {
   const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
   return built === undefined ? [Deno.execPath(), "run", "-A", MAIN] : [built];
 }
 
-/** The same for a daemon, which starts itself with less memory than a command has. */
+/** Command words of a daemon, which starts itself with less memory than a command. */
 function daemonWords(): readonly string[] {
   if (Deno.env.has("PROCSUP_TEST_EXECUTABLE")) return programWords();
   const execPath = Deno.execPath();
   return fixedWords({ standalone: false, mainModule: MAIN, execPath, executable: undefined });
 }
 
-/** What a command of the program gave back. */
+/** The result of a command. */
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
@@ -33,7 +33,7 @@ export function cli(home: string, ...args: string[]): Promise<CliResult> {
   return cliIn(home, {}, ...args);
 }
 
-/** The same in a shell with other variables. */
+/** Like `cli()`, with additional environment variables. */
 export async function cliIn(
   home: string,
   env: Readonly<Record<string, string>>,
@@ -49,7 +49,7 @@ export async function cliIn(
   return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
 }
 
-/** A daemon in a home of its own. */
+/** A daemon in a temporary home. */
 export class TestDaemon implements AsyncDisposable {
   readonly home: string;
   readonly client: DaemonClient;
@@ -73,7 +73,7 @@ export class TestDaemon implements AsyncDisposable {
     return this.#process!.pid;
   }
 
-  /** Starts a daemon in this home, after the one before it ended, and waits until it answers. */
+  /** Starts a daemon in this home after the previous one ended, and waits until it answers. */
   async run(env: Record<string, string> = {}, nofile?: number): Promise<void> {
     const limited = ["/bin/sh", "-c", `ulimit -n ${nofile} && exec "$@"`, "sh"];
     const [program, ...words] = [...nofile === undefined ? [] : limited, ...daemonWords()];
@@ -84,8 +84,8 @@ export class TestDaemon implements AsyncDisposable {
       stdout: "null",
       stderr: "inherit",
     });
-    // Seen in some whole runs, cause not known yet: a daemon ends before it answers. As a service
-    // manager does, start it once more, and say how it ended.
+    // In some full test runs a daemon ends before it answers; the cause is unknown. Print its exit
+    // status and start it once more, like a service manager.
     for (const last of [false, true]) {
       const process = this.#process = command.spawn();
       let ended: Deno.CommandStatus | undefined;
@@ -105,13 +105,13 @@ export class TestDaemon implements AsyncDisposable {
     return await this.client.call("ping").then(() => true, () => false);
   }
 
-  /** SIGKILL, as the kernel would when memory runs out. */
+  /** Sends SIGKILL, like the kernel when memory runs out. */
   async kill(): Promise<void> {
     this.#process!.kill("SIGKILL");
     await this.#process!.status;
   }
 
-  /** Ends the daemon alone. */
+  /** Stops only the daemon. Apps keep running. */
   async terminate(): Promise<number> {
     this.#process!.kill("SIGTERM");
     return (await this.#process!.status).code;
@@ -147,7 +147,7 @@ export class TestDaemon implements AsyncDisposable {
   }
 }
 
-/** Whether a process of that pid lives. A zombie does not. */
+/** Whether a process with this pid is alive. A zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);

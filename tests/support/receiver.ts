@@ -1,26 +1,25 @@
-/** A real receiver of webhooks, which verifies what it gets by the library of Standard Webhooks. */
+/** A real receiver of webhooks, which verifies messages with the library of Standard Webhooks. */
 
 import { Webhook } from "standardwebhooks";
 
-/** A secret of the kind that receivers are given. */
+/** A signing secret. */
 export const SECRET: string = `whsec_${btoa("0123456789abcdefghijklmnopqrstuv")}`;
 
-/** What came in one request. */
+/** A received request. */
 export interface Received {
   readonly id: string;
-  /** Whether the signature is right, or why not. */
+  /** True if the signature is valid, otherwise the error. */
   readonly signed: true | string;
   // deno-lint-ignore no-explicit-any
   readonly body: any;
   readonly path: string;
 }
 
-/** What it answers to the request of that number, from 0 on; "hang" never answers. */
+/** The answer to the request with this index, from 0; "hang" never answers. */
 export type Answer = (index: number) => number | "hang" | Response;
 
-/** The receiver. */
 export class Receiver implements AsyncDisposable {
-  /** Every request, in their order. */
+  /** All requests, in order. */
   readonly got: Received[] = [];
   readonly url: string;
   /** May be changed at any time. */
@@ -37,7 +36,7 @@ export class Receiver implements AsyncDisposable {
     this.url = `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** Bodies of one event. */
+  /** Bodies of one event type. */
   of(type: string) {
     return this.got.map(({ body }) => body).filter((body) => body.type === type);
   }

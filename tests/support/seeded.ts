@@ -1,7 +1,7 @@
-/** Chance that can be had again. */
+/** Repeatable random numbers. */
 
 /**
- * Numbers in [0, 1) that follow from a seed, which is printed: `PROCSUP_TEST_SEED` repeats a run.
+ * Random numbers in [0, 1) from a seed, which is printed. Set `PROCSUP_TEST_SEED` to repeat a run.
  */
 export function seeded(): () => number {
   const seed = Number(Deno.env.get("PROCSUP_TEST_SEED") ?? Math.trunc(Math.random() * 2 ** 31));

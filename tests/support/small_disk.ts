@@ -1,16 +1,16 @@
-/** A small file system for a test: root on Linux. */
+/** A small file system for a test. Needs root on Linux. */
 
 /** A file system that can be filled. */
 export class SmallDisk implements Disposable {
   readonly #path: string;
 
-  /** Mounts an empty one on a directory. */
+  /** Mounts an empty file system on a directory. */
   constructor(path: string, size = "2m") {
     this.#path = path;
     run("mount", "-t", "tmpfs", "-o", `size=${size},mode=700`, "none", path);
   }
 
-  /** Leaves no room for another byte. */
+  /** Fills it completely. */
   fill(): void {
     for (let size = 4096; size >= 1; size = Math.floor(size / 8)) {
       for (let n = 0; write(`${this.#path}/filler.${size}.${n}`, size); n++);
@@ -24,7 +24,7 @@ export class SmallDisk implements Disposable {
     }
   }
 
-  /** Makes it writable or read-only; false while something is being written. */
+  /** Makes it writable or read-only. Returns false if a file is open for writing. */
   remount(how: "ro" | "rw"): boolean {
     const args = ["-o", `remount,${how}`, this.#path];
     return new Deno.Command("mount", { args, stderr: "null" }).outputSync().success;

@@ -1,4 +1,4 @@
-/** Debian's sshd on loopback, with keys of its own, as another machine. */
+/** Debian's sshd on loopback with separate keys, as a stand-in for another machine. */
 
 import { cliIn, type CliResult, programWords } from "./procsup.ts";
 import { type TempHome, tempHome } from "./temp_home.ts";
@@ -6,27 +6,27 @@ import { waitFor } from "./wait_for.ts";
 
 const SSHD = "/usr/sbin/sshd";
 
-/** Whether sshd is there; says once how to get it when it is not. */
+/** Whether sshd is missing. If so, prints how to install it. */
 export function sshdMissing(): boolean {
   try {
     if (Deno.statSync(SSHD).isFile) return false;
   } catch {
-    // Said below.
+    // Reported below.
   }
   // deno-lint-ignore no-console
   console.warn("Tests of --host are left out: install sshd (apt-get install openssh-server)");
   return true;
 }
 
-/** The passphrase of the key for `asks`. */
+/** The passphrase of the key for the context `asks`. */
 export const PASSPHRASE = "open sesame";
 
 /**
- * A server for this user, and contexts: `web1` is a daemon's home there, `asks` is the same with a
+ * A server for this user, with contexts: `web1` is a daemon's home there, `asks` is the same with a
  * key that needs a passphrase, `down` does not answer.
  */
 export class SshServer implements AsyncDisposable {
-  /** For a shell: its `ssh` knows the server, and its contexts are these. */
+  /** Environment of a shell whose `ssh` knows the server, and which has these contexts. */
   readonly env: Readonly<Record<string, string>>;
   readonly #temp: TempHome;
   readonly #server: Deno.ChildProcess;
@@ -47,7 +47,7 @@ export class SshServer implements AsyncDisposable {
       if (!(await new Deno.Command("ssh-keygen", { args }).output()).success) throw new Error(name);
     }
     writeFiles(path, port, home);
-    // Where the package was installed without being started, root's server misses it.
+    // The folder is missing if the package was installed but never started; root's server needs it.
     if (Deno.uid() === 0) Deno.mkdirSync("/run/sshd", { recursive: true });
     const args = ["-D", "-e", "-f", `${path}/sshd_config`];
     const server = new Deno.Command(SSHD, { args, stderr: "null" }).spawn();
@@ -60,12 +60,12 @@ export class SshServer implements AsyncDisposable {
     return this.#temp.path;
   }
 
-  /** Runs a command of the program here. */
+  /** Runs a command of the program on this side. */
   cli(...args: string[]): Promise<CliResult> {
     return cliIn("", this.env, ...args);
   }
 
-  /** Starts a command of the program here. */
+  /** Starts a command of the program on this side. */
   spawn(...args: string[]): Deno.ChildProcess {
     const [program, ...words] = programWords();
     return new Deno.Command(program!, {
@@ -77,7 +77,7 @@ export class SshServer implements AsyncDisposable {
     }).spawn();
   }
 
-  /** Ends a command's connections as a network does that is gone. */
+  /** Cuts a command's connections, as a network failure does. Returns their number. */
   cut(command: Deno.ChildProcess): number {
     const { pid } = command;
     const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`).trim();
@@ -114,7 +114,6 @@ function writeFiles(path: string, port: number, home: string): void {
     ...[`Port ${port}`, "ListenAddress 127.0.0.1", `HostKey ${path}/host`],
     ...[`AuthorizedKeysFile ${path}/authorized`, `PidFile ${path}/pid`, "UsePAM no"],
     ...["StrictModes no", "PermitRootLogin yes", "PasswordAuthentication no"],
-    // Nobody's shell is to say something first: that is what the test says.
     ...["PermitUserEnvironment no", "MaxStartups 100"],
   ]);
   write("ssh_config", [
@@ -129,7 +128,7 @@ function writeFiles(path: string, port: number, home: string): void {
   ]);
   write("bin/ssh", ["#!/bin/sh", `exec /usr/bin/ssh -F ${path}/ssh_config "$@"`], 0o700);
   const words = programWords().map((word) => `'${word}'`).join(" ");
-  // As a login script that greets.
+  // Like a login script that prints a greeting.
   write("procsup", ["#!/bin/sh", "echo welcome", `exec ${words} "$@"`], 0o700);
   const contexts = {
     web1: { destination: "server", program: `${path}/procsup`, home },

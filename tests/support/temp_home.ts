@@ -1,19 +1,19 @@
-/** A home directory that lives as long as a test. */
+/** A home directory for the duration of a test. */
 
 import { statfsSync } from "node:fs";
 
-/** A directory, and its removal. */
+/** A directory that is removed when disposed of. */
 export interface TempHome extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Many systems have /tmp in memory, where the head of a log cannot be cut off. */
+/** Many systems have /tmp on tmpfs, which cannot cut off the head of a log. */
 const TMPFS = 0x01021994;
 export const TEMP_FOLDER = statfsSync("/tmp").type === TMPFS ? "/var/tmp" : "/tmp";
 
 /**
- * A new empty directory of mode 0700, removed with all in it at the end of `await using`. Its path
- * is short, since a Unix socket's may not pass about 100 bytes.
+ * A new empty directory of mode 0700, removed with its content at the end of `await using`. Its
+ * path is short, because the path of a Unix socket is limited to about 100 bytes.
  */
 export function tempHome(folder = TEMP_FOLDER): TempHome {
   const path = Deno.makeTempDirSync({ dir: folder, prefix: "ps-" });

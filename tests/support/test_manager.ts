@@ -1,4 +1,4 @@
-/** The library with real children, in a directory of its own. */
+/** The library with real child processes, in a temporary directory. */
 
 import type { ProcessChange, ProcessInfo } from "../../src/mod.ts";
 import type { UpOptions } from "../../src/process/requests.ts";
@@ -10,12 +10,12 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
-/** A manager, and all that it told. */
+/** A manager, with all its events and warnings. */
 export class TestManager implements AsyncDisposable {
   readonly home: string;
-  /** The news of all processes, in their order. */
+  /** Events of all processes, in order. */
   readonly changes: ProcessChange[] = [];
-  /** What the supervisor itself had to say. */
+  /** Warnings of the supervisor. */
   readonly warnings: string[] = [];
   readonly #temp: AsyncDisposable;
   #supervisor: Supervisor | undefined;
@@ -36,24 +36,24 @@ export class TestManager implements AsyncDisposable {
     return this.#supervisor!;
   }
 
-  /** The library's face of the same supervisor; its constructor is private to the types alone. */
+  /** The `Manager` of the same supervisor. Only the types make its constructor private. */
   get manager(): Manager {
     return Reflect.construct(Manager, [this.supervisor, {}]);
   }
 
-  /** Opens another manager, with a clock of its own, where the one before it let go. */
+  /** Opens another manager in the same directory after `release()`. */
   async reopen(clock?: Clock): Promise<void> {
     const warn = (message: string) => this.warnings.push(message);
     this.#supervisor = await openSupervisor({ logDir: this.home, warn, ...clock && { clock } });
     void this.#listen(this.#supervisor.events());
   }
 
-  /** Lets go of all processes, as a daemon that was killed. */
+  /** Leaves all processes running, like a daemon that was killed. */
   release(): void {
     this.supervisor.release();
   }
 
-  /** Starts a shell script, in the manager's directory unless `config` says otherwise. */
+  /** Starts a shell script, by default in the manager's directory. */
   async script(
     name: string,
     script: string,
@@ -77,7 +77,7 @@ export class TestManager implements AsyncDisposable {
     return this.supervisor.select(name).map(({ pid }) => pid);
   }
 
-  /** Waits until a process is in a state; running, its pid is known. */
+  /** Waits until a process is in a state; for `running`, until its pid is known too. */
   async until(name: string, state: ProcessInfo["state"]): Promise<ProcessInfo> {
     const there = ({ state: now, pid }: ProcessInfo) =>
       now === state && (now !== "running" || pid > 0);
@@ -85,7 +85,7 @@ export class TestManager implements AsyncDisposable {
     return this.info(name);
   }
 
-  /** The lines of a file in the directory; none while it is not there. */
+  /** The lines of a file in the directory; empty if it is missing. */
   lines(file: string): string[] {
     try {
       return Deno.readTextFileSync(`${this.home}/${file}`).split("\n").slice(0, -1);
@@ -94,12 +94,12 @@ export class TestManager implements AsyncDisposable {
     }
   }
 
-  /** The news of a process of one kind. */
+  /** The events of a process of one type. */
   told(name: string, type: ProcessChange["type"]): ProcessChange[] {
     return this.changes.filter((change) => change.name === name && change.type === type);
   }
 
-  /** Ends every process and removes the directory. */
+  /** Stops every process and removes the directory. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#supervisor?.close();
     await this.#temp[Symbol.asyncDispose]();

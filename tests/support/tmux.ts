@@ -1,9 +1,9 @@
-/** A real terminal to look at: a shell inside of tmux, its keys and its screen. */
+/** A real terminal: a shell in tmux, with its keys and its screen. */
 
 import { type TempHome, tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
-/** Whether tmux is there; says once how to get it when it is not. */
+/** Whether tmux is missing. If so, prints how to install it. */
 export function tmuxMissing(): boolean {
   try {
     return !new Deno.Command("tmux", { args: ["-V"], stdout: "null" }).outputSync().success;
@@ -14,7 +14,7 @@ export function tmuxMissing(): boolean {
   }
 }
 
-/** A shell in a terminal of its own. */
+/** A shell in a new terminal. */
 export class TmuxTerminal implements AsyncDisposable {
   readonly #temp: TempHome;
 
@@ -22,26 +22,26 @@ export class TmuxTerminal implements AsyncDisposable {
     this.#temp = temp;
   }
 
-  /** A terminal of that size, with a shell that waits for a command. */
+  /** Opens a terminal, and waits for the shell's prompt. */
   static async open(
     env: Record<string, string>,
     { columns = 100, rows = 30 } = {},
   ): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal(tempHome());
     const size = ["-x", String(columns), "-y", String(rows)];
-    // Whoever runs the tests may want none: the tests ask for colours, and for their absence.
+    // Ignore the user's NO_COLOR: tests choose whether they want colours.
     const all = { NO_COLOR: "", ...env, ENV: "", LC_ALL: "C.UTF-8" };
     const given = Object.entries(all).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
     const here = ["-c", terminal.folder];
     await terminal.#tmux("new-session", "-d", "-s", "t", ...size, ...here, ...given, "sh");
-    // Not from the environment: a shell of root has a prompt of its own.
+    // Setting PS1 in the environment is not enough: root's shell has another prompt.
     await terminal.command("PS1='ready$ '");
-    // Typed before the shell was up, it stands behind the shell's first prompt.
+    // Text that was typed before the shell was up follows its first prompt.
     await terminal.sees((screen) => /(?:^|[#$] )ready\$/m.test(screen));
     return terminal;
   }
 
-  /** A folder that goes away with the terminal. */
+  /** A folder that is removed with the terminal. */
   get folder(): string {
     return this.#temp.path;
   }
@@ -51,7 +51,7 @@ export class TmuxTerminal implements AsyncDisposable {
     await this.#tmux("send-keys", "-t", "t", ...keys);
   }
 
-  /** Types a text as it is. */
+  /** Types text literally. */
   async type(text: string): Promise<void> {
     await this.#tmux("send-keys", "-t", "t", "-l", text);
   }
@@ -62,23 +62,23 @@ export class TmuxTerminal implements AsyncDisposable {
     await this.keys("Enter");
   }
 
-  /** Puts a text into the terminal as a paste. */
+  /** Pastes text into the terminal. */
   async paste(text: string): Promise<void> {
     await this.#tmux("set-buffer", text);
     await this.#tmux("paste-buffer", "-p", "-t", "t");
   }
 
-  /** What is to be seen. */
+  /** The visible text. */
   async screen(): Promise<string> {
     return await this.#tmux("capture-pane", "-p", "-t", "t");
   }
 
-  /** What is to be seen, with its colours. */
+  /** The visible text with its colour sequences. */
   async colors(): Promise<string> {
     return await this.#tmux("capture-pane", "-p", "-e", "-t", "t");
   }
 
-  /** Waits until the screen holds the text, or passes the test; returns it. */
+  /** Waits until the screen contains the text or passes the test. Returns the screen. */
   async sees(what: string | ((screen: string) => boolean), timeoutMs = 15_000): Promise<string> {
     const test = typeof what === "string" ? (screen: string) => screen.includes(what) : what;
     let screen = "";
@@ -90,7 +90,7 @@ export class TmuxTerminal implements AsyncDisposable {
     return screen;
   }
 
-  /** Changes its size, as a person who drags a corner. */
+  /** Changes its size. */
   async resize(columns: number, rows: number): Promise<void> {
     await this.#tmux("resize-window", "-t", "t", "-x", String(columns), "-y", String(rows));
   }
@@ -100,7 +100,7 @@ export class TmuxTerminal implements AsyncDisposable {
     return (await this.#tmux("display-message", "-p", "-t", "t", `#{${name}}`)).trim();
   }
 
-  /** Takes the terminal away from whatever runs in it. */
+  /** Closes the terminal while a program may still run in it. */
   async close(): Promise<void> {
     await this.#tmux("kill-server").catch(() => {});
   }

@@ -1,6 +1,6 @@
 /**
- * Adds a duration key and a size key to the key table. Imported before the program, so that whatever
- * the program makes of the table has them.
+ * Adds a duration key and a size key to the key table. Import it before the program, so that all
+ * that derives from the table has them.
  */
 
 import type { Key } from "../../src/model/key_table.ts";

@@ -1,4 +1,4 @@
-/** A home, and builds of the program that differ from this one. */
+/** A home, and modified builds of the program. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
@@ -11,17 +11,17 @@ import { wholeLog } from "./whole_log.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
-/** Each writes its numbers as long as it lives. */
+/** Script of an app that writes 1, 2, 3… until it is stopped. */
 const WRITER = "i=0; while :; do for n in 1 2 3 4; do i=$((i+1)); echo $i; done; sleep 0.2; done";
 
-/** A home with a daemon of another build that went into the background. */
+/** A home with a background daemon of another build. */
 export class UpgradeScene implements AsyncDisposable {
   readonly #temp = tempHome();
   readonly #builds = tempHome();
   readonly home = this.#temp.path;
   readonly client = new DaemonClient(this.home, () => {});
 
-  /** The words of a copy of the source in which some words of a file were changed. */
+  /** Copies the source and replaces text in one file. Returns command words that run the copy. */
   async build(name: string, file: string, from: string, to: string): Promise<string[]> {
     const folder = `${this.#builds.path}/${name}`;
     Deno.mkdirSync(folder);
@@ -36,7 +36,7 @@ export class UpgradeScene implements AsyncDisposable {
     return [Deno.execPath(), "run", "-A", `${folder}/main.ts`];
   }
 
-  /** Runs a build with a command line, in this home. */
+  /** Runs a command of a build in this home. */
   async run(program: readonly string[], ...args: string[]) {
     const { code, stdout, stderr } = await new Deno.Command(program[0]!, {
       args: [...program.slice(1), ...args],
@@ -47,7 +47,7 @@ export class UpgradeScene implements AsyncDisposable {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** Starts so many apps that write 1, 2, 3…; their pids by name. */
+  /** Starts `count` apps that write 1, 2, 3… Returns their pids by name. */
   async startWriters(count: number): Promise<Map<string, number>> {
     for (let i = 0; i < count; i++) {
       await this.client.call("start", {
@@ -72,7 +72,7 @@ export class UpgradeScene implements AsyncDisposable {
     return new Map(list.filter(({ pid }) => pid > 0).map(({ name, pid }) => [name, pid]));
   }
 
-  /** Ends every writer, and fails where the numbers of one are not 1, 2, 3… to the last. */
+  /** Stops the writers, and asserts that each wrote 1, 2, 3… without a gap. */
   async assertNothingLost(count: number, least: number): Promise<void> {
     await this.client.call("stop", { target: "all", timeout: "5s" });
     for (let i = 0; i < count; i++) {

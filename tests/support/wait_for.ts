@@ -1,18 +1,17 @@
-/** Waiting for something to become true, instead of sleeping and hoping. */
+/** Waits for a condition instead of a fixed time. */
 
-/** How long to wait, and for what. */
 export interface WaitOptions {
-  /** Milliseconds; 10 s unless given. */
+  /** Milliseconds; default 10 s. */
   readonly timeoutMs?: number;
-  /** What is waited for, as the end of a sentence: `the process to be running`. */
+  /** The condition as the end of a sentence: `the process to be running`. */
   readonly what?: string;
 }
 
 const POLL_MS = 10;
 
 /**
- * Returns when `condition` holds, asking every 10 ms. A condition that throws does not hold yet;
- * what it threw last becomes part of the failure when the time is over.
+ * Returns when `condition` is true; checks it every 10 ms. A condition that throws counts as false.
+ * A timeout error includes the last error that it threw.
  */
 export async function waitFor(
   condition: () => unknown | Promise<unknown>,

@@ -1,19 +1,19 @@
-/** The web surface of a running daemon, as programs and browsers reach it. */
+/** Clients for the web surface of a running daemon. */
 
 import { SECRET_HEADER } from "../../src/auth/sessions.ts";
 import { TestDaemon } from "./procsup.ts";
 
-/** An answer, read to its end. */
+/** A complete answer. */
 export interface WebAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Its JSON. */
+  /** Parsed JSON. */
   // deno-lint-ignore no-explicit-any
   readonly body: any;
 }
 
-/** A daemon that listens on a port of its own. */
+/** A daemon with a web listener on a free port. */
 export class TestWeb implements AsyncDisposable {
   readonly daemon: TestDaemon;
   /** `http://127.0.0.1:port`. */
@@ -28,7 +28,7 @@ export class TestWeb implements AsyncDisposable {
     this.token = token;
   }
 
-  /** Starts both. */
+  /** Starts the daemon and its web listener. */
   static async start(): Promise<TestWeb> {
     const daemon = await TestDaemon.start();
     const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
@@ -36,7 +36,7 @@ export class TestWeb implements AsyncDisposable {
     return new TestWeb(daemon, url, token);
   }
 
-  /** One request with the token; headers may take it away by an empty `authorization`. */
+  /** Sends a request with the token. An empty `authorization` header omits it. */
   async ask(method: string, path: string, body?: unknown, headers = {}): Promise<WebAnswer> {
     const all = new Headers({ authorization: `Bearer ${this.token}`, ...headers });
     if (all.get("authorization") === "") all.delete("authorization");
@@ -54,13 +54,13 @@ export class TestWeb implements AsyncDisposable {
     return { status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
   }
 
-  /** Sends bytes on a connection of its own and returns all that comes back. */
+  /** Sends text on a new connection and returns the whole answer. */
   async raw(request: string): Promise<string> {
     using connection = await this.connect(request);
     return await new Response(connection.readable).text().catch(() => "");
   }
 
-  /** A connection with something sent on it. */
+  /** Opens a connection and sends text on it. */
   async connect(request: string): Promise<Deno.TcpConn> {
     const connection = await Deno.connect({ port: this.port });
     const bytes = new TextEncoder().encode(request);
@@ -68,7 +68,7 @@ export class TestWeb implements AsyncDisposable {
     return connection;
   }
 
-  /** A request for `/ws` as text, with the token unless told otherwise. */
+  /** A request for `/ws` as text, by default with the token. */
   upgrade(headers: Record<string, string> = {}): string {
     return upgradeRequest({
       host: `127.0.0.1:${this.port}`,
@@ -77,7 +77,7 @@ export class TestWeb implements AsyncDisposable {
     });
   }
 
-  /** A client of the feed. */
+  /** Opens a client of the WebSocket feed. */
   async feed(): Promise<TestFeed> {
     const socket = new WebSocket(`${this.url.replace("http", "ws")}/ws`, {
       headers: { authorization: `Bearer ${this.token}` },
@@ -98,7 +98,7 @@ export class TestWeb implements AsyncDisposable {
   }
 }
 
-/** Signs in by a link or a token, as the dashboard does. Returns the headers that it sends then. */
+/** Signs in by a link or a token, like the dashboard. Returns the headers of further requests. */
 export async function signIn(
   url: string,
   { link = "", token }: { readonly link?: string; readonly token?: string },
@@ -117,7 +117,7 @@ export async function signIn(
   return { cookie, [SECRET_HEADER]: secret };
 }
 
-/** A WebSocket and all that came on it. */
+/** A WebSocket and all messages it received. */
 export class TestFeed implements Disposable {
   // deno-lint-ignore no-explicit-any
   readonly got: any[] = [];
@@ -154,7 +154,7 @@ export class TestFeed implements Disposable {
   }
 }
 
-/** A request for `/ws` as text; a header that is empty is left out. */
+/** A request for `/ws` as text, without empty headers. */
 export function upgradeRequest(headers: Record<string, string>): string {
   const all = {
     connection: "Upgrade",

@@ -1,9 +1,9 @@
-/** A log as a person would put it together. */
+/** Reads a whole log without the reader under test. */
 
 import { listArchives, openArchive } from "../../src/logs/archives.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
 
-/** Everything there is of a log, by archives and file, without the reader that is tested. */
+/** The text of all archives and the file of a log. */
 export async function wholeLog(log: string): Promise<string> {
   const parts: Blob[] = [];
   for (const archive of listArchives(log, readPosition(log).base)) {
