@@ -15,6 +15,7 @@ import { readPayload } from "../protocol/verbs/read_input.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import { untilRevoked } from "../auth/gatekeeper.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
+import { endHeadBody } from "../web/context.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
@@ -40,6 +41,7 @@ export function ipcApp(context: ActionContext): Hono {
   app.notFound(() =>
     refusal(new ProcsupError("not_found", "No such path; send verbs to POST /ipc"))
   );
+  app.use(endHeadBody);
   app.use(async (c, next) => {
     await next();
     c.header(PEER_HEADER, OWN_PEER);

@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
-import type { WebApp, WebParts } from "./context.ts";
+import { endHeadBody, type WebApp, type WebParts } from "./context.ts";
 import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError } from "./reply.ts";
@@ -15,6 +15,7 @@ export function webApp(parts: WebParts): WebApp {
     if (!isExpected(error)) parts.warn(`Web: ${error.stack ?? error}`);
     return replyError(error);
   });
+  app.use(endHeadBody);
   app.use(async (c, next) => {
     parts.names?.check(provenance(c), isPage(c));
     await next();

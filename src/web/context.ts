@@ -1,6 +1,6 @@
 /** Types and helpers that the handlers of the web surface share. */
 
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import type { Backend } from "./backend.ts";
 import { claim } from "./connections.ts";
@@ -56,6 +56,12 @@ export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promis
 export function addressOf(c: WebContext): string {
   return c.env?.incoming?.socket?.remoteAddress ?? "local";
 }
+
+/** Hono answers HEAD with the handler of GET and drops its body: end it, or a stream stays open forever. */
+export const endHeadBody: MiddlewareHandler = async (c, next) => {
+  await next();
+  if (c.req.method === "HEAD") await c.res.body?.cancel();
+};
 
 /** Adds a route whose path accepts only GET. */
 export function getOnly(

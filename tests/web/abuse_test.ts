@@ -1,5 +1,6 @@
 /** Cases 34 to 42 of the test plan: what hostile and broken clients do to a running daemon. */
 
+import { pathsIn } from "../../src/platform/paths.ts";
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
@@ -236,4 +237,27 @@ Deno.test("web answers clients that offer another protocol in HTTP/1.1", async (
   assertEquals(statusOf(await web.raw(`GET ${P} HTTP/1.1\r\n${head}\r\n`)), 200);
   const body = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
   assertEquals(statusOf(await web.raw(`POST ${P} HTTP/1.1\r\n${head}${body}`)), 422);
+});
+
+Deno.test("web and socket leave nothing open for HEAD of a stream", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "exec sleep 1000");
+  const { home, pid } = web.daemon;
+  const descriptors = () => [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
+  const socket = async (path: string) => {
+    using connection = await Deno.connect({ transport: "unix", path: pathsIn(home).socket });
+    const head = `HEAD ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${web.token}\r\n`;
+    await connection.write(new TextEncoder().encode(`${head}Connection: close\r\n\r\n`));
+    return (await new Response(connection.readable).text()).split(" ")[1];
+  };
+  const ask = async () => [
+    (await web.ask("HEAD", "/api/v1/logs?target=app&follow=true")).status,
+    (await web.ask("HEAD", "/api/v1/events")).status,
+    await socket("/logs?target=app&follow=true"),
+    await socket("/events"),
+  ];
+  assertEquals(await ask(), [200, 200, "200", "200"]);
+  const before = descriptors();
+  for (let i = 0; i < 10; i++) await ask();
+  await waitFor(() => descriptors() <= before + 3, { what: "the streams to be closed" });
 });
