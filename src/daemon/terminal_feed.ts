@@ -24,10 +24,13 @@ export function terminalFeed(
   const path = process.logs.stdout;
   const follower = new LogFollower(path, {
     ...{ follow: true, pollMs: POLL_MS },
-    begin: (span, cursor) =>
-      from === undefined
-        ? startOfTail(path, cursor, span, lines, span.base)
-        : Math.min(Math.max(from, span.base), span.end),
+    begin: (span, cursor) => {
+      // Older output is of a deleted app.
+      const floor = Math.max(span.base, span.from);
+      return from === undefined
+        ? startOfTail(path, cursor, span, lines, floor)
+        : Math.min(Math.max(from, floor), span.end);
+    },
   });
   const left = new AbortController();
   const finish = () => follower.finish();

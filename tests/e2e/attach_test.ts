@@ -74,6 +74,20 @@ for (const uid of [undefined, 65534]) {
   });
 }
 
+Deno.test("attach shows nothing that a deleted app of the same name wrote", async () => {
+  await using daemon = await TestDaemon.start();
+  const texts = async (script: string) => {
+    await daemon.startScript("app", script, { tty: true, restart_policy: "never" });
+    const stream = await daemon.client.stream("/attach?target=app&lines=10");
+    const pieces = (await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).text())
+      .trimEnd().split("\n");
+    return pieces.map((piece) => JSON.parse(piece).text ?? "").join("");
+  };
+  assertEquals(await texts("echo old"), "old\r\n");
+  await daemon.client.call("delete", "app");
+  assertEquals(await texts("echo fresh"), "fresh\r\n");
+});
+
 Deno.test("send writes to an open standard input, and says why it cannot", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("open", "read -r line; echo $line; exec <&-; sleep 1000", {
