@@ -315,7 +315,7 @@ export class Client extends ProcessHost {
   ): Promise<string> {
     const payload = { target, lines: 0, stderr: stream === "stderr" };
     const { logs } = await this.#call("logs", payload, options);
-    if (logs.length < MAX_TEXT) return logs;
+    if (new TextEncoder().encode(logs).length < MAX_BYTES) return logs;
     const lines = await Array.fromAsync(this.lines(target, { stream, ...options }));
     return lines.map(({ line }) => line).join("\n");
   }
@@ -362,8 +362,8 @@ export class Client extends ProcessHost {
   }
 }
 
-/** A shorter text is the whole log: the daemon sends at most the last 1 MiB. */
-const MAX_TEXT = 512 * 1024;
+/** A shorter text is the whole log: the daemon sends the last 1 MiB, less a byte order mark. */
+const MAX_BYTES = 1024 * 1024 - 3;
 
 /** The payload of a verb as an object. */
 type Sent<N extends VerbName> = Payload<N> extends undefined ? Record<string, never>

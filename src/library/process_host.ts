@@ -97,11 +97,9 @@ export abstract class ProcessHost {
    * start; the process stays in the state that the error names.
    */
   async start(what: string | ProcessConfigInput, options: StartOptions = {}): Promise<Process> {
-    return this.#process(
-      typeof what === "string"
-        ? await this.startAgain(what, options)
-        : await this.launch(what, { ...options, start: true }),
-    );
+    return typeof what === "string"
+      ? this.#process(await this.startAgain(what, options), what)
+      : this.#process(await this.launch(what, { ...options, start: true }));
   }
 
   /** Registers a new process without starting it. */
@@ -111,7 +109,7 @@ export abstract class ProcessHost {
 
   /** An existing process. */
   async get(target: string, options: CallOptions = {}): Promise<Process> {
-    return this.#process(await this.inspect(target, options));
+    return this.#process(await this.inspect(target, options), target);
   }
 
   /**
@@ -150,28 +148,44 @@ export abstract class ProcessHost {
     return (await this.apply({ processes: { [name]: config } }, options))[name]!;
   }
 
-  #process(info: ProcessInfo): Process {
-    return new Process(this, info, () => this.known(info.id));
+  #process(info: ProcessInfo, target?: string): Process {
+    const now = () => this.known(info.id);
+    return new Process(this, info, now, target !== undefined && namesOne(target, info));
   }
+}
+
+/** True if a target names one of several instances. */
+function namesOne(target: string, { id, numericId, name, config }: ProcessInfo): boolean {
+  if (name === config.name || target === config.name) return false;
+  return target === name || target === String(numericId) || id.startsWith(target) ||
+    target.startsWith(id);
 }
 
 /**
  * A process of a `Manager` or of a `Client`. With several instances, `id`, `pid` and `state` are
- * those of the first, and every method acts on all of them. `await using` removes it at the end.
+ * those of the first, and every method acts on all of them; one that was got by a target of a single
+ * instance, such as `api:1`, is that instance alone. `await using` removes it at the end.
  */
 export class Process implements AsyncDisposable {
   /** Id of the (first) instance. */
   readonly id: string;
   /** Its name, or the common name of its instances. */
   readonly name: string;
+  readonly #target: string;
   readonly #host: ProcessHost;
   readonly #now: () => ProcessInfo | undefined;
   #last: ProcessInfo;
 
   /** Use `start()`, `add()` or `get()` instead. `now` returns what is known without a request. */
-  constructor(host: ProcessHost, info: ProcessInfo, now: () => ProcessInfo | undefined) {
+  constructor(
+    host: ProcessHost,
+    info: ProcessInfo,
+    now: () => ProcessInfo | undefined,
+    isInstance: boolean,
+  ) {
     this.id = info.id;
-    this.name = info.config.name;
+    this.name = isInstance ? info.name : info.config.name;
+    this.#target = isInstance ? info.id : info.config.name;
     this.#host = host;
     this.#now = now;
     this.#last = info;
@@ -202,57 +216,57 @@ export class Process implements AsyncDisposable {
 
   /** Starts it again. */
   async start(options: StartOptions = {}): Promise<void> {
-    await this.#host.start(this.name, options);
+    await this.#host.start(this.#target, options);
     await this.inspect(options);
   }
 
   /** Stops it and everything it started. */
   async stop(how: DurationInput | StopOptions = {}): Promise<void> {
-    await this.#host.stop(this.name, how);
+    await this.#host.stop(this.#target, how);
     await this.inspect();
   }
 
   /** Stops and starts it. */
   async restart(options: StartOptions = {}): Promise<void> {
-    await this.#host.restart(this.name, options);
+    await this.#host.restart(this.#target, options);
     await this.inspect(options);
   }
 
   /** Reloads it gracefully. */
   async reload(options: StartOptions = {}): Promise<void> {
-    await this.#host.reload(this.name, options);
+    await this.#host.reload(this.#target, options);
     await this.inspect(options);
   }
 
   /** Stops it and removes it; its logs stay. */
   async remove(options: CallOptions = {}): Promise<void> {
-    await this.#host.remove(this.name, options);
+    await this.#host.remove(this.#target, options);
   }
 
   /** Sends a signal to the app's main process. */
   async signal(name: SignalName | number, options: CallOptions = {}): Promise<void> {
-    await this.#host.signal(this.name, name, options);
+    await this.#host.signal(this.#target, name, options);
   }
 
   /** Writes a text to its standard input. Needs `stdin` or `tty`. */
   async send(text: string, options: CallOptions = {}): Promise<void> {
-    await this.#host.send(this.name, text, options);
+    await this.#host.send(this.#target, text, options);
   }
 
   /** Empties its logs. */
   async flush(options: CallOptions = {}): Promise<void> {
-    await this.#host.flush(this.name, options);
+    await this.#host.flush(this.#target, options);
   }
 
   /** Resolves when it has reached a state, or at once if it has already: see `WaitOptions`. */
   async wait(options: WaitOptions = {}): Promise<ProcessInfo> {
-    const all = await this.#host.wait(this.name, options);
+    const all = await this.#host.wait(this.#target, options);
     return this.#last = all.find(({ id }) => id === this.id) ?? all[0] ?? this.info;
   }
 
   /** Lines of its standard output and standard error. */
   lines(options: LineOptions = {}): ReadableStream<OutputLine> {
-    return this.#host.lines(this.name, options);
+    return this.#host.lines(this.#target, options);
   }
 
   /** Removes it, unless it was deleted or its manager closed. */

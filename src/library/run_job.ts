@@ -30,6 +30,7 @@ export async function runJob(
   outputOf: (id: string, stream: LogStream, options: CallOptions) => Promise<string>,
 ): Promise<JobResult> {
   const options = { signal };
+  refuseOwnLogs(job);
   const process = await added(host, { restartPolicy: "never", ...job });
   // Not `await using`: Node.js 22 does not support it.
   try {
@@ -47,6 +48,13 @@ export async function runJob(
   } finally {
     await process[Symbol.asyncDispose]();
   }
+}
+
+/** A job's log is emptied before it runs. */
+function refuseOwnLogs({ log }: JobInput): void {
+  const field = (["stdout", "stderr"] as const).find((stream) => log?.[stream] !== undefined);
+  if (field === undefined) return;
+  throw new ProcsupError("invalid_config", `run() takes no log.${field}: it returns the output`);
 }
 
 /** Registers a job. Without a name it gets the first free one. */

@@ -50,6 +50,7 @@ for (const [name, open] of Object.entries(HOSTS)) {
       await using opened = await open();
       const { host } = opened;
       await t.step("a handle", () => handle(host));
+      await t.step("an instance", () => instance(host));
       await t.step("lines", () => lines(host));
       await t.step("jobs", () => jobs(host));
       await t.step("configurations", () => configurations(host));
@@ -87,6 +88,15 @@ async function handle(host: ProcessHost): Promise<void> {
   assertEquals(await host.list(), []);
 }
 
+async function instance(host: ProcessHost): Promise<void> {
+  await using web = await host.start(sleeper("web", { instances: 2 }));
+  const one = await host.get("web:1");
+  assertEquals([web.name, one.name], ["web", "web:1"]);
+  const states = async () => (await host.list()).map(({ name, state }) => `${name} ${state}`);
+  await one.stop();
+  assertEquals(await states(), ["web:0 running", "web:1 stopped"]);
+}
+
 async function lines(host: ProcessHost): Promise<void> {
   await using app = await host.start(
     shell("app", "echo out; sleep 0.2; echo err >&2; exec sleep 1000"),
@@ -114,6 +124,13 @@ async function jobs(host: ProcessHost): Promise<void> {
   ]);
   const long = await host.run({ command: "sh -c 'head -c 200000 /dev/zero | tr \\\\0 x'" });
   assertEquals(long.stdout.length, 200_000);
+  const wide = await host.run({
+    binary: "/bin/sh",
+    args: ["-c", "i=0; while [ $i -lt 4000 ]; do printf '%0300d─\\n' $((i += 1)); done"],
+  });
+  assertEquals(wide.stdout.split("\n").length, 4000);
+  const log = { stdout: "/tmp/procsup-job.log" };
+  assertEquals(await codeOf(host.run({ ...job, log })), "invalid_config");
   const killed = await host.run({ binary: "/bin/sh", args: ["-c", "kill -9 $$"] });
   assertEquals(killed.code, 137);
   await assertRejects(
