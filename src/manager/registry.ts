@@ -37,6 +37,8 @@ export class Registry implements Observer {
   #nextNumericId = 0;
   /** Called when a process is launched. */
   onLaunch: (process: ManagedProcess) => void = () => {};
+  /** Hooks of removed processes that still run. */
+  readonly #removedHooks = new Set<Promise<void>>();
   /** Called when the snapshot of a process has changed. */
   onChanged: (process: ManagedProcess, before: Snapshot) => void = () => {};
 
@@ -57,6 +59,12 @@ export class Registry implements Observer {
   /** Automatic restarts of the last hour, since this registry exists. */
   get restartsLastHour(): number {
     return this.#restarts.lastHour(this.#world.clock.steady());
+  }
+
+  /** Resolves when no hook of any process runs, removed ones included. */
+  async hooksOver(): Promise<void> {
+    const hooks = this.list().map(({ journal }) => journal.over());
+    await Promise.all([...hooks, ...this.#removedHooks]);
   }
 
   /** Every process, by numeric id. */
@@ -131,6 +139,8 @@ export class Registry implements Observer {
     this.#recorder.forget(process, this.#nextNumericId);
     process.forget();
     this.#processes.delete(process.identity.id);
+    const over = process.journal.over().then(() => void this.#removedHooks.delete(over));
+    this.#removedHooks.add(over);
     const { name } = process.config;
     if (this.instancesOf(name).length === 0) this.#world.dropSockets(name);
     this.#tell(process, "deleted", "");

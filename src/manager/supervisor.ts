@@ -353,7 +353,7 @@ export class Supervisor implements AsyncDisposable {
     const stop = (process: ManagedProcess) => process.stop(request);
     const outcomes = await runWaves(reversed(inWaves(processes)), stop);
     // Wait for hooks: if the caller ends, their timeouts end with it.
-    await Promise.all(processes.map(({ journal }) => journal.over()));
+    await this.registry.hooksOver();
     return outcomes;
   }
 

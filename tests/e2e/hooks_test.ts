@@ -245,10 +245,16 @@ Deno.test("a shutdown waits for hooks, each until its timeout at most, and leave
         post_stop: `sleep 0.3; ${marks("stop")}`,
       },
     });
+    await daemon.startScript("deleted", "exec sleep 1000", {
+      hooks: { post_stop: { command: `${marks("deleted")}; sleep 1000`, timeout: "500ms" } },
+    });
+    await daemon.client.call("delete", "deleted");
+    await waitFor(() => pidOf("deleted"), { what: "post_stop to begin" });
     await waitFor(() => pidOf("start"), { what: "post_start to begin" });
   }
   assert(pidOf("stop"));
   assert(!isAlive(Number(pidOf("start"))));
+  assert(!isAlive(Number(pidOf("deleted"))));
 });
 
 Deno.test("a new daemon ends the pre_start that was under way, and nothing that an earlier one left", async () => {
