@@ -31,7 +31,7 @@ export interface ConfigRequest extends ApplyOptions {
   readonly dryRun?: boolean;
 }
 
-/** What was done, or would be done in a dry run. */
+/** Changes that were made, or planned in a dry run. */
 export interface ConfigResult {
   readonly plan: ApplyPlan;
   readonly outcomes: readonly Outcome[];

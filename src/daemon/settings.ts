@@ -20,7 +20,7 @@ export interface SettingsRequest {
   readonly wanted: LoadedSettings;
   /** Settings that the same files set last time. */
   readonly mine: ReadonlySet<SettingName>;
-  /** Whether to remove those that the files no longer have. */
+  /** Whether to remove settings that the files no longer have. */
   readonly prune: boolean;
 }
 

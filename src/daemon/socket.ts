@@ -1,4 +1,4 @@
-/** The daemon's Unix socket. It is private from the start, and closing it never unlinks that of a successor. */
+/** The daemon's Unix socket. Private from the start; closing never unlinks a successor's socket. */
 
 import type { HomePaths } from "../platform/paths.ts";
 import { removeFile } from "../platform/atomic_file.ts";

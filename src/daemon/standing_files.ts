@@ -18,14 +18,14 @@ export class StandingFiles {
   readonly #marks = new Map<StandingFile, string>();
   readonly #failing = new Set<StandingFile>();
 
-  /** Remembers the files as they are. A missing one is created by the next `look()`. */
+  /** Remembers the state of the files. The next `look()` creates missing ones. */
   constructor(files: readonly StandingFile[], warn: (message: string) => void) {
     this.#files = files;
     this.#warn = warn;
     for (const file of files) this.#marks.set(file, markOf(file.path));
   }
 
-  /** Restores what was removed or changed since the last call. */
+  /** Restores files that were removed or changed since the last call. */
   look(): void {
     for (const file of this.#files) {
       const mark = markOf(file.path);

@@ -117,8 +117,8 @@ export class LogKeeper {
   }
 
   /**
-   * Removes the line times of a deleted process beside logs outside of the home. The position file
-   * stays: it hides the old lines from the next app with that log.
+   * Removes the line times of a deleted process, which are files beside logs outside of the home.
+   * The position file stays: it hides the old lines from the next app with that log.
    */
   forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
     const shared = new Set(others.flatMap(({ logs }) => [logs.stdout, logs.stderr]));

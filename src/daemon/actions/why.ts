@@ -46,7 +46,7 @@ export function runWithError(
   return state === "starting" ? "last" : undefined;
 }
 
-/** The problem of the newest health check; of an unhealthy process, that of the last failed check. */
+/** The problem of the newest health check; if unhealthy, of the last failed check. */
 function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedProcess): string {
   const check = health === "unhealthy"
     ? checks.findLast(({ problem }) => problem !== "")
@@ -80,7 +80,7 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
   return reasons;
 }
 
-/** What the checks of a process report. `problem` is that of the last check, or empty. */
+/** The state of a process's checks. `problem` is the problem of the last check, or empty. */
 function checkReason(
   { state, health, ready, config }: ProcessInfo,
   problem: string,

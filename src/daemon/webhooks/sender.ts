@@ -9,7 +9,7 @@ import type { Message } from "./message.ts";
 import type { Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { webhookKey } from "./secret.ts";
 
-/** A webhook with its signing key; undefined if none is configured, or it cannot be read at present. */
+/** A webhook with its signing key. The key is undefined if not configured, or unreadable now. */
 export interface KeyedWebhook {
   readonly webhook: Webhook;
   readonly key: CryptoKey | undefined;
