@@ -39,7 +39,8 @@ export async function countLines(
   let [from, to] = [Infinity, until];
   for (let part = PARTS - 1; part >= 0 && from > since; part--) {
     from = since + part * stepsAPart * step;
-    const range = { matcher: filter?.matcher, since: from, until: to - 1 };
+    const { matcher, byEntry = false } = filter ?? {};
+    const range = { matcher, byEntry, since: from, until: to - 1 };
     const inPart = { ...range, ready: () => filter?.ready() ?? Promise.resolve() };
     const partly = new Map<number, LevelCounts>();
     try {

@@ -1,8 +1,11 @@
 /** Reads the end of a log backward: the cost depends on what is wanted, not on the size of the file. */
 
+import { continuesEntry } from "../model/log_level.ts";
 import { LogCursor } from "./log_cursor.ts";
 import type { LogEntries, LogEntry } from "./log_entries.ts";
 import { startOfTail } from "./log_tail.ts";
+
+const NEWLINE = 10;
 
 /** Limits of what is read. */
 export interface TailBounds {
@@ -56,6 +59,25 @@ export async function lastTextLines(
   // Empty text after the last newline is not a line.
   if (lines.at(-1) === "") lines.pop();
   return lines;
+}
+
+/** How far back the beginning of an entry is searched, in bytes. */
+const MAX_ENTRY = 64 * 1024;
+
+/** Where the entry begins that the line at a position may continue, such as a stack trace. */
+export async function startOfEntry(path: string, position: number): Promise<number> {
+  const before = await lastLines(path, 0, { until: position, maxBytes: MAX_ENTRY });
+  const decoder = new TextDecoder();
+  for (let end = before.length; end > 0;) {
+    const start = before.lastIndexOf(NEWLINE, end - 2) + 1;
+    // The line may have begun before what was read.
+    if (start === 0 && before.length === MAX_ENTRY) return position - before.length + end;
+    if (!continuesEntry(decoder.decode(before.subarray(start, end - 1)))) {
+      return position - before.length + start;
+    }
+    end = start;
+  }
+  return position - before.length;
 }
 
 /** Position and time of a line. */

@@ -27,6 +27,8 @@ export interface EntryOptions {
   readonly newOnly?: boolean;
   /** Position to begin at; overrides the options above. */
   readonly from?: number;
+  /** Existing lines before this position are read for what follows them, and left out. */
+  readonly showFrom?: number;
   /** Position to end at, unless following. */
   readonly to?: number;
   readonly filter?: LogFilter;
@@ -114,7 +116,9 @@ export class LogEntries {
       const wanted = this.#matches
         ? await this.#search.run(passing(inTime, this.#matches))
         : inTime;
-      if (wanted?.length) yield wanted;
+      const { showFrom = 0 } = this.#options;
+      const shown = wanted?.filter(({ start }) => start >= showFrom);
+      if (shown?.length) yield shown;
     }
     this.#index = undefined;
   }

@@ -1,6 +1,6 @@
 /** The logs of several processes as one stream of lines, ordered by time. */
 
-import { lastPlaces, type LogPlace } from "./last_lines.ts";
+import { lastPlaces, type LogPlace, startOfEntry } from "./last_lines.ts";
 import { type EntryOptions, LogEntries } from "./log_entries.ts";
 import type { LogFiles } from "./log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
@@ -160,8 +160,10 @@ class Feed<T> {
         ...last.filter((place) => place.of === of).map(({ start }) => start),
         to,
       );
+      const showFrom = follow ? Math.min(from, position) : from;
       of.entries = new LogEntries(of.path, {
-        from: follow ? Math.min(from, position) : from,
+        from: filter?.byEntry ? await startOfEntry(of.path, showFrom) : showFrom,
+        showFrom,
         to: follow ? undefined : to,
         filter,
         search: filter && this.#search,

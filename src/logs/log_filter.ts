@@ -22,6 +22,8 @@ export interface LogFilter {
   readonly until: number | undefined;
   /** Makes a matcher for the consecutive lines of one log; undefined if all lines pass. */
   readonly matcher: (() => LineMatcher) | undefined;
+  /** True if a line passes with the lines before it: a stack trace has the level of its first line. */
+  readonly byEntry: boolean;
   /** Resolves when lines can be matched. Throws `bad_request`. */
   ready(): Promise<void>;
 }
@@ -68,6 +70,7 @@ export function lineFilter(
     since: undefined,
     until: undefined,
     matcher: pattern === undefined && level === undefined ? undefined : matcher,
+    byEntry: level !== undefined,
     ready: () => pattern?.ready() ?? Promise.resolve(),
   };
 }

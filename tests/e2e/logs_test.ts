@@ -250,3 +250,17 @@ Deno.test("a failed start and why tell the last words of that run, of none befor
   const { error_line, last_output } = await daemon.client.call("why", "app");
   assertEquals([error_line, last_output], ["second", ["second"]]);
 });
+
+Deno.test("logs --level error -n shows the end of a stack trace that is longer", async () => {
+  await using daemon = await TestDaemon.start();
+  const trace = Array.from({ length: 30 }, (_, i) => `    at f${i} (app.js:${i}:1)`);
+  const lines = ["fine", "ERROR boom", ...trace];
+  await daemon.startScript("app", `printf '%s\\n' '${lines.join("' '")}'; exec sleep 1000`);
+  await waitFor(() =>
+    Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`).includes("at f29")
+  );
+  const shown = async (...words: string[]) =>
+    (await daemon.cli("logs", "app", "--level", "error", ...words)).stdout.trimEnd().split("\n");
+  assertEquals(await shown("-n", "3"), trace.slice(-3));
+  assertEquals(await shown("-n", "100"), lines.slice(1));
+});
