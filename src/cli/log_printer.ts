@@ -24,12 +24,15 @@ const LINES_FIRST_MS = 400;
 /** Puts names before lines. */
 export class LogPrinter {
   readonly #output: Output;
+  readonly #onFailure: (error: unknown) => void;
   readonly #held: string[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #width = 0;
 
-  constructor(output: Output) {
+  /** `onFailure` is called when delayed events cannot be printed. */
+  constructor(output: Output, onFailure: (error: unknown) => void = fail) {
     this.#output = output;
+    this.#onFailure = onFailure;
   }
 
   /** Widens the column of names. */
@@ -53,7 +56,15 @@ export class LogPrinter {
     const what = type === "running" ? `${word}, pid ${pid}` : `${word}: ${plainText(reason)}`;
     const text = isBad ? alarming(what, color) : dimmed(what, color);
     this.#held.push(this.#before(name, dimmed("*", color), text));
-    this.#timer ??= setTimeout(() => this.flush(), LINES_FIRST_MS);
+    this.#timer ??= setTimeout(() => this.#flushLate(), LINES_FIRST_MS);
+  }
+
+  #flushLate(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      this.#onFailure(error);
+    }
   }
 
   /** Prints the delayed events now. */
@@ -70,6 +81,10 @@ export class LogPrinter {
     const prefix = `${paintName(name.padEnd(this.#width), name, this.#output.color)} ${mark} `;
     return prefix + text.replaceAll("\n", `\n${prefix}`);
   }
+}
+
+function fail(error: unknown): never {
+  throw error;
 }
 
 /** Formats lines for a terminal; a pipe gets them unchanged. */

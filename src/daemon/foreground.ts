@@ -41,6 +41,8 @@ export interface ForegroundOptions {
   readonly stdin: boolean;
   readonly onLine: (line: LogLine) => void;
   readonly onNews: (change: ProcessChange) => void;
+  /** Rejects when news cannot be printed. That ends the run, as a line does that cannot be printed. */
+  readonly newsFailed: Promise<never>;
   /** Called on Ctrl-C with the names of the apps that are stopped. */
   readonly onInterrupt: (running: readonly string[]) => void;
   readonly warn: (message: string) => void;
@@ -53,7 +55,10 @@ const FORWARDED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
 /** Time for the last deliveries to webhooks: no later daemon can send them. */
 const LAST_DELIVERIES_MS = 3000;
 
-/** Runs until a critical app, or every app, has ended for good. Returns the exit code. */
+/**
+ * Runs until a critical app, or every app, has ended for good. Returns the exit code. When the output
+ * cannot be printed, stops the apps and throws that error.
+ */
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
   const { home, warn, stdin, onNews } = options;
@@ -71,29 +76,33 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
   // A signal ends the start too: hooks may take long.
   const starting = start(supervisor, webhooks, options, () => output.follow(supervisor));
-  const started = await Promise.race([starting, signalled.promise]).catch(async (error) => {
+  const ending = Promise.race([signalled.promise, output.failed, options.newsFailed]);
+  try {
+    const started = await Promise.race([starting, ending]);
+    if (typeof started === "object") {
+      rules = started;
+      refuseUnknown(options.critical, supervisor.list());
+    }
+    const signal = typeof started === "string" ? started : await Promise.race([ended(), ending]);
+    const before = supervisor.list();
+    const up = before.filter(isUp).map(({ name }) => name);
+    if (signal === "SIGINT" && up.length > 0) options.onInterrupt(up);
+    const outcomes = await supervisor.shutDown();
+    await starting.catch(() => {});
+    for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
+    await output.finish();
+    // After Ctrl-C, or a signal during the start, the exit codes of apps do not count.
+    if (signal === "SIGINT" || signal === started) return signalCode(signal);
+    return codeOf(before, supervisor.list(), rules);
+  } catch (error) {
+    // Nobody else would stop the apps.
     await supervisor.shutDown();
+    await starting.catch(() => {});
     await output.finish();
     throw error;
-  });
-  if (typeof started === "object") {
-    rules = started;
-    refuseUnknown(options.critical, supervisor.list());
+  } finally {
+    await webhooks.close(LAST_DELIVERIES_MS);
   }
-  const signal = typeof started === "string"
-    ? started
-    : await Promise.race([ended(), signalled.promise]);
-  const before = supervisor.list();
-  const up = before.filter(isUp).map(({ name }) => name);
-  if (signal === "SIGINT" && up.length > 0) options.onInterrupt(up);
-  const outcomes = await supervisor.shutDown();
-  await starting.catch(() => {});
-  for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
-  await output.finish();
-  await webhooks.close(LAST_DELIVERIES_MS);
-  // After Ctrl-C, or a signal during the start, the exit codes of apps do not count.
-  if (signal === "SIGINT" || signal === started) return signalCode(signal);
-  return codeOf(before, supervisor.list(), rules);
 }
 
 /** Keeps the ready file while every app is ready, for the health probe of a container engine. */

@@ -12,11 +12,17 @@ const STREAMS = ["stdout", "stderr"] as const;
 export class ForegroundOutput {
   readonly #onLine: (line: LogLine) => void;
   readonly #positions: Record<string, number> = {};
+  readonly #failed = Promise.withResolvers<never>();
   #sources: readonly LogSource[] = [];
   #following = async () => {};
 
   constructor(onLine: (line: LogLine) => void) {
     this.#onLine = onLine;
+  }
+
+  /** Rejects when a line cannot be printed: the reader of the output is gone. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
   }
 
   /** Prints all output of the apps. Call it before any of them starts. */
@@ -28,6 +34,7 @@ export class ForegroundOutput {
       }
     }
     const reader = this.#feed(true).getReader();
+    // Lines that could not be read are printed at the end; `failed` tells of those not printed.
     const reading = this.#print(reader).catch(() => {});
     this.#following = async () => {
       await reader.cancel().catch(() => {});
@@ -50,9 +57,18 @@ export class ForegroundOutput {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (!(next.value instanceof LogBatch)) continue;
       for (const { end = 0, ...line } of next.value.lines) {
-        this.#onLine(line);
+        this.#printLine(line);
         this.#positions[positionKey(line)] = end;
       }
+    }
+  }
+
+  #printLine(line: LogLine): void {
+    try {
+      this.#onLine(line);
+    } catch (error) {
+      this.#failed.reject(error);
+      throw error;
     }
   }
 }

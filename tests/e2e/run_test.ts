@@ -234,6 +234,32 @@ Deno.test("run prints what an app writes while others wait for it", async () => 
   await running.status;
 });
 
+for (const unread of ["lines", "news"]) {
+  Deno.test(`run stops its apps in order when nobody reads its ${unread} any more`, async () => {
+    await using temp = tempHome();
+    const app = (name: string, script: string) => ({
+      entrypoint: "/bin/sh",
+      args: ["-c", `trap 'echo ${name} >>ends; exit' TERM; ${script}`],
+    });
+    const twentySeconds = (act: string) =>
+      `i=0; while [ $i -lt 400 ]; do i=$((i+1)); ${act}; sleep 0.05; done`;
+    const processes = {
+      db: app("db", twentySeconds(":")),
+      api: {
+        ...app("api", twentySeconds(unread === "lines" ? "echo more" : ":")),
+        depends_on: ["db"],
+      },
+    };
+    Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
+    const readers = { lines: "| head -1", news: "2>&1 >/dev/null | true" };
+    const script = `("$@"; echo $? >code) ${readers[unread as keyof typeof readers]}`;
+    const before = ["sh", "-c", script, "sh"];
+    await run(["run", "procsup.json"], { before, cwd: temp.path });
+    const texts = ["code", "ends"].map((name) => Deno.readTextFileSync(`${temp.path}/${name}`));
+    assertEquals(texts, ["141\n", "api\ndb\n"]);
+  });
+}
+
 Deno.test("run refuses a critical app that is none of its apps", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });

@@ -18,7 +18,8 @@ export async function run(context: CommandContext): Promise<number> {
   const given = context.flags.text("home");
   const { runForeground } = await import("../../daemon/foreground.ts");
   const { rest, output } = context;
-  const names = new LogPrinter(output);
+  const newsFailed = Promise.withResolvers<never>();
+  const names = new LogPrinter(output, newsFailed.reject);
   const isAlone = rest !== undefined;
   const readyFile = context.flags.text("ready-file");
   const apps = await what(context);
@@ -38,14 +39,15 @@ export async function run(context: CommandContext): Promise<number> {
         names.expect(change.name);
         if (!isAlone && isText(output)) names.tell(change);
       },
+      newsFailed: newsFailed.promise,
       onInterrupt: (running) => {
         output.note(`procsup: stopping ${running.join(", ")}`);
       },
       warn: (message) => output.note(`procsup: ${message}`),
     });
   } finally {
-    names.flush();
     if (given === undefined) Deno.removeSync(home, { recursive: true });
+    names.flush();
   }
 }
 
