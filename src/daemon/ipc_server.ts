@@ -161,21 +161,16 @@ function payloadOf(body: unknown): unknown {
 function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const wanted = target === "all" ? undefined : new Set(supervisor.select(target).map(nameOf));
-  const isWanted = ({ name }: ProcessChange) => wanted === undefined || wanted.has(name);
+  const isNamed = supervisor.named(target);
   const since = Date.parse(c.req.query("since") ?? "");
   const events = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
   return events.pipeThrough(
     new TransformStream<ProcessChange, unknown>({
       transform: (change, out) => {
-        if (isWanted(change)) out.enqueue(changeJson(change));
+        if (isNamed(change.name)) out.enqueue(changeJson(change));
       },
     }),
   );
-}
-
-function nameOf({ name }: { name: string }): string {
-  return name;
 }
 
 /**

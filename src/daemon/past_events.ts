@@ -59,10 +59,8 @@ function wantedNames(
   supervisor: ActionContext["supervisor"],
   target: string,
 ): { readonly isNamed: (name: string) => boolean; readonly unknown?: ProcsupError } {
-  if (target === "all") return { isNamed: () => true };
   try {
-    const names = new Set(supervisor.select(target).map(({ name }) => name));
-    return { isNamed: (name) => names.has(name) };
+    return { isNamed: supervisor.named(target) };
   } catch (error) {
     if (!(error instanceof ProcsupError) || error.code !== "process_not_found") throw error;
     const isNamed = (name: string) => name === target || baseName(name) === target;

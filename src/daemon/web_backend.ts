@@ -19,7 +19,7 @@ export function webBackend(supervisor: Supervisor, context: () => ActionContext)
   return {
     dispatch: (action, payload) => dispatch(context(), action, payload),
     events: (signal) => supervisor.events(signal),
-    namesOf: (target) => new Set(supervisor.select(target).map(({ name }) => name)),
+    named: (target) => supervisor.named(target),
     // Without positions the stream has lines only.
     streamLogs: (query) => streamLogs(context(), query) as Promise<ReadableStream<LogBatch>>,
   };

@@ -9,6 +9,7 @@ import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
+import { baseName } from "../model/name.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import { writeState } from "../platform/state_file.ts";
@@ -108,6 +109,16 @@ export class Supervisor implements AsyncDisposable {
   /** The processes that match a target. */
   select(target: string): ProcessInfo[] {
     return this.#infos(this.registry.resolve(target));
+  }
+
+  /**
+   * Whether a name is one of those that match a target. Matches instances that are added later, too.
+   * Throws `process_not_found` if nothing matches now.
+   */
+  named(target: string): (name: string) => boolean {
+    if (target === "all") return () => true;
+    const names = new Set(this.registry.resolve(target).map(({ name }) => name));
+    return (name) => names.has(name) || name === target || baseName(name) === target;
   }
 
   /** Information about the one process that matches a target. */

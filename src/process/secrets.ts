@@ -155,7 +155,8 @@ export function withoutSecrets(
 ): string {
   try {
     const values = Object.values(secretVariables(config, inherited));
-    return values.filter((value) => value !== "")
+    // The longest first: one may be a part of another.
+    return values.filter((value) => value !== "").sort((a, b) => b.length - a.length)
       .reduce((left, value) => left.replaceAll(value, "***"), text);
   } catch {
     // The values are unknown now. Keep only the first part, which says what happened.

@@ -8,8 +8,8 @@ export interface Backend {
   dispatch(action: string, payload: unknown): Promise<unknown>;
   /** Events of all processes from now on. */
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
-  /** Names of the processes that match a target. Throws like `dispatch()`. */
-  namesOf(target: string): ReadonlySet<string>;
+  /** Whether a name matches a target; see `Supervisor.named()`. Throws like `dispatch()`. */
+  named(target: string): (name: string) => boolean;
   /** Lines of logs. The query is that of `GET /logs` on the Unix socket. Throws like `dispatch()`. */
   streamLogs(query: URLSearchParams): Promise<ReadableStream<LogLines>>;
 }

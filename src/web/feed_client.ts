@@ -36,7 +36,7 @@ export class FeedClient {
   readonly #socket: FeedSocket;
   readonly #backend: Backend;
   readonly #topics = new Set<Topic>();
-  #names: ReadonlySet<string> | undefined;
+  #isNamed: (name: string) => boolean = () => true;
   #logs: FeedLogs | undefined;
   /** Opened logs by the id that the client chose. The log of the `logs` topic is not among them. */
   readonly #opened = new Map<number, FeedLogs>();
@@ -54,7 +54,7 @@ export class FeedClient {
 
   /** Whether the client subscribed to the events of a process. */
   wantsChange({ name }: ChangeJson): boolean {
-    return this.wants("events") && (this.#names === undefined || this.#names.has(name));
+    return this.wants("events") && this.#isNamed(name);
   }
 
   /** Sends a serialized message. Drops a client that does not read. */
@@ -111,9 +111,9 @@ export class FeedClient {
     const topics = topicsOf(message);
     const target = message.target ?? "all";
     if (typeof target !== "string") throw badRequest('Invalid "target": expected a string');
-    const names = target === "all" ? undefined : this.#backend.namesOf(target);
+    const isNamed = this.#backend.named(target);
     if (topics.includes("logs")) this.#follow(target, message);
-    if (topics.includes("events")) this.#names = names;
+    if (topics.includes("events")) this.#isNamed = isNamed;
     for (const topic of topics) this.#topics.add(topic);
     this.#tell({ type: "subscribed", topics: [...this.#topics], target });
     return topics;

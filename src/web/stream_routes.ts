@@ -71,11 +71,11 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
 function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const wanted = target === "all" ? undefined : backend.namesOf(target);
+  const isNamed = backend.named(target);
   return backend.events().pipeThrough(
     new TransformStream<ProcessChange, unknown>({
       transform: (change, out) => {
-        if (wanted === undefined || wanted.has(change.name)) out.enqueue(changeJson(change));
+        if (isNamed(change.name)) out.enqueue(changeJson(change));
       },
     }),
   );

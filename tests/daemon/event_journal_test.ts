@@ -45,7 +45,8 @@ Deno.test("EventJournal keeps the newest of what is too much, and goes on withou
   assert(Deno.statSync(path).size <= 4 * 1024 * 1024);
   const pages: number[] = [];
   for (let before: string | undefined = undefined;;) {
-    const context = { supervisor: undefined, journal } as unknown as ActionContext;
+    const supervisor = { named: () => () => true };
+    const context = { supervisor, journal } as unknown as ActionContext;
     const page: Awaited<ReturnType<typeof pastEvents>> = await pastEvents(context, {
       ...{ limit: 5000, before, search: "A run" },
     });

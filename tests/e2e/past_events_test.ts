@@ -37,3 +37,18 @@ Deno.test("events --since tells what happened, over a killed daemon and of apps 
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "yesterday");
 });
+
+Deno.test("events of an app go on when a scale renames its instance, and keep those before it", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("api", "exec sleep 1000");
+  const leave = new AbortController();
+  const stream = await daemon.client.stream("/events?target=api", leave.signal);
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  await daemon.client.call("scale", { target: "api", instances: 2 });
+  let text = "";
+  while (!text.includes('"name":"api:1"')) text += (await reader.read()).value;
+  leave.abort();
+  const { stdout } = await daemon.cli("events", "api", "--since", "1h", "-o", "jsonl");
+  const names = stdout.trim().split("\n").map((line) => JSON.parse(line).name);
+  assertEquals([...new Set(names)].toSorted(), ["api", "api:1"]);
+});

@@ -3,7 +3,12 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { SecretSource } from "../../src/model/process_config.ts";
-import { fetchSecrets, type SecretAge, secretVariables } from "../../src/process/secrets.ts";
+import {
+  fetchSecrets,
+  type SecretAge,
+  secretVariables,
+  withoutSecrets,
+} from "../../src/process/secrets.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const INHERITED = { PATH: "/usr/bin:/bin", TOKEN: "t0ken" };
@@ -77,4 +82,11 @@ Deno.test("fetchSecrets() runs a command once for all who ask meanwhile, and blo
   assert(ticks > 3, `${ticks} turns were taken meanwhile`);
   assertEquals(fetchSecrets(config, INHERITED, "fresh"), undefined);
   assertEquals(secretVariables(config, INHERITED, "left out"), {});
+});
+
+Deno.test("withoutSecrets() hides a value of which another one is a part", () => {
+  const secrets = { A: { env: "SHORT" }, B: { env: "LONG" } };
+  const config = { name: "api", cwd: "/", inheritEnv: true, secrets };
+  const inherited = { ...INHERITED, SHORT: "abc", LONG: "abcdef" };
+  assertEquals(withoutSecrets("abcdef abc", config, inherited), "*** ***");
 });

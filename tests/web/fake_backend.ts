@@ -78,7 +78,7 @@ export class FakeWeb implements AsyncDisposable {
       },
       events: () =>
         new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
-      namesOf: (target) => new Set([target]),
+      named: (target) => (name) => target === "all" || name === target,
       streamLogs: (query) =>
         Promise.resolve(linesOf([
           { name: query.get("target"), line: "<b>" },

@@ -33,7 +33,7 @@ class Scene {
     const backend: Backend = {
       dispatch: () => Promise.resolve({ total_memory: 1 }),
       events: () => new ReadableStream(),
-      namesOf: (target) => new Set([target]),
+      named: (target) => (name) => target === "all" || name === target,
       streamLogs: () =>
         this.problem === undefined
           ? Promise.resolve(linesOf(this.lines))
