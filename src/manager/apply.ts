@@ -59,7 +59,7 @@ export async function planApply(
   wanted: readonly ProcessConfig[],
   mine: Iterable<string> = [],
 ): Promise<ApplyPlan> {
-  if (supervisor.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+  supervisor.registry.refuseClosed();
   const configs = await checkAll(supervisor, wanted);
   const there = Map.groupBy(supervisor.registry.list(), ({ config }) => config.name);
   const added: ProcessConfig[] = [];

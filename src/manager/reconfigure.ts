@@ -44,7 +44,8 @@ export async function reloadWith(
     ? { outcomes: [], rolledBack: false }
     : await rollingReload(replaced, { ...rolling, config });
   const failed = result.outcomes.some(({ error }) => error !== undefined);
-  const told = failed ? [] : processes.filter((process) => !replaced.includes(process));
+  const reloaded = new Set(result.outcomes.map(({ process }) => process));
+  const told = failed ? [] : processes.filter((process) => !reloaded.has(process));
   if (fields.length > 0) { for (const process of told) process.reconfigure(config); }
   return { ...result, fields, told };
 }

@@ -35,6 +35,8 @@ export class Registry implements Observer {
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
   #nextNumericId = 0;
+  /** Set once the supervisor shuts down: nothing is added or started any more. */
+  closing = false;
   /** Called when a process is launched. */
   onLaunch: (process: ManagedProcess) => void = () => {};
   /** Hooks of removed processes that still run. */
@@ -219,12 +221,18 @@ export class Registry implements Observer {
   }
 
   /** Part of `Observer`. */
+  refuseClosed(): void {
+    if (this.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+  }
+
+  /** Part of `Observer`. */
   note(process: ManagedProcess, message: string): void {
     this.#warn(`"${process.name}": ${message}`);
     this.#tell(process, "note", message);
   }
 
   #create(config: ProcessConfig, name: string, instanceIndex: number): ManagedProcess {
+    this.refuseClosed();
     const process = this.#register({
       identity: {
         id: crypto.randomUUID(),

@@ -34,7 +34,10 @@ export async function reloadAll(
   return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
 }
 
-/** Reloads batch by batch; stops at the first batch that fails. */
+/**
+ * Reloads batch by batch; stops at the first batch that fails. A process that is stopped meanwhile
+ * stays down, and has no outcome if that was before its turn.
+ */
 export async function rollingReload(
   processes: readonly ManagedProcess[],
   options: RollingOptions,
@@ -42,19 +45,20 @@ export async function rollingReload(
   const size = batchCount(options.batchSize ?? 1, processes.length);
   const wait = options.waitReady ?? true;
   const before = processes.map((process) => ({ process, config: process.config }));
+  const isStopped = stoppedSince(processes);
   const touched: ManagedProcess[] = [];
   const outcomes: Outcome[] = [];
   for (let at = 0; at < processes.length; at += size) {
-    const batch = processes.slice(at, at + size);
+    const batch = processes.slice(at, at + size).filter((process) => !isStopped(process));
     touched.push(...batch);
     outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
-    options.onProgress?.(outcomes.length, processes.length);
+    options.onProgress?.(Math.min(at + size, processes.length), processes.length);
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
     const old = before.filter(({ process }) => touched.includes(process));
     await runBulk(old.map(({ process }) => process), (process) => {
       const { config } = old.find((entry) => entry.process === process)!;
-      return putBack(process, config, wait);
+      return putBack(process, config, { wait, restarts: !isStopped(process) });
     });
     return { outcomes, rolledBack: true };
   }
@@ -85,11 +89,19 @@ async function reloadTo(
 async function putBack(
   process: ManagedProcess,
   config: ProcessConfig,
-  wait: boolean,
+  { wait, restarts }: { readonly wait: boolean; readonly restarts: boolean },
 ): Promise<void> {
   if (process.config === config && process.snapshot.state === "running") return;
   process.reconfigure(config);
-  await process.restart({ wait, reason: "rolled back" });
+  if (restarts) await process.restart({ wait, reason: "rolled back" });
+}
+
+/** Tells which processes a user stops from now on, unless they are started again. */
+function stoppedSince(
+  processes: readonly ManagedProcess[],
+): (process: ManagedProcess) => boolean {
+  const stops = new Map(processes.map((process) => [process, process.stops]));
+  return (process) => process.stops !== stops.get(process) && process.snapshot.desired === "down";
 }
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */

@@ -89,17 +89,10 @@ export function loadState(path: string): SavedList {
   return { records: [], problems };
 }
 
-/**
- * Restores missing saved processes, and starts those whose desired state is up. `refuseClosed`
- * throws if the supervisor is closed.
- */
-export async function resurrect(
-  registry: Registry,
-  path: string,
-  refuseClosed: () => void,
-): Promise<Resurrected> {
+/** Restores missing saved processes, and starts those whose desired state is up. */
+export async function resurrect(registry: Registry, path: string): Promise<Resurrected> {
+  registry.refuseClosed();
   const { records, problems } = loadState(path);
-  refuseClosed();
   const names = new Set(registry.list().map((process) => process.name));
   const refused: string[] = [];
   const restored = records.filter((record) => !names.has(record.identity.name)).flatMap(

@@ -2,7 +2,6 @@
 
 import type { Resurrected } from "../library/options.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
@@ -75,7 +74,6 @@ export class Supervisor implements AsyncDisposable {
   readonly #home: TakenHome;
   readonly #defaults: ProcessDefaults;
   readonly #hub = new EventHub();
-  #closing = false;
   #closed: Promise<void> | undefined;
 
   /** Use `openSupervisor()`, which also adopts running processes. */
@@ -98,7 +96,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Whether verbs are refused: it shuts down or has shut down. */
   get closing(): boolean {
-    return this.#closing;
+    return this.registry.closing;
   }
 
   /** All processes, by numeric id. */
@@ -156,10 +154,9 @@ export class Supervisor implements AsyncDisposable {
 
   /** Registers a configuration in wire form and starts its instances. Throws before any change. */
   async add(wire: Record<string, unknown>, options: AddOptions = {}): Promise<Outcome[]> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     const config = this.parse(wire);
     await this.check(config);
-    this.#refuseClosed();
     const up = this.startAdded(this.registry.add(config), options);
     this.registry.recordRest();
     await this.scheduler.sync();
@@ -192,7 +189,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Starts existing processes. */
   async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
     const start = starter(processes);
     return await runWaves(inWaves(processes), (process) => start(process, options));
@@ -212,13 +209,13 @@ export class Supervisor implements AsyncDisposable {
 
   /** Reloads processes; instances of one process one after the other. */
   async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
   }
 
   /** Reloads processes batch by batch. */
   async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     return await rollingReload(this.registry.resolve(target), options);
   }
 
@@ -227,7 +224,7 @@ export class Supervisor implements AsyncDisposable {
    * `check()` before any change.
    */
   async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     const processes = this.registry.resolve(target);
     if (processes.length === 0) {
       return { outcomes: [], rolledBack: false, fields: [], told: [] };
@@ -242,7 +239,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Changes the number of instances of a process. */
   async scale(name: string, change: string | number, options: UpOptions = {}): Promise<Outcome[]> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     const outcomes = await scale(this.registry, name, change, options);
     await this.scheduler.sync();
     return outcomes;
@@ -257,7 +254,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Stops and removes all instances of the named apps, in reverse order of starts. */
   async removeApps(names: ReadonlySet<string>, reason?: string): Promise<Outcome[]> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     const going = this.registry.list().filter(({ config }) => names.has(config.name));
     const waves = reversed(inWaves(going));
     const outcomes = await runWaves(waves, (process) => this.#remove(process, reason));
@@ -295,7 +292,7 @@ export class Supervisor implements AsyncDisposable {
     act: (process: ManagedProcess) => Promise<void>,
     meant = (_: string, found: ManagedProcess[]) => found,
   ): Promise<Outcome[]> {
-    this.#refuseClosed();
+    this.registry.refuseClosed();
     return await runBulk(meant(target, this.registry.resolve(target)), act);
   }
 
@@ -308,7 +305,7 @@ export class Supervisor implements AsyncDisposable {
   /** Restores missing saved processes, and starts those that were up. */
   async resurrect(): Promise<Resurrected> {
     const { saved } = this.#home.paths;
-    const resurrected = await resurrect(this.registry, saved, () => this.#refuseClosed());
+    const resurrected = await resurrect(this.registry, saved);
     await this.scheduler.sync();
     return resurrected;
   }
@@ -358,7 +355,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #stopAll(request: StopRequest): Promise<Outcome[]> {
-    this.#closing = true;
+    this.registry.closing = true;
     this.scheduler.close();
     const processes = this.registry.list();
     const stop = (process: ManagedProcess) => process.stop(request);
@@ -371,7 +368,7 @@ export class Supervisor implements AsyncDisposable {
   /** Closes the supervisor and leaves all processes running, for the next one to adopt. */
   release(): void {
     this.#closed ??= Promise.resolve();
-    this.#closing = true;
+    this.registry.closing = true;
     this.scheduler.close();
     void this.logs.close();
     this.registry.close();
@@ -384,10 +381,5 @@ export class Supervisor implements AsyncDisposable {
   #infos(processes: readonly ManagedProcess[]): ProcessInfo[] {
     const usage = this.usage.sample(processes);
     return processes.map((process) => process.info(usage(process)));
-  }
-
-  /** Throws `closed` once it shuts down. */
-  #refuseClosed(): void {
-    if (this.#closing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 }

@@ -51,6 +51,8 @@ export interface Observer {
   mayEnd(process: ManagedProcess): boolean;
   /** Resolves when the dependencies are ready; throws the reason if one cannot become ready. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void>;
+  /** Throws `closed` once the supervisor shuts down: nothing starts any more. */
+  refuseClosed(): void;
 }
 
 /** One supervised process. */
@@ -171,7 +173,7 @@ export class ManagedProcess {
 
   /** Starts it unless it runs. */
   async start(options: RestartOptions = {}): Promise<void> {
-    this.#refuseDeleted("start");
+    this.#refuseStart("start");
     if (this.#snapshot.state === "running") return;
     const { reason } = options;
     await startAndWait(this, { type: "start_requested", ...(reason && { reason }) }, options);
@@ -296,15 +298,17 @@ export class ManagedProcess {
     return this.#observer.dependencies(this, signal);
   }
 
-  /** Runs the hook before it. Throws `wrong_state` if a stop was requested meanwhile. */
+  /** Runs the hook before it. Throws if a stop or a shutdown was requested meanwhile. */
   async #before(verb: "restart" | "reload"): Promise<void> {
-    this.#refuseDeleted(verb);
+    this.#refuseStart(verb);
     const stops = this.#stops;
     await this.#effects.hook(verb === "restart" ? "preRestart" : "preReload");
     if (this.#stops !== stops) this.#refuse(verb, "it was stopped meanwhile");
+    this.#observer.refuseClosed();
   }
 
-  #refuseDeleted(verb: "start" | "restart" | "reload"): void {
+  #refuseStart(verb: "start" | "restart" | "reload"): void {
+    this.#observer.refuseClosed();
     if (this.gone.aborted) this.#refuse(verb, "it was deleted meanwhile");
   }
 

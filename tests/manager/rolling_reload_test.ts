@@ -3,9 +3,10 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
-import { changedConfig } from "../../src/manager/reconfigure.ts";
+import { changedConfig, reloadWith } from "../../src/manager/reconfigure.ts";
 import { batchCount, rollingReload } from "../../src/manager/rolling_reload.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
+import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 
@@ -134,6 +135,77 @@ Deno.test("rollingReload() touches nothing beyond the batch that failed when it 
   );
   const now = fake.registry.list().map(({ snapshot }) => snapshot.pid);
   assertEquals(now.map((pid, index) => pid === pids[index]), [false, true, true, true]);
+});
+
+for (const waitReady of [true, false]) {
+  Deno.test(`rollingReload() starts nothing that is stopped meanwhile, with waitReady ${waitReady}`, async () => {
+    await using fake = await running(3);
+    const [first, ...others] = fake.registry.list();
+    const old = first!.config;
+    fake.world.prompt = false;
+    const rolling = rollingReload(fake.registry.list(), {
+      config: { ...release(fake), readyDelayMs: 4000 },
+      waitReady,
+      rollbackOnFailure: true,
+    });
+    await waitFor(() => first!.snapshot.state === "stopping");
+    const stopping = Promise.all(fake.registry.list().map((process) => process.stop()));
+    for (const child of fake.world.children) child.exit(0);
+    const { outcomes, rolledBack } = await settle(fake, rolling);
+    await stopping;
+    assertEquals(fake.registry.list().map(({ snapshot }) => snapshot.state), [
+      "stopped",
+      "stopped",
+      "stopped",
+    ]);
+    assertEquals([fake.world.children.length, outcomes.length, rolledBack], [3, 1, waitReady]);
+    assertEquals(others.map(({ config }) => config === old), [true, true]);
+    assertEquals(first!.config === old, waitReady, "a rollback gives the configuration back");
+  });
+}
+
+Deno.test("reloadWith() gives an instance that is stopped before its turn the configuration alone", async () => {
+  await using fake = await running(3);
+  const [, , last] = fake.registry.list();
+  const config = release(fake);
+  const stops: Promise<void>[] = [];
+  const reloading = reloadWith(fake.registry.list(), config, {
+    onProgress: (done) => done === 1 && stops.push(last!.stop()),
+  });
+  const { outcomes, told } = await settle(fake, reloading);
+  await Promise.all(stops);
+  assertEquals(outcomes.map(({ process, error }) => [process.name, error]), [
+    ["api:0", undefined],
+    ["api:1", undefined],
+  ]);
+  assertEquals([told, last!.config, versions(fake)], [[last], config, ["2", "2", undefined]]);
+});
+
+Deno.test("rollingReload() restarts and rolls back nothing once a shutdown has begun", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000", { instances: 2 });
+  // Dependents stop first: web is still up while this one takes its time.
+  await test.script("slow", "trap 'sleep 0.5; exit 0' TERM; echo up; while :; do sleep 0.1; done", {
+    depends_on: ["web"],
+  });
+  await waitFor(() => test.lines("apps/slow/stdout.log").length === 1, { what: "the trap" });
+  const rolling = supervisor.reconfigure("web", {
+    keys: { env: { FOO: "1" }, ready_delay: "200ms" },
+    rollbackOnFailure: true,
+  });
+  await test.until("web:0", "starting");
+  const closing = supervisor.shutDown();
+  const { outcomes, rolledBack } = await rolling;
+  assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "closed"]);
+  assertEquals(rolledBack, true);
+  await assertRejects(() => supervisor.process("slow").start(), ProcsupError, "shutting down");
+  await closing;
+  assertEquals(supervisor.list().map(({ state, pid }) => [state, pid]), [
+    ["stopped", 0],
+    ["stopped", 0],
+    ["stopped", 0],
+  ]);
 });
 
 Deno.test("rollingReload() refuses a wrong batch size before anything is done", async () => {

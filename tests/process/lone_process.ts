@@ -38,6 +38,7 @@ export class LoneProcess implements AsyncDisposable {
       healthChanged: (_, health) => this.health.push(health),
       mayEnd: ({ config }) => config.restartPolicy === "never",
       dependencies: (_, signal) => this.onDependencies(signal),
+      refuseClosed: () => {},
     };
     this.process = new ManagedProcess(
       { id: "id", numericId: 0, name: "app", instanceIndex: 0, createdAt: new Date() },
