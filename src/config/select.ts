@@ -7,18 +7,27 @@ import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { LoadedProcess } from "./load_config.ts";
 
 /**
- * The processes that match any of the targets, with their dependencies; all of them without targets.
- * Throws `process_not_found` for a target that matches nothing.
+ * The processes that match any of the targets; all of them without targets. Throws
+ * `process_not_found` for a target that matches nothing.
  */
-export function selectProcesses(
+export function matchingProcesses(
   processes: readonly LoadedProcess[],
   only: readonly string[],
 ): LoadedProcess[] {
   if (only.length === 0) return [...processes];
   const entries = processes.map(addressable);
-  const wanted = new Set(
+  const names = new Set(
     only.flatMap((word) => resolveTarget(baseName(word), entries).map(({ name }) => name)),
   );
+  return processes.filter(({ config }) => names.has(config.name));
+}
+
+/** Like `matchingProcesses()`, with everything that they depend on. */
+export function selectProcesses(
+  processes: readonly LoadedProcess[],
+  only: readonly string[],
+): LoadedProcess[] {
+  const wanted = new Set(matchingProcesses(processes, only).map(({ config }) => config.name));
   const byName = new Map(processes.map((process) => [process.config.name, process]));
   for (const name of wanted) {
     for (const dependency of Object.keys(byName.get(name)?.config.dependsOn ?? {})) {

@@ -79,7 +79,7 @@ export class ConfigFiles {
   remove(request: ConfigRequest): Promise<Outcome[]> {
     return this.#turns.take(async () => {
       const applied = this.#applied(request);
-      const { configs, whole } = await this.#load(request, applied, true);
+      const { configs, whole } = await this.#load(request, applied, "remove");
       const names = [...configs.map(({ name }) => name), ...whole ? this.#mine(applied.files) : []];
       return await this.#supervisor.removeApps(new Set(names));
     });
@@ -121,21 +121,27 @@ export class ConfigFiles {
     return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
   }
 
-  /** Reads the files. `whole` is false if only some of their processes are selected. */
-  async #load(request: ConfigRequest, applied: Applied, assumeVariables = false) {
+  /**
+   * Reads the files. `whole` is false if only some of their processes are selected. What they depend
+   * on is applied with them, but not removed: other apps may need it.
+   */
+  async #load(request: ConfigRequest, applied: Applied, purpose: "apply" | "remove" = "apply") {
     const { loadConfig } = await import("../config/load_config.ts");
-    const { onlyWords, selectProcesses, singleProcess } = await import("../config/select.ts");
+    const { matchingProcesses, onlyWords, selectProcesses, singleProcess } = await import(
+      "../config/select.ts"
+    );
     const { content, single } = request;
     const loaded = await loadConfig({
       ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
       env: { ...Deno.env.toObject(), ...applied.variables },
       inline: request.inline,
       profile: applied.profile,
-      assumeVariables,
+      assumeVariables: purpose === "remove",
     });
+    const select = purpose === "remove" ? matchingProcesses : selectProcesses;
     const only = onlyWords(single?.name ?? request.only);
     const configs = single === undefined
-      ? selectProcesses(loaded.processes, only).map(({ config }) => config)
+      ? select(loaded.processes, only).map(({ config }) => config)
       : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
     this.#refuseOthers(configs, applied.files);
     return { loaded, configs, whole: only.length === 0 };

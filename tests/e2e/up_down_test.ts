@@ -39,6 +39,18 @@ Deno.test("up brings up again what was stopped, and down forgets what is of the 
   assertEquals([nothing.code, nothing.stdout], [0, ""]);
 });
 
+Deno.test("down --only leaves alone what other apps need too", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(file, FILE);
+  assertEquals((await daemon.cli("up", file, "--only", "api")).code, 0);
+  const down = await daemon.cli("down", file, "--only", "api");
+  assertMatch(down.stdout, /^(✔ api:\d {2}deleted\n){2}$/);
+  assertEquals(await states(daemon), { db: "running" });
+  const unknown = await daemon.cli("down", file, "--only", "wbe");
+  assertEquals([unknown.code, await states(daemon)], [4, { db: "running" }]);
+});
+
 Deno.test("down needs the names of a file alone, and up says of a job that it is scheduled", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;

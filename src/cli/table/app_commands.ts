@@ -1,7 +1,7 @@
 /** The commands that change apps. */
 
 import type { CommandRow, Flag } from "../command.ts";
-import { FILE_FLAGS, ON_FLAGS, UP_FLAGS } from "./config_commands.ts";
+import { DOWN_FLAGS, FILE_FLAGS, ON_FLAGS, UP_FLAGS } from "./config_commands.ts";
 import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
 
 const DETACH: Flag = {
@@ -67,7 +67,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "configuration",
     summary: "Stop and forget the apps of a configuration file",
     usage: "[file…]",
-    flags: [...FILE_FLAGS, ...ON_FLAGS],
+    flags: [...DOWN_FLAGS, ...ON_FLAGS],
     examples: ["procsup down", "procsup down other.yaml", "procsup down --on swarm"],
     load: async () => (await import("../commands/down.ts")).down,
   },

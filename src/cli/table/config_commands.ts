@@ -3,15 +3,25 @@
 import type { CommandRow, Flag } from "../command.ts";
 import { NO_WAIT } from "./start_flags.ts";
 
+const ONLY = { name: "only", type: "text", value: "A,B" } as const;
+
+const PROFILE: Flag = {
+  name: "profile",
+  type: "text",
+  value: "NAME",
+  help: "profile of a configuration file",
+};
+
 /** Flags that select a part of a configuration file; `start` takes them too. */
 export const FILE_FLAGS: readonly Flag[] = [
-  {
-    name: "only",
-    type: "text",
-    value: "A,B",
-    help: "only these of a configuration file, and what they depend on",
-  },
-  { name: "profile", type: "text", value: "NAME", help: "profile of a configuration file" },
+  { ...ONLY, help: "only these of a configuration file, and what they depend on" },
+  PROFILE,
+];
+
+/** The same of `down`. */
+export const DOWN_FLAGS: readonly Flag[] = [
+  { ...ONLY, help: "only these of a configuration file, not what they depend on" },
+  PROFILE,
 ];
 
 /** Name of the exported stack. */
@@ -66,8 +76,6 @@ const EXPORT_FLAGS: readonly Flag[] = [
 export const UP_FLAGS: readonly Flag[] = [ON, CONTEXT, ...EXPORT_FLAGS];
 
 const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to build on" };
-
-const PROFILE = FILE_FLAGS.filter(({ name }) => name === "profile");
 
 /** Commands on configuration files. */
 export const CONFIG_COMMANDS: readonly CommandRow[] = [
@@ -141,7 +149,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
       { name: "out", type: "text", value: "DIR", help: "write files to this folder" },
       ...EXPORT_FLAGS,
       BASE,
-      ...PROFILE,
+      PROFILE,
     ],
     examples: [
       "procsup export kubernetes --image registry.example.com/shop:1.4",
@@ -174,7 +182,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
         help: "executable of procsup that goes in (default: this one)",
       },
       ...EXPORT_FLAGS.filter(({ name }) => name === "strict"),
-      ...PROFILE,
+      PROFILE,
     ],
     examples: [
       "procsup image --tag registry.example.com/shop:1.4",

@@ -141,7 +141,14 @@ export const CONFIG_VERBS = {
   config_delete: verb({
     help: "Stop and forget the apps of configuration files",
     role: "admin",
-    input: z.strictObject({ ...selection, config_path: paths }),
+    input: z.strictObject({
+      ...selection,
+      only: about(
+        z.optional(words),
+        "Only these processes, not what they depend on: names, `ns:…`, `tag:…` or `label:…`",
+      ),
+      config_path: paths,
+    }),
     bare: "config_path",
     output: bulkResult,
     rest: [{
