@@ -63,16 +63,18 @@ async function awaitOne(
 type Condition = (info: ProcessInfo, desired: DesiredState) => boolean;
 
 const CONDITIONS: Readonly<Record<DependencyCondition, Condition>> = {
-  started: (info) => info.pid > 0 || completed(info),
+  started: (info, desired) => info.pid > 0 || completed(info, desired),
   ready: (info, desired) =>
     (info.state === "running" && info.ready) || hasDoneItsWork(info, desired),
   healthy: (info) => info.state === "running" && info.health === "healthy",
   completed,
-  completed_ok: (info) => completed(info) && endedWell(info),
+  completed_ok: (info, desired) => completed(info, desired) && endedWell(info),
 };
 
-function completed(info: ProcessInfo): boolean {
-  return (info.state === "stopped" || info.state === "crashed") && info.lastExit !== null;
+/** True if it has ended by itself. The run of a process that was stopped since does not count. */
+function completed(info: ProcessInfo, desired: DesiredState): boolean {
+  return desired === "up" && (info.state === "stopped" || info.state === "crashed") &&
+    info.lastExit !== null;
 }
 
 /**
@@ -80,7 +82,7 @@ function completed(info: ProcessInfo): boolean {
  * even if it was never seen running.
  */
 function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
-  return desired === "up" && info.state === "stopped" && endedWell(info) &&
+  return completed(info, desired) && info.state === "stopped" && endedWell(info) &&
     !wantsReadiness(info.config);
 }
 

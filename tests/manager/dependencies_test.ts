@@ -128,6 +128,21 @@ for (const condition of ["ready", "completed_ok"] as const) {
   });
 }
 
+for (const condition of ["started", "completed", "completed_ok"] as const) {
+  Deno.test(`${condition}: not met by a run that ended before the dependency was stopped`, async () => {
+    const { fake, db, api } = pair(condition);
+    await using _ = fake;
+    await db.start();
+    fake.child("db")!.exit(0);
+    await waitFor(() => state(db) === "stopped");
+    await db.stop();
+    await api.start({ wait: false });
+    await waitFor(() => state(db) === "running", { what: "db to be started again" });
+    if (condition !== "started") fake.child("db")!.exit(0);
+    await waitFor(() => state(api) === "running", { what: "api to run" });
+  });
+}
+
 Deno.test("a dependency that fails makes its dependents errored, with the reason along the chain", async () => {
   await using fake = new FakeRegistry();
   fake.world.beforeLaunch = ({ stdout }) => {
