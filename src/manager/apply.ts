@@ -71,12 +71,23 @@ export async function planApply(
       added.push(config);
       continue;
     }
-    const fields = firstChanges(instances, config);
+    const fields = changesTo(instances, config);
     if (fields.length === 0) unchanged.push(config.name);
     else changed.push({ config, fields, restarts: needsRestart(fields) });
   }
   const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
   return { added, changed, unchanged, gone, configs };
+}
+
+/** The changes of existing instances, also of their number: one may have been deleted. */
+function changesTo(
+  instances: readonly ManagedProcess[],
+  config: ProcessConfig,
+): readonly FieldChange[] {
+  const fields = firstChanges(instances, config);
+  const isTold = fields.some(({ field }) => field === "instances");
+  if (isTold || instances.length === config.instances) return fields;
+  return [...fields, { field: "instances", from: instances.length, to: config.instances }];
 }
 
 async function checkAll(

@@ -96,6 +96,25 @@ Deno.test("apply() keeps the last output of a failed start, although the next ru
   assertEquals(failed?.lastWords?.lastOutput, ["port is taken"]);
 });
 
+Deno.test("apply() starts an instance that was deleted again, and leaves the others running", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000", { instances: 3 });
+  const config = supervisor.process("web:1").config;
+  const [first, , last] = test.pids("web");
+  await supervisor.remove("web:1");
+  const plan = await planApply(supervisor, [config]);
+  assertEquals(plan.changed.map(({ fields, restarts }) => [fields, restarts]), [
+    [[{ field: "instances", from: 2, to: 3 }], false],
+  ]);
+  assertEquals((await apply(supervisor, plan)).errors, []);
+  const names = supervisor.list().map(({ name }) => name);
+  assertEquals(names, ["web:0", "web:2", "web:1"]);
+  await test.until("web:1", "running");
+  assertEquals(test.pids("web").slice(0, 2), [first, last]);
+  assertEquals((await planApply(supervisor, [config])).unchanged, ["web"]);
+});
+
 Deno.test("planApply() says how to mend the one app that cannot be started", async () => {
   await using test = await TestManager.open();
   Deno.writeTextFileSync(`${test.home}/backup.sh`, "#!/bin/sh\n", { mode: 0o644 });
