@@ -216,8 +216,10 @@ async function applyChange(
   }
   const left = registry.instancesOf(config.name);
   const waitReady = wait || left.filter(isKeptUp).length > 1;
-  outcomes.push(...(await reloadWith(left, config, { waitReady })).outcomes);
-  if (left.length < config.instances) {
+  const reloaded = (await reloadWith(left, config, { waitReady })).outcomes;
+  outcomes.push(...reloaded);
+  const failed = reloaded.some(({ error }) => error !== undefined);
+  if (!failed && left.length < config.instances) {
     outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }
   return outcomes;

@@ -33,7 +33,10 @@ export async function scale(
     await process.stop({ reason: "scaled down" });
     registry.remove(process);
   });
-  for (const process of byIndex.slice(0, count)) process.reconfigure(config);
+  // After a failed rolling reload not all have the same configuration.
+  for (const process of byIndex.slice(0, count)) {
+    process.reconfigure({ ...process.config, instances: count });
+  }
   const added = registry.addInstances(config, freeIndexes(byIndex, count));
   registry.recordRest();
   return [

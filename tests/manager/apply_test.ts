@@ -115,6 +115,20 @@ Deno.test("apply() starts an instance that was deleted again, and leaves the oth
   assertEquals((await planApply(supervisor, [config])).unchanged, ["web"]);
 });
 
+Deno.test("apply() adds no instances after a reload that failed, and still sees what to change", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000", { instances: 2 });
+  const { config } = supervisor.process("web:0");
+  const wanted = { ...config, args: ["-c", "exit 3"], instances: 3 };
+  const { errors } = await apply(supervisor, await planApply(supervisor, [wanted]));
+  assertEquals(errors.length, 1);
+  assertEquals(supervisor.list().map(({ name }) => name), ["web:0", "web:1"]);
+  assertEquals(supervisor.process("web:1").config, config);
+  const { changed } = await planApply(supervisor, [wanted]);
+  assertEquals(changed[0]!.fields.map(({ field }) => field), ["args", "instances"]);
+});
+
 Deno.test("planApply() says how to mend the one app that cannot be started", async () => {
   await using test = await TestManager.open();
   Deno.writeTextFileSync(`${test.home}/backup.sh`, "#!/bin/sh\n", { mode: 0o644 });

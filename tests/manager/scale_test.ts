@@ -65,6 +65,17 @@ Deno.test("scale() ends the highest indexes first, and fills gaps before it coun
   assertEquals(names(fake).toSorted(), ["api:0", "api:1", "api:2", "api:3"]);
 });
 
+Deno.test("scale() leaves the other keys of each instance alone", async () => {
+  await using fake = await single({ instances: 2 });
+  const [first, second] = fake.registry.list();
+  first!.reconfigure({ ...first!.config, args: ["2"] });
+  await scale(fake.registry, "api", 3);
+  assertEquals([first, second].map((process) => process!.config), [
+    { ...first!.config, args: ["2"], instances: 3 },
+    { ...first!.config, args: [], instances: 3 },
+  ]);
+});
+
 Deno.test("scale() changes nothing when the number is the present one", async () => {
   await using fake = await single({ instances: 2 });
   assertEquals(await scale(fake.registry, "api", 2), []);
