@@ -66,7 +66,7 @@ const HOOK: ObjectType = {
   short: [{ of: ANY_TEXT, into: "command" }],
   keys: {
     command: { ...ANY_TEXT, default: "", help: "Run with sh -c; without one the hook is skipped" },
-    timeout: { type: "duration", default: "30s", help: "Time limit" },
+    timeout: { type: "duration", least: "1ms", default: "30s", help: "Time limit" },
     ignore_failure: { type: "boolean", default: false, help: "Continue when it fails" },
     run_as_root: {
       type: "boolean",
@@ -167,7 +167,7 @@ export const CRON: ObjectType = {
       default: "skip",
       help: "What happens when a run is due while the last one still runs",
     },
-    timeout: { type: "duration", help: "Time limit of one run" },
+    timeout: { type: "duration", least: "1ms", help: "Time limit of one run" },
     enabled: { type: "boolean", default: true, help: "Start it by the schedule" },
   },
 };

@@ -308,10 +308,11 @@ export const PROCESS_KEYS: KeyTable = {
     },
     max_memory: {
       type: "size",
+      least: "1B",
       help: "Restart when the process tree uses more memory than this",
       flag: { aliases: ["max-memory-restart"], help: "restart beyond this, such as 512MB" },
     },
-    max_age: { type: "duration", help: "Restart when it has run for this time" },
+    max_age: { type: "duration", least: "1s", help: "Restart when it has run for this time" },
     cron_restart: {
       ...CRON_RESTART,
       help: "Restart on a schedule",

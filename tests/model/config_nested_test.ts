@@ -148,6 +148,13 @@ const MISTAKES: readonly [object, string][] = [
     'Invalid "hooks.post_stop.timeout" "1": ',
   ],
   [{ ready_log: "(" }, 'Invalid "ready_log" "(": invalid regular expression'],
+  [{ max_memory: 0 }, 'Invalid "max_memory" 0: expected 1B or more'],
+  [{ max_age: "0s" }, 'Invalid "max_age" "0s": expected 1s or more'],
+  [
+    { hooks: { pre_start: { command: "x", timeout: "0s" } } },
+    'Invalid "hooks.pre_start.timeout" "0s": expected 1ms or more',
+  ],
+  [{ cron: { schedule: "@daily", timeout: "0s" } }, 'Invalid "cron.timeout" "0s": expected 1ms'],
   [{ max_memory: "5XB" }, 'Invalid "max_memory" "5XB": invalid size'],
   [{ log: { max_size: "big" } }, 'Invalid "log.max_size" "big": invalid size'],
   [{ log: { maxsize: 1 } }, 'Unknown key "log.maxsize": did you mean "max_size"?'],
