@@ -1,17 +1,15 @@
 /** `procsup start <file>`: starts all apps of a configuration file. */
 
-import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE } from "../model/errors.ts";
 import type { ActionResult } from "../protocol/wire.ts";
 import type { CommandContext } from "./command.ts";
 import { filesOf } from "./config_source.ts";
 import { connect, withDaemonStarted } from "./connect.ts";
+import { refuseAppFlags } from "./file_flags.ts";
 import { writeMessage } from "./output.ts";
 import { settingText } from "./plan_text.ts";
 import { withProcesses } from "./progress.ts";
 import { printResults } from "./results.ts";
-
-/** Flags allowed with a file; all others configure one app. */
-const FILE_FLAGS = new Set(["only", "profile", "env", "no-wait", "detach"]);
 
 /** Starts the apps of the files. */
 export async function startFiles(
@@ -38,18 +36,6 @@ export async function startFiles(
   const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
   const none = code === 0 ? "nothing to do: all is up and as it should be" : "";
   return Math.max(code, await printResults(context.output, answer, none));
-}
-
-function refuseAppFlags({ flags, command }: CommandContext): void {
-  const own = new Set(command.flags.map(({ name }) => name));
-  const given = flags.names().find((name) =>
-    (own.has(name) && !FILE_FLAGS.has(name)) ||
-    (name === "env" && flags.list("env").some((word) => word.includes("=")))
-  );
-  if (given === undefined) return;
-  throw new ProcsupError("bad_request", `Cannot use --${given} with a configuration file`, {
-    hint: "Write it into the file",
-  });
 }
 
 /** Prints the errors that are in no result, and returns the exit code. */

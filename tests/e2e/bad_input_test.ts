@@ -26,6 +26,11 @@ const WRONG_WORDS: readonly Case[] = [
   [["restart", "--no-autorestart", "api"], 2, /Unknown flag "--no-autorestart"/],
   [["start", "--no-autorestart", ...ASLEEP], 2, /It is --restart never here/],
   [["signal", "api", "HUP"], 2, /hint: procsup signal HUP api$/m],
+  [["run", "procsup.yaml", "-e", "PORT=5"], 2, /Cannot use --env with a configuration file/],
+  [["run", "procsup.yaml", "--restart", "always"], 2, /Cannot use --restart with a config/],
+  [["run", "procsup.yaml", "--now"], 2, /Cannot use --now alone: it goes with --single/],
+  [["run", "--only", "nope", "--", "true"], 2, /Cannot use --only without a configuration file/],
+  [["run", "--single", "x", "--now", "--", "true"], 2, /Cannot use --single without a config/],
 ];
 
 const WRONG_TARGETS: readonly Case[] = [

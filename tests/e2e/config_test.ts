@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
-import { TestDaemon } from "../support/procsup.ts";
+import { cli, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -120,6 +120,29 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
   const pruned = await daemon.cli("config", "apply", file, "--prune");
   assertEquals([pruned.code, pruned.stdout.includes("- old")], [0, true]);
   assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1", "api:2"]);
+});
+
+Deno.test("config show and validate take what --only selects, with what it depends on", async () => {
+  await using home = await tempHome();
+  const file = `${home.path}/procsup.yaml`;
+  Deno.writeTextFileSync(
+    file,
+    `web: { listen: "127.0.0.1:9615" }
+processes:
+  db: { entrypoint: sleep }
+  api: { entrypoint: sleep, depends_on: [db] }
+  worker: { entrypoint: no-such-program, depends_on: [db] }
+`,
+  );
+  const words = ["--only", "api", file];
+  const shown = await cli(home.path, "config", "show", "--json", ...words);
+  const { processes, ...settings } = JSON.parse(shown.stdout);
+  assertEquals(processes.map(({ name }: { name: string }) => name), ["db", "api"]);
+  assertEquals(settings, {});
+  const valid = await cli(home.path, "config", "validate", "-o", "name", ...words);
+  assertEquals([valid.code, valid.stdout], [0, "db\napi\n"]);
+  const unknown = await cli(home.path, "config", "validate", "--only", "apu", file);
+  assertEquals(unknown.code, 4);
 });
 
 Deno.test("start takes the files of other tools, and their processes run", async () => {

@@ -36,13 +36,27 @@ export async function config(context: CommandContext): Promise<number | void> {
   return await verbIn("config", VERBS, verb)(context, words);
 }
 
+/** What `--only` selects of the files. A selection of processes leaves the daemon's settings alone. */
+async function selected(
+  { flags }: CommandContext,
+  { processes, settings }: LoadedConfig,
+): Promise<Pick<LoadedConfig, "processes" | "settings">> {
+  const { onlyWords, selectProcesses } = await import("../../config/select.ts");
+  const only = onlyWords(flags.text("only"));
+  return {
+    processes: selectProcesses(processes, only),
+    settings: only.length === 0 ? settings : {},
+  };
+}
+
 /** Validates the files. Throws all problems with their places. */
 async function configValidate(
   context: CommandContext,
   words: readonly string[],
 ): Promise<void> {
   const cwd = Deno.cwd();
-  const { files, loaded: { processes } } = await readSource(context, words);
+  const { files, loaded } = await readSource(context, words);
+  const { processes } = await selected(context, loaded);
   if (!context.flags.on("no-files")) {
     const { commandProblems } = await import("../../config/check_commands.ts");
     throwProblems(commandProblems(processes, Deno.env.get("PATH") ?? ""));
@@ -69,21 +83,19 @@ async function configPlan(
 
 /** The plan without a daemon: everything is new. Rethrows other errors. */
 async function planWithoutDaemon(
-  { flags, output }: CommandContext,
+  context: CommandContext,
   loaded: LoadedConfig | undefined,
   error: unknown,
 ): Promise<ConfigReloadResult> {
   const isAbsent = error instanceof ProcsupError && error.code === "daemon_unreachable";
   if (!isAbsent || loaded === undefined) throw error;
-  const { processes, settings } = loaded;
-  const { onlyWords, selectProcesses } = await import("../../config/select.ts");
-  const only = onlyWords(flags.text("only"));
-  const names = only.length > 0 ? [] : Object.keys(settings) as (keyof LoadedSettings)[];
-  output.note("no daemon is running: everything is new");
+  const { processes, settings } = await selected(context, loaded);
+  const names = Object.keys(settings) as (keyof LoadedSettings)[];
+  context.output.note("no daemon is running: everything is new");
   return {
     ...{ status: "planned", changed: [], removed: [], kept: [], unchanged: [] },
     ...{ errors: [], changes: [], results: [] },
-    added: selectProcesses(processes, only).map(({ config }) => config.name),
+    added: processes.map(({ config }) => config.name),
     settings: names.map((name) => ({ name, change: "added", fields: [] })),
   };
 }
@@ -161,7 +173,8 @@ async function configShow(
   context: CommandContext,
   words: readonly string[],
 ): Promise<void> {
-  const { loaded: { processes, settings } } = await readSource(context, words);
+  const { loaded } = await readSource(context, words);
+  const { processes, settings } = await selected(context, loaded);
   const names = processes.map(({ config }) => config.name);
   const value = {
     ...shownSettings(settings),

@@ -8,6 +8,7 @@ import { isFree } from "../../platform/lock.ts";
 import { absolute, pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { fileHere, profileOf } from "../config_source.ts";
+import { refuseAppFlags, refuseFileFlags } from "../file_flags.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 import type { Output } from "../output.ts";
 import { placeOf } from "../place.ts";
@@ -59,10 +60,16 @@ async function what(context: CommandContext) {
     });
   }
   if (rest === undefined || rest.length === 0) {
+    refuseAppFlags(context);
     const only = flags.text("only");
     const single = flags.text("single");
     if (single !== undefined && only !== undefined) {
       throw new ProcsupError("bad_request", "--single and --only exclude each other", {
+        hint: "procsup help run",
+      });
+    }
+    if (single === undefined && flags.on("now")) {
+      throw new ProcsupError("bad_request", "Cannot use --now alone: it goes with --single", {
         hint: "procsup help run",
       });
     }
@@ -73,6 +80,7 @@ async function what(context: CommandContext) {
       profile: profileOf(context),
     };
   }
+  refuseFileFlags(context);
   const [config] = startPayloads({
     positionals: [],
     rest,
