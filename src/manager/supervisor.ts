@@ -216,7 +216,7 @@ export class Supervisor implements AsyncDisposable {
   /** Reloads processes batch by batch. */
   async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
     this.registry.refuseClosed();
-    return await rollingReload(this.registry.resolve(target), options);
+    return await rollingReload(withoutJobs(target, this.registry.resolve(target)), options);
   }
 
   /**

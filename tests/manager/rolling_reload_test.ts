@@ -5,6 +5,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { changedConfig, reloadWith } from "../../src/manager/reconfigure.ts";
 import { batchCount, rollingReload } from "../../src/manager/rolling_reload.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -206,6 +207,15 @@ Deno.test("rollingReload() restarts and rolls back nothing once a shutdown has b
     ["stopped", 0],
     ["stopped", 0],
   ]);
+});
+
+Deno.test("rollingReload() of all leaves jobs to the clock", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 1000");
+  await test.script("job", "touch ran", { cron: "@yearly" });
+  await test.supervisor.rollingReload("all");
+  assertEquals(test.info("job").state, "stopped");
+  assertEquals(lstatIfAny(`${test.home}/ran`), undefined);
 });
 
 Deno.test("rollingReload() refuses a wrong batch size before anything is done", async () => {
