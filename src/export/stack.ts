@@ -118,6 +118,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
   const { config } = loaded;
   const { name, hooks, stopTimeoutMs, cron, restartPolicy } = config;
   const hookMs = [hooks.preStop, hooks.postStop].map((hook) => hook?.timeoutMs ?? 0);
+  const shared = sharedPorts(loaded);
   const graceMs = [stopTimeoutMs, ...hookMs].reduce((sum, ms) => sum + ms);
   return {
     name,
@@ -127,18 +128,25 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     id: label(name, cron === undefined && restartPolicy !== "never" ? 42 : 31),
     ...variablesOf(loaded),
     files: Object.fromEntries(filesOf(config, folder)),
-    ports: portsOf(loaded),
+    // Engines that publish no ports do not ask: they do not need the value of PORT.
+    get ports() {
+      return [...new Set([...shared, ...ownPort(loaded)])];
+    },
     graceSeconds: Math.ceil(graceMs / 1000) + 5,
   };
 }
 
-/** Ports of sockets that are not on loopback, and the value of `PORT` in `env`. */
-function portsOf(loaded: LoadedProcess): number[] {
-  const { sockets, env } = loaded.config;
-  const shared = parseSockets(settled(loaded, "sockets", sockets))
+/** Ports of sockets that are not on loopback. */
+function sharedPorts(loaded: LoadedProcess): number[] {
+  return parseSockets(settled(loaded, "sockets", loaded.config.sockets))
     .filter(({ bytes }) => bytes?.[0] !== 127).map(({ port }) => port);
-  const own = /^\d{1,5}$/.test(env.PORT ?? "") ? Number(env.PORT) : 0;
-  return [...new Set([...shared, ...own > 0 && own < 65_536 ? [own] : []])];
+}
+
+/** The value of `PORT` in `env`, if it is a port. */
+function ownPort(loaded: LoadedProcess): number[] {
+  const text = settled(loaded, "env.PORT", loaded.config.env.PORT ?? "");
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port > 0 && port < 65_536 ? [port] : [];
 }
 
 /** Converts a name to a DNS label. */
@@ -170,9 +178,10 @@ function refuseSameFiles(apps: readonly App[], folder: string): void {
   }
 }
 
-/** Returns the value. Throws `bad_request` if one of its variables is not set. */
+/** Returns the value of a key, such as `sockets` or `env.PORT`. Throws `bad_request` if one of its variables is not set. */
 export function settled<T>({ references, config }: LoadedProcess, key: string, value: T): T {
-  const unset = references.filter(({ path }) => path[0] === key)
+  const keys = key.split(".");
+  const unset = references.filter(({ path }) => keys.every((word, at) => path[at] === word))
     .flatMap(({ variables }) => Object.keys(variables).filter((name) => !variables[name]));
   if (unset.length === 0) return value;
   throw new ProcsupError("bad_request", `"${config.name}": ${key} needs ${unset.join(", ")}`, {

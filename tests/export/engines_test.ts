@@ -1,5 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { counterpart, ENGINES, EXPORTED_KEYS, INSIDE, lackOf } from "../../src/export/engines.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { exportedText, exportText, sampleFiles, SAMPLES } from "./exporting.ts";
 
 Deno.test("counterpart() has a cell for every key of a process on every engine", () => {
@@ -40,4 +41,16 @@ Deno.test("exportStack() tells of no loss for a file with defaults alone", async
   for (const engine of ENGINES) {
     assertEquals((await exportText(text, engine)).stack.losses, [], engine);
   }
+});
+
+Deno.test("exportStack() publishes no port that a variable without a value would name", async () => {
+  const file = (port: string) =>
+    JSON.stringify({ processes: { web: { entrypoint: "./run.sh", env: { PORT: port } } } });
+  for (const engine of ["compose", "swarm", "nomad", "kubernetes"] as const) {
+    const error = await assertRejects(() => exportText(file("${PORT}"), engine), ProcsupError);
+    assertEquals([error.code, error.message], ["bad_request", '"web": env.PORT needs PORT']);
+    assertStringIncludes(await exportedText(file("${PORT:-8080}"), engine), "8080");
+  }
+  // These publish none: the value is that of the machine on which the app runs.
+  for (const to of ["systemd", "dockerfile"] as const) await exportText(file("${PORT}"), to);
 });
