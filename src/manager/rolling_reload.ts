@@ -96,12 +96,14 @@ async function putBack(
   if (restarts) await process.restart({ wait, reason: "rolled back" });
 }
 
-/** Tells which processes a user stops from now on, unless they are started again. */
+/** Tells which processes are stopped from now on. Not those started again, and not deleted ones. */
 function stoppedSince(
   processes: readonly ManagedProcess[],
 ): (process: ManagedProcess) => boolean {
   const stops = new Map(processes.map((process) => [process, process.stops]));
-  return (process) => process.stops !== stops.get(process) && process.snapshot.desired === "down";
+  return (process) =>
+    process.stops !== stops.get(process) && process.snapshot.desired === "down" &&
+    !process.gone.aborted;
 }
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */
