@@ -73,7 +73,7 @@ const OWN_RESTARTS: readonly [
   Record<string, unknown>,
   (test: TestManager) => unknown,
 ][] = [
-  ["age", { max_age: "400ms" }, () => {}],
+  ["age", { max_age: "1s" }, () => {}],
   ["memory", {}, ({ supervisor }) => {
     const app = supervisor.process("app");
     app.post({ type: "recycle_requested", attempt: app.snapshot.attempt, reason: "memory" });
