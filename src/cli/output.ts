@@ -1,6 +1,7 @@
 /** All output of commands: data to stdout, messages to stderr. */
 
 import type { Flags } from "./flags.ts";
+import { terminalSize } from "./terminal_size.ts";
 import { terminalJson, terminalText } from "./terminal_text.ts";
 
 /** How data is printed. `table` and `wide` are for people, the rest for programs. */
@@ -25,7 +26,7 @@ export class Output {
   constructor(flags: Flags) {
     this.format = flags.on("json") ? "json" : (flags.text("output") ?? "table") as Format;
     this.color = wantsColor(flags.text("color"), this.terminal);
-    this.width = this.terminal ? Deno.consoleSize().columns : undefined;
+    this.width = this.terminal ? terminalSize().columns : undefined;
     this.quiet = flags.on("quiet");
   }
 

@@ -9,6 +9,7 @@ import { humanDuration } from "./human.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
 import { pad, textWidth } from "./text_width.ts";
+import { terminalSize } from "./terminal_size.ts";
 import { cleanLine, shorten } from "./top/text.ts";
 
 const EVERY_MS = 1000;
@@ -64,9 +65,9 @@ export function showNotice(
   signal.addEventListener("abort", () => clearInterval(timer));
 }
 
-/** One column less than the terminal: a full line would wrap. Some terminals report size 0. */
+/** One column less than the terminal: a full line would wrap. */
 function columns(): number {
-  return (Deno.consoleSize().columns || 80) - 1;
+  return terminalSize().columns - 1;
 }
 
 /** One line for each process that is still starting or stopping. */

@@ -1,6 +1,7 @@
 /** Connects this terminal to the terminal of an app. Restored on every exit. */
 
 import type { Output } from "./output.ts";
+import { terminalSize } from "./terminal_size.ts";
 import { onSignals } from "./top/terminal.ts";
 
 /** The attached app. */
@@ -38,7 +39,7 @@ export class RawTerminal {
 
   /** Sends the size of this terminal to the app. */
   resize(): void {
-    void this.#remote.resize(Deno.consoleSize()).catch(() => {});
+    void this.#remote.resize(terminalSize()).catch(() => {});
   }
 
   /** Resolves with the value of `show`, 0 when the user detaches, or 128 + the signal's number. */

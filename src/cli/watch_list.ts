@@ -9,6 +9,7 @@ import { connect } from "./connect.ts";
 import { intervalOf } from "./interval.ts";
 import { ListFeed } from "./list_feed.ts";
 import type { Output } from "./output.ts";
+import { terminalSize } from "./terminal_size.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** Formats a table for a terminal of `width` columns. */
@@ -79,7 +80,7 @@ function inPlaceOf(
 ): (processes: readonly ProcessJson[], below?: string) => void {
   let begun = false;
   return (processes, below) => {
-    const { columns, rows } = Deno.consoleSize();
+    const { columns, rows } = terminalSize();
     const lines = [...table(processes, columns), ...(below === undefined ? [] : [below])]
       .map((line) => terminalText(line, output.color));
     // Cut to the screen: if it scrolled, the next frame would be drawn in the wrong place.

@@ -19,9 +19,15 @@ export function nodeFs(): NodeFs {
   return process.getBuiltinModule("node:fs");
 }
 
-/** How long the input of an app may stay full. */
+/** How long the input of an app may stay full while the app reads nothing. */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 10;
+
+/**
+ * A FIFO takes this many bytes as a whole or not at all, on every system. Of a longer text it takes a
+ * part, and writeSync() throws EAGAIN without saying how much: it would be written again.
+ */
+const WHOLE_BYTES = 512;
 
 const CLOSED = "it has closed its standard input";
 
@@ -48,9 +54,12 @@ export async function writeInput(path: string, text: string): Promise<string | u
   try {
     let bytes = new TextEncoder().encode(text);
     for (let waitedMs = 0; bytes.length > 0;) {
-      const count = unlessRefused(() => writeSync(fd, bytes), ["EAGAIN"]);
-      bytes = bytes.subarray(count ?? 0);
-      if (count !== undefined) continue;
+      const count = unlessRefused(() => writeSync(fd, bytes.subarray(0, WHOLE_BYTES)), ["EAGAIN"]);
+      if (count !== undefined) {
+        bytes = bytes.subarray(count);
+        waitedMs = 0;
+        continue;
+      }
       if (waitedMs >= PATIENCE_MS) return "it does not read its standard input, which is full";
       await sleep(RETRY_MS);
       waitedMs += RETRY_MS;

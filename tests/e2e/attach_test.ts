@@ -45,6 +45,19 @@ Deno.test({
   assertStringIncludes(stdout, "got one, 30 100");
 });
 
+Deno.test({
+  name: "attach takes a terminal that reports the size 0x0 for one of 80x24",
+  ignore: Deno.build.os !== "linux" || tmuxMissing(),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
+  await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
+  await terminal.command(`stty cols 0 rows 0; ${programWords().join(" ")} attach app`);
+  await terminal.sees("attached to app");
+  await terminal.command("one");
+  await terminal.sees("got one, 24 80");
+});
+
 for (const uid of [undefined, 65534]) {
   const who = uid === undefined ? "an app" : "another user's app";
   Deno.test({
@@ -134,6 +147,25 @@ Deno.test("writeInput() says that an app which ends has closed its input", async
   const problem = writeInput(path, "x".repeat(100_000));
   reader.kill("SIGKILL");
   assertEquals(await problem, "it has closed its standard input");
+});
+
+Deno.test("writeInput() waits for a slow app as long as it reads, and writes nothing twice", async () => {
+  await using home = tempHome();
+  const [path, got] = [`${home.path}/stdin`, `${home.path}/got`];
+  new Deno.Command("mkfifo", { args: [path] }).outputSync();
+  const script = `while :; do sleep 0.4; dd bs=20000 count=1 2>/dev/null >>${got}; done <${path}`;
+  const reader = new Deno.Command("sh", { args: ["-c", script] }).spawn();
+  try {
+    await waitFor(async () => await writeInput(path, "x\n") === undefined);
+    // A FIFO holds 64 kB at most: this one is full for more than 2 s in all.
+    const text = Array.from({ length: 30_000 }, (_, i) => `${10_000 + i}\n`).join("");
+    assertEquals(await writeInput(path, text), undefined);
+    await waitFor(() => Deno.readTextFileSync(got).length >= text.length + 2);
+    assert(Deno.readTextFileSync(got) === `x\n${text}`, "it is not the text that was written");
+  } finally {
+    reader.kill("SIGKILL");
+    await reader.status;
+  }
 });
 
 Deno.test("writeInput() gives up on an app that does not read its input", async () => {

@@ -5,6 +5,7 @@ import type { TerminalPiece } from "../../protocol/change_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { forEachTarget } from "../results.ts";
+import { terminalSize } from "../terminal_size.ts";
 
 /** Sends its words as a line to the app. */
 export async function send(context: CommandContext): Promise<number> {
@@ -22,7 +23,7 @@ export async function attach(context: CommandContext): Promise<number> {
   const key = detachKey(word);
   refuseWithoutTerminal(target);
   const client = connect(context);
-  const { columns, rows } = Deno.consoleSize();
+  const { columns, rows } = terminalSize();
   // Change the size once, so that the app redraws its screen.
   await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
   const { name } = await client.call("attach", { target, columns, rows });

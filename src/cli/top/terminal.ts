@@ -1,6 +1,7 @@
 /** The terminal in full-screen mode; restored on every exit and while suspended. */
 
 import { sleep } from "../../platform/clock.ts";
+import { terminalSize } from "../terminal_size.ts";
 import { textWidth } from "../text_width.ts";
 import { decodeKeys, type Input } from "./keys.ts";
 
@@ -19,12 +20,7 @@ export class Terminal {
   #written: Promise<void> = Promise.resolve();
 
   get size(): { columns: number; rows: number } {
-    try {
-      return Deno.consoleSize();
-    } catch {
-      // The terminal is gone; SIGHUP follows.
-      return { columns: 80, rows: 24 };
-    }
+    return terminalSize();
   }
 
   /** Enters full-screen mode. Keys arrive one by one; Ctrl-C and Ctrl-Z stay signals. */
