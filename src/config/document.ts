@@ -17,6 +17,7 @@ export interface Span {
 export class Places {
   readonly #keys = new Map<string, Span>();
   readonly #values = new Map<string, Span>();
+  readonly #aliases = new Map<string, Path>();
 
   /** Sets the position of the key at the end of a path. */
   setKey(path: Path, span: Span): void {
@@ -36,6 +37,43 @@ export class Places {
   /** The position of the value at a path. */
   value(path: Path): Span | undefined {
     return this.#values.get(JSON.stringify(path));
+  }
+
+  /** Sets the path of the value that an alias at a path stands for. */
+  setAlias(path: Path, target: Path): void {
+    this.#aliases.set(JSON.stringify(path), target);
+  }
+
+  /** The position where a value is written: for a value from an alias or a merge, that of the anchor. */
+  source(path: Path): Span | undefined {
+    const isAlias = this.#aliases.has(JSON.stringify(path));
+    const own = isAlias ? undefined : this.value(path);
+    if (own !== undefined) return own;
+    let at: Path | undefined = [];
+    for (const part of path) at = at && this.#inside(at, part, new Set());
+    return at && this.value(at);
+  }
+
+  /** The written path of a part of the map or list at `parent`. `tried` avoids repeated merges. */
+  #inside(parent: Path, part: string | number, tried: Set<string>): Path | undefined {
+    const own = [...parent, part];
+    if (this.value(own) !== undefined) return this.#aliases.get(JSON.stringify(own)) ?? own;
+    const id = JSON.stringify(parent);
+    if (tried.has(id)) return undefined;
+    tried.add(id);
+    const merged = [...parent, "<<"];
+    const target = this.#aliases.get(JSON.stringify(merged));
+    if (this.value(merged) === undefined) return undefined;
+    const from = [target ?? merged];
+    for (let index = 0; this.value([...merged, index]) !== undefined; index++) {
+      const item = [...merged, index];
+      from.push(this.#aliases.get(JSON.stringify(item)) ?? item);
+    }
+    for (const map of from) {
+      const found = this.#inside(map, part, tried);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 }
 

@@ -113,9 +113,9 @@ function filledText(
 ): unknown {
   const full = [...prefix, ...path];
   if (typeof value === "number" || typeof value === "boolean") {
-    const span = document.places.value(full);
-    const { offset = 0, length = 0 } = span ?? {};
-    return document.text.slice(offset, offset + length) || String(value);
+    const { offset = 0, length = 0 } = document.places.source(full) ?? {};
+    const written = document.text.slice(offset, offset + length);
+    return isLiteral(written, value) ? written : String(value);
   }
   if (typeof value !== "string") return value;
   const variables: Record<string, boolean> = {};
@@ -132,6 +132,11 @@ function filledText(
     problems.push(new ConfigProblem(document.file, messageOf(error), place && { place }));
     return "";
   }
+}
+
+/** Whether a text is a number or boolean of this value, such as `1.10`, `080` or `True`. */
+function isLiteral(text: string, value: number | boolean): boolean {
+  return text.toLowerCase() === String(value) || (text !== "" && Number(text) === value);
 }
 
 /** The path relative to the file if it exists there; otherwise unchanged, for the working directory or PATH. */

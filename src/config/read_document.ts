@@ -148,13 +148,35 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
   }
 }
 
+/** Strings and comments. An unclosed string matches too, which keeps the search linear. */
+const TOML_TOKEN = new RegExp(
+  [
+    /"""(?:[^\\]|\\[^]?)*?(?:"{3,5}|$)/,
+    /'''[^]*?(?:'{3,5}|$)/,
+    /"(?:[^"\\\n]|\\.)*"?/,
+    /'[^'\n]*'?/,
+    /#[^\n]*/,
+  ].map(({ source }) => source).join("|"),
+  "g",
+);
+
+/** Blanks comments, and the lines of multi-line strings after the first. Keeps all offsets. */
+function withoutTomlText(text: string): string {
+  const blank = (part: string) => part.replace(/[^\n]/g, " ");
+  return text.replace(TOML_TOKEN, (token) => {
+    if (token.startsWith("#")) return blank(token);
+    const end = token.indexOf("\n");
+    return end < 0 ? token : token.slice(0, end) + blank(token.slice(end));
+  });
+}
+
 /** Positions of keys and values, found line by line, since the parser has none. */
 export function tomlPlaces(text: string): Places {
   const places = new Places();
   const counts = new Map<string, number>();
   let table: Path = [];
   let offset = 0;
-  for (const line of text.split("\n")) {
+  for (const line of withoutTomlText(text).split("\n")) {
     const [, brackets, inside] = HEADER.exec(line) ?? [];
     const [, key, value] = PAIR.exec(line) ?? [];
     if (inside !== undefined) {
@@ -164,19 +186,12 @@ export function tomlPlaces(text: string): Places {
     } else if (key !== undefined) {
       const path = [...table, ...words(key)];
       places.setKey(path, { offset: offset + line.indexOf(key), length: key.length });
-      const { length } = withoutComment(value!);
+      const { length } = value!.trimEnd();
       places.setValue(path, { offset: offset + line.length - value!.length, length });
     }
     offset += line.length + 1;
   }
   return places;
-}
-
-/** Removes a comment, which can only follow the last quote. */
-function withoutComment(value: string): string {
-  const quote = Math.max(value.lastIndexOf('"'), value.lastIndexOf("'"));
-  const comment = value.indexOf("#", quote + 1);
-  return (comment < 0 ? value : value.slice(0, comment)).trimEnd();
 }
 
 /** The path of a table. A list means its last item. */
@@ -226,7 +241,7 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
     });
   }
   const places = new Places();
-  const notes = { yaml, file, text, places, aliases: 0, anchors: new Set<string>() };
+  const notes = { yaml, file, text, places, aliases: 0, anchors: new Map<string, Path>() };
   notePlaces(notes, document.contents as Node | null, []);
   return { file, text, value: plainValue(file, document), places };
 }
@@ -248,16 +263,18 @@ interface Notes {
   readonly text: string;
   readonly places: Places;
   aliases: number;
-  readonly anchors: Set<string>;
+  /** Paths of the nodes with an anchor, by its name. */
+  readonly anchors: Map<string, Path>;
 }
 
-function noteAlias(notes: Notes, node: Alias): void {
-  const { file, text, anchors } = notes;
+function noteAlias(notes: Notes, node: Alias, path: Path): void {
+  const { file, text, places, anchors } = notes;
   // The library examines all aliases to resolve one.
   if (++notes.aliases > MAX_ALIASES) {
     throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
   }
-  if (anchors.has(node.source)) return;
+  const target = anchors.get(node.source);
+  if (target !== undefined) return places.setAlias(path, target);
   throw new ConfigProblem(file, "not valid YAML: this alias has no anchor before it", {
     place: placeAt(file, text, spanOf(node)),
     advice: "text that begins with * needs quotes",
@@ -267,14 +284,15 @@ function noteAlias(notes: Notes, node: Alias): void {
 /** Notes the position of every node. Throws `ConfigProblem` for a duplicate key. */
 function notePlaces(notes: Notes, node: Node | null, path: Path): void {
   const { yaml, file, text, places } = notes;
-  if (yaml.isAlias(node)) noteAlias(notes, node);
-  else if (node?.anchor !== undefined) notes.anchors.add(node.anchor);
+  if (yaml.isAlias(node)) noteAlias(notes, node, path);
+  else if (node?.anchor !== undefined) notes.anchors.set(node.anchor, path);
   if (node?.range) places.setValue(path, spanOf(node));
   if (yaml.isMap(node)) {
     const keys = new Set<string>();
     for (const { key, value } of node.items) {
       if (!yaml.isScalar(key)) continue;
-      const name = String(key.value);
+      // The library makes a symbol of the merge key.
+      const name = typeof key.value === "symbol" ? "<<" : String(key.value);
       if (keys.has(name)) {
         const place = placeAt(file, text, spanOf(key));
         throw new ConfigProblem(file, "not valid YAML: map keys must be unique", { place });

@@ -158,3 +158,59 @@ processes:
   assertEquals([job.restartPolicy, job.cronRestart], ["never", undefined]);
   assertEquals(web.instances, navigator.hardwareConcurrency);
 });
+
+Deno.test("loadConfig() takes numbers as written through aliases and merges", async () => {
+  const loaded = await loadedFrom(
+    "procsup.yaml",
+    `
+processes:
+  env: { entrypoint: sleep, env: &env { V: 1.10, W: 2.0 } }
+  more: { entrypoint: sleep, env: &more { X: 3.0, W: 9.0, <<: *env } }
+  a: { entrypoint: sleep, env: { PORT: &port 8080, DBG: &t true }, args: [*port] }
+  b: { entrypoint: sleep, env: { PORT: *port, D: *t } }
+  c: { entrypoint: sleep, env: *env }
+  d: { entrypoint: sleep, env: { <<: *env, W: 4.0 } }
+  e: { entrypoint: sleep, env: { <<: [*env, *more] } }
+  f: { entrypoint: sleep, env: *more }
+`,
+  );
+  assertEquals(loaded.get("a")!.args, ["8080"]);
+  assertEquals([..."abcdef"].map((name) => loaded.get(name)!.env), [
+    { PORT: "8080", DBG: "true" },
+    { PORT: "8080", D: "true" },
+    { V: "1.10", W: "2.0" },
+    { V: "1.10", W: "4.0" },
+    { V: "1.10", W: "2.0", X: "3.0" },
+    { X: "3.0", W: "9.0", V: "1.10" },
+  ]);
+});
+
+Deno.test("loadConfig() reads numbers of TOML without comments and text blocks", async () => {
+  const loaded = await loadedFrom(
+    "procsup.toml",
+    `[processes.a]
+entrypoint = "sleep"
+[processes.a.env]
+PORT = 8080 # the app's port
+ON = true # it's "on"
+V = 1.10
+ZERO = 0x0
+BIG = 1_000
+URL = "a#b" # 'c'
+TEXT = """
+V = 77
+[processes.b]
+\\"""
+V = 1.1
+""" # """
+LITERAL = '''
+V = 78
+'''
+W = 2.0
+`,
+  );
+  assertEquals(loaded.get("a")!.env, {
+    ...{ PORT: "8080", ON: "true", V: "1.10", ZERO: "0x0", BIG: "1000", URL: "a#b" },
+    ...{ TEXT: 'V = 77\n[processes.b]\n"""\nV = 1.1\n', LITERAL: "V = 78\n", W: "2.0" },
+  });
+});
