@@ -1,11 +1,17 @@
 #!/bin/sh
-# Installs procsup for one user or, with a --prefix of the machine's, for all. Needs no root.
-#
-#   install.sh [--prefix DIR] [--version X] [--from DIR|URL]    into DIR/bin, ~/.local by default
-#   install.sh --uninstall [--prefix DIR]                       removes it; apps and their logs stay
-#
-# The executable is checked against SHA256SUMS of the same place, and run, before it takes its own.
+# Installs procsup; usage() says how. Piped into a shell it has no file of its own to read.
 set -eu
+
+usage() {
+  cat <<'EOF'
+Installs procsup for one user or, with a --prefix of the machine's, for all. Needs no root.
+
+  install.sh [--prefix DIR] [--version X] [--from DIR|URL]    into DIR/bin, ~/.local by default
+  install.sh --uninstall [--prefix DIR]                       removes it; apps and their logs stay
+
+The executable is checked against SHA256SUMS of the same place, and run, before it takes its own.
+EOF
+}
 
 prefix=${PROCSUP_INSTALL:-}
 version=latest
@@ -21,7 +27,7 @@ while [ $# -gt 0 ]; do
       case $1 in --prefix) prefix=$2 ;; --version) version=$2 ;; --from) from=$2 ;; esac
       shift 2 ;;
     --uninstall) uninstall=yes; shift ;;
-    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) usage; exit 0 ;;
     *) fail "Unknown word $1 (--help tells)" ;;
   esac
 done

@@ -178,6 +178,16 @@ Deno.test("install.sh says when it cannot write, and changes nothing", async () 
   assertStringIncludes(stderr, "choose another --prefix");
 });
 
+Deno.test("install.sh --help tells its usage, piped into a shell too", async () => {
+  const piped = ["-c", `cat "$0" | sh -s -- --help`, SCRIPT];
+  for (const args of [[SCRIPT, "--help"], piped]) {
+    const { code, stdout, stderr } = await new Deno.Command("sh", { args, cwd: "/" }).output();
+    const text = new TextDecoder();
+    assertEquals([code, text.decode(stderr)], [0, ""]);
+    assertStringIncludes(text.decode(stdout), "\n  install.sh --uninstall [--prefix DIR] ");
+  }
+});
+
 Deno.test("install.sh --uninstall removes the program and what it unpacked, nothing else", async () => {
   await using scene = new Scene();
   await scene.put();
