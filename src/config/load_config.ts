@@ -1,6 +1,7 @@
 /** Loads configuration files: reads, extends, merges and validates them. */
 
 import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
+import type { Key, KeyTable } from "../model/key_table.ts";
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
@@ -223,24 +224,30 @@ type Keys = Readonly<Record<string, unknown>>;
  * are merged by key; other values are replaced.
  */
 function mergeKeys(base: Keys, over: Keys): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...base };
-  for (const [key, { aliases = [] }] of Object.entries(PROCESS_KEYS)) {
-    // A key may have aliases: the newer value wins.
-    const names = [key, ...aliases];
-    if (aliases.length === 0 || names.every((name) => over[name] === undefined)) continue;
-    for (const name of names) delete merged[name];
-  }
+  const merged = withoutRenamed(base, over, PROCESS_KEYS);
   for (const [key, value] of Object.entries(over)) {
     if (value === null || value === undefined) continue;
-    const before = merged[key];
-    merged[key] = isMerged(key) && isMap(before) && isMap(value) ? { ...before, ...value } : value;
+    merged[key] = mergedValue(merged[key], value, PROCESS_KEYS[key]);
   }
   return merged;
 }
 
-function isMerged(key: string): boolean {
-  const row = PROCESS_KEYS[key];
-  return row?.type === "map" || (row?.type === "object" && row.short === undefined);
+function mergedValue(before: unknown, value: unknown, row: Key | undefined): unknown {
+  if (!isMap(before) || !isMap(value)) return value;
+  if (row?.type === "map") return { ...before, ...value };
+  const isMerged = row?.type === "object" && row.short === undefined;
+  return isMerged ? { ...withoutRenamed(before, value, row.keys), ...value } : value;
+}
+
+/** Removes from `base` the keys that `over` gives under any of their names: the newer value wins. */
+function withoutRenamed(base: Keys, over: Keys, table: KeyTable): Record<string, unknown> {
+  const kept: Record<string, unknown> = { ...base };
+  for (const [key, { aliases = [] }] of Object.entries(table)) {
+    const names = [key, ...aliases];
+    if (aliases.length === 0 || names.every((name) => over[name] === undefined)) continue;
+    for (const name of names) delete kept[name];
+  }
+  return kept;
 }
 
 export interface VariableSources {

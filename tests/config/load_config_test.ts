@@ -214,3 +214,19 @@ W = 2.0
     ...{ TEXT: 'V = 77\n[processes.b]\n"""\nV = 1.1\n', LITERAL: "V = 78\n", W: "2.0" },
   });
 });
+
+Deno.test("loadConfig() replaces a nested default by any name of its key", async () => {
+  const loaded = await loadedFrom(
+    "procsup.yaml",
+    `defaults: { health_check: { type: tcp, address: "127.0.0.1:1", interval: 7s } }
+processes:
+  a: { entrypoint: sleep, health_check: { tcp_endpoint: "127.0.0.1:2" } }
+  b: { entrypoint: sleep, health_check: { address: "127.0.0.1:3" } }
+`,
+  );
+  const checks = ["a", "b"].map((name) => loaded.get(name)!.healthCheck!);
+  assertEquals(
+    checks.map(({ tcpEndpoint, intervalMs }) => [tcpEndpoint, intervalMs]),
+    [["127.0.0.1:2", 7000], ["127.0.0.1:3", 7000]],
+  );
+});
