@@ -88,6 +88,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   if (request.inline === undefined) {
     checkDependencies(processes, names, problems, documents[0]!.file);
   }
+  await checkSchedules(processes, problems);
   const settings = loadSettings(parts, context);
   const run = loadRun(parts, names, problems);
   throwProblems(distinct(problems));
@@ -190,6 +191,26 @@ function checkDependencies(
     }));
   } catch (error) {
     problems.push(new ConfigProblem(file, messageOf(error)));
+  }
+}
+
+async function checkSchedules(
+  processes: readonly Loading[],
+  problems: ProcsupError[],
+): Promise<void> {
+  for (const { loaded: { config, wire }, layers } of processes) {
+    const schedule = config.cron ?? config.cronRestart;
+    if (schedule === undefined) continue;
+    const key = config.cron === undefined ? "cron_restart" : "cron";
+    const { parseSchedule } = await import("../model/cron.ts");
+    try {
+      parseSchedule(key, schedule);
+    } catch (error) {
+      if (!(error instanceof ProcsupError)) throw error;
+      // The short form of a schedule is a text.
+      const path = typeof wire[key] === "string" ? [key] : error.field?.split(".") ?? [key];
+      problems.push(located(new ConfigFieldError(error.message, path), config.name, layers));
+    }
   }
 }
 

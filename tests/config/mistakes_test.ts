@@ -153,3 +153,25 @@ Deno.test("readModule() kills a module that loops for ever, and one that wants m
   assertMatch(await refused("run.config.mjs"), /it failed: .*run access/);
   assertMatch(await refused("none.config.js"), /it failed: /);
 });
+
+Deno.test("loadConfig() refuses schedules that never run, each with its place", async () => {
+  const found = await mistakes(
+    "procsup.yaml",
+    `processes:
+  a: { entrypoint: sleep, cron: "60 * * * *" }
+  b: { entrypoint: sleep, cron: { schedule: "0 4 * * *", timezone: Mars } }
+  c: { entrypoint: sleep, cron: "0 0 30 2 *" }
+  d: { entrypoint: sleep, cron_restart: "99 * * * *" }
+  e: { entrypoint: sleep, cron: "0 4 * * *" }
+cron:
+  f: { command: sleep 1, schedule: "0 0 30 2 *" }
+`,
+  );
+  assertEquals(found, [
+    '2:33: "a": invalid "cron.schedule" "60 * * * *": invalid value for minute: 60',
+    '3:68: "b": invalid "cron.timezone" "Mars": unknown timezone, expected one such as "Europe/Berlin"',
+    '4:33: "c": invalid "cron.schedule" "0 0 30 2 *": this date never comes',
+    '5:41: "d": invalid "cron_restart.schedule" "99 * * * *": invalid value for minute: 99',
+    '8:36: "f": invalid "cron.schedule" "0 0 30 2 *": this date never comes',
+  ]);
+});
