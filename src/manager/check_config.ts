@@ -4,11 +4,11 @@ import { inputKeys } from "../model/key_spelling.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { dirname } from "../npm/path.js";
+import { checkWatch } from "../platform/watch_paths.ts";
 import { launchPlan } from "../process/launch_plan.ts";
 import { refuseTakenSockets } from "../process/launch_setup.ts";
 import { readyPattern } from "../process/line_watch.ts";
 import { fetchSecrets } from "../process/secrets.ts";
-import { checkWatch } from "../process/watch/roots.ts";
 import type { World } from "../process/world.ts";
 import { checkLogPaths } from "./log_path_checks.ts";
 

@@ -104,6 +104,22 @@ Deno.test("procsup config validate and plan need no daemon and, with --no-files,
   assertEquals([unset.code, assumed.code, assumed.stdout], [2, 0, "+ a  new\n"]);
 });
 
+Deno.test("procsup config validate names the line of each program and watched path that is missing", async () => {
+  await using files = new Files({
+    "procsup.yaml": "processes:\n  a: { command: nosuch, watch: { paths: [nonexist] } }\n",
+  });
+  const env = { PROCSUP_HOME: `${files.folder}/home` };
+  const run = (...args: string[]) => runCommandLine(args, env, files.folder);
+  const [missing, skipped] = await Promise.all([
+    run("config", "validate"),
+    run("config", "validate", "--no-files"),
+  ]);
+  assertEquals([missing.code, skipped.code], [2, 0]);
+  assertStringIncludes(missing.stderr, 'procsup.yaml:2:3 cannot start "a"');
+  const watched = `"${files.folder}/nonexist": no such file or directory`;
+  assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": invalid "watch.paths" ${watched}`);
+});
+
 Deno.test("procsup up in a folder with a compose file says how to import it", async () => {
   await using folder = tempHome();
   const up = () => runCommandLine(["up"], { PROCSUP_HOME: folder.path }, folder.path);

@@ -58,8 +58,8 @@ async function configValidate(
   const { files, loaded } = await readSource(context, words);
   const { processes } = await selected(context, loaded);
   if (!context.flags.on("no-files")) {
-    const { commandProblems } = await import("../../config/check_commands.ts");
-    throwProblems(commandProblems(processes, Deno.env.get("PATH") ?? ""));
+    const { fileProblems } = await import("../../config/check_files.ts");
+    throwProblems(fileProblems(processes, Deno.env.get("PATH") ?? ""));
   }
   const names = processes.map(({ config }) => config.name);
   if (await printData(context.output, { valid: true, files, processes: names }, names)) return;

@@ -97,7 +97,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
       {
         name: "no-files",
         type: "bool",
-        help: "validate, plan: do not look for programs and variables on this machine",
+        help: "validate, plan: do not look for programs, watched paths and variables here",
       },
       { name: "prune", type: "bool", help: "remove apps that are no longer in the file" },
       NO_WAIT,
