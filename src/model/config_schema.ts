@@ -33,7 +33,7 @@ export class ConfigFieldError extends ProcsupError {
   readonly path: Path;
   /** True if the key itself is invalid, rather than its value. */
   readonly onKey: boolean;
-  /** One error for each unknown key if there are several; otherwise only this error. */
+  /** One error for each unknown key, or else for each invalid value. */
   readonly each: readonly ConfigFieldError[];
 
   constructor(
@@ -52,7 +52,7 @@ export class ConfigFieldError extends ProcsupError {
 
 /**
  * Returns the input in wire form, with defaults. Throws a `ConfigFieldError` that lists all unknown
- * keys, or else names the first invalid value.
+ * keys, or else names the first invalid value and has an error for each.
  */
 function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   const schema = objectSchema({ type: "object", keys: table, named: "" });
@@ -63,7 +63,11 @@ function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   const unknown = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? unknownKeys(issue, input, table, where) : []
   );
-  if (unknown.length === 0) throw fieldError(innermost(issues[0]!), input, table, where);
+  if (unknown.length === 0) {
+    const each = issues.map((issue) => fieldError(innermost(issue), input, table, where));
+    const [{ message, path, onKey }] = each as [ConfigFieldError];
+    throw new ConfigFieldError(message, path, onKey, each);
+  }
   const [{ path }] = unknown as [ConfigFieldError];
   const message = unknown.map((error) => error.message).join("; ");
   throw new ConfigFieldError(message, path, true, unknown);

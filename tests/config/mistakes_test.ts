@@ -175,3 +175,18 @@ cron:
     '8:36: "f": invalid "cron.schedule" "0 0 30 2 *": this date never comes',
   ]);
 });
+
+Deno.test("loadConfig() names every invalid value of a process", async () => {
+  const found = await mistakes(
+    "procsup.yaml",
+    "processes:\n  a: { entrypoint: sleep, stop_signal: TERMM, umask: 999, nice: 40, " +
+      'ready_log: "(", success_exit_codes: [256] }\n',
+  );
+  assertEquals(found.map((text) => /invalid "([\w.]+)"/.exec(text)?.[1]).sort(), [
+    "nice",
+    "ready_log",
+    "stop_signal",
+    "success_exit_codes.0",
+    "umask",
+  ]);
+});
