@@ -3,11 +3,12 @@
 import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
 import { isMap, valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { isLoopback, parseListen } from "../model/listen_address.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { quote } from "../model/quote.ts";
 import { basename, dirname, relative } from "../npm/path.js";
-import { parseSockets } from "../platform/sockets_address.ts";
+import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
 
 /** The folder of the configuration file, in the image. */
@@ -139,7 +140,12 @@ function appOf(loaded: LoadedProcess, folder: string): App {
 /** Ports of sockets that are not on loopback. */
 function sharedPorts(loaded: LoadedProcess): number[] {
   return parseSockets(settled(loaded, "sockets", loaded.config.sockets))
-    .filter(({ bytes }) => bytes?.[0] !== 127).map(({ port }) => port);
+    .filter((address) => !isLocal(address)).map(({ port }) => port);
+}
+
+/** True if only the machine itself reaches the address. */
+function isLocal({ text, bytes }: SocketAddress): boolean {
+  return bytes !== undefined && isLoopback(parseListen(text));
 }
 
 /** The value of `PORT` in `env`, if it is a port. */
@@ -249,8 +255,9 @@ function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[]
   if (engine !== "systemd" && !isWithin(config.cwd, folder)) {
     note("cwd", `${config.cwd} is outside of the folder, and not in the image`);
   }
-  for (const { text, port, bytes } of parseSockets(config.sockets)) {
-    if (engine === "systemd" || bytes?.[0] !== 127) continue;
+  for (const address of parseSockets(config.sockets)) {
+    if (engine === "systemd" || !isLocal(address)) continue;
+    const { text, port } = address;
     const what =
       `nothing outside of the container reaches ${text}; "${port}" is for every interface`;
     note("sockets", what);

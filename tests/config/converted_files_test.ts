@@ -118,6 +118,7 @@ ExecStart=/usr/bin/app --port \${PORT} \\
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-abort
 RestartSec=2min 3s
+RuntimeMaxSec=1week 1d 2hours
 ProtectSystem=full
 [Install]
 WantedBy=multi-user.target
@@ -127,6 +128,7 @@ WantedBy=multi-user.target
   assertEquals([app.uid, app.cwd, app.env], ["www", "/srv/app", { A: "b c", D: "e" }]);
   assertEquals(app.args, ["-c", 'exec /usr/bin/app --port "${PORT}" --name app.service']);
   assertEquals([app.reloadSignal, app.restartDelayMs], ["SIGHUP", 123_000]);
+  assertEquals(app.maxAgeMs, (8 * 24 + 2) * 3_600_000);
   assertEquals(app.hooks.preStart?.command, "/bin/mkdir x || true");
   assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
     "After=postgresql.service",

@@ -54,3 +54,14 @@ Deno.test("exportStack() publishes no port that a variable without a value would
   // These publish none: the value is that of the machine on which the app runs.
   for (const to of ["systemd", "dockerfile"] as const) await exportText(file("${PORT}"), to);
 });
+
+Deno.test("exportStack() publishes the sockets of every interface, and names those of loopback", async () => {
+  const sockets = ["[::1]:8081", "127.0.0.2:8082", ":8083", "[7f00::1]:8084"];
+  const file = { processes: { api: { command: "/bin/sh run.sh", sockets } } };
+  const { stack } = await exportText(JSON.stringify(file), "kubernetes");
+  assertEquals(stack.apps[0]!.ports, [8083, 8084]);
+  assertEquals(stack.losses.map(({ key, text }) => [key, / (\S+);/.exec(text)?.[1]]), [
+    ["sockets", "[::1]:8081"],
+    ["sockets", "127.0.0.2:8082"],
+  ]);
+});

@@ -291,12 +291,23 @@ function window(value: string): Keys {
   return { restart_window: /^0+$/.test(value) ? "1ms" : span(value) };
 }
 
+/** Units of systemd's time spans as units of durations, with a factor. */
+const UNITS: Readonly<Record<string, readonly [factor: number, unit: string]>> = {
+  ...{ us: [1, "us"], usec: [1, "us"], ms: [1, "ms"], msec: [1, "ms"] },
+  ...{ s: [1, "s"], sec: [1, "s"], second: [1, "s"], m: [1, "m"], min: [1, "m"], minute: [1, "m"] },
+  ...{ h: [1, "h"], hr: [1, "h"], hour: [1, "h"], d: [24, "h"], day: [24, "h"] },
+  ...{ w: [168, "h"], week: [168, "h"], M: [730.56, "h"], month: [730.56, "h"] },
+  ...{ y: [8766, "h"], year: [8766, "h"] },
+};
+
 /** A time span of systemd; without a unit it is in seconds. */
 function span(text: string): string {
   if (isNumber(text)) return `${text}s`;
   if (text === "infinity") return "8760h";
-  return text.replace(/\s+/g, "").replace(/min(utes?)?/g, "m").replace(/sec(onds?)?/g, "s")
-    .replace(/(hours?|hr)/g, "h");
+  return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+)/g, (whole, count, word) => {
+    const [factor, unit] = UNITS[word] ?? UNITS[word.replace(/s$/, "")] ?? [];
+    return factor === undefined ? whole : `${Number(count) * factor}${unit}`;
+  });
 }
 
 function limit(name: string, value: string): Keys {
