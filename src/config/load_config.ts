@@ -10,6 +10,7 @@ import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
+import { parseSockets } from "../platform/sockets_address.ts";
 import { isMap, type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
 import {
@@ -88,7 +89,8 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   if (request.inline === undefined) {
     checkDependencies(processes, names, problems, documents[0]!.file);
   }
-  await checkSchedules(processes, problems);
+  // A variable without a value stands for any.
+  if (!request.assumeVariables) await checkSyntax(processes, problems);
   const settings = loadSettings(parts, context);
   const run = loadRun(parts, names, problems);
   throwProblems(distinct(problems));
@@ -194,23 +196,28 @@ function checkDependencies(
   }
 }
 
-async function checkSchedules(
+/** Checks values that have a syntax of their own: sockets and schedules. */
+async function checkSyntax(
   processes: readonly Loading[],
   problems: ProcsupError[],
 ): Promise<void> {
   for (const { loaded: { config, wire }, layers } of processes) {
+    const check = (key: string, act: () => unknown) => {
+      try {
+        act();
+      } catch (error) {
+        if (!(error instanceof ProcsupError)) throw error;
+        // The short form of a schedule is a text.
+        const path = typeof wire[key] === "string" ? [key] : error.field?.split(".") ?? [key];
+        problems.push(located(new ConfigFieldError(error.message, path), config.name, layers));
+      }
+    };
+    check("sockets", () => parseSockets(config.sockets));
     const schedule = config.cron ?? config.cronRestart;
     if (schedule === undefined) continue;
-    const key = config.cron === undefined ? "cron_restart" : "cron";
     const { parseSchedule } = await import("../model/cron.ts");
-    try {
-      parseSchedule(key, schedule);
-    } catch (error) {
-      if (!(error instanceof ProcsupError)) throw error;
-      // The short form of a schedule is a text.
-      const path = typeof wire[key] === "string" ? [key] : error.field?.split(".") ?? [key];
-      problems.push(located(new ConfigFieldError(error.message, path), config.name, layers));
-    }
+    const key = config.cron === undefined ? "cron_restart" : "cron";
+    check(key, () => parseSchedule(key, schedule));
   }
 }
 

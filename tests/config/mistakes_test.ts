@@ -1,5 +1,6 @@
 /** Mistakes in configuration files: each is told with its place, and nothing else happens. */
 
+import { loadConfig } from "../../src/config/load_config.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import { readModule } from "../../src/config/read_module.ts";
 import { Files, mistakes } from "./files.ts";
@@ -180,13 +181,24 @@ Deno.test("loadConfig() names every invalid value of a process", async () => {
   const found = await mistakes(
     "procsup.yaml",
     "processes:\n  a: { entrypoint: sleep, stop_signal: TERMM, umask: 999, nice: 40, " +
-      'ready_log: "(", success_exit_codes: [256] }\n',
+      'ready_log: "(", success_exit_codes: [256] }\n' +
+      '  b: { entrypoint: sleep, sockets: ["nohost:99999"] }\n',
   );
   assertEquals(found.map((text) => /invalid "([\w.]+)"/.exec(text)?.[1]).sort(), [
     "nice",
     "ready_log",
+    "sockets",
     "stop_signal",
     "success_exit_codes.0",
     "umask",
   ]);
+});
+
+Deno.test("loadConfig() takes any schedule from a variable whose value it need not know", async () => {
+  const text = 'processes: { a: { entrypoint: sleep, cron: "${WHEN}", sockets: ["${AT}:80"] } }';
+  const content = { file: "/srv/procsup.yaml", text };
+  const { processes } = await loadConfig({
+    ...{ files: [content.file], content, env: {}, assumeVariables: true },
+  });
+  assertEquals(processes.map(({ config }) => config.name), ["a"]);
 });
