@@ -45,17 +45,18 @@ function heldLock(path: string, file: Deno.FsFile): Lock {
 
 /** How long a process that ends, or only checks the lock, may hold it. */
 const MOMENT_MS = 200;
+const LOOK_MS = 10;
 
 /** Like `takeLock()`, but waits a moment for a holder that is about to release it. */
 export async function takeLockSoon(
   path: string,
   patienceMs = MOMENT_MS,
 ): Promise<Lock | undefined> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
+  // A process that was suspended meanwhile gives the holder all its turns, too.
+  for (let waitedMs = 0;; waitedMs += LOOK_MS) {
     const lock = takeLock(path);
-    if (lock !== undefined || performance.now() > deadline) return lock;
-    await sleep(10);
+    if (lock !== undefined || waitedMs >= patienceMs) return lock;
+    await sleep(LOOK_MS);
   }
 }
 
