@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { listArchives } from "../../src/logs/archives.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { CAN_COLLAPSE, numbers } from "../logs/rotation_scene.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { wholeLog } from "../support/whole_log.ts";
@@ -62,9 +63,10 @@ Deno.test("daemon rotates, compresses and prunes, and logs still finds the last 
   const { logs } = await daemon.client.call("logs", { target: "app", lines: 9000 });
   assertEquals(logs, numbers(80_000).split("\n").slice(-9001).join("\n"));
   assertEquals(Deno.statSync(`${daemon.home}/apps/app/${"stdout.log.pos"}`).mode! & 0o777, 0o600);
-  for (const { path } of listArchives(logOf(daemon, "app"))) {
-    assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
-  }
+  // The last rotation may still compress one and remove another.
+  const modes = listArchives(path).flatMap((archive) => lstatIfAny(archive.path)?.mode ?? []);
+  assert(modes.length > 0);
+  for (const mode of modes) assertEquals(mode & 0o777, 0o600);
 });
 
 Deno.test("daemon rotates the log of an app that never becomes ready", {
