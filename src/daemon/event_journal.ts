@@ -1,6 +1,7 @@
 /** Keeps past events of the apps. */
 
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
+import { NEWLINE } from "../logs/line_splitter.ts";
 import { BLOCK_BYTES, fillAt, openIfAny } from "../logs/read_at.ts";
 import { type ChangeJson, changeJson } from "../protocol/change_json.ts";
 import { CappedFile } from "./capped_file.ts";
@@ -75,8 +76,6 @@ export class EventJournal implements Disposable {
     this.#file[Symbol.dispose]();
   }
 }
-
-const NEWLINE = 10;
 
 /** The lines in the first `size` bytes of a file and their positions, the last one first. */
 async function* linesBack(

@@ -1,11 +1,10 @@
 /** Reads the end of a log backward: the cost depends on what is wanted, not on the size of the file. */
 
 import { continuesEntry } from "../model/log_level.ts";
+import { NEWLINE } from "./line_splitter.ts";
 import { LogCursor } from "./log_cursor.ts";
 import type { LogEntries, LogEntry } from "./log_entries.ts";
 import { startOfTail } from "./log_tail.ts";
-
-const NEWLINE = 10;
 
 /** Limits of what is read. */
 export interface TailBounds {

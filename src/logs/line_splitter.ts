@@ -1,6 +1,7 @@
 /** Splits bytes into lines with their end positions. */
 
-const NEWLINE = 10;
+/** The byte that ends a line. */
+export const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 
 /** Maximum bytes of a piece of a line. */

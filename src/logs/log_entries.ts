@@ -1,7 +1,7 @@
 /** Reads a log as filtered lines with their times. */
 
 import { singleFlight } from "./single_flight.ts";
-import { LineSplitter, type SplitState } from "./line_splitter.ts";
+import { LineSplitter, NEWLINE, type SplitState } from "./line_splitter.ts";
 import type { LogCursor, Span } from "./log_cursor.ts";
 import type { LineMatcher, LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
@@ -47,8 +47,6 @@ export interface LogChunk {
   readonly state: SplitState;
   readonly midLine: boolean;
 }
-
-const NEWLINE = 10;
 
 /** How far back the last lines are searched, in bytes. */
 const MAX_BACK = 8 * 1024 * 1024;
@@ -116,8 +114,10 @@ export class LogEntries {
       const wanted = this.#matches
         ? await this.#search.run(passing(inTime, this.#matches))
         : inTime;
-      const { showFrom = 0 } = this.#options;
-      const shown = wanted?.filter(({ start }) => start >= showFrom);
+      const { showFrom } = this.#options;
+      const shown = showFrom === undefined
+        ? wanted
+        : wanted?.filter(({ start }) => start >= showFrom);
       if (shown?.length) yield shown;
     }
     this.#index = undefined;

@@ -160,10 +160,11 @@ class Feed<T> {
         ...last.filter((place) => place.of === of).map(({ start }) => start),
         to,
       );
-      const showFrom = follow ? Math.min(from, position) : from;
+      const start = follow ? Math.min(from, position) : from;
       of.entries = new LogEntries(of.path, {
-        from: filter?.byEntry ? await startOfEntry(of.path, showFrom) : showFrom,
-        showFrom,
+        ...filter?.byEntry
+          ? { from: await startOfEntry(of.path, start), showFrom: start }
+          : { from: start },
         to: follow ? undefined : to,
         filter,
         search: filter && this.#search,

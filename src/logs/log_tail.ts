@@ -1,10 +1,9 @@
 /** Finds the beginning of the last lines of a log, in its file or in an archive. */
 
 import { type Archive, listArchives, openArchive } from "./archives.ts";
+import { NEWLINE } from "./line_splitter.ts";
 import type { LogCursor } from "./log_cursor.ts";
 import { BLOCK_BYTES, fillAt } from "./read_at.ts";
-
-const NEWLINE = 10;
 
 /**
  * Position where the last `count` lines begin, but not before `floor`. The cursor must be open; `span`

@@ -31,6 +31,9 @@ const logs = z.strictObject({
   timestamps: about(z._default(flag, false), "each line begins with its time"),
 });
 
+/** The fields that filter lines by their content. */
+const BY_CONTENT = { grep: true, invert: true, ignore_case: true, level: true } as const;
+
 /** Maximum number of targets of a search: each is compared with every process. */
 const MAX_TARGETS = 1000;
 
@@ -41,14 +44,7 @@ const search = z.strictObject({
     z.optional(z.union([target, targets])),
     "One target or several; default: all",
   ),
-  ...z.pick(logs, {
-    since: true,
-    until: true,
-    grep: true,
-    invert: true,
-    ignore_case: true,
-    level: true,
-  }).shape,
+  ...z.pick(logs, { since: true, until: true, ...BY_CONTENT }).shape,
   limit: about(
     z._default(wholeNumber(1, 1000), 100),
     "How many of the last lines, or of the most frequent patterns",
@@ -67,7 +63,7 @@ const counting = z.strictObject({
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
   until: about(z._default(z.string(), "now"), "up to then"),
   steps: about(z._default(wholeNumber(1, 1000), 60), "into how many steps the time is divided"),
-  ...z.pick(logs, { grep: true, invert: true, ignore_case: true, level: true }).shape,
+  ...z.pick(logs, BY_CONTENT).shape,
 });
 
 /** Query of the stream `GET /logs`. */
@@ -81,14 +77,7 @@ export const logStream = z.strictObject({
   new: about(z._default(flag, false), "only lines that are written from now on"),
   stdout: about(z._default(flag, false), "standard output alone"),
   stderr: about(z._default(flag, false), "standard error alone"),
-  ...z.pick(logs, {
-    since: true,
-    until: true,
-    grep: true,
-    invert: true,
-    ignore_case: true,
-    level: true,
-  }).shape,
+  ...z.pick(logs, { since: true, until: true, ...BY_CONTENT }).shape,
 });
 
 export const LOG_VERBS = {
