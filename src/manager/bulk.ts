@@ -40,14 +40,22 @@ export async function runBulk(
   return outcomes;
 }
 
+/** Returns whether a process was asked to stop after this call, even if it was started again. */
+export function stoppedSince(
+  processes: readonly ManagedProcess[],
+): (process: ManagedProcess) => boolean {
+  const stops = new Map(processes.map((process) => [process, process.stops]));
+  return (process) => process.stops !== (stops.get(process) ?? 0);
+}
+
 /** Starts a process that was in the list. */
 export type Start = (process: ManagedProcess, options?: UpOptions) => Promise<void>;
 
 /** How to start these processes, now or in a later wave: one that is stopped before its turn stays down. */
 export function starter(processes: readonly ManagedProcess[]): Start {
-  const stops = new Map(processes.map((process) => [process, process.stops]));
+  const isStopped = stoppedSince(processes);
   return async (process, options) => {
-    if (process.stops === (stops.get(process) ?? 0)) return await process.start(options);
+    if (!isStopped(process)) return await process.start(options);
     const what = `Cannot start "${process.name}": it was stopped meanwhile`;
     throw new ProcsupError("wrong_state", what);
   };

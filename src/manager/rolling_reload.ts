@@ -5,7 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/requests.ts";
-import { type Outcome, runBulk } from "./bulk.ts";
+import { type Outcome, runBulk, stoppedSince } from "./bulk.ts";
 
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
   /** The new configuration; default: the current one. */
@@ -45,7 +45,10 @@ export async function rollingReload(
   const size = batchCount(options.batchSize ?? 1, processes.length);
   const wait = options.waitReady ?? true;
   const before = processes.map((process) => ({ process, config: process.config }));
-  const isStopped = stoppedSince(processes);
+  const wasAsked = stoppedSince(processes);
+  // Neither those started again nor deleted ones.
+  const isStopped = (process: ManagedProcess) =>
+    wasAsked(process) && process.snapshot.desired === "down" && !process.gone.aborted;
   const touched: ManagedProcess[] = [];
   const outcomes: Outcome[] = [];
   for (let at = 0; at < processes.length; at += size) {
@@ -94,16 +97,6 @@ async function putBack(
   if (process.config === config && process.snapshot.state === "running") return;
   process.reconfigure(config);
   if (restarts) await process.restart({ wait, reason: "rolled back" });
-}
-
-/** Tells which processes are stopped from now on. Not those started again, and not deleted ones. */
-function stoppedSince(
-  processes: readonly ManagedProcess[],
-): (process: ManagedProcess) => boolean {
-  const stops = new Map(processes.map((process) => [process, process.stops]));
-  return (process) =>
-    process.stops !== stops.get(process) && process.snapshot.desired === "down" &&
-    !process.gone.aborted;
 }
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */

@@ -167,7 +167,7 @@ export class Supervisor implements AsyncDisposable {
   startAdded(
     added: readonly ManagedProcess[],
     { start = true, ...options }: AddOptions = {},
-    startOne: Start = starter(added),
+    startOne: Start = (process, given) => process.start(given),
   ): Promise<Outcome[]> {
     const present = new Set(this.registry.list());
     return runBulk(added.filter((process) => present.has(process)), async (process) => {
