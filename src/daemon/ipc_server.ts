@@ -4,9 +4,8 @@ import { type Context, Hono } from "hono";
 import * as z from "zod/mini";
 import { bodyLimit } from "hono/body-limit";
 import { ProcsupError } from "../model/errors.ts";
-import type { ProcessChange } from "../model/process_change.ts";
 import { answered, failure } from "../protocol/envelope.ts";
-import { changeJson } from "../protocol/change_json.ts";
+import { changesOf } from "../protocol/change_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import type { HookOrigin } from "../process/requests.ts";
 import { parseJson } from "../protocol/json_text.ts";
@@ -164,13 +163,7 @@ function events(c: Context, { supervisor }: ActionContext): ReadableStream<unkno
   const isNamed = supervisor.named(target);
   const since = Date.parse(c.req.query("since") ?? "");
   const events = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
-  return events.pipeThrough(
-    new TransformStream<ProcessChange, unknown>({
-      transform: (change, out) => {
-        if (isNamed(change.name)) out.enqueue(changeJson(change));
-      },
-    }),
-  );
+  return changesOf(events, isNamed);
 }
 
 /**

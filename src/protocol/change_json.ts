@@ -59,3 +59,17 @@ export function changeJson({ type, at, id, exit, ...rest }: ProcessChange): Chan
     exit: exit === null ? null : exitJson(exit),
   };
 }
+
+/** Converts the changes of processes with a wanted name. */
+export function changesOf(
+  changes: ReadableStream<ProcessChange>,
+  isNamed: (name: string) => boolean,
+): ReadableStream<ChangeJson> {
+  return changes.pipeThrough(
+    new TransformStream<ProcessChange, ChangeJson>({
+      transform: (change, out) => {
+        if (isNamed(change.name)) out.enqueue(changeJson(change));
+      },
+    }),
+  );
+}

@@ -2,9 +2,8 @@
 
 import { untilRevoked } from "../auth/gatekeeper.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
-import type { ProcessChange } from "../model/process_change.ts";
 import { accepts } from "../npm/http.js";
-import { changeJson } from "../protocol/change_json.ts";
+import { changesOf } from "../protocol/change_json.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import { readText } from "./body.ts";
@@ -72,13 +71,7 @@ function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // Refuse a target that matches nothing, rather than send an empty stream.
   const isNamed = backend.named(target);
-  return backend.events().pipeThrough(
-    new TransformStream<ProcessChange, unknown>({
-      transform: (change, out) => {
-        if (isNamed(change.name)) out.enqueue(changeJson(change));
-      },
-    }),
-  );
+  return changesOf(backend.events(), isNamed);
 }
 
 const LINES = "application/x-ndjson";
