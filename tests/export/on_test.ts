@@ -105,6 +105,12 @@ Deno.test("a context sends commands to an engine, with the context and namespace
   assertEquals(up.code, 6);
   assertStringIncludes(up.stderr, 'Deployment "shop-web" was not made by this stack');
   assertEquals(Deno.readTextFileSync(said).includes(" apply "), false);
+  const useless = await run("up", `${path}/procsup.yaml`, "--on", "systemd", "--image", "x");
+  assertEquals(useless.code, 2);
+  assertStringIncludes(
+    useless.stderr,
+    "procsup up --on systemd takes --stack, --strict, --profile",
+  );
   const roll = await run("roll", "tick");
   assertStringIncludes(roll.stderr, '"tick" is a CronJob');
   const other = await run("list", "--context", "us");

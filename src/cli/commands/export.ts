@@ -38,6 +38,11 @@ const ENGINES_OF: Readonly<Record<string, readonly string[]>> = {
   base: ["dockerfile"],
 };
 
+/** False if an engine has no use for a flag of exports. */
+export function suits(flag: string, engine: string): boolean {
+  return ENGINES_OF[flag]?.includes(engine) !== false;
+}
+
 /** Exports a file to an engine. Prints the keys without a counterpart; `--strict` refuses them. */
 export async function exported(
   context: CommandContext,
@@ -45,7 +50,7 @@ export async function exported(
   file: string | undefined,
 ): Promise<Exported> {
   const { flags, engine } = context;
-  const useless = flags.names().find((name) => ENGINES_OF[name]?.includes(to) === false);
+  const useless = flags.names().find((name) => !suits(name, to));
   if (useless !== undefined) {
     throw new ProcsupError("bad_request", `--${useless} has no meaning on ${to}`, {
       hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,

@@ -10,7 +10,7 @@ import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
 import { writeMessage } from "../output.ts";
 import { printData } from "../print_data.ts";
-import { exported } from "./export.ts";
+import { exported, suits } from "./export.ts";
 
 export type { Copy };
 
@@ -63,7 +63,8 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
       hint: `It has ${words.join(", ")}. For this machine: procsup --host local ${command.name}`,
     });
   }
-  const known = ["on", ...PLACES[on] ?? [], ...FLAGS[command.name] ?? []];
+  const known = ["on", ...PLACES[on] ?? [], ...FLAGS[command.name] ?? []]
+    .filter((name) => suits(name, on));
   const own = new Set(command.flags.map(({ name }) => name));
   const other = flags.names().find((name) => own.has(name) && !known.includes(name));
   if (other === undefined) return;
@@ -96,7 +97,7 @@ async function list({ output, positionals }: CommandContext, backend: Backend): 
   const unknown = positionals.find((name) => named(all, [name]).length === 0);
   if (unknown !== undefined) {
     const { unknownApp } = await import("../../export/backends/mod.ts");
-    throw unknownApp(backend.stack, unknown, [...new Set(all.map(({ app }) => app))]);
+    throw unknownApp(backend.stack, unknown, all.map(({ app }) => app));
   }
   const copies = named(all, positionals);
   await printCopies(output, copies);

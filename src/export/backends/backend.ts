@@ -68,6 +68,6 @@ export interface Backend {
 /** The error for an app that a stack does not have. */
 export function unknownApp(stack: string, app: string, apps: readonly string[]): ProcsupError {
   return new ProcsupError("process_not_found", `The stack "${stack}" has no app "${app}"`, {
-    hint: apps.length === 0 ? "Nothing of it runs" : `It has ${apps.join(", ")}`,
+    hint: apps.length === 0 ? "Nothing of it runs" : `It has ${[...new Set(apps)].join(", ")}`,
   });
 }

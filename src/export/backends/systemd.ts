@@ -243,6 +243,6 @@ class Systemd implements Backend {
     const all = await this.list();
     const copies = all.filter((copy) => copy.app === app);
     if (copies.length > 0) return copies;
-    throw unknownApp(this.stack, app, [...new Set(all.map((copy) => copy.app))]);
+    throw unknownApp(this.stack, app, all.map((copy) => copy.app));
   }
 }
