@@ -91,7 +91,7 @@ export class Follower implements AsyncDisposable {
   /** What it was given, once that is as long as it should be. */
   async text(length: number): Promise<string> {
     await waitFor(() => this.length >= length, {
-      what: `the follower to have ${length} bytes`,
+      what: () => `the follower to have ${length} bytes instead of ${this.length}`,
       timeoutMs: 15_000,
     });
     return await new Blob(this.#chunks).text();

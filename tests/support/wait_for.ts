@@ -4,10 +4,13 @@ export interface WaitOptions {
   /** Milliseconds; default 10 s. */
   readonly timeoutMs?: number;
   /** The condition as the end of a sentence: `the process to be running`. */
-  readonly what?: string;
+  readonly what?: string | (() => string);
 }
 
 const POLL_MS = 10;
+
+/** Most that one look counts: while the machine is suspended, nobody has a turn. */
+const MAX_LOOK_MS = 500;
 
 /**
  * Returns when `condition` is true; checks it every 10 ms. A condition that throws counts as false.
@@ -17,9 +20,10 @@ export async function waitFor(
   condition: () => unknown | Promise<unknown>,
   { timeoutMs = 10_000, what = String(condition) }: WaitOptions = {},
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
   let cause: unknown;
+  let waitedMs = 0;
   do {
+    const since = performance.now();
     try {
       if (await condition()) return;
       cause = undefined;
@@ -27,7 +31,9 @@ export async function waitFor(
       cause = error;
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  } while (performance.now() < deadline);
+    waitedMs += Math.min(performance.now() - since, MAX_LOOK_MS);
+  } while (waitedMs < timeoutMs);
   const detail = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : cause}`;
-  throw new Error(`Waited ${timeoutMs} ms in vain for ${what}${detail}`, { cause });
+  const wanted = typeof what === "string" ? what : what();
+  throw new Error(`Waited ${timeoutMs} ms in vain for ${wanted}${detail}`, { cause });
 }
