@@ -1,9 +1,10 @@
 /** Reads a log from a position, through its archives into the file, even while it is being rotated. */
 
-import { sleep } from "../platform/clock.ts";
+import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { archiveAt, listArchives, openArchive } from "./archives.ts";
 import { type LogPosition, PositionReader } from "./log_position.ts";
 import { BLOCK_BYTES, giveBlock, openIfAny, readAt, takeBlock } from "./read_at.ts";
+import { isChanging } from "./rotate.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -21,13 +22,14 @@ export interface Span {
   readonly from: number;
 }
 
-/** A cut takes milliseconds; a longer one was interrupted when its supervisor was killed. */
+/** How long a cut that an earlier supervisor left unfinished may wait to be completed by this one. */
 const CUT_POLL_MS = 2;
 const CUT_PATIENCE_MS = 3000;
 
 export class LogCursor {
   readonly #path: string;
   readonly #lends: boolean;
+  readonly #clock: Clock;
   #block: Bytes | undefined;
   #positions: PositionReader;
   #file: Deno.FsFile | undefined;
@@ -39,9 +41,10 @@ export class LogCursor {
   end = Infinity;
 
   /** With `lends`, `read()` returns its own buffer, which is valid until `giveBack()`. */
-  constructor(path: string, lends = false) {
+  constructor(path: string, lends = false, clock: Clock = systemClock) {
     this.#path = path;
     this.#lends = lends;
+    this.#clock = clock;
     this.#positions = new PositionReader(path);
   }
 
@@ -92,12 +95,14 @@ export class LogCursor {
   }
 
   async #settled(): Promise<LogPosition> {
-    const until = performance.now() + CUT_PATIENCE_MS;
+    const until = this.#clock.steady() + CUT_PATIENCE_MS;
     for (;;) {
       const position = this.#positions.read();
       const cutting = position.phase === "cutting" ||
         (position.phase === "archived" && position.method === "collapse");
-      if (!cutting || performance.now() > until) return position;
+      if (!cutting) return position;
+      // On a slow disk, a cut of this process may take any time.
+      if (!isChanging(this.#path) && this.#clock.steady() > until) return position;
       await sleep(CUT_POLL_MS);
     }
   }

@@ -47,7 +47,7 @@ export class LogFollower {
     path: string,
     { follow, begin, pollMs = POLL_MS, clock = systemClock, lends = false }: FollowerOptions,
   ) {
-    this.#cursor = new LogCursor(path, lends);
+    this.#cursor = new LogCursor(path, lends, clock);
     this.#watchedPath = watchedPath(path);
     this.#clock = clock;
     this.#pollMs = pollMs;

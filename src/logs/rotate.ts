@@ -227,8 +227,13 @@ export function disownLog(log: string): Promise<void> {
 
 const busy = new Map<string, Promise<unknown>>();
 
+/** Whether this process is cutting, flushing or recovering a log. */
+export function isChanging(log: string): boolean {
+  return busy.has(log);
+}
+
 /** Runs changes of a log one at a time within this process. */
-function exclusively<T>(log: string, act: () => Promise<T>): Promise<T> {
+export function exclusively<T>(log: string, act: () => Promise<T>): Promise<T> {
   const before = busy.get(log) ?? Promise.resolve();
   const done = before.then(act, act);
   busy.set(log, done);

@@ -5,8 +5,10 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { copyPath } from "../../src/logs/archives.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
-import { readPosition } from "../../src/logs/log_position.ts";
-import { flushLog } from "../../src/logs/rotate.ts";
+import { readPosition, writePosition } from "../../src/logs/log_position.ts";
+import { LogCursor } from "../../src/logs/log_cursor.ts";
+import { sleep, systemClock } from "../../src/platform/clock.ts";
+import { exclusively, flushLog } from "../../src/logs/rotate.ts";
 import { moveRest } from "../../src/logs/copy_head.ts";
 import { readTimeIndex } from "../../src/logs/time_index.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -57,6 +59,30 @@ Deno.test(
     assertEquals(await scene.rotate(scene.path("app"), 0).catch(() => "none"), "none");
   },
 );
+
+Deno.test("a reader waits for a cut of its own process, however slow the disk is", async () => {
+  await using scene = new LogScene();
+  await scene.append("cut\nkept\n");
+  let minutes = 0;
+  const steady = () => ++minutes * 60_000;
+  const cursor = new LogCursor(scene.log, false, { ...systemClock, steady });
+  await cursor.open();
+  cursor.position = 4;
+  const disk = Promise.withResolvers<void>();
+  const cut = exclusively(scene.log, async () => {
+    const cutting = await writePosition(scene.log, readPosition(scene.log), { phase: "cutting" });
+    await Deno.writeTextFile(scene.log, "kept\n");
+    await disk.promise;
+    await writePosition(scene.log, cutting, { phase: "idle", base: 4 });
+  });
+  await waitFor(() => Deno.statSync(scene.log).size === 5);
+  const read = cursor.read();
+  await sleep(20);
+  disk.resolve();
+  assertEquals(new TextDecoder().decode(await read), "kept\n");
+  await cut;
+  cursor.close();
+});
 
 Deno.test("rotateLog() copies and truncates where nothing can be cut", async () => {
   await using scene = new LogScene();
