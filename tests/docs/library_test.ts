@@ -38,7 +38,7 @@ async function run(folder: TempHome, code: string, flags: string[], env = {}) {
   const { code: status, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", ...flags, "example.ts"],
     cwd: folder.path,
-    env: { NO_COLOR: "1", ...env },
+    env: { NO_COLOR: "1", TMPDIR: folder.path, ...env },
     stdin: "null",
   }).output();
   const text = new TextDecoder();

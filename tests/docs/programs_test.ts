@@ -29,7 +29,7 @@ function program(folder: TempHome, says: string, env = {}, words: readonly strin
   return new Deno.Command(Deno.execPath(), {
     args: [isTest ? "test" : "run", "-A", "--no-check", "--no-lock", file, ...words],
     cwd: folder.path,
-    env: { NO_COLOR: "1", ...env },
+    env: { NO_COLOR: "1", TMPDIR: folder.path, ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

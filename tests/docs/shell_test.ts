@@ -248,6 +248,7 @@ async function runPage(blocks: readonly Example[]): Promise<string[]> {
       cwd: folder.path,
       env: {
         ...{ PROCSUP_HOME: daemon.home, HOME: folder.path, NO_COLOR: "1", TOKEN },
+        TMPDIR: folder.path,
         ...{ PATH: `${folder.path}/bin:${Deno.env.get("PATH")}`, API_KEY: "k" },
         DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
       },

@@ -17,11 +17,11 @@ function everyKey(table: KeyTable): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-async function deno(args: string[], cwd = ROOT): Promise<{ code: number; text: string }> {
+async function deno(args: string[], cwd = ROOT, env = {}): Promise<{ code: number; text: string }> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args,
     cwd,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     stdin: "null",
   }).output();
   const decoder = new TextDecoder();
@@ -37,7 +37,9 @@ Deno.test("every public symbol is documented, with types that are public as well
 });
 
 Deno.test("the examples in the documentation run as printed", async () => {
-  const { code, text } = await deno(["test", "-A", "--doc", "--no-check", ...ENTRIES]);
+  await using folder = tempHome();
+  const words = ["test", "-A", "--doc", "--no-check", ...ENTRIES];
+  const { code, text } = await deno(words, ROOT, { TMPDIR: folder.path });
   assertEquals(code, 0, text);
   assertStringIncludes(text, "2 passed");
 });
