@@ -6,7 +6,7 @@ import { mergePatch } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { expanded, keptUnder } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { isKeptUp } from "./bulk.ts";
+import { isKeptUp, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
 import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
 
@@ -30,8 +30,9 @@ export interface Reconfigured extends RollingResult {
 }
 
 /**
- * Reloads processes that need a restart for the change, see `needsRestart()`. The others use the
- * configuration from their next start, or keep the old one if a reload failed.
+ * Reloads processes that need a restart for the change, see `needsRestart()`; apps that become jobs
+ * are stopped. The others use the configuration from their next start, or keep the old one if a reload
+ * failed.
  */
 export async function reloadWith(
   processes: readonly ManagedProcess[],
@@ -42,12 +43,26 @@ export async function reloadWith(
   const replaced = always ? processes : needsRestart(fields) ? processes.filter(isKeptUp) : [];
   const result = replaced.length === 0
     ? { outcomes: [], rolledBack: false }
+    : config.cron !== undefined && !always
+    ? await becomeJobs(replaced, config)
     : await rollingReload(replaced, { ...rolling, config });
   const failed = result.outcomes.some(({ error }) => error !== undefined);
   const reloaded = new Set(result.outcomes.map(({ process }) => process));
   const told = failed ? [] : processes.filter((process) => !reloaded.has(process));
   if (fields.length > 0) { for (const process of told) process.reconfigure(config); }
   return { ...result, fields, told };
+}
+
+/** Stops apps that become jobs: only their schedule starts them from now on. */
+async function becomeJobs(
+  processes: readonly ManagedProcess[],
+  config: ProcessConfig,
+): Promise<RollingResult> {
+  const outcomes = await runBulk(processes, async (process) => {
+    await process.stop({ reason: "stopped to wait for its schedule" });
+    process.reconfigure(config);
+  });
+  return { outcomes, rolledBack: false };
 }
 
 /** The changes of the first process that differs: after a failed rolling reload not all do. */

@@ -4,6 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
 import { runBulk } from "../../src/manager/bulk.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { wireKeys } from "../../src/model/key_spelling.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
@@ -127,6 +128,27 @@ Deno.test("apply() adds no instances after a reload that failed, and still sees 
   assertEquals(supervisor.process("web:1").config, config);
   const { changed } = await planApply(supervisor, [wanted]);
   assertEquals(changed[0]!.fields.map(({ field }) => field), ["args", "instances"]);
+});
+
+Deno.test("apply() stops apps that become jobs: their schedule starts them", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "echo run >> runs; exec sleep 1000", { instances: 2 });
+  const runs = () => Deno.readTextFileSync(`${test.home}/runs`);
+  await waitFor(() => runs() === "run\nrun\n");
+  const { config } = supervisor.process("web:0");
+  const job = parseConfig({ ...wireKeys(config), cron: "@yearly" });
+  assertEquals((await apply(supervisor, await planApply(supervisor, [job]))).errors, []);
+  assertEquals(supervisor.list().map(({ name, state }) => `${name} ${state}`), [
+    "web:0 stopped",
+    "web:1 stopped",
+  ]);
+  assertEquals((await planApply(supervisor, [job])).unchanged, ["web"]);
+  assertEquals(supervisor.scheduler.list().map(({ running, history }) => [running, history]), [
+    [false, []],
+    [false, []],
+  ]);
+  assertEquals(runs(), "run\nrun\n");
 });
 
 Deno.test("planApply() says how to mend the one app that cannot be started", async () => {
