@@ -34,6 +34,9 @@ const MAX_REFUSALS = 3;
 const REST_MS = 1000;
 const DAILY_REST_MS = 60_000;
 
+/** Time after which a problem that continues is logged again. */
+const SAID_MS = 24 * 3_600_000;
+
 /** Delay after a failed rotation, for example on a full disk. */
 const RETRY_MS = 60_000;
 
@@ -56,7 +59,8 @@ export class LogKeeper {
   readonly #options: LogKeeperOptions;
   readonly #logs = new Map<string, KeptLog>();
   readonly #compression = new CompressionQueue();
-  readonly #said = new Set<string>();
+  /** Problems that were logged, with the time. */
+  readonly #said = new Map<string, number>();
   #watch: FileWatch | undefined;
   #cancel: Cancel | undefined;
   /** Steady milliseconds of the next round. */
@@ -117,13 +121,18 @@ export class LogKeeper {
   }
 
   /**
-   * Removes the line times of a deleted process, which are files beside logs outside of the home.
+   * Forgets the problems of a deleted process, and removes its line times beside logs outside of the
+   * home.
    * The position file stays: it hides the old lines from the next app with that log.
    */
   forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
     const shared = new Set(others.flatMap(({ logs }) => [logs.stdout, logs.stderr]));
     for (const path of [process.logs.stdout, process.logs.stderr]) {
-      if (path.startsWith(`${process.folder}/`) || shared.has(path)) continue;
+      if (shared.has(path)) continue;
+      for (const about of this.#said.keys()) {
+        if (about === path || about.endsWith(` ${path}`)) this.#said.delete(about);
+      }
+      if (path.startsWith(`${process.folder}/`)) continue;
       this.#logs.get(path)?.release();
       this.#logs.delete(path);
       // Remove nothing if another user can replace the folder.
@@ -177,6 +186,7 @@ export class LogKeeper {
     log.look(clock.steady(), clock.now());
     if (log.trouble) {
       this.#say(`${log.trouble} ${log.path}`, `"${log.path}" was ${TROUBLE[log.trouble]}`);
+      log.trouble = undefined;
     }
     if (clock.now() > log.expiresAt) this.#prune(log);
     const isDue = log.isFull || clock.now() >= log.dayEndsAt;
@@ -264,7 +274,8 @@ export class LogKeeper {
   #refused(log: KeptLog): void {
     if (log.collapse !== true || ++log.refusals < MAX_REFUSALS) return;
     log.collapse = false;
-    this.#say("truncate", `Cannot cut the head off "${log.path}": it is copied and truncated`);
+    const what = `Cannot cut the head off "${log.path}": it is copied and truncated`;
+    this.#say(`uncut ${log.path}`, what);
   }
 
   /** Runs a change of a log, then reads its state again. */
@@ -294,10 +305,12 @@ export class LogKeeper {
     }
   }
 
-  /** Logs a problem once, until it is solved. */
+  /** Logs a problem once a day, until it is solved. */
   #say(about: string, message: string): void {
+    const now = this.#options.clock.now();
+    for (const [known, at] of this.#said) if (now - at >= SAID_MS) this.#said.delete(known);
     if (this.#said.has(about)) return;
-    this.#said.add(about);
+    this.#said.set(about, now);
     this.#options.warn(message);
   }
 }

@@ -267,6 +267,9 @@ for (const how of ["renamed", "replaced"]) {
     await scene.append("three\n");
     await waitFor(() => lastMark(scene.log)?.end === Deno.statSync(scene.log).size);
     assertEquals(said.length, 1);
+    kept.aheadMs += 25 * 3_600_000;
+    await Deno.rename(scene.log, `${scene.log}.2`);
+    await waitFor(() => said.length === 2, { what: "the same on another day" });
   });
 }
 
