@@ -203,8 +203,8 @@ export class Client extends ProcessHost {
   }
 
   /**
-   * Lines of logs, merged by time over streams and processes. The stream fails with `closed` if the
-   * daemon goes away.
+   * Lines of logs, merged by time over streams and processes. Followed, the stream ends when the
+   * processes are removed; it fails with `closed` if the daemon goes away.
    */
   override lines(
     target: string,
@@ -218,7 +218,7 @@ export class Client extends ProcessHost {
       });
     });
     const opening = this.#open("logs", search, signal, {
-      forEver: follow,
+      forEver: false,
       read: ({ at, ...line }: LogLine): OutputLine => ({ ...line, at: new Date(at) }),
     });
     return streamOf(opening, signal);

@@ -11,12 +11,12 @@ import { type HomePaths, prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { onSignals } from "../platform/signals.ts";
 import { reserveThreads } from "../platform/threads.ts";
+import { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import { PROTOCOL, VERSION } from "../protocol/version.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { DaemonLog } from "./daemon_log.ts";
 import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";
-import { ShutdownNotice } from "./shutdown_notice.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { MetricsHistory } from "./metrics_history.ts";
 import { metricsReader } from "./metrics_readings.ts";
@@ -128,12 +128,13 @@ function daemonContext(
   },
 ): ActionContext {
   const token = new Token(paths.token);
-  const backend = webBackend(supervisor, () => context);
+  const shutdownNotice = new ShutdownNotice();
+  const backend = webBackend(supervisor, shutdownNotice, () => context);
   const mounts = webMounts(backend, warn);
   const web = new WebListener({ paths, token, backend, warn, mounts });
+  shutdownNotice.listen((notice) => web.tell(notice));
   const settings = new Settings({ supervisor, web, webhooks, warn });
   const configs = new ConfigFiles(supervisor, paths.configs, settings);
-  const shutdownNotice = new ShutdownNotice();
   const context: ActionContext = {
     ...{
       supervisor,

@@ -19,7 +19,6 @@ import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
-import type { ShutdownNotice } from "./shutdown_notice.ts";
 import { terminalFeed } from "./terminal_feed.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -73,28 +72,26 @@ export function ipcApp(context: ActionContext): Hono {
     const lines = await streamLogs(context, new URL(c.req.url).searchParams);
     return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper));
   });
-  // The same stream, to resume across an upgrade: `from` holds the positions the client has reached.
+  // The same stream for commands, which resume it across an upgrade: `from` holds the positions the
+  // client has reached.
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
     const { from } = readPayload(resumePayload, await readJson(c));
-    const lines = await streamLogs(context, new URL(c.req.url).searchParams, from);
-    return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper), context.shutdownNotice);
+    const lines = await streamLogs(context, new URL(c.req.url).searchParams, {
+      from,
+      byName: true,
+    });
+    return ndjson(untilShutdown(lines, by, context));
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
-    return ndjson(
-      untilRevoked(events(c, context), by, context.web.gatekeeper),
-      context.shutdownNotice,
-    );
+    return ndjson(untilShutdown(events(c, context), by, context));
   });
   app.get("/attach", async (c) => {
     const by = await authorize(c, context, () => "operate");
     const { target, lines = 0, from } = readPayload(attachQuery, c.req.query());
     const pieces = terminalFeed(context.supervisor, target, { lines, from });
-    return ndjson(
-      untilRevoked<unknown>(pieces, by, context.web.gatekeeper),
-      context.shutdownNotice,
-    );
+    return ndjson(untilShutdown(pieces, by, context));
   });
   return app;
 }
@@ -157,6 +154,15 @@ function payloadOf(body: unknown): unknown {
   return enveloped ? (body as { payload: unknown }).payload : body;
 }
 
+/** An endless stream, which ends with the daemon or with the credential of its reader. */
+function untilShutdown(
+  items: ReadableStream<unknown>,
+  by: Principal,
+  { web, shutdownNotice }: ActionContext,
+): ReadableStream<unknown> {
+  return shutdownNotice.atEndOf(untilRevoked(items, by, web.gatekeeper));
+}
+
 function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // Refuse a target that matches nothing, rather than send an empty stream.
@@ -166,26 +172,17 @@ function events(c: Context, { supervisor }: ActionContext): ReadableStream<unkno
   return changesOf(events, isNamed);
 }
 
-/**
- * One JSON value per line. The headers are sent at once, so that a client knows it is connected.
- * Endless streams end with `shutdownNotice`.
- */
-function ndjson(items: ReadableStream<unknown>, shutdownNotice?: ShutdownNotice): Response {
+/** One JSON value per line. The headers are sent at once, so that a client knows it is connected. */
+function ndjson(items: ReadableStream<unknown>): Response {
   const encoder = new TextEncoder();
-  const bytes = (item: unknown) =>
-    item instanceof LogBatch ? item.ndjson : encoder.encode(`${JSON.stringify(item)}\n`);
-  let unlisten = () => {};
   const body = items.pipeThrough(
     new TransformStream<unknown, Uint8Array>({
-      start(out) {
-        unlisten = shutdownNotice?.listen((news) => {
-          out.enqueue(bytes(news));
-          out.terminate();
-        }) ?? unlisten;
+      transform(item, out) {
+        const bytes = item instanceof LogBatch
+          ? item.ndjson
+          : encoder.encode(`${JSON.stringify(item)}\n`);
+        out.enqueue(bytes);
       },
-      transform: (item, out) => out.enqueue(bytes(item)),
-      flush: () => unlisten(),
-      cancel: () => unlisten(),
     }),
   );
   return new Response(body, { headers: { "content-type": "application/x-ndjson" } });

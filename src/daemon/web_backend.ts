@@ -5,6 +5,7 @@ import type { Call } from "../mcp/call.ts";
 import { mcpHandler } from "../mcp/http.ts";
 import type { McpHandler } from "../mcp/http_server.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
+import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
@@ -15,13 +16,19 @@ import { dispatch } from "./actions/mod.ts";
 import type { LogBatch } from "./log_batch.ts";
 
 /** `context` is called when the first verb is carried out. */
-export function webBackend(supervisor: Supervisor, context: () => ActionContext): Backend {
+export function webBackend(
+  supervisor: Supervisor,
+  shutdownNotice: ShutdownNotice,
+  context: () => ActionContext,
+): Backend {
   return {
+    shutdownNotice,
     dispatch: (action, payload) => dispatch(context(), action, payload),
     events: (signal) => supervisor.events(signal),
     named: (target) => supervisor.named(target),
     // Without positions the stream has lines only.
-    streamLogs: (query) => streamLogs(context(), query) as Promise<ReadableStream<LogBatch>>,
+    streamLogs: (query, options) =>
+      streamLogs(context(), query, options) as Promise<ReadableStream<LogBatch>>,
   };
 }
 

@@ -73,6 +73,9 @@ export class ManagedProcess {
   readonly #gone = new AbortController();
   /** Aborted with the reason when it is deleted or released. */
   readonly gone: AbortSignal = this.#gone.signal;
+  readonly #deleted = new AbortController();
+  /** Aborted when it is deleted, but not when its supervisor ends. */
+  readonly deleted: AbortSignal = this.#deleted.signal;
 
   constructor(
     identity: Identity,
@@ -265,6 +268,7 @@ export class ManagedProcess {
   /** Marks it as removed, so that stale references cannot start it. */
   forget(): void {
     this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
+    this.#deleted.abort();
   }
 
   /** Stops its timers. The app keeps running. */

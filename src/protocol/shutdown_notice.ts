@@ -1,6 +1,6 @@
 /** The last message of a daemon to its clients: it shuts down, or an upgrade replaces it. */
 
-import type { ShutdownNoticeJson } from "../protocol/change_json.ts";
+import type { ShutdownNoticeJson } from "./change_json.ts";
 
 export class ShutdownNotice {
   readonly #listeners = new Set<(notice: ShutdownNoticeJson) => void>();
@@ -9,6 +9,23 @@ export class ShutdownNotice {
   listen(listener: (notice: ShutdownNoticeJson) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** An endless stream that ends with the message. */
+  atEndOf<T>(items: ReadableStream<T>): ReadableStream<T | ShutdownNoticeJson> {
+    let unlisten = () => {};
+    return items.pipeThrough(
+      new TransformStream<T, T | ShutdownNoticeJson>({
+        start: (out) => {
+          unlisten = this.listen((notice) => {
+            out.enqueue(notice);
+            out.terminate();
+          });
+        },
+        flush: () => unlisten(),
+        cancel: () => unlisten(),
+      }),
+    );
   }
 
   say(notice: ShutdownNoticeJson): void {

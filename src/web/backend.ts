@@ -2,6 +2,7 @@
 
 import type { ErrorJson } from "../protocol/error_json.ts";
 import type { ProcessChange } from "../model/process_change.ts";
+import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 
 export interface Backend {
   /** Carries out a verb. Throws `ProcsupError`. */
@@ -10,8 +11,17 @@ export interface Backend {
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
   /** Whether a name matches a target; see `Supervisor.named()`. Throws like `dispatch()`. */
   named(target: string): (name: string) => boolean;
-  /** Lines of logs. The query is that of `GET /logs` on the Unix socket. Throws like `dispatch()`. */
-  streamLogs(query: URLSearchParams): Promise<ReadableStream<LogLines>>;
+  /** The last message to the readers of events. */
+  readonly shutdownNotice: ShutdownNotice;
+  /**
+   * Lines of logs. The query is that of `GET /logs` on the Unix socket. Followed logs end when their
+   * processes are deleted; with `byName` they continue with later processes of the same names.
+   * Throws like `dispatch()`.
+   */
+  streamLogs(
+    query: URLSearchParams,
+    options?: { readonly byName?: boolean },
+  ): Promise<ReadableStream<LogLines>>;
 }
 
 /** A batch of log lines. Clients of the same logs may share the object. */

@@ -165,7 +165,7 @@ export class FeedClient {
       unsent: () => this.#socket.unsent(),
       send: (message: string | Uint8Array<ArrayBuffer>) => this.send(message),
     };
-    return new FeedLogs(() => this.#backend.streamLogs(query), sink, id);
+    return new FeedLogs(() => this.#backend.streamLogs(query, { byName: true }), sink, id);
   }
 
   #tell(message: unknown): void {

@@ -27,7 +27,7 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   );
   get(`${REST_BASE}/events`, (c, principal) => {
     const items = untilRevoked(events(c, backend), principal, gatekeeper);
-    return Promise.resolve(streamReply(items, c.req.raw));
+    return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req.raw));
   });
   get(`${REST_BASE}/logs`, async (c, principal) => {
     const stream = await backend.streamLogs(new URL(c.req.url).searchParams);

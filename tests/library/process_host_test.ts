@@ -111,6 +111,11 @@ async function lines(host: ProcessHost): Promise<void> {
   const last = await Array.fromAsync(host.lines("app", { tail: 1, stream: "stdout" }));
   assertEquals(last.map(({ line }) => line), ["out"]);
   assertEquals(await Array.fromAsync(app.lines({ follow: true, signal: AbortSignal.abort() })), []);
+  const followed = app.lines({ follow: true }).getReader();
+  await followed.read();
+  await app.remove();
+  assertEquals((await followed.read()).value?.line, "err");
+  assertEquals((await followed.read()).done, true);
 }
 
 async function jobs(host: ProcessHost): Promise<void> {

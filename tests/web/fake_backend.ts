@@ -12,6 +12,7 @@ import { Gatekeeper } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
 import { Sessions } from "../../src/auth/sessions.ts";
+import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
 import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -78,6 +79,7 @@ export class FakeWeb implements AsyncDisposable {
       },
       events: () =>
         new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
+      shutdownNotice: new ShutdownNotice(),
       named: (target) => (name) => target === "all" || name === target,
       streamLogs: (query) =>
         Promise.resolve(linesOf([

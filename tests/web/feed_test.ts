@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import type { Backend } from "../../src/web/backend.ts";
 import { Feed } from "../../src/web/feed.ts";
+import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
 import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -33,6 +34,7 @@ class Scene {
     const backend: Backend = {
       dispatch: () => Promise.resolve({ total_memory: 1 }),
       events: () => new ReadableStream(),
+      shutdownNotice: new ShutdownNotice(),
       named: (target) => (name) => target === "all" || name === target,
       streamLogs: () =>
         this.problem === undefined

@@ -155,6 +155,18 @@ Deno.test("webApp() streams events as lines, and as server-sent events for brows
   }
 });
 
+Deno.test("webApp() ends a stream of events with the daemon's last message", async () => {
+  await using web = new FakeWeb();
+  const notice = { type: "upgrading", at: "now", from: "1.0.0", to: "2.0.0" } as const;
+  for (const [accept, before] of [["*/*", ""], ["text/event-stream", ": connected\n\ndata: "]]) {
+    const response = await web.app.request("http://localhost/api/v1/events", {
+      headers: { host: "localhost", accept: accept!, authorization: `Bearer ${"f".repeat(64)}` },
+    });
+    web.backend.shutdownNotice.say(notice);
+    assertEquals((await response.text()).trimEnd(), before + JSON.stringify(notice));
+  }
+});
+
 Deno.test("webApp() streams lines of logs as lines, and each as an event for browsers", async () => {
   await using web = new FakeWeb();
   const lines = await web.ask("GET", "/api/v1/logs?target=api");

@@ -11,7 +11,7 @@ import type { ActionResult, BulkResult } from "../../protocol/wire.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
-import type { ShutdownNotice } from "../shutdown_notice.ts";
+import type { ShutdownNotice } from "../../protocol/shutdown_notice.ts";
 import type { MetricsHistory } from "../metrics_history.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";

@@ -26,16 +26,9 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
     web.gatekeeper.ownerChanged();
     return { token: fresh };
   },
-  release({ endDaemon, shutdownNotice, web }, { upgrade_to: to }) {
+  release({ endDaemon, shutdownNotice }, { upgrade_to: to }) {
     if (to !== undefined) {
-      const notice = {
-        type: "upgrading",
-        at: new Date().toISOString(),
-        from: VERSION,
-        to,
-      } as const;
-      shutdownNotice.say(notice);
-      web.tell(notice);
+      shutdownNotice.say({ type: "upgrading", at: new Date().toISOString(), from: VERSION, to });
     }
     // Send the answer first.
     setTimeout(endDaemon, 0);

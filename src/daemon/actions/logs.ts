@@ -96,16 +96,18 @@ async function entriesText(
 
 /**
  * The stream behind `GET /logs`. The logs in `from` resume at those positions, and every line then
- * carries its end position.
+ * carries its end position. Followed logs end when their processes are deleted; with `byName` they
+ * continue with later processes of the same names.
  */
 export async function streamLogs(
   context: ActionContext,
   query: URLSearchParams,
-  from?: LogPositions,
+  { from, byName = false }: { readonly from?: LogPositions; readonly byName?: boolean } = {},
 ): Promise<ReadableStream<LogBatch | LogStart>> {
   const fields = readQuery({ input: logStream }, { query: STREAM_FIELDS }, query, false);
   const { target, ...rest } = readPayload(logStream, fields);
-  const sources = sourcesOf(context, target);
+  const sources = sourcesOf(context, target)
+    .map(({ gone, ...source }) => byName ? source : { ...source, gone });
   const options = feedOptions(rest);
   // Report an invalid filter as an error of the request, before the stream begins.
   await options.filter?.ready();
@@ -113,11 +115,14 @@ export async function streamLogs(
   return logFeed(sources, from === undefined ? options : { ...options, from }, form);
 }
 
-function sourcesOf({ supervisor }: ActionContext, targets: readonly string[]): LogSource[] {
-  const sources = new Map<string, LogSource>();
+function sourcesOf(
+  { supervisor }: ActionContext,
+  targets: readonly string[],
+): Required<LogSource>[] {
+  const sources = new Map<string, Required<LogSource>>();
   for (const target of new Set(targets)) {
-    for (const { id, name } of supervisor.select(target)) {
-      if (!sources.has(id)) sources.set(id, { name, files: supervisor.logFiles(id) });
+    for (const { id, name, logs: files, deleted: gone } of supervisor.registry.resolve(target)) {
+      sources.set(id, { name, files, gone });
     }
   }
   return [...sources.values()];
