@@ -1,6 +1,8 @@
 /** Authenticates requests, and ends sessions and streams whose credential is revoked. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { endedBy } from "../protocol/ended_by.ts";
+import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 import type { SignInRateLimit } from "./sign_in_limit.ts";
 import type { NamedTokens } from "./named_tokens.ts";
 import { type Principal, unauthorized } from "./principal.ts";
@@ -177,18 +179,23 @@ function tokenCredential(name: string): string {
   return `token ${name}`;
 }
 
-/** Ends a stream with an error when the credential of its reader is revoked. */
+/**
+ * Ends a stream when the credential of its reader is revoked. `last` makes the last item, which tells
+ * the reader why: a stream that breaks off means that the daemon is gone.
+ */
 export function untilRevoked<T>(
   stream: ReadableStream<T>,
-  principal: Principal,
-  gatekeeper: Gatekeeper,
+  { principal, gatekeeper, last }: {
+    readonly principal: Principal;
+    readonly gatekeeper: Gatekeeper;
+    readonly last?: (error: ErrorJson) => T;
+  },
 ): ReadableStream<T> {
-  const over = new AbortController();
-  const reason = () => new ProcsupError("unauthorized", "The token was revoked");
-  const undo = gatekeeper.whenRevoked(principal, () => over.abort(reason()));
-  return stream.pipeThrough(new TransformStream<T, T>({ flush: undo, cancel: undo }), {
-    signal: over.signal,
-  });
+  const error = new ProcsupError("unauthorized", "The token was revoked");
+  return endedBy(
+    stream,
+    (end) => gatekeeper.whenRevoked(principal, () => end(last?.(errorJson(error)))),
+  );
 }
 
 /** Listeners for revoked credentials. Forgets a credential with its last listener. */

@@ -70,7 +70,7 @@ export function ipcApp(context: ActionContext): Hono {
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
     const lines = await streamLogs(context, new URL(c.req.url).searchParams);
-    return ndjson(untilRevoked<unknown>(lines, by, context.web.gatekeeper));
+    return ndjson(untilDenied(lines, by, context));
   });
   // The same stream for commands, which resume it across an upgrade: `from` holds the positions the
   // client has reached.
@@ -154,13 +154,21 @@ function payloadOf(body: unknown): unknown {
   return enveloped ? (body as { payload: unknown }).payload : body;
 }
 
-/** An endless stream, which ends with the daemon or with the credential of its reader. */
+/** An endless stream, which ends with the daemon or when the credential of its reader is revoked. */
 function untilShutdown(
   items: ReadableStream<unknown>,
   by: Principal,
-  { web, shutdownNotice }: ActionContext,
+  context: ActionContext,
 ): ReadableStream<unknown> {
-  return shutdownNotice.atEndOf(untilRevoked(items, by, web.gatekeeper));
+  return context.shutdownNotice.atEndOf(untilDenied(items, by, context));
+}
+
+function untilDenied(
+  items: ReadableStream<unknown>,
+  principal: Principal,
+  { web: { gatekeeper } }: ActionContext,
+): ReadableStream<unknown> {
+  return untilRevoked(items, { principal, gatekeeper, last: (error) => error });
 }
 
 function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {

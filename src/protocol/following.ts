@@ -43,8 +43,10 @@ export async function* following<T extends object>(
   let failed: { readonly error: unknown; readonly until: number } | undefined;
   while (!signal?.aborted) {
     let shutdownNotice: ShutdownNoticeJson | undefined;
+    let isOpen = false;
     try {
       const items = await open();
+      isOpen = true;
       await opened?.(again);
       again = true;
       failed = undefined;
@@ -57,7 +59,9 @@ export async function* following<T extends object>(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      const mayReturn = again && isAbsent(error) && shutdownNotice?.type !== "shutdown";
+      // After a rotation of the token the next attempt sends the new one.
+      const isPassing = isAbsent(error) || (isOpen && isRevoked(error));
+      const mayReturn = again && isPassing && shutdownNotice?.type !== "shutdown";
       if (!forEver && !mayReturn) throw error;
       if (again && failed === undefined && isOutOfReach(error)) {
         note?.(`${error.message}; retrying`);
@@ -88,6 +92,10 @@ function isShutdownNotice(value: object): value is ShutdownNoticeJson {
 function isAbsent(error: unknown): boolean {
   return isOutOfReach(error) || (error instanceof ProcsupError &&
     (error.code === "closed" || error.code === "daemon_unreachable"));
+}
+
+function isRevoked(error: unknown): boolean {
+  return error instanceof ProcsupError && error.code === "unauthorized";
 }
 
 function isOutOfReach(error: unknown): error is ProcsupError {

@@ -1,6 +1,7 @@
 /** The last message of a daemon to its clients: it shuts down, or an upgrade replaces it. */
 
 import type { ShutdownNoticeJson } from "./change_json.ts";
+import { endedBy } from "./ended_by.ts";
 
 export class ShutdownNotice {
   readonly #listeners = new Set<(notice: ShutdownNoticeJson) => void>();
@@ -13,19 +14,7 @@ export class ShutdownNotice {
 
   /** An endless stream that ends with the message. */
   atEndOf<T>(items: ReadableStream<T>): ReadableStream<T | ShutdownNoticeJson> {
-    let unlisten = () => {};
-    return items.pipeThrough(
-      new TransformStream<T, T | ShutdownNoticeJson>({
-        start: (out) => {
-          unlisten = this.listen((notice) => {
-            out.enqueue(notice);
-            out.terminate();
-          });
-        },
-        flush: () => unlisten(),
-        cancel: () => unlisten(),
-      }),
-    );
+    return endedBy<T | ShutdownNoticeJson>(items, (end) => this.listen(end));
   }
 
   say(notice: ShutdownNoticeJson): void {

@@ -2,6 +2,7 @@
 
 import { untilRevoked } from "../auth/gatekeeper.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
+import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
 import { changesOf } from "../protocol/change_json.ts";
 import { REST_BASE } from "../protocol/version.ts";
@@ -26,12 +27,15 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }),
   );
   get(`${REST_BASE}/events`, (c, principal) => {
-    const items = untilRevoked(events(c, backend), principal, gatekeeper);
+    const items = untilRevoked(events(c, backend), {
+      ...{ principal, gatekeeper, last: (error) => error },
+    });
     return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req.raw));
   });
   get(`${REST_BASE}/logs`, async (c, principal) => {
     const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
-    return logReply(untilRevoked(stream, principal, gatekeeper), c.req.raw);
+    const last = (failure: ErrorJson) => ({ ndjson: lineOf(failure), failure });
+    return logReply(untilRevoked(stream, { principal, gatekeeper, last }), c.req.raw);
   });
   get("/metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
@@ -61,7 +65,7 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
       return replyWith(
         response,
-        isStream && answer !== null ? untilRevoked(answer, principal, gatekeeper) : answer,
+        isStream && answer !== null ? untilRevoked(answer, { principal, gatekeeper }) : answer,
       );
     });
   }
@@ -83,7 +87,7 @@ const encoder = new TextEncoder();
 function streamReply(items: ReadableStream<unknown>, request: Request): Response {
   return wantsEvents(request)
     ? eventStream(items, (item) => encoder.encode(eventText(item)))
-    : lineStream(items, (item) => encoder.encode(`${JSON.stringify(item)}\n`));
+    : lineStream(items, lineOf);
 }
 
 /** Like `streamReply()`, for lines of logs. */
@@ -101,6 +105,10 @@ function wantsEvents(request: Request): boolean {
 function eventBytes(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
   const items = new TextDecoder().decode(ndjson.subarray(0, -1));
   return encoder.encode(`data: ${items.replaceAll("\n", "\n\ndata: ")}\n\n`);
+}
+
+function lineOf(item: unknown): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`${JSON.stringify(item)}\n`);
 }
 
 function eventText(item: unknown): string {

@@ -127,7 +127,7 @@ cleanTest("Client's verbs do the same over both ways", async () => {
 cleanTest("Client's errors are the same over both ways, with all they carry", async () => {
   await using given = await scene();
   const { socket, web, same } = given;
-  const dies = { ...APP, ...SOON, name: "dies", args: ["-c", "echo no room >&2; exit 3"] };
+  const dies = { ...APP, name: "dies", minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
   await same((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
   const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
   assertEquals([failed.state, failed.lastOutput], ["crashed", ["no room"]]);

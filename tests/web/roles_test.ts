@@ -79,6 +79,9 @@ Deno.test("revoking a token ends at once all that is open by it and its sessions
   });
   assertEquals(ours[0]!.code, 1008);
   assertEquals(sessions[0]!.code, 1008);
+  for (const { last } of [ours[1]!, ours[2]!, sessions[1]!, socket]) {
+    assertEquals(JSON.parse(last!), { error: "The token was revoked", code: "unauthorized" });
+  }
   const count = theirs.map(({ got }) => got);
   await waitFor(() => theirs.slice(0, 2).every(({ got }, i) => got > count[i]!));
   assert(theirs.every(({ open }) => open));
@@ -110,6 +113,8 @@ interface Open {
   /** Messages, or pieces, so far. */
   got: number;
   code?: number;
+  /** The last line of a stream. */
+  last?: string;
   close(): void;
 }
 
@@ -148,7 +153,10 @@ function stream(asked: Promise<Response>): Open {
     const response = await asked;
     state.open = response.ok;
     over.signal.addEventListener("abort", () => void response.body!.cancel().catch(() => {}));
-    for await (const _ of response.body!) state.got++;
+    for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+      state.got++;
+      state.last = text.trimEnd().split("\n").at(-1)!;
+    }
   };
   void run().catch(() => {}).finally(() => state.open = false);
   return state;
