@@ -127,7 +127,8 @@ cleanTest("Client's verbs do the same over both ways", async () => {
 cleanTest("Client's errors are the same over both ways, with all they carry", async () => {
   await using given = await scene();
   const { socket, web, same } = given;
-  const dies = { ...APP, name: "dies", minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
+  const fails = { minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
+  const dies = { ...APP, ...SOON, ...fails, name: "dies" };
   await same((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
   const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
   assertEquals([failed.state, failed.lastOutput], ["crashed", ["no room"]]);
