@@ -22,6 +22,8 @@ export interface Run {
   readonly outputFrom?: readonly [number, number];
   /** Its log files that are not in the home. */
   readonly logs?: LogPaths;
+  /** A reload replaced it. Its end completes the reload. */
+  readonly replaced?: true;
 }
 
 /**
@@ -29,6 +31,9 @@ export interface Run {
  * time, or it is replaced because it is unhealthy, too large or too old.
  */
 export type StopCause = "asked" | "unready" | "recycled";
+
+/** A hook that completes a restart or a reload. */
+export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
 
 /** Everything that decides what a process does next. It outlives the daemon. */
 export interface Snapshot {
@@ -60,8 +65,8 @@ export interface Snapshot {
   readonly nextRestartAt: number | null;
   /** What it waits for, in state `waiting`. */
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
-  /** True if the attempt follows a recycled run: post_restart then runs after the start. */
-  readonly postRestartDue: boolean;
+  /** The hook of the restart or reload that this start belongs to. It runs once the app is up. */
+  readonly hookOnceUp: RestartHook | null;
   /** In state `stopping`: why, if it starts again afterwards. */
   readonly stopCause: StopCause | null;
   /** True if processes of the last run could not be killed; `lastReason` names them. */
@@ -88,7 +93,7 @@ export const NEW: Snapshot = {
   finishedAt: null,
   nextRestartAt: null,
   awaiting: null,
-  postRestartDue: false,
+  hookOnceUp: null,
   stopCause: null,
   endFailed: false,
   lastExit: null,
@@ -99,7 +104,7 @@ export const NEW: Snapshot = {
 export type Input =
   | { readonly type: "start_requested"; readonly reason?: string }
   | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
-  | { readonly type: "restart_requested"; readonly reason: string }
+  | { readonly type: "restart_requested"; readonly reason: string; readonly hook: RestartHook }
   /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }
   | {

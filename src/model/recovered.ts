@@ -49,6 +49,8 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     nextRestartAt: null,
     awaiting: null,
     stopCause: null,
+    // The reload that replaced them is long over.
+    leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),
   };
   if (now.desired === "up" && autostart) return freshStart(over, "started after a reboot", policy);
   if (AT_REST.has(now.state)) return [over, []];

@@ -22,6 +22,7 @@ import {
   endFor,
   exited,
   freshStart,
+  hookEffects,
   launch,
   leftBy,
   orphanCleanup,
@@ -38,7 +39,7 @@ import { adopted, afterReboot, startOf } from "./recovered.ts";
 import type { HookName } from "./process_config.ts";
 import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";
-import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
+import type { Effect, Input, Snapshot } from "./process_state.ts";
 
 type Cell<E extends Input = Input> = (
   now: Snapshot,
@@ -52,7 +53,7 @@ const RESTING: Row = {
   recovered: (now, input, policy) =>
     input.found.kind === "rebooted" ? afterReboot(now, input.found.autostart, policy) : [now, []],
   start_requested: (now, input, policy) => freshStart(now, startReason(input), policy),
-  restart_requested: (now, input, policy) => freshStart(now, input.reason, policy),
+  restart_requested: (now, input, policy) => freshStart(now, input.reason, policy, input.hook),
   stop_requested: (now, input) => [{ ...stopDesired(now, input), state: "stopped" }, []],
 };
 
@@ -70,7 +71,8 @@ const ALIVE: Row = {
     { ...stopDesired(now, input), state: "stopping" },
     [{ type: "terminate", timeoutMs: input.timeoutMs }],
   ],
-  restart_requested: (now, input, policy) => endFor("asked", now, input.reason, policy),
+  restart_requested: (now, input, policy) =>
+    endFor("asked", { ...now, hookOnceUp: input.hook }, input.reason, policy),
   recycle_requested: (now, input, policy) => endFor("recycled", now, input.reason, policy),
   exited,
 };
@@ -93,7 +95,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       return [now, [{ type: "arm_delay", ms: Math.min(ms, longestDelay(policy)) }]];
     },
     start_requested: (now, input, policy) => disarmed(freshStart(now, startReason(input), policy)),
-    restart_requested: (now, input, policy) => disarmed(freshStart(now, input.reason, policy)),
+    restart_requested: (now, input, policy) =>
+      disarmed(freshStart(now, input.reason, policy, input.hook)),
     stop_requested: (now, input) => [
       { ...stopDesired(now, input), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
@@ -126,7 +129,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   running: {
     ...ALIVE,
     successor_launching: (now, input) => [{ ...now, successor: input.run }, []],
-    replaced: (now, input) => [
+    replaced: (now, input, policy) => [
       {
         ...now,
         attempt: now.attempt + 1,
@@ -134,16 +137,19 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
         pid: input.pid,
         startedAt: input.at,
         successor: null,
-        leftovers: leftBy(now),
+        leftovers: leftBy({ ...now, run: { ...now.run!, replaced: true } }),
         lastReason: "reloaded by user",
       },
-      [],
+      hookEffects(policy, "postStart"),
     ],
   },
   stopping: {
     pid_known: ALIVE.pid_known!,
     start_requested: (now, input) => [upAgain(now, startReason(input)), []],
-    restart_requested: (now, input) => [upAgain(now, input.reason), []],
+    restart_requested: (now, input) => [
+      { ...upAgain(now, input.reason), hookOnceUp: input.hook },
+      [],
+    ],
     stop_requested: (now, input) => [
       stopDesired(now, input),
       [{ type: "terminate", timeoutMs: input.timeoutMs }],
@@ -174,10 +180,11 @@ function startReason({ reason = "started by user" }: InputOf<"start_requested">)
 
 /** Applies an input to a process. Returns the next snapshot and the effects to perform. Pure. */
 export function transition(now: Snapshot, input: Input, policy: Policy): Step {
-  if (input.type === "released") return [without(now, input.run), []];
   if (input.type === "hook_begun") return [withoutHook(now, input.hook), []];
   if ("attempt" in input && input.attempt !== now.attempt) return [now, []];
-  const cell = TABLE[now.state][input.type] as Cell | undefined;
+  const cell = (input.type === "released" ? released : TABLE[now.state][input.type]) as
+    | Cell
+    | undefined;
   if (cell === undefined) return [now, []];
   const [next, effects] = cell(now, input, policy);
   const missed = input.type === "recovered" ? missedHooks(now, input) : now.dueHooks;
@@ -210,10 +217,16 @@ function missedHooks({ dueHooks }: Snapshot, { found }: InputOf<"recovered">): H
   return dueHooks.filter((hook) => found.kind === "alive" || !needsRun(hook));
 }
 
-function without(now: Snapshot, { runId }: Run): Snapshot {
-  if (now.successor?.runId === runId) return { ...now, successor: null };
-  const leftovers = now.leftovers.filter((run) => run.runId !== runId);
-  return leftovers.length === now.leftovers.length ? now : { ...now, leftovers };
+/** The same in every state. */
+function released(now: Snapshot, { run: { runId } }: InputOf<"released">, policy: Policy): Step {
+  if (now.successor?.runId === runId) return [{ ...now, successor: null }, []];
+  const run = now.leftovers.find((run) => run.runId === runId);
+  if (run === undefined) return [now, []];
+  const leftovers = now.leftovers.filter((other) => other !== run);
+  return [
+    { ...now, leftovers },
+    run.replaced ? hookEffects(policy, "postStop", "postReload") : [],
+  ];
 }
 
 /** A new daemon continues with the current run and kills what is left of all others. */

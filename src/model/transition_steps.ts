@@ -3,7 +3,7 @@
 import type { ProcessConfig } from "./process_config.ts";
 import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
-import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
+import type { Effect, Input, RestartHook, Run, Snapshot } from "./process_state.ts";
 import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";
 
 /** The part of a configuration that decides transitions. */
@@ -42,7 +42,14 @@ export function wantsReadiness(
 /** A user stops it. */
 export function stopDesired(now: Snapshot, input: InputOf<"stop_requested">): Snapshot {
   const lastReason = input.reason ?? "stopped by user";
-  return { ...now, desired: "down", stopCause: null, endFailed: false, lastReason };
+  return {
+    ...now,
+    desired: "down",
+    hookOnceUp: null,
+    stopCause: null,
+    endFailed: false,
+    lastReason,
+  };
 }
 
 /** A user wants it started again once it has stopped. */
@@ -69,8 +76,16 @@ export function endFor(
   ];
 }
 
-/** A start by a user: forgets earlier failures and waits for dependencies first. */
-export function freshStart(now: Snapshot, reason: string, policy: Policy): Step {
+/**
+ * A start by a user, or the one of a restart: forgets earlier failures and waits for dependencies
+ * first.
+ */
+export function freshStart(
+  now: Snapshot,
+  reason: string,
+  policy: Policy,
+  hookOnceUp: RestartHook | null = null,
+): Step {
   const fresh: Snapshot = {
     ...now,
     desired: "up",
@@ -78,7 +93,7 @@ export function freshStart(now: Snapshot, reason: string, policy: Policy): Step 
     totalUptimeMs: 0,
     restartsAt: [],
     nextRestartAt: null,
-    postRestartDue: false,
+    hookOnceUp,
     stopCause: null,
     lastReason: reason,
   };
@@ -137,7 +152,7 @@ export function terminated(
     return [{ ...over, state, endFailed: true, leftovers: leftBy(now), lastReason }, []];
   }
   const [next, effects] = afterwards(over, now, input, policy);
-  return [next, [...before, ...hookEffect("postStop", policy), ...effects]];
+  return [next, [...before, ...hookEffects(policy, "postStop"), ...effects]];
 }
 
 function afterwards(
@@ -149,7 +164,7 @@ function afterwards(
   if (desired === "down") return [{ ...over, state: "stopped" }, []];
   if (stopCause === "unready") return unready(over, input, policy);
   if (stopCause === "recycled") return recycled(over, policy);
-  return freshStart(over, lastReason, policy);
+  return freshStart(over, lastReason, policy, over.hookOnceUp);
 }
 
 /**
@@ -164,16 +179,15 @@ export function counted(now: Snapshot): Snapshot {
 /** The run is up, and ready if readiness is configured. */
 export function running(now: Snapshot, policy: Policy): Step {
   return [
-    { ...now, state: "running", ready: true, postRestartDue: false },
-    [
-      ...hookEffect("postStart", policy),
-      ...(now.postRestartDue ? hookEffect("postRestart", policy) : []),
-    ],
+    { ...now, state: "running", ready: true, hookOnceUp: null },
+    hookEffects(policy, "postStart", ...(now.hookOnceUp === null ? [] : [now.hookOnceUp])),
   ];
 }
 
-function hookEffect(hook: HookName, policy: Policy): Effect[] {
-  return policy.hooks[hook] === undefined ? [] : [{ type: "hook", hook }];
+/** Runs hooks in the background, if they are configured. */
+export function hookEffects({ hooks }: Policy, ...names: readonly HookName[]): Effect[] {
+  return names.filter((hook) => hooks[hook] !== undefined)
+    .map((hook) => ({ type: "hook", hook }));
 }
 
 /** A readiness timeout fails the start; for an automatic restart it counts as one more failure. */
@@ -188,7 +202,7 @@ function recycled(over: Snapshot, policy: Policy): Step {
   const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
   const [next, effects] = launch({ ...over, restartsAt: [...recent, over.totalUptimeMs] });
-  return [{ ...next, postRestartDue: true }, effects];
+  return [{ ...next, hookOnceUp: "postRestart" }, effects];
 }
 
 function finished(now: Snapshot, exit: Exit | null, at: number, ranForMs: number): Snapshot {
@@ -278,7 +292,7 @@ function failed(
       ...over,
       state: "waiting",
       awaiting: "delay",
-      postRestartDue: false,
+      hookOnceUp: null,
       consecutiveFailures: over.consecutiveFailures + 1,
       restartsAt: [...recent, over.totalUptimeMs],
       nextRestartAt: at + ms,

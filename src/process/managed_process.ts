@@ -187,8 +187,7 @@ export class ManagedProcess {
     refuseEndless("restart", this, options);
     await this.#before("restart");
     const { reason = "restarted by user" } = options;
-    await startAndWait(this, { type: "restart_requested", reason }, options);
-    void this.#effects.hook("postRestart");
+    await startAndWait(this, { type: "restart_requested", reason, hook: "postRestart" }, options);
   }
 
   /** Renames it and moves its logs. A running app keeps writing into them. */
@@ -208,13 +207,13 @@ export class ManagedProcess {
     refuseEndless("reload", this, options);
     await this.#before("reload");
     const { reloadSignal, overlap } = this.config;
-    if (reloadSignal !== undefined) this.signal(reloadSignal);
-    else if (overlap && this.#snapshot.state === "running") await this.#effects.run.overlap();
-    else {
-      const reason = "reloaded by user";
-      await startAndWait(this, { type: "restart_requested", reason }, options);
+    if (reloadSignal !== undefined) {
+      this.signal(reloadSignal);
+      return void this.#effects.hook("postReload");
     }
-    void this.#effects.hook("postReload");
+    if (overlap && this.#snapshot.state === "running") return await this.#effects.run.overlap();
+    const reason = "reloaded by user";
+    await startAndWait(this, { type: "restart_requested", reason, hook: "postReload" }, options);
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */

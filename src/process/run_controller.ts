@@ -125,7 +125,6 @@ export class RunController {
       preStop: () => this.#hooks.hook("preStop", leaving),
       endOther: (child) => this.#endOther(child),
     });
-    void this.#hooks.hook("postStop");
   }
 
   #swap({ child, run, launchedAt }: Spawned, pid: number): Child {
@@ -136,7 +135,6 @@ export class RunController {
     this.#process.post({ type: "replaced", attempt, at, run, pid });
     this.#watch(child, attempt + 1, launchedAt);
     this.#monitor(run, attempt + 1);
-    void this.#hooks.hook("postStart");
     return old;
   }
 

@@ -52,7 +52,11 @@ export function stop(changes: Partial<Of<"stop_requested">> = {}): Input {
 }
 
 /** A request to restart. */
-export const RESTART: Input = { type: "restart_requested", reason: "restarted by user" };
+export const RESTART: Input = {
+  type: "restart_requested",
+  reason: "restarted by user",
+  hook: "postRestart",
+};
 
 /** A request to start. */
 export const START: Input = { type: "start_requested" };

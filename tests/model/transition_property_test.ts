@@ -56,7 +56,10 @@ function event<T extends Input["type"], R>(
 const events: fc.Arbitrary<Input> = fc.oneof(
   event("start_requested", {}),
   event("stop_requested", { timeoutMs: fc.nat(10_000) }),
-  event("restart_requested", { reason: fc.string() }),
+  event("restart_requested", {
+    reason: fc.string(),
+    hook: fc.constantFrom("postRestart", "postReload"),
+  }),
   event("launching", { attempt: attempts, run: runs }),
   event("launch_failed", { attempt: attempts, reason: fc.string() }),
   event("launch_failed", {

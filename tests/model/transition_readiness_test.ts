@@ -212,7 +212,7 @@ Deno.test("transition() runs post_start when it runs, and only when that is conf
   assertEquals(play(late.now, [becameReady(1)], waiting).effects, [hook]);
 });
 
-Deno.test("transition() runs the hooks of a restart around a replacement, and around no other restart", () => {
+Deno.test("transition() runs the hooks of a restart around a replacement, and post_restart of a user's restart", () => {
   const rules = policy({ hooks: { preRestart: HOOK, postRestart: HOOK } });
   const post = { type: "hook", hook: "postRestart" } as const;
   const replaced = play(inState("running"), [recycle(1), terminated(1), launched(2)], rules);
@@ -221,14 +221,15 @@ Deno.test("transition() runs the hooks of a restart around a replacement, and ar
     { type: "launch" },
     post,
   ]);
-  assertEquals(replaced.now.postRestartDue, false);
-  for (const other of [RESTART, START]) {
+  assertEquals(replaced.now.hookOnceUp, null);
+  for (const [other, hook] of [[RESTART, "postRestart"], [START, ""]] as const) {
     const { effects } = play(
       inState("running"),
       [recycle(1), other, terminated(1), launched(2)],
       rules,
     );
-    assertEquals(effects.filter(({ type }) => type === "hook"), [], "a user's own");
+    const ran = effects.flatMap((it) => it.type === "hook" ? [it.hook] : []);
+    assertEquals(ran.join(), hook, other.type);
   }
   const late = policy({ ...rules, waitReady: true });
   const { now } = play(inState("running"), [recycle(1), terminated(1), launched(2)], late);

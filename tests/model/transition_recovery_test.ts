@@ -13,6 +13,7 @@ import {
   recovered,
   RESTART,
   runOf,
+  START,
   STATES,
   stop,
   terminated,
@@ -20,6 +21,7 @@ import {
 
 const ALIVE = { kind: "alive", run: runOf(1), pid: 2001 } as const;
 const NO_RUN = { kind: "no_run" } as const;
+const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false };
 
 function ended(how: number | string | null) {
   return { kind: "ended", exit: exitOf(how), random: 0 } as const;
@@ -101,9 +103,7 @@ Deno.test("transition() ends what earlier runs left, until nothing is", () => {
 
 Deno.test("transition() runs the post_start hook once when the daemon died before it knew of the launch", () => {
   const rules = policy({
-    hooks: {
-      postStart: { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false },
-    },
+    hooks: { postStart: HOOK },
   });
   const hook = { type: "hook", hook: "postStart" } as const;
   const starting = play(inState("starting"), [recovered(ALIVE)], rules);
@@ -124,6 +124,45 @@ Deno.test("transition() runs the post_start hook once when the daemon died befor
   // One that has still to become ready runs it then.
   const unready = play(inState("starting"), [recovered(ALIVE)], { ...rules, waitReady: true });
   assertEquals(unready.effects, [{ type: "adopt" }]);
+});
+
+Deno.test("transition() runs post_restart after a new daemon, wherever the restart was", () => {
+  const rules = policy({ hooks: { postRestart: HOOK } });
+  const hook = { type: "hook", hook: "postRestart" } as const;
+  const stopping = play(inState("running"), [RESTART], rules).now;
+  const starting = play(stopping, [terminated(1)], rules).now;
+  const launching = { type: "launching", attempt: 2, run: runOf(2) } as const;
+  const begun = play(starting, [launching], rules).now;
+  const alive = recovered({ ...ALIVE, run: runOf(2) });
+  const ways = [
+    [stopping, [recovered(ALIVE), terminated(1), launched(2)]],
+    [stopping, [recovered(ended(0)), launched(2)]],
+    [starting, [recovered(NO_RUN), launched(3)]],
+    [begun, [alive]],
+  ] as const;
+  for (const [from, events] of ways) {
+    const { now, effects } = play(from, events, rules);
+    assertEquals(effects.filter(({ type }) => type === "hook"), [hook]);
+    assertEquals([now.state, now.hookOnceUp], ["running", null]);
+  }
+  // A stop ends the restart.
+  const stopped = [stop(), terminated(1), START, launched(2)];
+  assertEquals(play(stopping, stopped, rules).effects.includes(hook), false);
+});
+
+Deno.test("transition() completes a reload with overlap when the old run is gone, also after a new daemon", () => {
+  const rules = policy({ hooks: { postStart: HOOK, postStop: HOOK, postReload: HOOK } });
+  const replaced = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 2002 } as const;
+  const released = { type: "released", run: runOf(1) } as const;
+  const over = play(inState("running"), [replaced], rules);
+  assertEquals(over.effects, [{ type: "hook", hook: "postStart" }]);
+  const begun = play(over.now, [{ type: "hook_begun", hook: "postStart" }], rules).now;
+  const hooks = ["postStop", "postReload"] as const;
+  const after = (found: Parameters<typeof recovered>[0]) =>
+    play(play(begun, [recovered(found)], rules).now, [released], rules).now.dueHooks;
+  assertEquals(play(begun, [released], rules).now.dueHooks, hooks);
+  assertEquals(after({ ...ALIVE, run: runOf(2) }), hooks);
+  assertEquals(after({ kind: "rebooted", autostart: true }), []);
 });
 
 Deno.test("transition() waits for the rest of the delay when it was waiting", () => {
