@@ -29,8 +29,6 @@ export const HOST = ".host";
 
 /** The figures of one process at one time. */
 export interface Reading {
-  /** UUID of the process. */
-  readonly id: string;
   readonly name: string;
   readonly sample: Sample;
 }
@@ -54,8 +52,8 @@ const ENDING = ".ring";
 
 export class MetricsHistory implements Disposable {
   readonly #options: HistoryOptions;
-  /** Process names by id, as of the last reading. */
-  #names: ReadonlyMap<string, string> = new Map();
+  /** Names of the processes, as of the last reading. */
+  #names: ReadonlySet<string> = new Set();
   /** Problems that were logged already. */
   readonly #told = new Set<"disk" | "format">();
   #cancel: Cancel | undefined;
@@ -88,6 +86,13 @@ export class MetricsHistory implements Disposable {
     return this.names().filter((name) => name === target || baseName(name) === target);
   }
 
+  /** Gives a process's history its new name, unless a deleted process left one of that name. */
+  renamed(from: string, to: string): void {
+    const [old, path] = [this.#path(from), this.#path(to)];
+    if (lstatIfAny(old) === undefined || lstatIfAny(path) !== undefined) return;
+    this.#attempt(() => Deno.renameSync(old, path));
+  }
+
   /** The points of a process in a range of time. Throws `other_version`. */
   async points(name: string, { ring, step, since, until }: Plan): Promise<Point[]> {
     // Yield, so that reading many histories does not block the daemon.
@@ -112,7 +117,7 @@ export class MetricsHistory implements Disposable {
   #write(): void {
     const at = this.#slot();
     const readings = this.#options.read();
-    this.#followRenames(readings);
+    this.#names = new Set(readings.map(({ name }) => name));
     const worked = readings.map(({ name, sample }) =>
       this.#attempt(() => this.#add(name, at, sample))
     );
@@ -135,21 +140,9 @@ export class MetricsHistory implements Disposable {
     );
   }
 
-  /** Scaling renames a process: its history is renamed with it. */
-  #followRenames(readings: readonly Reading[]): void {
-    const before = this.#names;
-    this.#names = new Map(readings.map(({ id, name }) => [id, name]));
-    for (const { id, name } of readings) {
-      const old = before.get(id);
-      const isFree = () => lstatIfAny(this.#path(name)) === undefined;
-      if (old === undefined || old === name || !isFree()) continue;
-      this.#attempt(() => Deno.renameSync(this.#path(old), this.#path(name)));
-    }
-  }
-
   #prune(now: number): void {
     const { folder } = this.#options;
-    const used = new Set([...this.#names.values()].map((name) => name + ENDING));
+    const used = new Set([...this.#names].map((name) => name + ENDING));
     const deleted = namesIn(this.#options.folder).filter((file) => !used.has(file)).map((file) => {
       const path = `${folder}/${file}`;
       return { path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 };

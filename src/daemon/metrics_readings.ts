@@ -29,13 +29,12 @@ export function metricsReader(
       const [tree, root] = [read(process), process.snapshot.run?.wrapperPid ?? 0];
       if (tree !== undefined) next.set(root, tree.mark);
       return {
-        id: process.id,
         name: process.name,
         sample: sampleOf(process, tree, marks.get(root)),
       };
     });
     marks = next;
-    return [...readings, { id: HOST, name: HOST, sample: hostSample(meter) }];
+    return [...readings, { name: HOST, sample: hostSample(meter) }];
   };
 }
 

@@ -37,6 +37,8 @@ export class Registry implements Observer {
   #nextNumericId = 0;
   /** Set once the supervisor shuts down: nothing is added or started any more. */
   closing = false;
+  /** Called when a process has got another name. */
+  onRenamed: (from: string, to: string) => void = () => {};
   /** Called when a process is launched. */
   onLaunch: (process: ManagedProcess) => void = () => {};
   /** Hooks of removed processes that still run. */
@@ -101,7 +103,9 @@ export class Registry implements Observer {
 
   /** Gives the only instance of a process the name of an instance, and moves its logs. */
   rename(process: ManagedProcess, name: string): void {
+    const before = process.name;
     process.rename(name);
+    this.onRenamed(before, name);
     this.record(process);
   }
 

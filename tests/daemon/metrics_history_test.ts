@@ -10,13 +10,13 @@ import { tempHome } from "../support/temp_home.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 
-/** A history of the processes in `apps`, by id and name. */
+/** A history of the processes in `apps`. */
 class Scene implements AsyncDisposable {
   readonly home = tempHome();
   readonly folder = `${this.home.path}/metrics`;
   readonly clock = new FakeClock();
   readonly warnings: string[] = [];
-  apps: Record<string, string> = { a: "api" };
+  apps = ["api"];
   history = this.open();
 
   open(): MetricsHistory {
@@ -33,9 +33,7 @@ class Scene implements AsyncDisposable {
       ...{ cpu, cpuMax: cpu, memory: 1, memoryMax: 1, threads: 1, fds: 1, load: NaN },
       ...{ restarts: 0, uptime: 1, up: 1, health: NaN },
     };
-    return [...Object.entries(this.apps), [HOST, HOST]].map(([id, name]) => {
-      return { id: id!, name: name!, sample };
-    });
+    return [...this.apps, HOST].map((name) => ({ name, sample }));
   }
 
   /** The CPU of each point of the last `ms`, in the step of the ring. */
@@ -75,9 +73,12 @@ Deno.test("MetricsHistory reads what an earlier daemon wrote up to its SIGKILL, 
 
 Deno.test("MetricsHistory keeps the history of a renamed process, and of a deleted one for 30 days", async () => {
   await using scene = new Scene();
-  scene.apps = { a: "api", b: "gone" };
+  scene.apps = ["api", "gone"];
   scene.clock.advance(10_000);
-  scene.apps = { a: "api:0" };
+  scene.history[Symbol.dispose]();
+  // By a daemon that has just started.
+  scene.open().renamed("api", "api:0");
+  scene.apps = ["api:0"];
   scene.clock.advance(10_000);
   assertEquals(await scene.cpu("api:0"), [10, 20]);
   assertEquals(scene.history.names(), ["api:0", "gone"]);
@@ -108,7 +109,7 @@ Deno.test("MetricsHistory writes a slot once when its timer ends before the slot
 
 Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer format alone", async () => {
   await using scene = new Scene();
-  scene.apps = { a: "api", b: "new", c: "newer" };
+  scene.apps = ["api", "new", "newer"];
   Deno.mkdirSync(scene.folder);
   Deno.writeTextFileSync(scene.path("api"), "not a ring");
   for (const name of ["new", "newer", "deleted"]) {

@@ -198,7 +198,11 @@ Deno.test("REST changes the configuration, scales, explains and signals", async 
   assertEquals([bad.status, bad.body.code], [422, "invalid_config"]);
   assertEquals((await web.ask("POST", `${P}/app/signal`, { signal: "USR1" })).status, 200);
   await waitFor(async () => (await web.ask("GET", `${P}/app/logs`)).body.logs === "usr1\n");
+  const metrics = `${web.daemon.home}/state/metrics`;
+  Deno.mkdirSync(metrics, { recursive: true });
+  Deno.writeTextFileSync(`${metrics}/app.ring`, "");
   assertEquals((await web.ask("POST", `${P}/app/scale`, { instances: 2 })).status, 200);
+  assert(Deno.statSync(`${metrics}/app:0.ring`).isFile, "the history goes along with the name");
   assertEquals((await web.ask("GET", P)).body.length, 2);
   const why = await web.ask("GET", `${P}/app:1/why`);
   assertMatch(why.body.reasons[0], /app:1 is running/);
