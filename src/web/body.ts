@@ -9,8 +9,8 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * The body; `{}` if it is empty and not `wanted`. Throws `not_json` for another content type, since
- * a form of another site could send that; `bad_request` for invalid JSON; `invalid_config` for JSON
- * that is not an object.
+ * a form of another site could send that; `bad_request` for invalid JSON and for JSON that is not an
+ * object.
  */
 export async function readBody(c: Context, wanted: boolean): Promise<Record<string, unknown>> {
   const type = c.req.header("content-type");
@@ -23,7 +23,7 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
   if (type === undefined) throw notJson();
   const value = parseJson(text);
   if (isMap(value)) return value;
-  throw new ProcsupError("invalid_config", "Invalid configuration: expected an object");
+  throw new ProcsupError("bad_request", "Invalid body: expected a JSON object");
 }
 
 /**

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { logStream } from "../protocol/verbs/logs.ts";
+import { changeStream, logStream } from "../protocol/verbs/logs.ts";
 import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { fieldsOf } from "../protocol/verbs/read_query.ts";
 import { about } from "../protocol/verbs/shapes.ts";
@@ -166,7 +166,7 @@ function stream(summary: string, input: z.ZodMiniObject): Json {
 }
 
 const EXTRA_PATHS: Json = {
-  [`${REST_BASE}/events`]: stream("Events, one per line", z.pick(logStream, { target: true })),
+  [`${REST_BASE}/events`]: stream("Events, one per line", changeStream),
   [`${REST_BASE}/logs`]: stream("Lines of logs, one per line", logStream),
   [`${REST_BASE}/session`]: {
     ...simple("The role and name of the token", "application/json", { type: "object" }),

@@ -27,8 +27,8 @@ async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Resp
   const principal = verb.role === "open" ? undefined : await principalOf(c, parts.gatekeeper);
   // Check before reading the body, and again with its fields.
   allowRole(principal, verb.role);
-  if (name === "list") return replyJsonText(await parts.snapshots.list());
   const payload = await payloadOf(c, route);
+  if (name === "list") return replyJsonText(await parts.snapshots.list());
   allowRole(principal, roleFor({ name, verb, payload }));
   const data = await parts.backend.dispatch(name, payload);
   const failure = failureOf(data);
@@ -42,7 +42,7 @@ async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Resp
 async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<string, unknown>> {
   const target = targetIn(c);
   const changes = row.method !== "GET";
-  const query = readQuery(verb, row, new URL(c.req.url).searchParams, changes);
+  const query = readQuery(verb, row, new URL(c.req.url).searchParams);
   const body = changes ? await readBody(c, row.body !== undefined) : {};
   if (row.bodyField === undefined) refuseForeignFields(body, { verb, row });
   return {

@@ -5,6 +5,9 @@ import { allowRole, type Principal } from "../auth/principal.ts";
 import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
 import { changesOf } from "../protocol/change_json.ts";
+import { changeStream } from "../protocol/verbs/logs.ts";
+import { readPayload } from "../protocol/verbs/read_input.ts";
+import { readQuery } from "../protocol/verbs/read_query.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import { readText } from "./body.ts";
@@ -72,10 +75,12 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
 }
 
 function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
-  const target = c.req.query("target") ?? "all";
+  const query = new URL(c.req.url).searchParams;
+  const fields = readQuery({ input: changeStream }, { query: ["target"] }, query);
+  const { target } = readPayload(changeStream, fields);
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const isNamed = backend.named(target);
-  return changesOf(backend.events(), isNamed);
+  const named = target.map((one) => backend.named(one));
+  return changesOf(backend.events(), (name) => named.some((isNamed) => isNamed(name)));
 }
 
 const LINES = "application/x-ndjson";

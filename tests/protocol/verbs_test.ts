@@ -84,7 +84,7 @@ Deno.test("readRequest() names the field, the value and what would be right", ()
 
 Deno.test("readQuery() gives the types of the verb, and REST's own defaults", () => {
   const stop = REST_ROWS.find(({ name }) => name === "stop")!;
-  const read = (text: string) => readQuery(stop.verb, stop.row, new URLSearchParams(text), true);
+  const read = (text: string) => readQuery(stop.verb, stop.row, new URLSearchParams(text));
   assertEquals(read(""), { timeout: "5s" });
   assertEquals(read("force=1&timeout=own"), { force: true });
   assertEquals(read("force=yes&timeout=1m"), { force: "yes", timeout: "1m" });

@@ -104,7 +104,7 @@ export async function streamLogs(
   query: URLSearchParams,
   { from, byName = false }: { readonly from?: LogPositions; readonly byName?: boolean } = {},
 ): Promise<ReadableStream<LogBatch | LogStart>> {
-  const fields = readQuery({ input: logStream }, { query: STREAM_FIELDS }, query, false);
+  const fields = readQuery({ input: logStream }, { query: STREAM_FIELDS }, query);
   const { target, ...rest } = readPayload(logStream, fields);
   const sources = sourcesOf(context, target)
     .map(({ gone, ...source }) => byName ? source : { ...source, gone });

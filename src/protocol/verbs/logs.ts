@@ -80,6 +80,9 @@ export const logStream = z.strictObject({
   ...z.pick(logs, { since: true, until: true, ...BY_CONTENT }).shape,
 });
 
+/** Query of the stream of events over REST. */
+export const changeStream = z.pick(logStream, { target: true });
+
 export const LOG_VERBS = {
   search_logs: verb({
     help: "The lines of several logs that match, by time, or their patterns",

@@ -1,6 +1,6 @@
 /** Reads fields of a verb from a URL query, where everything is text. Pure. */
 
-import { nearestWord, withNearest } from "../../model/nearest_word.ts";
+import { didYouMean, nearestWord } from "../../model/nearest_word.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type * as z from "../../npm/zod.ts";
 import type { RestRow, Verb } from "./verb.ts";
@@ -9,14 +9,13 @@ export function fieldsOf({ input }: Pick<Verb, "input">): Readonly<Record<string
   return ((input as z.ZodMiniObject).shape ?? {}) as ReturnType<typeof fieldsOf>;
 }
 
-/** The fields in a query, in the types of the verb. With `strict`, unknown fields are refused. */
+/** The fields in a query, in the types of the verb. Throws `bad_request` for unknown ones. */
 export function readQuery(
   verb: Pick<Verb, "input">,
   { query: names = [], defaults = {} }: Pick<RestRow, "query" | "defaults">,
   query: URLSearchParams,
-  strict: boolean,
 ): Record<string, unknown> {
-  if (strict) { for (const name of query.keys()) refuseUnknown(name, names); }
+  for (const name of query.keys()) refuseUnknown(name, names);
   const fields = fieldsOf(verb);
   return Object.fromEntries(names.flatMap((name) => {
     const schema = fields[name]!;
@@ -54,5 +53,10 @@ function innermost(schema: z.ZodMiniType): string {
 function refuseUnknown(name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   const near = nearestWord(name, known);
-  throw new ProcsupError("bad_request", withNearest(`Unknown parameter "${name}"`, near));
+  const right = near !== undefined
+    ? didYouMean(near)
+    : known.length > 0
+    ? `expected one of ${known.join(", ")}`
+    : "none is taken here";
+  throw new ProcsupError("bad_request", `Unknown parameter "${name}": ${right}`);
 }
