@@ -6,7 +6,13 @@ import type { LogFiles } from "./log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
 import { Search, SEARCH_LIMITS } from "./search.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { type LogPositions, type LogStart, positionKey } from "../model/log_line.ts";
+import {
+  type LogName,
+  type LogPositions,
+  type LogStart,
+  positionKey,
+  positionOf,
+} from "../model/log_line.ts";
 import { type LogSlice, merged, type Reader } from "./merged_logs.ts";
 
 export interface LogSource {
@@ -94,7 +100,7 @@ class Feed<T> {
         path: files[stream],
         entries: new LogEntries(
           files[stream],
-          { ...entryOptions(options, positionKey({ name, stream })), search: this.#search },
+          { ...entryOptions(options, { name, stream }), search: this.#search },
         ),
       }))
     );
@@ -200,10 +206,10 @@ class Feed<T> {
 /** Reads as few lines as possible; with a filter, all must be read. */
 function entryOptions(
   { lines, follow, newOnly, filter, from }: FeedOptions,
-  key: string,
+  log: LogName,
 ): EntryOptions {
   return {
-    from: from?.[key],
+    from: from && positionOf(from, log),
     // With a filter: search forward for all lines, backward when following.
     tail: lines || (follow && filter !== undefined ? MAX_BEFORE : 0),
     newOnly,

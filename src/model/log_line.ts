@@ -39,6 +39,13 @@ export function positionKey({ name, stream }: LogName): string {
   return `${name}/${stream}`;
 }
 
+/** The position of a log, or undefined. Scaling renames the log of a single process to `:0`. */
+export function positionOf(positions: LogPositions, { name, stream }: LogName): number | undefined {
+  const before = name.replace(/:0$/, "");
+  return positions[positionKey({ name, stream })] ??
+    positions[positionKey({ name: before, stream })];
+}
+
 /** A filter for log lines. */
 export interface LineFilter {
   /** Start of the period, archives included: a time, or an age (`"10m"`). */

@@ -93,6 +93,29 @@ Deno.test("logs -f goes on over an upgrade: every line once", async () => {
   assertStringIncludes(following.stderr, "the daemon is being upgraded to version 0.1.0");
 });
 
+Deno.test("logs -f of an app that was scaled up goes on over an upgrade: every line once", async () => {
+  await using scene = new UpgradeScene();
+  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
+  await scene.startWriters(1);
+  const lines = (following: Following) =>
+    following.lines.flatMap((line) => {
+      const { name, line: text } = JSON.parse(line);
+      return name === "w0:1" ? [] : [Number(text)];
+    });
+  await using following = new Following(scene.home, "logs", "w0", "-f", "-n", "0", "-o", "jsonl");
+  const more = async () => {
+    const before = lines(following).length;
+    await waitFor(() => lines(following).length > before + 4, { what: "more lines" });
+  };
+  await more();
+  await scene.client.call("scale", { target: "w0", instances: 2 });
+  await more();
+  assertEquals((await scene.run(programWords(), "upgrade", "--force")).code, 0);
+  await more();
+  const [first = 0, ...rest] = lines(following);
+  rest.forEach((number, at) => assertEquals(number, first + at + 1));
+});
+
 Deno.test("logs -f goes on when the daemon is killed and another one comes soon", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
