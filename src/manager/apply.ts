@@ -216,7 +216,7 @@ async function applyChange(
   }
   const left = registry.instancesOf(config.name);
   const waitReady = wait || left.filter(isKeptUp).length > 1;
-  const reloaded = (await reloadWith(left, config, { waitReady })).outcomes;
+  const reloaded = (await reloadWith(registry, left, config, { waitReady })).outcomes;
   outcomes.push(...reloaded);
   const failed = reloaded.some(({ error }) => error !== undefined);
   if (!failed && left.length < config.instances) {

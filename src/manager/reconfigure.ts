@@ -8,6 +8,7 @@ import { expanded, keptUnder } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isKeptUp, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
+import type { Registry } from "./registry.ts";
 import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
 
 export interface ReloadOptions extends Omit<RollingOptions, "config"> {
@@ -35,6 +36,7 @@ export interface Reconfigured extends RollingResult {
  * failed.
  */
 export async function reloadWith(
+  registry: Registry,
   processes: readonly ManagedProcess[],
   config: ProcessConfig,
   { always = false, ...rolling }: ReloadOptions,
@@ -50,6 +52,7 @@ export async function reloadWith(
   const reloaded = new Set(result.outcomes.map(({ process }) => process));
   const told = failed ? [] : processes.filter((process) => !reloaded.has(process));
   if (fields.length > 0) { for (const process of told) process.reconfigure(config); }
+  registry.dropUnusedSockets(config.name);
   return { ...result, fields, told };
 }
 

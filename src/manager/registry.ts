@@ -11,6 +11,7 @@ import { RestartTally } from "../model/restart_tally.ts";
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
+import { sharedSockets } from "../process/launch_setup.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered } from "./bulk.ts";
@@ -147,9 +148,15 @@ export class Registry implements Observer {
     this.#processes.delete(process.identity.id);
     const over = process.journal.over().then(() => void this.#removedHooks.delete(over));
     this.#removedHooks.add(over);
-    const { name } = process.config;
-    if (this.instancesOf(name).length === 0) this.#world.dropSockets(name);
+    this.dropUnusedSockets(process.config.name);
     this.#tell(process, "deleted", "");
+  }
+
+  /** Closes the sockets of a process that none of its instances is configured with any more. */
+  dropUnusedSockets(name: string): void {
+    const configs = this.instancesOf(name).map(({ config }) => config);
+    const used = configs.flatMap((config) => sharedSockets(config)?.addresses ?? []);
+    this.#world.dropSockets(name, new Set(used.map(({ text }) => text)));
   }
 
   /** Part of `Observer`. */

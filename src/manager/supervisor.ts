@@ -232,7 +232,7 @@ export class Supervisor implements AsyncDisposable {
     const config = this.parse(changedConfig(processes, options));
     this.registry.checkDependencies(config);
     await this.check(config);
-    const done = await reloadWith(processes, config, options);
+    const done = await reloadWith(this.registry, processes, config, options);
     await this.scheduler.sync();
     return done;
   }

@@ -51,7 +51,7 @@ export function systemWorld(
     },
     launch: (spec) => launches.work(() => launcher.launch(spec)),
     adopt: (run, sockets, note) => launcher.adopt(run, sockets, note),
-    dropSockets: (owner) => launcher.dropSockets(owner),
+    dropSockets: (owner, used) => launcher.dropSockets(owner, used),
     exitOf: (runId) => launcher.exitOf(runId),
     readyFile: (runId, user) => ready.path(runId, user),
     whenReady: (runId, act) => ready.when(runId, act),

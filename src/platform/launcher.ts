@@ -160,9 +160,9 @@ export class Launcher {
     return dirname(this.#files.folder);
   }
 
-  /** Closes the sockets of a process that is forgotten. */
-  dropSockets(owner: string): void {
-    this.#sockets.drop(owner);
+  /** Closes the sockets of a process except those that its instances are configured with. */
+  dropSockets(owner: string, used: ReadonlySet<string>): void {
+    this.#sockets.drop(owner, used);
   }
 
   /** Stops watching adopted apps, which keep running. Resolves when nothing is pending. */

@@ -25,6 +25,7 @@ const KERNEL: SocketCalls = { open: openListener, take: takeListeners, close: cl
 
 interface Held {
   readonly owner: string;
+  readonly port: number;
   readonly fd: number;
 }
 
@@ -63,7 +64,7 @@ export class SocketPool {
     for (const pid of pids) {
       const missing = addresses.filter(({ text }) => !this.#held.has(text));
       for (const [address, fd] of this.#take(pid, missing)) {
-        this.#held.set(address.text, { owner, fd });
+        this.#held.set(address.text, { owner, port: address.port, fd });
         this.#elsewhere.delete(address.text);
       }
     }
@@ -73,15 +74,15 @@ export class SocketPool {
     return news;
   }
 
-  /** Closes the sockets of a process that is forgotten or has no instance left. */
-  drop(owner: string): void {
+  /** Closes the sockets of a process except those that its instances are configured with. */
+  drop(owner: string, used: ReadonlySet<string>): void {
     for (const [text, held] of [...this.#held]) {
-      if (held.owner !== owner) continue;
+      if (held.owner !== owner || used.has(text)) continue;
       this.#calls.close(held.fd);
       this.#held.delete(text);
     }
     for (const [text, name] of [...this.#elsewhere]) {
-      if (name === owner) this.#elsewhere.delete(text);
+      if (name === owner && !used.has(text)) this.#elsewhere.delete(text);
     }
   }
 
@@ -102,7 +103,7 @@ export class SocketPool {
 
   #open(owner: string, address: SocketAddress): number {
     const fd = this.#openAnyhow(owner, address);
-    this.#held.set(address.text, { owner, fd });
+    this.#held.set(address.text, { owner, port: address.port, fd });
     this.#elsewhere.delete(address.text);
     return fd;
   }
@@ -111,9 +112,15 @@ export class SocketPool {
     try {
       return this.#calls.open(address);
     } catch (error) {
-      if (this.#elsewhere.get(address.text) !== owner) throw error;
+      if (!this.#mayOpenBeside(owner, address)) throw error;
       return this.#calls.open(address, true);
     }
+  }
+
+  /** Whether the address is in use by the process itself: such as `:80` after `127.0.0.1:80`. */
+  #mayOpenBeside(owner: string, { text, port }: SocketAddress): boolean {
+    return this.#elsewhere.get(text) === owner ||
+      [...this.#held.values()].some((held) => held.owner === owner && held.port === port);
   }
 }
 

@@ -28,8 +28,11 @@ export interface World {
   launch(spec: LaunchSpec): Child;
   /** Takes over an app that an earlier daemon started. */
   adopt(run: Run, sockets?: SharedSockets, note?: (message: string) => void): Child;
-  /** Closes the sockets of a process that is forgotten, by its name without an instance's index. */
-  dropSockets(owner: string): void;
+  /**
+   * Closes the sockets of a process, by its name without an instance's index, except those that its
+   * instances are configured with.
+   */
+  dropSockets(owner: string, used: ReadonlySet<string>): void;
   /** How a run that is over ended. */
   exitOf(runId: string): Exit;
   /** File in which an app writes `READY=1`. Created here if the app runs as another user. */

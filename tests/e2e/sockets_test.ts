@@ -66,6 +66,23 @@ Deno.test("sockets keep 4 unchanged Node servers reachable while each is restart
   await assertRejects(() => request(port), Deno.errors.ConnectionRefused);
 });
 
+Deno.test("sockets that a process gives up are closed, also for another address of the same port", async () => {
+  await using daemon = await TestDaemon.start();
+  const [before, port] = [freePort(), freePort()];
+  await daemon.client.call("start", { ...nodeServer(before, 2), min_uptime: "10ms" });
+  const moveTo = (address: string) =>
+    daemon.client.call("reconfigure", {
+      target: "web",
+      config: { sockets: [address], env: { PORT: String(port) } },
+    });
+  await moveTo(`127.0.0.1:${port}`);
+  await assertRejects(() => request(before), Deno.errors.ConnectionRefused);
+  await moveTo(`:${port}`);
+  assert((await pids(daemon)).includes(await request(port)));
+  await moveTo(`127.0.0.1:${port}`);
+  assert((await pids(daemon)).includes(await request(port)));
+});
+
 Deno.test("sockets serve 2 Python servers from descriptor 3 while each is restarted", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();

@@ -170,7 +170,7 @@ Deno.test("reloadWith() gives an instance that is stopped before its turn the co
   const [, , last] = fake.registry.list();
   const config = release(fake);
   const stops: Promise<void>[] = [];
-  const reloading = reloadWith(fake.registry.list(), config, {
+  const reloading = reloadWith(fake.registry, fake.registry.list(), config, {
     onProgress: (done) => done === 1 && stops.push(last!.stop()),
   });
   const { outcomes, told } = await settle(fake, reloading);

@@ -34,8 +34,8 @@ Deno.test("SocketPool opens each socket once and closes it when its owner is for
   assertEquals(pool.descriptors(api), [10, 11]);
   assertEquals(pool.descriptors(api), [10, 11]);
   assertThrows(() => pool.descriptors(web), ProcsupError, 'socket ":81" belongs to "api"');
-  pool.drop("web");
-  pool.drop("api");
+  pool.drop("web", new Set());
+  pool.drop("api", new Set());
   assertEquals(pool.descriptors(web), [12]);
   pool.close();
   assertEquals(calls.log, [
