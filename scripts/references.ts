@@ -88,7 +88,7 @@ curl -H "Authorization: Bearer $TOKEN" \\
       Object.entries(CHANGE_MEANINGS).map(([type, meaning]) => [`\`${type}\``, meaning]),
     ),
     "An event has `type`, `at`, `id`, `name`, `state`, `pid`, `restarts`, `reason` and `exit`. " +
-    "`exit` has the `code` and `signal` of the run that ended, otherwise it is null. A stream that " +
+    "`exit` has the `code` and `signal` of the last run that ended, null before the first end. A stream that " +
     "follows ends with `upgrading` (another daemon goes on) or `shutdown`.",
     "[Webhooks](webhooks.md) have events of their own. [Hooks](hooks.md) run commands.",
   ]);

@@ -174,8 +174,12 @@ function quoted<T extends Pick<ActionResult, "error_line" | "last_output">>(give
   };
 }
 
+/** Events that can end a run. All others carry the exit of an earlier one. */
+const ENDS: ReadonlySet<string> = new Set(["stopped", "crashed", "errored"]);
+
 function briefEvent({ at, name, type, reason, exit }: Output<"events">["events"][number]) {
-  return { at, name, type, reason, ...exit !== null && { code: exit.code, signal: exit.signal } };
+  const ended = ENDS.has(type) && exit !== null && { code: exit.code, signal: exit.signal };
+  return { at, name, type, reason, ...ended };
 }
 
 interface NewApp extends Readonly<Record<string, unknown>> {

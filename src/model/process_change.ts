@@ -50,6 +50,6 @@ export interface ProcessChange {
   readonly restarts: number;
   /** Reason, as a phrase for people. */
   readonly reason: string;
-  /** How the last run ended; null if the event does not end one. */
+  /** How the last run ended, at any event; null before the first end. */
   readonly exit: Exit | null;
 }

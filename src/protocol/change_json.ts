@@ -10,7 +10,7 @@ export interface ChangeJson extends Omit<ProcessChange, "at" | "exit"> {
   readonly at: string;
   /** First 8 characters of the UUID. */
   readonly id: string;
-  /** How the last run ended; null if the event does not end one. */
+  /** How the last run ended, at any event; null before the first end. */
   readonly exit: ExitJson | null;
 }
 

@@ -241,6 +241,10 @@ Deno.test("tools of one daemon", async (t) => {
     assertEquals([types[0], types.at(-1)], ["added", "deleted"]);
     const last = await use(client, "get_events", { target: "one", limit: 1 });
     assertEquals([last.events.length, last.truncated], [1, true]);
+    // Only an end of a run has its exit.
+    const ends = events.filter(({ type }: { type: string }) => type === "stopped");
+    assertEquals(ends.map(({ signal }: { signal: string }) => signal).includes("SIGTERM"), true);
+    assertEquals(last.events[0].code, undefined);
   });
 
   await t.step(

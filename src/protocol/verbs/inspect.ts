@@ -19,7 +19,7 @@ const changeEvent = z.object({
   pid: about(z.int(), "0 while nothing runs"),
   restarts: about(z.int(), "Automatic restarts so far"),
   reason: about(z.string(), "Reason"),
-  exit: about(z.nullable(exit), "How the run ended, if one did"),
+  exit: about(z.nullable(exit), "How the last run ended, at any event; null before the first end"),
 });
 
 export const hookRun = z.object({
