@@ -12,7 +12,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { refuseUnknown, stopOptions } from "../library/known_keys.ts";
+import { lineOptions, refuseUnknown, stopOptions } from "../library/known_keys.ts";
 import { hintText, inLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
@@ -206,10 +206,10 @@ export class Client extends ProcessHost {
    * Lines of logs, merged by time over streams and processes. Followed, the stream ends when the
    * processes are removed; it fails with `closed` if the daemon goes away.
    */
-  override lines(
-    target: string,
-    { signal, newOnly, stream, tail = 0, follow = false, ...filter }: LineOptions = {},
-  ): ReadableStream<OutputLine> {
+  override lines(target: string, options: LineOptions = {}): ReadableStream<OutputLine> {
+    const { signal, newOnly, stream, tail = 0, follow = false, ...filter } = this.#now(() =>
+      lineOptions(options)
+    );
     const search = this.#now(() => {
       checkTarget(target);
       return searchOf({

@@ -7,6 +7,7 @@ import type { LogStream } from "../model/log_line.ts";
 import type { ProcessInfo, ProcessState } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { configsOf } from "./config_set.ts";
+import { runOptions, startOptions } from "./known_keys.ts";
 import { runJob } from "./run_job.ts";
 import type {
   CallOptions,
@@ -97,6 +98,7 @@ export abstract class ProcessHost {
    * start; the process stays in the state that the error names.
    */
   async start(what: string | ProcessConfigInput, options: StartOptions = {}): Promise<Process> {
+    startOptions(options);
     return typeof what === "string"
       ? this.#process(await this.startAgain(what, options), what)
       : this.#process(await this.launch(what, { ...options, start: true }));
@@ -118,7 +120,7 @@ export abstract class ProcessHost {
    */
   async run(config: JobInput, options: RunOptions = {}): Promise<JobResult> {
     const outputOf = this.output.bind(this);
-    return await runJob(this, config, options, outputOf);
+    return await runJob(this, config, runOptions(options), outputOf);
   }
 
   /**
@@ -131,7 +133,7 @@ export abstract class ProcessHost {
     options: StartOptions = {},
   ): Promise<Record<N, Process>> {
     const configs = configsOf(config);
-    await this.bringTo(configs, options);
+    await this.bringTo(configs, startOptions(options));
     const infos = Map.groupBy(await this.list(options), (info) => info.config.name);
     const entries = configs.flatMap(({ name }) => {
       const [first] = infos.get(name) ?? [];

@@ -13,7 +13,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { stopOptions } from "../library/known_keys.ts";
+import { lineOptions, stopOptions } from "../library/known_keys.ts";
 import { withinTime } from "../library/time_limit.ts";
 import { inLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
@@ -189,7 +189,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    */
   override lines(id: string, options: LineOptions = {}): ReadableStream<OutputLine> {
     return this.#now(() => {
-      checkLogOptions(options);
+      checkLogOptions(lineOptions(options));
       return outputLines(this.#live.registry.resolve(id), options);
     });
   }

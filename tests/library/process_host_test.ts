@@ -207,8 +207,27 @@ async function words(host: ProcessHost): Promise<void> {
   assertMatch(message, /^Invalid "maxRestarts" -1: /);
   assertEquals(field, "maxRestarts");
   await host.start(sleeper("x"));
-  const misspelt = await assertRejects(() => host.stop("x", { forse: true } as object));
-  assertEquals((misspelt as Error).message, 'Unknown key "forse": did you mean "force"?');
+  const misspelt: [() => Promise<unknown>, string][] = [
+    [() => host.stop("x", { forse: true } as object), 'Unknown key "forse": did you mean "force"?'],
+    [() => host.start("x", { wiat: true } as object), 'Unknown key "wiat": did you mean "wait"?'],
+    [
+      () => host.run({ command: "true" }, { timeot: "1s" } as object),
+      'Unknown key "timeot": did you mean "timeout"?',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { tial: 1 } as object)),
+      'Unknown key "tial": did you mean "tail"?',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { stream: "both" } as object)),
+      'Invalid "stream" "both": expected "stdout" or "stderr"',
+    ],
+  ];
+  for (const [act, message] of misspelt) {
+    // Some throw at once, others reject.
+    const error = await assertRejects(async () => await act(), ProcsupError);
+    assertEquals([error.message, error.code], [message, "bad_request"]);
+  }
   const [, taken] = await told({});
   assertEquals(taken, 'Choose another name, or run: restart("x")');
   const gone = await assertRejects(async () => await host.inspect("nothing"), ProcsupError);
