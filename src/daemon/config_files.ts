@@ -106,7 +106,7 @@ export class ConfigFiles {
     const applied = this.#applied(request);
     const { loaded, configs, whole } = await this.#load(request, applied);
     const mine = whole ? this.#mine(applied.files) : [];
-    const plan = await planApply(this.#supervisor, configs, mine);
+    const plan = await planApply(this.#supervisor, configs, mine, request);
     // A selection of processes leaves the daemon's settings alone.
     const wanted = whole ? loaded.settings : {};
     const settings = await this.#planSettings(wanted, applied.files, whole, request);

@@ -4,6 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
 import { sleep } from "../platform/clock.ts";
+import { takenSockets } from "../process/launch_setup.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import {
   asProcsupError,
@@ -15,6 +16,7 @@ import {
   starter,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
+import { takenLogs } from "./log_path_checks.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { scale } from "./scale.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -37,6 +39,8 @@ export interface ApplyPlan {
   readonly gone: readonly string[];
   /** All configurations of the files, checked. */
   readonly configs: ReadonlyMap<string, ProcessConfig>;
+  /** The same in the order in which they are applied. */
+  readonly waves: readonly (readonly ProcessConfig[])[];
 }
 
 export interface ApplyOptions {
@@ -58,9 +62,13 @@ export async function planApply(
   supervisor: Supervisor,
   wanted: readonly ProcessConfig[],
   mine: Iterable<string> = [],
+  { prune = false }: Pick<ApplyOptions, "prune"> = {},
 ): Promise<ApplyPlan> {
   supervisor.registry.refuseClosed();
-  const configs = await checkAll(supervisor, wanted);
+  const leaving = new Set([...wanted.map(({ name }) => name), ...prune ? mine : []]);
+  const present = supervisor.registry.list().map(({ config }) => config);
+  const kept = present.filter(({ name }) => !leaving.has(name));
+  const configs = await checkAll(supervisor, wanted, kept);
   const there = Map.groupBy(supervisor.registry.list(), ({ config }) => config.name);
   const added: ProcessConfig[] = [];
   const changed: ConfigChange[] = [];
@@ -76,7 +84,28 @@ export async function planApply(
     else changed.push({ config, fields, restarts: needsRestart(fields) });
   }
   const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
-  return { added, changed, unchanged, gone, configs };
+  const waves = applyWaves([...configs.values()], present.filter(({ name }) => configs.has(name)));
+  return { added, changed, unchanged, gone, configs, waves };
+}
+
+/** Dependencies come first, and so do processes that give up a socket or a log for another one. */
+function applyWaves(
+  configs: readonly ProcessConfig[],
+  present: readonly ProcessConfig[],
+): ProcessConfig[][] {
+  const giversTo = (config: ProcessConfig) =>
+    [...takenSockets(config, present), ...takenLogs(config, present)].map(({ owner }) => owner);
+  try {
+    return startWaves(configs, (config) => {
+      const { dependsOn, ...rest } = ordered(config);
+      return { ...rest, dependsOn: [...dependsOn, ...giversTo(config)] };
+    });
+  } catch (error) {
+    const cycle = messageOf(error).replace(/^.*: /, "");
+    throw new ProcsupError("invalid_config", `Sockets or logs move in a circle: ${cycle}`, {
+      hint: "Apply it in two steps: first without these sockets and logs",
+    });
+  }
 }
 
 /** The changes of existing instances, also of their number: one may have been deleted. */
@@ -93,6 +122,7 @@ function changesTo(
 async function checkAll(
   supervisor: Supervisor,
   wanted: readonly ProcessConfig[],
+  kept: readonly ProcessConfig[],
 ): Promise<Map<string, ProcessConfig>> {
   const configs = new Map<string, ProcessConfig>();
   const problems: ProcsupError[] = [];
@@ -100,13 +130,13 @@ async function checkAll(
     // Yield, so that the daemon can serve others.
     if (index % 16 === 15) await sleep(0);
     try {
-      await supervisor.check(config, configs.values());
+      await supervisor.check(config, [...kept, ...configs.values()]);
       configs.set(config.name, config);
     } catch (error) {
       problems.push(asProcsupError(error));
     }
   }
-  const known = new Set(supervisor.registry.list().map(({ config }) => config.name));
+  const known = new Set(kept.map(({ name }) => name));
   for (const { name, dependsOn } of configs.values()) {
     for (const dependency of Object.keys(dependsOn)) {
       if (configs.has(dependency) || known.has(dependency)) continue;
@@ -115,9 +145,7 @@ async function checkAll(
     }
   }
   if (problems.length > 0) throw refusal(problems);
-  const others = supervisor.registry.list().map(({ config }) => config)
-    .filter(({ name }) => !configs.has(name));
-  startWaves([...configs.values(), ...others], ordered);
+  startWaves([...configs.values(), ...kept], ordered);
   return configs;
 }
 
@@ -147,11 +175,10 @@ export async function apply(
   const outcomes = options.prune
     ? await supervisor.removeApps(new Set(plan.gone), "no longer in the configuration")
     : [];
-  const waves = startWaves([...plan.configs.values()], ordered);
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
-  for (const config of waves.flat().filter((config) => isNew.has(config))) {
+  for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
     if (supervisor.closing) break;
     try {
       added.set(config, supervisor.registry.add(config));
@@ -176,7 +203,7 @@ export async function apply(
       : [];
     return [...outcomes, ...await down];
   };
-  for (const wave of waves) {
+  for (const wave of plan.waves) {
     const done = wave.map((config) =>
       one(config).catch((error) => {
         errors.push(messageOf(error));

@@ -14,9 +14,7 @@ type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances" | "tt
  */
 export function checkLogPaths(config: Configured, others: Iterable<Configured>, home: string) {
   const { name, log } = config;
-  const own: LogPaths = Object.fromEntries(
-    Object.entries(logPathTemplates(config)).map(([stream, path]) => [stream, canonical(path)]),
-  );
+  const own = ownPaths(config);
   const merged = own.stdout !== undefined && own.stdout === own.stderr;
   if (merged && log.pipe) {
     refuse(name, "log.pipe needs two files: log.stdout and log.stderr are one");
@@ -31,7 +29,8 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
   if (!merged && overlap(own.stdout, own.stderr)) {
     refuse(name, "log.stdout and log.stderr would share a file for some instances");
   }
-  refuseTaken(name, own, others);
+  const [taken] = takenLogs(config, others, own);
+  if (taken !== undefined) refuse(name, `"${taken.path}" is a log of "${taken.owner}"`);
 }
 
 /** Throws `invalid_config` if several instances would write to one file. */
@@ -48,14 +47,25 @@ export function refuseOneForMany(config: Configured): void {
 const SAFE = "Every folder above a log must belong to root or to the daemon's user, and no other " +
   "user may write to it";
 
-function refuseTaken(name: string, own: LogPaths, others: Iterable<Configured>): void {
+function ownPaths(config: Configured): LogPaths {
+  return Object.fromEntries(
+    Object.entries(logPathTemplates(config)).map(([stream, path]) => [stream, canonical(path)]),
+  );
+}
+
+/** The log paths of a configuration that are logs of other processes, and the names of those. */
+export function* takenLogs(
+  config: Configured,
+  others: Iterable<Configured>,
+  own = ownPaths(config),
+): Generator<{ readonly path: string; readonly owner: string }, void> {
   const paths = Object.values(own);
   if (paths.length === 0) return;
   for (const other of others) {
-    if (other.name === name) continue;
+    if (other.name === config.name) continue;
     const theirs = Object.values(logPathTemplates(other));
-    const both = paths.find((path) => theirs.some((taken) => isSame(path, taken)));
-    if (both !== undefined) refuse(name, `"${both}" is a log of "${other.name}"`);
+    const path = paths.find((path) => theirs.some((taken) => isSame(path, taken)));
+    if (path !== undefined) yield { path, owner: other.name };
   }
 }
 

@@ -181,9 +181,11 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** Throws `invalid_config` if a configuration could not be started beside all others. */
-  async check(config: ProcessConfig, others: Iterable<ProcessConfig> = []): Promise<void> {
-    const all = [...this.registry.list().map((process) => process.config), ...others];
-    await checkConfig(config, { world: this.system.world, others: all });
+  async check(
+    config: ProcessConfig,
+    others: Iterable<ProcessConfig> = this.registry.list().map((process) => process.config),
+  ): Promise<void> {
+    await checkConfig(config, { world: this.system.world, others });
     await this.scheduler.check(config);
   }
 

@@ -10,7 +10,7 @@ import type { LaunchSetup } from "../platform/launcher.ts";
 import type { PreloadVariable } from "../platform/sockets_node.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { terminalProblem } from "../platform/terminal.ts";
-import { parseSockets } from "../platform/sockets_address.ts";
+import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
 import { refuse } from "../runtimes/refusal.ts";
 import { type AppUser, appUser } from "./app_user.ts";
@@ -85,22 +85,31 @@ export function saysReady(config: ReadyConfig): boolean {
     config.readyDelayMs === undefined && config.healthCheck === undefined;
 }
 
+type WithSockets = Pick<ProcessConfig, "name" | "sockets">;
+
 /** Throws `invalid_config` when another process has one of the sockets already. */
-export function refuseTakenSockets(
-  config: Pick<ProcessConfig, "name" | "sockets">,
-  others: Iterable<Pick<ProcessConfig, "name" | "sockets">>,
-): void {
+export function refuseTakenSockets(config: WithSockets, others: Iterable<WithSockets>): void {
+  const [taken] = takenSockets(config, others);
+  if (taken === undefined) return;
+  const { socket, owner } = taken;
+  refuse(
+    config.name,
+    foreign(socket, owner),
+    `More instances of the same: procsup scale ${owner} +1`,
+  );
+}
+
+/** The sockets of a configuration that other processes have, and the names of those. */
+export function* takenSockets(
+  config: WithSockets,
+  others: Iterable<WithSockets>,
+): Generator<{ readonly socket: SocketAddress; readonly owner: string }, void> {
   const wanted = new Set(parseSockets(config.sockets).map(({ text }) => text));
   if (wanted.size === 0) return;
   for (const other of others) {
     if (other.name === config.name) continue;
-    const both = parseSockets(other.sockets).find(({ text }) => wanted.has(text));
-    if (both === undefined) continue;
-    refuse(
-      config.name,
-      foreign(both, other.name),
-      `More instances of the same: procsup scale ${other.name} +1`,
-    );
+    const socket = parseSockets(other.sockets).find(({ text }) => wanted.has(text));
+    if (socket !== undefined) yield { socket, owner: other.name };
   }
 }
 

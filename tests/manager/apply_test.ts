@@ -8,6 +8,8 @@ import { wireKeys } from "../../src/model/key_spelling.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
+import { freePort } from "../support/http_load.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -172,4 +174,35 @@ Deno.test("runBulk() tells the failure of a start although its last output canno
   const failing = () => Promise.reject(new ProcsupError("start_failed", "it fails"));
   const [outcome] = await runBulk([process!], failing);
   assertEquals([outcome!.error?.message, outcome!.lastWords], ["it fails", undefined]);
+});
+
+Deno.test("apply() moves sockets and logs from one app to another, and from one that it removes", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const [one, two] = [`127.0.0.1:${freePort()}`, `127.0.0.1:${freePort()}`];
+  await using logs = tempHome();
+  const app = (name: string, socket: string, log: string) =>
+    parseConfig({
+      ...{ name, entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home, min_uptime: "10ms" },
+      ...{ sockets: [socket], log: { stdout: `${logs.path}/${log}` } },
+    });
+  const put = async (...wanted: ReturnType<typeof app>[]) => {
+    const plan = await planApply(supervisor, wanted, ["web", "api"], { prune: true });
+    assertEquals((await apply(supervisor, plan, { prune: true })).errors, []);
+    return plan.waves.map((wave) => wave.map(({ name }) => name));
+  };
+  const states = () => supervisor.list().map(({ name, state }) => `${name} ${state}`);
+  await put(app("web", one, "1"));
+  assertEquals(await put(app("api", one, "1"), app("web", two, "2")), [["web"], ["api"]]);
+  assertEquals(states(), ["web running", "api running"]);
+  const swapped = [app("api", two, "1"), app("web", one, "2")];
+  await assertRejects(
+    () => planApply(supervisor, swapped),
+    ProcsupError,
+    "Sockets or logs move in a circle: api → web → api",
+  );
+  const renamed = [app("web2", two, "2")];
+  await assertRejects(() => planApply(supervisor, renamed, ["web"]), ProcsupError, "belongs to");
+  await put(...renamed);
+  assertEquals(states(), ["web2 running"]);
 });
