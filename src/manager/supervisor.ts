@@ -104,11 +104,6 @@ export class Supervisor implements AsyncDisposable {
     return this.#infos(this.registry.list());
   }
 
-  /** The processes that match a target. */
-  select(target: string): ProcessInfo[] {
-    return this.#infos(this.registry.resolve(target));
-  }
-
   /**
    * Whether a name is one of those that match a target. Matches instances that are added later, too.
    * Throws `process_not_found` if nothing matches now.

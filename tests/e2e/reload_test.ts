@@ -18,7 +18,7 @@ async function four(test: TestManager): Promise<number[]> {
 }
 
 function versions(test: TestManager): (string | undefined)[] {
-  return test.supervisor.select("api").map(({ config }) => config.env.VERSION);
+  return test.instances("api").map(({ config }) => config.env.VERSION);
 }
 
 Deno.test("reload by signal reaches the app itself, which goes on under its pid", async () => {
@@ -58,7 +58,7 @@ Deno.test("reload of several instances takes them in turn, and stops at the one 
   let over = false;
   const reloading = test.supervisor.reload("all").finally(() => over = true);
   while (!over) {
-    const running = test.supervisor.select("api").filter(({ state }) => state === "running");
+    const running = test.instances("api").filter(({ state }) => state === "running");
     assert(running.length >= 3, `${running.length} of 4 run`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -81,7 +81,7 @@ Deno.test("rolling reload never has more than a batch down, for each size of a b
     const rolling = test.supervisor.rollingReload("api", { batchSize }).finally(() => over = true);
     let mostDown = 0;
     await waitFor(() => {
-      const down = test.supervisor.select("api").filter(({ ready }) => !ready).length;
+      const down = test.instances("api").filter(({ ready }) => !ready).length;
       mostDown = Math.max(mostDown, down);
       return over;
     });
@@ -128,7 +128,7 @@ Deno.test("rolling reload puts the old configuration back when a release never b
   });
   assertEquals(rolledBack, true);
   assertEquals(outcomes.map(({ error }) => error?.code), ["start_failed", "start_failed"]);
-  const now = test.supervisor.select("api");
+  const now = test.instances("api");
   assertEquals(now.map(({ state, ready }) => [state, ready]), Array(4).fill(["running", true]));
   assertEquals(versions(test), ["1", "1", "1", "1"]);
   assertEquals(test.pids("api").map((pid, i) => pid === before[i]), [false, false, true, true]);
@@ -140,7 +140,7 @@ Deno.test("rolling reload without rollback stops where it failed", async () => {
   const keys = { env: { VERSION: "bad" } };
   const { rolledBack } = await test.supervisor.reconfigure("api", { keys });
   assertEquals(rolledBack, false);
-  const states = test.supervisor.select("api").map(({ state }) => state);
+  const states = test.instances("api").map(({ state }) => state);
   assertEquals(states, ["errored", "running", "running", "running"]);
   assertEquals(versions(test), ["bad", "1", "1", "1"]);
 });

@@ -72,9 +72,15 @@ export class TestManager implements AsyncDisposable {
     return this.supervisor.inspect(name);
   }
 
+  /** All instances, by index. */
+  instances(name: string): ProcessInfo[] {
+    const { registry } = this.supervisor;
+    return registry.resolve(name).map((process) => this.supervisor.info(process));
+  }
+
   /** Pids of all instances, by index. */
   pids(name: string): number[] {
-    return this.supervisor.select(name).map(({ pid }) => pid);
+    return this.instances(name).map(({ pid }) => pid);
   }
 
   /** Waits until a process is in a state; for `running`, until its pid is known too. */
