@@ -67,6 +67,8 @@ export interface Snapshot {
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
   /** The hook of the restart or reload that this start belongs to. It runs once the app is up. */
   readonly hookOnceUp: RestartHook | null;
+  /** In state `stopping`: the grace that a user asked for; null: the configured one. */
+  readonly stopTimeoutMs: number | null;
   /** In state `stopping`: why, if it starts again afterwards. */
   readonly stopCause: StopCause | null;
   /** True if processes of the last run could not be killed; `lastReason` names them. */
@@ -94,6 +96,7 @@ export const NEW: Snapshot = {
   nextRestartAt: null,
   awaiting: null,
   hookOnceUp: null,
+  stopTimeoutMs: null,
   stopCause: null,
   endFailed: false,
   lastExit: null,

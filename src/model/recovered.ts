@@ -48,6 +48,7 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     ready: false,
     nextRestartAt: null,
     awaiting: null,
+    stopTimeoutMs: null,
     stopCause: null,
     // The reload that replaced them is long over.
     leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),

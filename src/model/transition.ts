@@ -68,7 +68,7 @@ const ALIVE: Row = {
   },
   pid_known: (now, input) => [{ ...now, pid: input.pid }, []],
   stop_requested: (now, input) => [
-    { ...stopDesired(now, input), state: "stopping" },
+    { ...stopDesired(now, input), state: "stopping", stopTimeoutMs: input.timeoutMs },
     [{ type: "terminate", timeoutMs: input.timeoutMs }],
   ],
   restart_requested: (now, input, policy) =>
@@ -150,8 +150,12 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       { ...upAgain(now, input.reason), hookOnceUp: input.hook },
       [],
     ],
-    stop_requested: (now, input) => [
-      stopDesired(now, input),
+    stop_requested: (now, input, policy) => [
+      {
+        ...stopDesired(now, input),
+        // A later stop may hurry an earlier one, but not delay it.
+        stopTimeoutMs: Math.min(input.timeoutMs, now.stopTimeoutMs ?? policy.stopTimeoutMs),
+      },
       [{ type: "terminate", timeoutMs: input.timeoutMs }],
     ],
     // The stop came during the launch.
@@ -160,7 +164,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     recovered: (now, input, policy) => {
       const { found, at } = input;
       if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
-      const end: Effect = { type: "terminate", timeoutMs: policy.stopTimeoutMs };
+      const timeoutMs = now.stopTimeoutMs ?? policy.stopTimeoutMs;
+      const end: Effect = { type: "terminate", timeoutMs };
       if (found.kind === "alive") {
         const startedAt = startOf(now, found, at);
         const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };

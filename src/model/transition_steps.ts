@@ -140,6 +140,7 @@ export function terminated(
 ): Step {
   const over: Snapshot = {
     ...finished(now, input.exit ?? now.lastExit, input.at, input.ranForMs),
+    stopTimeoutMs: null,
     stopCause: null,
   };
   const { left, problem } = input;

@@ -69,6 +69,19 @@ Deno.test("transition() goes on ending the run when it is found alive while stop
   assertEquals(effects, [{ type: "adopt" }, { type: "terminate", timeoutMs: 5000 }]);
 });
 
+Deno.test("transition() keeps the grace of a stop over a new daemon, the shortest of several", () => {
+  const graces = (...requests: readonly number[]) => {
+    const stops = requests.map((timeoutMs) => stop({ timeoutMs }));
+    return play(play(inState("running"), stops).now, [recovered(ALIVE)]).effects.at(-1);
+  };
+  const end = (timeoutMs: number) => ({ type: "terminate", timeoutMs }) as const;
+  assertEquals([graces(60_000), graces(60_000, 0)], [end(60_000), end(0)]);
+  const restart = play(inState("running"), [RESTART, stop({ timeoutMs: 60_000 })]).now;
+  assertEquals(play(restart, [recovered(ALIVE)]).effects.at(-1), end(5000));
+  const over = play(inState("running"), [stop({ timeoutMs: 0 }), terminated(1)]).now;
+  assertEquals(over.stopTimeoutMs, null);
+});
+
 Deno.test("transition() finishes the stop when the run is found ended while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ended("SIGTERM"))]);
   assertEquals([now.state, now.lastExit], ["stopped", exitOf("SIGTERM")]);
