@@ -3,6 +3,7 @@
  * place, so a daemon that ran from the package could not load the rest of it, nor be restarted.
  */
 
+import { basename } from "../npm/path.js";
 import { readFileIfAny } from "./atomic_file.ts";
 import { readDaemonRecord } from "./daemon_record.ts";
 import { fixedWords, npmBundle } from "./own_program.ts";
@@ -16,13 +17,13 @@ export function keptWords(home: string): readonly string[] {
   return npm === undefined ? fixedWords() : npm.wordsFor(copyOf(npm.folder, home));
 }
 
-/** Copies the program into a home if needed. Removes copies that no daemon runs from. */
+/** Copies the program into a home if needed. Removes copies of other versions that no daemon runs. */
 export function keepProgram(home: string): void {
   const npm = npmBundle();
   if (npm === undefined) return;
   const copy = copyOf(npm.folder, home);
   if (readFileIfAny(`${copy}/${BUILD_ID}`) !== undefined) return;
-  removeOthers(home);
+  removeOthers(home, basename(copy));
   const temporary = `${copy}.${Deno.pid}`;
   Deno.mkdirSync(temporary, { recursive: true, mode: 0o700 });
   for (const { name, isFile } of Deno.readDirSync(npm.folder)) {
@@ -40,10 +41,12 @@ function copyOf(folder: string, home: string): string {
   return `${home}/program/${Deno.readTextFileSync(`${folder}/${BUILD_ID}`).trim()}`;
 }
 
-function removeOthers(home: string): void {
+/** Copies of this version stay: another process may be making one at this moment. */
+function removeOthers(home: string, own: string): void {
   const used = readDaemonRecord(home)?.words.join("\n") ?? "";
   try {
     for (const { name } of Deno.readDirSync(`${home}/program`)) {
+      if (name === own || name.startsWith(`${own}.`)) continue;
       const path = `${home}/program/${name}`;
       if (!used.includes(`${path}/`)) Deno.removeSync(path, { recursive: true });
     }

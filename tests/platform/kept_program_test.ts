@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { npmBundle } from "../../src/platform/own_program.ts";
 import { keepProgram, keptWords } from "../../src/platform/kept_program.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
@@ -25,4 +25,24 @@ Deno.test("keepProgram() copies nothing but the npm package", async () => {
   keepProgram(home.path);
   assertEquals([...Deno.readDirSync(home.path)], []);
   assertEquals(keptWords(home.path), fixedWords());
+});
+
+Deno.test("keepProgram() leaves what another first start is copying, and removes other versions", async () => {
+  await using home = tempHome();
+  const [npm, programs] = [`${home.path}/npm`, `${home.path}/home/program`];
+  Deno.mkdirSync(npm);
+  Deno.mkdirSync(`${programs}/new.4711`, { recursive: true });
+  Deno.mkdirSync(`${programs}/old`);
+  Deno.writeTextFileSync(`${npm}/build_id`, "new");
+  const source = new URL("../../src/platform/kept_program.ts", import.meta.url).href;
+  Deno.writeTextFileSync(
+    `${npm}/npm_entry.js`,
+    `import { keepProgram } from "${source}"; keepProgram(Deno.args[0]);`,
+  );
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-config", `${npm}/npm_entry.js`, `${home.path}/home`],
+  }).output();
+  assert(success);
+  const names = [...Deno.readDirSync(programs)].map(({ name }) => name).sort();
+  assertEquals(names, ["new", "new.4711"]);
 });
