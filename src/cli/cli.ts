@@ -83,6 +83,9 @@ function contextOf(line: CommandLine, output: Output): CommandContext {
   };
 }
 
+/** Flags that only engines have a use for. */
+const ENGINE_FLAGS = ["context", "stack", "image", "strict", "ports"];
+
 function targetOf({ command, flags }: CommandLine): Target {
   if (flags.on("version") || flags.on("help") || command === undefined) return {};
   const [host, on] = [flags.text("host"), flags.text("on")];
@@ -98,9 +101,11 @@ function targetOf({ command, flags }: CommandLine): Target {
   }
   if (flags.on("all-contexts")) return {};
   const target = targetIn(flags);
-  const lost = ["context", "stack"].find((name) => flags.text(name) !== undefined);
+  const lost = flags.names().find((name) => ENGINE_FLAGS.includes(name));
   if (target.engine !== undefined || lost === undefined) return target;
+  const value = lost === "strict" ? "" : ` ${flags.text(lost)}`;
+  const engine = lost === "ports" ? "swarm" : "kubernetes";
   throw new ProcsupError("bad_request", `--${lost} has no meaning without an engine`, {
-    hint: `procsup ${command.name} --on kubernetes --${lost} ${flags.text(lost)}`,
+    hint: `procsup ${command.name} --on ${engine} --${lost}${value}`,
   });
 }

@@ -29,6 +29,11 @@ const WRONG_WORDS: readonly Case[] = [
   [["run", "procsup.yaml", "-e", "PORT=5"], 2, /Cannot use --env with a configuration file/],
   [["run", "procsup.yaml", "--restart", "always"], 2, /Cannot use --restart with a config/],
   [["run", "procsup.yaml", "--now"], 2, /Cannot use --now alone: it goes with --single/],
+  [["start", "/bin/true", "--only", "x"], 2, /Cannot use --only without a configuration file/],
+  [["start", "/bin/true", "--profile", "x"], 2, /Cannot use --profile without/],
+  [["start", "/bin/true", "--image", "x"], 2, /--image has no meaning without an engine/],
+  [["start", "/bin/true", "--strict"], 2, /--strict has no meaning without an engine/],
+  [["up", "--ports", "host"], 2, /--ports has no meaning without an engine/],
   [["run", "--only", "nope", "--", "true"], 2, /Cannot use --only without a configuration file/],
   [["run", "--single", "x", "--now", "--", "true"], 2, /Cannot use --single without a config/],
 ];

@@ -10,6 +10,7 @@ import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
+import { refuseFileFlags } from "../file_flags.ts";
 import { withProcesses } from "../progress.ts";
 import { type Place, placeOf } from "../place.ts";
 import { reportError } from "../report_error.ts";
@@ -27,6 +28,7 @@ export async function start(context: CommandContext): Promise<number> {
     return await (await import("../start_file.ts")).startFiles(context, files);
   }
   await refuseNothing(context, place);
+  refuseFileFlags(context);
   const payloads = startPayloads({
     positionals: context.positionals,
     rest: context.rest,
