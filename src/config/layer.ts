@@ -134,8 +134,9 @@ function filledText(
   }
 }
 
-/** Whether a text is a number or boolean of this value, such as `1.10`, `080` or `True`. */
+/** Whether a text is a number or boolean of this value, such as `1.10`, `080`, `.inf` or `True`. */
 function isLiteral(text: string, value: number | boolean): boolean {
+  if (typeof value === "number" && !Number.isFinite(value) && text !== "") return true;
   return text.toLowerCase() === String(value) || (text !== "" && Number(text) === value);
 }
 

@@ -30,6 +30,12 @@ Deno.test("loadConfig() reads the same from every format", async () => {
   ) assertEquals(same, yaml);
 });
 
+Deno.test("numbers without an end stay as written where text is expected", async () => {
+  const yaml = "processes:\n  a: { entrypoint: sleep, env: { A: .inf, B: -.Inf, C: .nan } }\n";
+  const { env } = (await loadedFrom("procsup.yaml", yaml)).get("a")!;
+  assertEquals(env, { A: ".inf", B: "-.Inf", C: ".nan" });
+});
+
 Deno.test("loadConfig() lays process over profile defaults, defaults and extended files", async () => {
   await using files = new Files({
     "base/common.yaml": `
