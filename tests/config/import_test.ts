@@ -165,7 +165,8 @@ Deno.test("pm2's server takes its folder and port from arguments and from a prof
 
 Deno.test("pm2 apps have a script, under any of its names; one without is not PM2's", async () => {
   await using files = new Files({
-    "exec.json": '{"apps":[{"exec":"sleep","args":"9"},{"name":"b","cmd":"sleep"}]}',
+    "exec.json":
+      '{"apps":[{"exec":"sleep","args":"9"},{"name":"b","cmd":"sleep"},{"name":"c","command":"sleep"}]}',
     "ours.yaml": "apps:\n  api: { entrypoint: sleep }\n",
     "list.yaml": "apps:\n  - { name: api, entrypoint: sleep }\n",
   });
@@ -173,6 +174,7 @@ Deno.test("pm2 apps have a script, under any of its names; one without is not PM
   assertEquals(processes.map(({ config: { name, args } }) => [name, args]), [
     ["sleep", ["9"]],
     ["b", []],
+    ["c", []],
   ]);
   const own = '"processes", with an "entrypoint"';
   const error = await assertRejects(() => files.load(["ours.yaml"]), ProcsupError);
@@ -180,6 +182,15 @@ Deno.test("pm2 apps have a script, under any of its names; one without is not PM
   assertStringIncludes(error.message, own);
   const listed = await assertRejects(() => files.load(["list.yaml"]), ProcsupError);
   assertStringIncludes(listed.message, 'apps: "api" has no "script"');
+});
+
+Deno.test("pm2's port is a variable, and a log called NULL is none", async () => {
+  await using files = new Files({
+    "process.json": '{"apps":[{"script":"sleep","port":3000,"env":{"A":1},"out_file":"NULL"}]}',
+  });
+  const { processes: [app], notes } = await files.load(["process.json"]);
+  assertEquals([app!.config.env, app!.config.log.stdout], [{ A: "1", PORT: "3000" }, undefined]);
+  assertEquals(notes.map(({ text }) => text), ["out_file: procsup logs shows what the app writes"]);
 });
 
 Deno.test("supervisord programs keep their meaning", async () => {
@@ -247,11 +258,32 @@ Deno.test("process-compose processes keep their meaning", async () => {
   assertEquals(migrate!.args, ["-c", "exec echo $COMMON"]);
   assertEquals(api!.env, { COMMON: "yes", PORT: "8080" });
   assertEquals([api!.instances, api!.restartPolicy, api!.namespace], [2, "on-failure", "web"]);
+  assertEquals([db!.healthCheck?.timeoutMs, db!.healthCheck?.retries], [1000, 3]);
   const { configs: more } = await imported("process-compose/process-compose.disabled.yaml");
   assertEquals([more.get("main")!.autostart, more.get("main")!.readyLog], [
     false,
     "up \\(really\\)",
   ]);
+});
+
+Deno.test("process-compose's probes have its defaults, also for 0, and is_tty is tty", async () => {
+  await using files = new Files({
+    "process-compose.yaml": JSON.stringify({
+      processes: {
+        a: {
+          command: "sleep 1",
+          is_tty: true,
+          liveness_probe: {
+            exec: { command: "true" },
+            ...{ period_seconds: 0, timeout_seconds: 0, failure_threshold: 0 },
+          },
+        },
+      },
+    }),
+  });
+  const { processes: [a] } = await files.load(["process-compose.yaml"]);
+  const { intervalMs, timeoutMs, retries } = a!.config.healthCheck!;
+  assertEquals([intervalMs, timeoutMs, retries, a!.config.tty], [10_000, 1000, 3, true]);
 });
 
 Deno.test("shellCommand() gives way to the program where the line is one command", () => {

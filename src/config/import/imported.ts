@@ -82,7 +82,7 @@ export function logFiles({ folder, suffix = "", ...files }: LogFilesInput): Keys
 
 /** Why a log file of another tool is not used; undefined if it is. */
 export function logFileProblem(file: unknown, folder: string): string | undefined {
-  if (typeof file !== "string" || /^$|^\/dev\/|^(AUTO|NONE|syslog)$/i.test(file)) {
+  if (typeof file !== "string" || /^$|^\/dev\/|^(AUTO|NONE|NULL|syslog)$/i.test(file)) {
     return "procsup logs shows what the app writes";
   }
   const problem = file.includes(DOLLAR) ? undefined : sharedFileProblem(resolve(folder, file));

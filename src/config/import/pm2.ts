@@ -31,7 +31,8 @@ export const pm2: Importer = {
 
 /** Whether a value is an app of an ecosystem file or of a dump. */
 function isApp(value: unknown): boolean {
-  return isMap(value) && ["pm_exec_path", "script", "exec", "cmd"].some((key) => key in value);
+  return isMap(value) &&
+    ["pm_exec_path", "script", "exec", "cmd"].some((key) => key in value);
 }
 
 type App = Readonly<Record<string, unknown>>;
@@ -48,6 +49,7 @@ const SILENT: ReadonlySet<string> = new Set([
   "script",
   "exec",
   "cmd",
+  "command",
   "args",
   "cwd",
   "interpreter",
@@ -87,7 +89,7 @@ function appsOf(file: string, value: unknown): readonly App[] {
 
 /** The script of an app, under any of PM2's keys for it. */
 function scriptOf(file: string, app: App): unknown {
-  const script = app.script ?? app.exec ?? app.cmd;
+  const script = app.script ?? app.exec ?? app.cmd ?? app.command;
   if (typeof script === "string" && script !== "") return script;
   const which = app.name === undefined ? "an app" : JSON.stringify(app.name);
   throw new ConfigProblem(file, `apps: ${which} has no "script"`, {
@@ -120,7 +122,7 @@ function addApp(
       if (problem !== undefined) unmapped.push(`${key}: ${problem}`);
     } else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
   }
-  Object.assign(keys, sockets(app, app.env), pm2Logs(app, folder, keys.instances));
+  Object.assign(keys, sockets(app, keys.env), pm2Logs(app, folder, keys.instances));
   const name = result.add(pm2Name(app), keys);
   if (isCluster(app) && keys.sockets === undefined) {
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
@@ -236,7 +238,8 @@ function words(value: unknown): string[] {
 
 /** Converters by key of an app. */
 const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
-  env: (value) => isMap(value) ? { env: texts(value) } : {},
+  env: (_, app) => environment(app),
+  port: (_, app) => environment(app),
   env_file: (value) => ({ env_file: value }),
   instances: (value) => ({ instances: instanceCount(value) }),
   increment_var: (value) => ({ increment_env: value }),
@@ -275,6 +278,11 @@ function isCluster({ exec_mode, instances, script, interpreter, exec_interpreter
   if (exec_mode !== undefined && exec_mode !== null) return /^cluster/.test(String(exec_mode));
   const node = /^(.*\/)?(node|bun)$/.test(String(interpreter ?? exec_interpreter ?? "node"));
   return instances !== undefined && node && /\.[cm]?[jt]s$/.test(String(script));
+}
+
+/** The variables of an app; `port` is a short form of the variable PORT. */
+function environment({ env, port }: App): Keys {
+  return { env: texts({ ...(isMap(env) ? env : {}), ...(port ? { PORT: port } : {}) }) };
 }
 
 /** Instances in PM2's cluster mode share the port that the app listens on. */

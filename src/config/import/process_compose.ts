@@ -69,6 +69,7 @@ const KEYS: Readonly<Record<string, Convert>> = {
     return { namespace, tags };
   },
   replicas: (value) => ({ instances: value }),
+  is_tty: (value) => ({ tty: value }),
   disabled: (value) => value === true ? { autostart: false } : {},
   ready_log_line: (value) => ({ ready_log: literalRegex(String(value)), wait_ready: true }),
   depends_on: (value, all) => ({ depends_on: dependsOn(value, all) }),
@@ -213,29 +214,21 @@ function literalRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-const TIMES: Readonly<Record<string, string>> = {
-  period_seconds: "interval",
-  timeout_seconds: "timeout",
-  initial_delay_seconds: "grace_period",
-};
-
-const COUNTS: Readonly<Record<string, string>> = {
-  failure_threshold: "retries",
-  success_threshold: "success_threshold",
-};
-
-/** Converts a probe to a health check. */
+/** Converts a probe to a health check. In process-compose, values below 1 mean the default. */
 function probe(value: unknown): Keys {
   if (!isMap(value)) return {};
-  const keys: Keys = target(value);
-  for (const [from, to] of Object.entries(TIMES)) {
-    if (value[from] !== undefined) keys[to] = seconds(value[from]);
-  }
-  for (const [from, to] of Object.entries(COUNTS)) {
-    // 0 means the default in process-compose.
-    if (value[from] !== undefined) keys[to] = Math.max(1, Number(value[from]));
-  }
-  return keys;
+  const orDefault = (key: string, otherwise: number) => {
+    const given = value[key] ?? otherwise;
+    return Number(given) < 1 ? otherwise : given;
+  };
+  return {
+    ...target(value),
+    interval: seconds(orDefault("period_seconds", 10)),
+    timeout: seconds(orDefault("timeout_seconds", 1)),
+    grace_period: seconds(value.initial_delay_seconds),
+    retries: orDefault("failure_threshold", 3),
+    success_threshold: orDefault("success_threshold", 1),
+  };
 }
 
 function target({ http_get, exec }: Record<string, unknown>): Keys {
