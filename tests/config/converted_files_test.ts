@@ -204,3 +204,34 @@ Deno.test("importFile() takes log files that procsup may write to, one for each 
     "b: stdout_logfile",
   ]);
 });
+
+Deno.test("compose's limits of a service become limits, or flags of docker run", async () => {
+  const limits = "{ memory: 512m, cpus: '0.5', pids: 20 }";
+  const services = (...keys: string[]) => ({
+    "compose.yml": `services: { a: { image: mine, command: run, ${keys.join(", ")} } }\n`,
+  });
+  const deployed = services(`deploy: { resources: { limits: ${limits}, reservations: {} } }`);
+  const own = services("mem_limit: 512m, cpus: 0.5, pids_limit: 20");
+  for (const files of [deployed, own]) {
+    const { yaml } = await made(files);
+    assertMatch(yaml, /limits:\n +memory: 512MB\n +cpu_percent: 50\n +pids: 20\n/);
+  }
+  const { notes } = await made(deployed);
+  assertEquals(notes.filter((text) => text.includes("resources")), [
+    "a: deploy.resources.reservations: not supported by procsup",
+  ]);
+  const docker = (await made(deployed, undefined, { withDocker: true })).yaml;
+  assertMatch(docker, /- --memory\n +- 512m\n +- --cpus\n +- "0.5"\n +- --pids-limit\n/);
+  assert(!docker.includes("limits:"));
+});
+
+Deno.test("what compose fills in or leaves out by itself is named", async () => {
+  const { notes } = await made({
+    "compose.yml":
+      "services:\n  a:\n    image: mine\n    command: run $${B:+c}\n    mem_limit: ${MEM}\n" +
+      "    environment: { E: '${X:+alt}' }\n    env_file: [{ path: x.env, required: false }]\n",
+  });
+  for (const part of ["mem_limit ${MEM}: write", "env_file x.env: it must", "${NAME:+text}"]) {
+    assert(notes.some((note) => note.includes(part)), part);
+  }
+});

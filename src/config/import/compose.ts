@@ -5,6 +5,7 @@ import { shellWord, splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
+import { serviceLimits } from "./compose_limits.ts";
 import { lost } from "./compose_lost.ts";
 import { type Command, dockerfileCommand } from "./dockerfile.ts";
 import { dockerRun, imageAdvice } from "./images.ts";
@@ -87,6 +88,7 @@ class Converter {
     if (typeof found === "string") return this.#result.note(name, found);
     const { notes, ...program } = found;
     const inside = program.entrypoint === "docker" ? `docker exec ${container} ` : "";
+    const limits = serviceLimits(service);
     const taken = this.#result.add(name, {
       env: environment(service.environment),
       env_file: envFiles(service.env_file),
@@ -98,10 +100,11 @@ class Converter {
       stop_timeout: service.stop_grace_period ?? "10s",
       stdin: service.stdin_open,
       tty: service.tty,
-      limits: service.mem_limit === undefined ? undefined : { memory: memory(service.mem_limit) },
+      limits: inside === "" ? limits.keys : undefined,
       ...instances(service),
     });
-    for (const text of [...notes, ...lost(service)]) this.#result.note(taken, text);
+    const limitsLost = inside === "" ? limits.lost : [];
+    for (const text of [...notes, ...limitsLost, ...lost(service)]) this.#result.note(taken, text);
   }
 
   /** The program to run, or the reason why it is missing. */
@@ -254,11 +257,4 @@ function health(value: unknown, inside: string): Keys {
       on_failure: "none",
     },
   };
-}
-
-function memory(value: unknown): unknown {
-  return String(value).replace(
-    /^(\d+)([kmg])b?$/i,
-    (_, count, unit) => `${count}${unit.toUpperCase()}B`,
-  );
 }

@@ -11,6 +11,8 @@ const READ: ReadonlySet<string> = new Set([
   ...[
     "container_name",
     "mem_limit",
+    "cpus",
+    "pids_limit",
     "ulimits",
     "ports",
     "expose",
@@ -37,7 +39,9 @@ function portText(port: unknown): string {
 
 /** Keys of nested maps that are converted. */
 const NESTED: Readonly<Record<string, readonly string[]>> = {
-  "deploy": ["replicas", "restart_policy"],
+  "deploy": ["replicas", "restart_policy", "resources"],
+  "deploy.resources": ["limits"],
+  "deploy.resources.limits": ["memory", "cpus", "pids"],
   "deploy.restart_policy": ["condition"],
   "healthcheck": ["test", "interval", "timeout", "retries", "start_period", "disable"],
 };
@@ -62,6 +66,13 @@ export function lost(service: Service): string[] {
     for (const other of Object.keys(isMap(inner) ? inner : {})) {
       if (!known.includes(other)) notes.push(`${key}.${other}: not supported by procsup`);
     }
+  }
+  for (const file of [service.env_file ?? []].flat()) {
+    if (!isMap(file) || file.required !== false) continue;
+    notes.push(`env_file ${file.path}: it must exist, although compose does not require it`);
+  }
+  if (/\$\{\w+:?\+/.test(JSON.stringify(service).replaceAll("$$", ""))) {
+    notes.push("${NAME:+text}: stays as written, procsup has no such form");
   }
   if (ulimits !== undefined) notes.push("ulimits: limits");
   return notes;

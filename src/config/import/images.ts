@@ -3,6 +3,7 @@
 import { splitWords } from "../../model/shell_line.ts";
 import { resolve } from "../../npm/path.js";
 import { isMap } from "../document.ts";
+import { serviceLimits } from "./compose_limits.ts";
 import { type Keys, withReferences } from "./imported.ts";
 
 /** Image names → Debian packages. */
@@ -58,6 +59,7 @@ export function dockerRun(
       port,
     ) => ["-p", isMap(port) ? `${port.published}:${port.target}` : String(port)]),
     ...list(volumes).flatMap((volume) => ["-v", volumeText(volume, folder)]),
+    ...serviceLimits(service).flags,
     ...(user === undefined ? [] : ["--user", String(user)]),
     ...(working_dir === undefined ? [] : ["--workdir", String(working_dir)]),
     ...(entry.length === 0 ? [] : ["--entrypoint", entry[0]!]),
