@@ -80,7 +80,9 @@ export async function answers(home: string): Promise<boolean> {
     await client.call("ping");
     return true;
   } catch (error) {
-    if (error instanceof ProcsupError && error.code === "daemon_unreachable") return false;
+    const isAbsent = error instanceof ProcsupError &&
+      (error.code === "daemon_unreachable" || error.code === "closed");
+    if (isAbsent) return false;
     throw error;
   }
 }

@@ -69,7 +69,7 @@ export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     503,
     5,
     "faults",
-    "The daemon is shutting down, or the library's manager was closed.",
+    "The daemon is shutting down or went away during the call, or the library's manager was closed.",
   ),
   daemon_unreachable: meaning(503, 5, "faults", "No daemon answers."),
   daemon_hangs: meaning(503, 5, "faults", "The daemon runs but does not answer."),

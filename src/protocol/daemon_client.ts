@@ -8,7 +8,7 @@ import type { ResponseEnvelope } from "./envelope.ts";
 import { errorOf } from "./error_json.ts";
 import { watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
-import { type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
+import { HangUp, type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 
 /** How to reach a daemon. */
 export interface Way {
@@ -43,8 +43,8 @@ export class DaemonClient {
   }
 
   /**
-   * Calls a verb. Throws `daemon_unreachable` without a daemon, `daemon_hangs` if it does not answer
-   * for some seconds, or the error of the answer. Results for each process are data rather than an
+   * Calls a verb. Throws `daemon_unreachable` without a daemon, `closed` if it ends before it answers,
+   * `daemon_hangs` if it does not answer for some seconds, or the error of the answer. Results for each process are data rather than an
    * error, even if all failed.
    */
   async call<A extends VerbName>(
@@ -117,6 +117,12 @@ export class SocketWay implements Way {
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (error instanceof ProcsupError) throw error;
+      if (error instanceof HangUp) {
+        throw new ProcsupError("closed", "The daemon closed the connection before it answered", {
+          hint: "Part of it may be done: procsup list",
+          cause: error,
+        });
+      }
       if (isSystemError(error, "WouldBlock")) {
         // The queue of its socket is full: many clients are waiting already.
         const { hangingDaemon } = await import("./hanging_daemon.ts");

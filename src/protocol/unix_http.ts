@@ -41,6 +41,9 @@ const MAX_CHUNK_LINE = 1024;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** The daemon closed the connection although it had read the request. */
+export class HangUp extends Error {}
+
 /** The connection for one request. */
 export interface RequestStream {
   write(bytes: Uint8Array): Promise<number>;
@@ -218,7 +221,7 @@ export class ByteReader {
         return line;
       }
       from = this.#rest.length;
-      if (!await this.#more()) throw new Error("The daemon hung up");
+      if (!await this.#more()) throw new HangUp("The daemon hung up");
     }
   }
 
@@ -227,7 +230,7 @@ export class ByteReader {
     for (let left = count; left > 0;) {
       if (this.#rest.length === 0 && !await this.#more()) {
         if (count === Infinity) return;
-        throw new Error("The daemon hung up");
+        throw new HangUp("The daemon hung up");
       }
       const piece = this.#rest.subarray(0, Math.min(left, this.#rest.length));
       this.#rest = this.#rest.subarray(piece.length);

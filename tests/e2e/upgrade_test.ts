@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 const WRITERS = 50;
 
@@ -52,4 +53,21 @@ Deno.test("a daemon of another protocol is refused by every command but upgrade"
   }
   assertEquals((await scene.run(programWords(), "upgrade")).code, 0);
   assertEquals((await scene.run(programWords(), "list")).code, 0);
+});
+
+Deno.test("a start that an upgrade interrupts is not sent twice, and goes on", async () => {
+  await using scene = new UpgradeScene();
+  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
+  const script = `${scene.home}/app.sh`;
+  Deno.writeTextFileSync(script, "while [ ! -e go ]; do sleep 0.02; done; echo up; exec sleep 99");
+  const words = ["start", "/bin/sh", "--name", "app", "--ready-log", "up", "--cwd", scene.home];
+  const start = scene.run(programWords(), ...words, "--", script);
+  await waitFor(async () => (await scene.pids()).has("app"), { what: "the app to start" });
+  assertEquals((await scene.run(programWords(), "upgrade", "--force")).code, 0);
+  const { code, stderr } = await start;
+  assertEquals(code, 5);
+  assertStringIncludes(stderr, "The daemon closed the connection before it answered");
+  Deno.writeTextFileSync(`${scene.home}/go`, "");
+  const state = async () => (await scene.client.call("status", "app")).state;
+  await waitFor(async () => await state() === "running", { what: "the app to be ready" });
 });
