@@ -89,13 +89,13 @@ browserTest(
   },
 );
 
+const NO_WEBSOCKET = "window.WebSocket = class extends EventTarget {" +
+  "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
+  "close() {} send() {} }";
+
 browserTest("without WebSockets the page asks instead", async (dashboard) => {
   const { page, daemon } = dashboard;
-  await page.addInitScript(
-    "window.WebSocket = class extends EventTarget {" +
-      "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
-      "close() {} send() {} }",
-  );
+  await page.addInitScript(NO_WEBSOCKET);
   await dashboard.signIn();
   await daemon.startScript("late", "sleep 1000");
   await dashboard.go("#/processes");
@@ -104,4 +104,20 @@ browserTest("without WebSockets the page asks instead", async (dashboard) => {
   await daemon.client.call("stop", { target: "late" });
   await dashboard.go("#/events");
   await page.locator(".events").getByText("stopped").first().waitFor();
+});
+
+browserTest("a hidden tab without WebSockets stays connected", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await page.addInitScript(NO_WEBSOCKET);
+  await page.clock.install();
+  await dashboard.signIn();
+  await dashboard.go("#/processes");
+  await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, writable: true })");
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.clock.runFor(60_000);
+  assertEquals(asked.filter((path) => path === "/api/v1/session"), []);
+  await daemon.startScript("late", "sleep 1000");
+  await page.evaluate("document.hidden = false");
+  await page.locator('[data-row="late"]').getByText("running").waitFor();
 });

@@ -11,7 +11,7 @@ import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
-/** A stream is lost, even while it opens, without a message for this long. One comes every 2 s. */
+/** A WebSocket is lost, even while it opens, without a message for this long. One comes every 2 s. */
 const SILENCE_MS = 8000;
 /** Timeout of the full list, after which it is requested again. */
 const PATIENCE_MS = 30_000;
@@ -26,7 +26,7 @@ let open: WebSocket | undefined;
 /** The readers of the open logs, by id. */
 const logs = new Map<number, ReadableStreamDefaultController<readonly LogLine[]>>();
 let lastLog = 0;
-/** Time of the last message, or of the opening of the stream. */
+/** Time of the last message, or of the opening of the WebSocket. */
 let heardAt = 0;
 /** Number of consecutive WebSockets that failed to open. */
 let refusals = 0;
@@ -38,9 +38,6 @@ let refreshing: ReturnType<typeof setTimeout> | undefined;
 
 /** Connects, and reconnects after every loss. */
 export function startFeed(): void {
-  setInterval(() => {
-    if (stream !== undefined && Date.now() - heardAt > SILENCE_MS) lost();
-  }, 1000);
   addEventListener("online", retryNow);
   document.addEventListener("visibilitychange", () => document.hidden || seenAgain());
   addEventListener("focus", seenAgain);
@@ -100,7 +97,6 @@ async function connect(): Promise<void> {
   }
   void (pastLoaded ??= loadRecent());
   happened.value++;
-  heardAt = Date.now();
   // Some proxies block WebSockets: poll instead.
   if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });
   else stream = listen();
@@ -144,8 +140,9 @@ function listen(): Stream {
   const socket = new WebSocket(`${scheme}//${location.host}/ws`);
   let isOver = false;
   refusals++;
+  heardAt = Date.now();
+  const timer = setInterval(() => Date.now() - heardAt > SILENCE_MS && lost(), 1000);
   socket.addEventListener("open", () => {
-    wait = FIRST_WAIT_MS;
     refusals = 0;
     open = socket;
     const secret = secretOfTab();
@@ -154,7 +151,7 @@ function listen(): Stream {
   });
   socket.addEventListener("message", ({ data }) => isOver || receive(JSON.parse(String(data))));
   socket.addEventListener("close", () => isOver || lost());
-  return { close: () => (isOver = true, socket.close()) };
+  return { close: () => (isOver = true, clearInterval(timer), socket.close()) };
 }
 
 function lost(): void {
@@ -176,6 +173,7 @@ function close(): void {
 
 function receive(message: Readonly<Record<string, unknown>>): void {
   heardAt = lastMessageAt.value = Date.now();
+  wait = FIRST_WAIT_MS;
   connection.value = "live";
   if ("id" in message) return takeLines(message);
   if (message.type === "process_list") {

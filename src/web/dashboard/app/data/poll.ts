@@ -8,6 +8,8 @@ export interface Stream {
 }
 
 const EVERY_MS = 2000;
+/** Timeout of the figures, after which the stream is lost. */
+const PATIENCE_MS = 8000;
 
 /** Receives the same messages as over the WebSocket. */
 export interface PollSink {
@@ -27,10 +29,11 @@ export function poll({ receive, fail }: PollSink): Stream {
     fail();
   };
   const look = async () => {
+    const each = { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) };
     try {
       const [processes, metrics] = await Promise.all([
-        ask("/processes", { signal }),
-        ask("/system/metrics", { signal }),
+        ask("/processes", each),
+        ask("/system/metrics", each),
       ]);
       receive({ type: "process_list", processes });
       receive({ type: "system_metrics", metrics });
