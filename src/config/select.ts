@@ -6,6 +6,9 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { LoadedProcess } from "./load_config.ts";
 
+/** Maximum number of names that an error lists. */
+const MAX_NAMES = 10;
+
 /**
  * The processes that match any of the targets; all of them without targets. Throws
  * `process_not_found` for a target that matches nothing.
@@ -17,7 +20,7 @@ export function matchingProcesses(
   if (only.length === 0) return [...processes];
   const entries = processes.map(addressable);
   const names = new Set(
-    only.flatMap((word) => resolveTarget(baseName(word), entries).map(({ name }) => name)),
+    only.flatMap((word) => resolved(baseName(word), entries).map(({ name }) => name)),
   );
   return processes.filter(({ config }) => names.has(config.name));
 }
@@ -48,7 +51,7 @@ export function singleProcess(
   environment: Readonly<Record<string, string>>,
   now: boolean,
 ): ProcessConfig {
-  const [found] = resolveTarget(name, processes.map(addressable));
+  const [found] = resolved(name, processes.map(addressable));
   const { cron, limits, ...config } =
     processes.find(({ config }) => config.name === found!.name)!.config;
   const { memoryBytes: _memory, cpuPercent: _cpu, pids: _pids, ...own } = limits;
@@ -76,6 +79,23 @@ export function onlyWords(only: string | readonly string[] | undefined): string[
     "bad_request",
     `Invalid "only" ${JSON.stringify(only)}: expected the name of a process`,
   );
+}
+
+/** Like `resolveTarget()`, but names the processes of the configuration, not `procsup list`. */
+function resolved(target: string, entries: readonly Addressable[]): Addressable[] {
+  try {
+    return resolveTarget(target, entries);
+  } catch (error) {
+    const isMissing = error instanceof ProcsupError && error.code === "process_not_found";
+    if (!isMissing || error.near !== undefined) throw error;
+    const names = entries.slice(0, MAX_NAMES).map(({ name }) => name).join(", ");
+    const more = entries.length > MAX_NAMES ? ` and ${entries.length - MAX_NAMES} more` : "";
+    throw new ProcsupError(error.code, error.message, {
+      hint: `Nothing in the configuration matches "${target}"; it has ${
+        names || "no process"
+      }${more}`,
+    });
+  }
 }
 
 function addressable({ config }: LoadedProcess): Addressable {

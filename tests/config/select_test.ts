@@ -1,0 +1,23 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { matchingProcesses, singleProcess } from "../../src/config/select.ts";
+import { Files } from "./files.ts";
+
+Deno.test("a name that a configuration lacks is answered with the names that it has", async () => {
+  await using files = new Files({
+    "procsup.yaml": "processes:\n  web: { entrypoint: sleep }\n  db: { entrypoint: sleep }\n",
+  });
+  const { processes } = await files.load(["procsup.yaml"]);
+  for (
+    const select of [
+      () => matchingProcesses(processes, ["worker"]),
+      () => singleProcess(processes, "worker", {}, false),
+    ]
+  ) {
+    const { code, hint } = assertThrows(select, ProcsupError);
+    assertEquals(code, "process_not_found");
+    assertEquals(hint, 'Nothing in the configuration matches "worker"; it has web, db');
+  }
+  const near = assertThrows(() => matchingProcesses(processes, ["wbe"]), ProcsupError);
+  assertEquals(near.hint, 'Nothing matches "wbe"; did you mean "web"?');
+});
