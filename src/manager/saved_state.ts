@@ -93,9 +93,12 @@ export function loadState(path: string): SavedList {
 export async function resurrect(registry: Registry, path: string): Promise<Resurrected> {
   registry.refuseClosed();
   const { records, problems } = loadState(path);
-  const names = new Set(registry.list().map((process) => process.name));
+  // By id as well: scaling may have renamed one since.
+  const present = new Set(registry.list().flatMap(({ id, name }) => [id, name]));
+  const isMissing = ({ identity: { id, name } }: ProcessRecord) =>
+    !present.has(id) && !present.has(name);
   const refused: string[] = [];
-  const restored = records.filter((record) => !names.has(record.identity.name)).flatMap(
+  const restored = records.filter(isMissing).flatMap(
     (record) => {
       try {
         return registry.restore({ ...record, snapshot: atRest(record.snapshot) });

@@ -92,6 +92,15 @@ Deno.test("resurrect() starts by priority, the lowest first", async () => {
   assertEquals(starts().slice(3), ["first", "second", "third"]);
 });
 
+Deno.test("resurrect() misses no process that was scaled up since", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 1000");
+  await test.manager.save();
+  await test.supervisor.scale("app", 2);
+  assertEquals(await test.manager.resurrect(), { count: 0, errors: [] });
+  assertEquals(test.supervisor.list().map(({ name }) => name), ["app:0", "app:1"]);
+});
+
 Deno.test("resurrect() brings back the others when the name of one is taken meanwhile", async () => {
   await using test = await TestManager.open();
   for (const name of ["a", "b"]) await test.script(name, "exec sleep 1000");
