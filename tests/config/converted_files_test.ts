@@ -235,3 +235,22 @@ Deno.test("what compose fills in or leaves out by itself is named", async () => 
     assert(notes.some((note) => note.includes(part)), part);
   }
 });
+
+Deno.test("compose and process-compose restart without a limit, unless one is given", async () => {
+  const unlimited = /restart_window: 1ms/;
+  const compose = (restart: string) =>
+    made({
+      "compose.yml": `services: { a: { image: mine, command: run, restart: ${restart} } }\n`,
+    });
+  assertMatch((await compose("always")).yaml, unlimited);
+  assertMatch((await compose("on-failure")).yaml, unlimited);
+  assert(!unlimited.test((await compose("'on-failure:5'")).yaml));
+  const process = (availability: string) =>
+    made({
+      "process-compose.yaml": `processes: { a: { command: run, availability: ${availability} } }\n`,
+    });
+  const { yaml } = await process("{ restart: always, max_restarts: 0 }");
+  assertMatch(yaml, unlimited);
+  assertMatch(yaml, /restart_delay: 1s\n +backoff_max: 1s/);
+  assert(!unlimited.test((await process("{ restart: on_failure, max_restarts: 3 }")).yaml));
+});

@@ -16,6 +16,7 @@ import {
   type Importer,
   ImportResult,
   type Keys,
+  UNLIMITED,
   withReferences,
 } from "./imported.ts";
 
@@ -224,9 +225,11 @@ function restart({ restart, deploy }: Service): Keys {
     String(policy.condition)
   ];
   const [word = "no", count] = String(restart ?? "no").split(":");
+  const used = restart === undefined && how !== undefined ? how : RESTART[word] ?? "never";
+  if (used === "never") return { restart_policy: used };
   return {
-    restart_policy: restart === undefined && how !== undefined ? how : RESTART[word] ?? "never",
-    max_restarts: count === undefined ? undefined : Number(count),
+    restart_policy: used,
+    ...(count === undefined ? UNLIMITED : { max_restarts: Number(count) }),
   };
 }
 

@@ -200,6 +200,9 @@ function isEmpty(value: unknown): boolean {
     (typeof value === "object" && Object.keys(value).length === 0);
 }
 
+/** No limit of restarts: the shortest window never has too many. */
+export const UNLIMITED: Keys = { restart_window: "1ms" };
+
 /** Converts milliseconds to a duration; leaves other values unchanged. */
 export function ms(value: unknown): unknown {
   return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}ms` : value;

@@ -13,6 +13,7 @@ import {
   logFileProblem,
   logFiles,
   seconds,
+  UNLIMITED,
   withReferences,
 } from "./imported.ts";
 
@@ -174,13 +175,14 @@ function leftOver(key: string, value: Record<string, unknown>): string[] {
 
 function availability(value: Record<string, unknown>): Keys {
   const { restart = "no", backoff_seconds, max_restarts } = value;
-  const delay = seconds(backoff_seconds);
+  const policy = RESTART[String(restart)] ?? String(restart);
+  if (policy === "never") return { restart_policy: policy };
+  const delay = seconds(backoff_seconds ?? 1);
   return {
-    restart_policy: RESTART[String(restart)] ?? String(restart),
+    restart_policy: policy,
     restart_delay: delay,
     backoff_max: delay,
-    // 0 means no limit in process-compose.
-    max_restarts: max_restarts || undefined,
+    ...(max_restarts ? { max_restarts } : UNLIMITED),
   };
 }
 

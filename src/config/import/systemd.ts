@@ -13,6 +13,7 @@ import {
   type Keys,
   logFileProblem,
   logFiles,
+  UNLIMITED,
 } from "./imported.ts";
 
 export const systemd: Importer = {
@@ -286,9 +287,9 @@ function pairs(text: string): [string, string][] {
   });
 }
 
-/** Zero means no limit: the shortest window never has too many restarts. */
+/** Zero means no limit. */
 function window(value: string): Keys {
-  return { restart_window: /^0+$/.test(value) ? "1ms" : span(value) };
+  return /^0+$/.test(value) ? UNLIMITED : { restart_window: span(value) };
 }
 
 /** Units of systemd's time spans as units of durations, with a factor. */
