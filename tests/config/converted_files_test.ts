@@ -254,3 +254,14 @@ Deno.test("compose and process-compose restart without a limit, unless one is gi
   assertMatch(yaml, /restart_delay: 1s\n +backoff_max: 1s/);
   assert(!unlimited.test((await process("{ restart: on_failure, max_restarts: 3 }")).yaml));
 });
+
+Deno.test("supervisord's log without a limit of size is named: here every log is rotated", async () => {
+  const notesOf = async (file: string) =>
+    (await made({
+      "s.conf": `[program:a]\ncommand=run\nstdout_logfile=${file}\nstdout_logfile_maxbytes=0\n`,
+    })).notes.filter((note) => note.includes("maxbytes"));
+  assertEquals(await notesOf("a.log"), [
+    "a: stdout_logfile_maxbytes: every log is rotated, at log.max_size",
+  ]);
+  assertEquals(await notesOf("/dev/stdout"), []);
+});

@@ -43,6 +43,7 @@ const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
 const INSTEAD: Readonly<Record<string, string>> = {
   stdout_logfile: "each app has files of its own, which procsup status names: procsup logs",
   stderr_logfile: "each app has files of its own, which procsup status names: procsup logs",
+  stdout_logfile_maxbytes: "every log is rotated, at log.max_size",
   stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
   stderr_logfile_backups: "log.max_files holds for each of both streams",
   serverurl: "the app finds the daemon by PROCSUP_HOME",
@@ -161,6 +162,10 @@ function addOne(
   if (logs.log !== undefined) converted.log = logs.log;
   for (const [key, value] of keys) {
     if (/_logfile$/.test(key) && !logFileProblem(expand(value), result.folder)) continue;
+    // Programs that write to /dev/stdout have it, too: nothing is lost there.
+    if (key === "stdout_logfile_maxbytes" && value === "0" && logs.log !== undefined) {
+      unmapped.push(key);
+    }
     const convert = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (convert === undefined) {
       if (!NATURAL.has(key)) unmapped.push(key);
