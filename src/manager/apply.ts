@@ -181,7 +181,8 @@ export async function apply(
   for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
     if (supervisor.closing) break;
     try {
-      added.set(config, supervisor.registry.add(config));
+      const starts = config.autostart && config.cron === undefined;
+      added.set(config, supervisor.registry.add(config, starts ? "up" : "down"));
     } catch (error) {
       added.set(config, []);
       errors.push(messageOf(error));

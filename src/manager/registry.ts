@@ -6,7 +6,7 @@ import { instanceNames } from "../model/name.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { type Input, NEW, type Snapshot } from "../model/process_state.ts";
+import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_tally.ts";
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
@@ -89,12 +89,16 @@ export class Registry implements Observer {
     return resolveTarget(target, this.list().map(addressable)).map(({ process }) => process);
   }
 
-  /** Registers a configuration's instances. Throws `name_taken`, or `invalid_config` for its dependencies. */
-  add(config: ProcessConfig): ManagedProcess[] {
+  /**
+   * Registers a configuration's instances. `desired` is `up` if they are started later: should this
+   * daemon end before, the next one starts them. Throws `name_taken`, or `invalid_config` for its
+   * dependencies.
+   */
+  add(config: ProcessConfig, desired: DesiredState = "down"): ManagedProcess[] {
     const names = instanceNames(config.name, config.instances);
     for (const name of [config.name, ...names]) this.#refuseTaken(name);
     this.checkDependencies(config);
-    return names.map((name, index) => this.#create(config, name, index));
+    return names.map((name, index) => this.#create(config, name, index, desired));
   }
 
   /** Registers more instances of an existing process. */
@@ -242,7 +246,12 @@ export class Registry implements Observer {
     this.#tell(process, "note", message);
   }
 
-  #create(config: ProcessConfig, name: string, instanceIndex: number): ManagedProcess {
+  #create(
+    config: ProcessConfig,
+    name: string,
+    instanceIndex: number,
+    desired: DesiredState = "down",
+  ): ManagedProcess {
     this.refuseClosed();
     const process = this.#register({
       identity: {
@@ -253,7 +262,7 @@ export class Registry implements Observer {
         createdAt: new Date(this.#world.clock.now()),
       },
       config,
-      snapshot: NEW,
+      snapshot: { ...NEW, desired },
     });
     this.recordSoon(process);
     this.#tell(process, "added", "");

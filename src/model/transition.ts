@@ -80,6 +80,11 @@ const ALIVE: Row = {
 const TABLE: Readonly<Record<ProcessState, Row>> = {
   stopped: {
     ...RESTING,
+    recovered: (now, input, policy) =>
+      // The earlier daemon ended before it started it for the first time.
+      now.attempt === 0 && now.desired === "up" && input.found.kind === "no_run"
+        ? freshStart(now, "started by user", policy)
+        : RESTING.recovered!(now, input, policy),
     stop_requested: (now) => [now.desired === "down" ? now : { ...now, desired: "down" }, []],
   },
   crashed: RESTING,

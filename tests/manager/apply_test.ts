@@ -53,6 +53,8 @@ Deno.test("apply() has everything in the list before the first app is up, and st
     "held stopped",
   ]);
   assertEquals(recorded(test.home), ["deleted", "first", "held", "later"]);
+  const { records } = new Records(pathsIn(test.home)).readAll();
+  assertEquals(records.map(({ snapshot }) => snapshot.desired), ["up", "up", "up", "up"]);
   await supervisor.remove("deleted");
   await supervisor.stop("held");
   Deno.writeTextFileSync(`${test.home}/go`, "");

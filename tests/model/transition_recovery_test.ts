@@ -1,6 +1,7 @@
 /** What a new daemon makes of a process that an earlier one looked after. */
 
 import { assert, assertEquals } from "@std/assert";
+import { NEW } from "../../src/model/process_state.ts";
 import {
   delayOver,
   exited,
@@ -67,6 +68,14 @@ Deno.test("transition() goes on ending the run when it is found alive while stop
   const { now, effects } = play(inState("stopping"), [recovered(ALIVE)]);
   assertEquals([now.state, now.desired, now.pid], ["stopping", "down", 2001]);
   assertEquals(effects, [{ type: "adopt" }, { type: "terminate", timeoutMs: 5000 }]);
+});
+
+Deno.test("transition() starts what the earlier daemon had only registered, unless it was stopped", () => {
+  const registered = { ...NEW, desired: "up" } as const;
+  const { now, effects } = play(registered, [recovered(NO_RUN)]);
+  assertEquals([now.state, effects], ["starting", [{ type: "launch" }]]);
+  const held = play(registered, [stop(), recovered(NO_RUN)]);
+  assertEquals([held.now.state, held.effects], ["stopped", []]);
 });
 
 Deno.test("transition() keeps the grace of a stop over a new daemon, the shortest of several", () => {
