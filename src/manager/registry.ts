@@ -126,9 +126,20 @@ export class Registry implements Observer {
     return this.#nextNumericId++;
   }
 
-  /** Registers a recorded or saved process. It gets a new numeric id if its own is taken. */
-  restore(record: ProcessRecord): ManagedProcess {
+  /** Registers a saved process, like `restore()`. Throws `name_taken`. */
+  resurrect(record: ProcessRecord): ManagedProcess {
     this.#refuseTaken(record.identity.name);
+    const { name } = record.config;
+    // An instance cannot be beside a single process of that name.
+    if (this.list().some((process) => process.name === name)) throw nameTaken(name);
+    return this.restore(record);
+  }
+
+  /**
+   * Registers a recorded process. It gets a new numeric id if its own is taken. Refuses no name: a
+   * supervisor that does not start helps nobody.
+   */
+  restore(record: ProcessRecord): ManagedProcess {
     const taken = this.list().some((process) =>
       process.identity.numericId === record.identity.numericId
     );
@@ -301,11 +312,7 @@ export class Registry implements Observer {
     const taken = this.list().find((process) =>
       process.name === name || process.config.name === name
     );
-    if (taken === undefined) return;
-    throw new ProcsupError("name_taken", `The name "${name}" is taken`, {
-      field: "name",
-      hint: `Choose another name, or run: procsup restart ${name}`,
-    });
+    if (taken !== undefined) throw nameTaken(name);
   }
 
   #tell(process: ManagedProcess, type: ChangeType, reason = process.snapshot.lastReason): void {
@@ -351,4 +358,11 @@ function addressable(process: ManagedProcess): Addressable & { process: ManagedP
   const { namespace, tags, labels } = process.config;
   const { id, numericId, name } = process.identity satisfies Identity;
   return { id, numericId, name, namespace, tags, labels, process };
+}
+
+function nameTaken(name: string): ProcsupError {
+  return new ProcsupError("name_taken", `The name "${name}" is taken`, {
+    field: "name",
+    hint: `Choose another name, or run: procsup restart ${name}`,
+  });
 }

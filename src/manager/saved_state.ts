@@ -101,7 +101,7 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
   const restored = records.filter(isMissing).flatMap(
     (record) => {
       try {
-        return registry.restore({ ...record, snapshot: atRest(record.snapshot) });
+        return registry.resurrect({ ...record, snapshot: atRest(record.snapshot) });
       } catch (error) {
         refused.push(messageOf(error));
         return [];

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { NEW } from "../../src/model/process_state.ts";
 import { loadState } from "../../src/manager/saved_state.ts";
 import { flip } from "../support/damage.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -111,6 +112,33 @@ Deno.test("resurrect() brings back the others when the name of one is taken mean
   assertEquals(count, 1);
   assertEquals(errors, ['The name "a" is taken']);
   assertEquals(test.info("b").state, "running");
+});
+
+Deno.test("resurrect() puts no saved instance beside a single process of its name", async () => {
+  await using test = await TestManager.open();
+  await test.script("a", "exec sleep 1000", { instances: 2 });
+  await test.manager.save();
+  await test.manager.remove("a");
+  await test.script("a", "exec sleep 1000");
+  const { count, errors } = await test.manager.resurrect();
+  assertEquals([count, new Set(errors)], [0, new Set(['The name "a" is taken'])]);
+  assertEquals(test.supervisor.list().map(({ name }) => name), ["a"]);
+});
+
+Deno.test("a home in which names collide is taken over all the same", async () => {
+  await using test = await TestManager.open();
+  await test.script("before", "exec sleep 1000");
+  await test.supervisor.remove("before");
+  const { pid } = await test.script("a", "exec sleep 1000");
+  const { registry } = test.supervisor;
+  const { config, identity } = registry.resolve("a")[0]!;
+  const beside = { ...identity, id: crypto.randomUUID(), name: "a:0", numericId: 0 };
+  registry.recordSoon(registry.restore({ config, snapshot: NEW, identity: beside }));
+  registry.recordRest();
+  test.release();
+  await test.reopen();
+  const pids = test.supervisor.list().map((process) => [process.name, process.pid]);
+  assertEquals(pids, [["a:0", 0], ["a", pid]]);
 });
 
 Deno.test("list() is by numeric id, those that were brought back included", async () => {
