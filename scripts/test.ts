@@ -18,8 +18,8 @@ const STATIC_STEPS: readonly Step[] = [
   { name: "package", args: ["run", "-A", "scripts/publish.ts", "--dry-run"] },
 ];
 
-/** Most tests wait for children, so twice as many files as there are cores keep the cores busy. */
-const JOBS = String(Math.min(8, 2 * navigator.hardwareConcurrency));
+/** Most tests wait for children, so one file more than there are cores keeps the cores busy. */
+const JOBS = String(Math.min(8, 1 + navigator.hardwareConcurrency));
 
 function present(...paths: string[]): string[] {
   const entries = new Set([...Deno.readDirSync(root)].map((entry) => entry.name));

@@ -149,22 +149,19 @@ Deno.test("every command that is shown with its output prints that", async () =>
     await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
   }
   const words = programWords().map((word) => `'${word}'`).join(" ");
-  await Promise.all(
-    examplesIn("console").map(async (example) => {
-      const lines = example.text.split("\n").filter((line) => line.startsWith("$ "));
-      const script = lines.map((line) =>
-        `echo '${line.replaceAll("'", "'\\''")}'\n${line.slice(2)}`
-      );
-      const { stdout } = await new Deno.Command("/bin/sh", {
-        args: ["-c", `exec 2>&1\nprocsup() { ${words} "$@"; }\n${script.join("\n")}`],
-        cwd: folder.path,
-        env: { PROCSUP_HOME: daemon.home },
-        stdin: "null",
-      }).output();
-      const said = new TextDecoder().decode(stdout);
-      assertEquals(masked(said), masked(example.text), `${example.file} says:\n${said}`);
-    }),
-  );
+  // One after the other: an app that fails at once must do so within its min_uptime.
+  for (const example of examplesIn("console")) {
+    const lines = example.text.split("\n").filter((line) => line.startsWith("$ "));
+    const script = lines.map((line) => `echo '${line.replaceAll("'", "'\\''")}'\n${line.slice(2)}`);
+    const { stdout } = await new Deno.Command("/bin/sh", {
+      args: ["-c", `exec 2>&1\nprocsup() { ${words} "$@"; }\n${script.join("\n")}`],
+      cwd: folder.path,
+      env: { PROCSUP_HOME: daemon.home },
+      stdin: "null",
+    }).output();
+    const said = new TextDecoder().decode(stdout);
+    assertEquals(masked(said), masked(example.text), `${example.file} says:\n${said}`);
+  }
 });
 
 /** Without ids, pids, times, sizes and the width of columns, which differ from run to run. */

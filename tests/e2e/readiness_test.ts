@@ -211,8 +211,8 @@ Deno.test("an app that became ready while no daemon ran is running under the nex
 Deno.test("a daemon killed while it stops an app finishes the stop", async () => {
   await using daemon = await TestDaemon.start();
   const app = "trap '' TERM; while :; do sleep 0.05; done";
-  const { pid } = await daemon.startScript("app", app, { stop_timeout: "1s" });
-  const stopping = daemon.client.call("stop", { target: "app", timeout: "60s" }).catch(() => {});
+  const { pid } = await daemon.startScript("app", app, { stop_timeout: "4s" });
+  const stopping = daemon.client.call("stop", "app").catch(() => {});
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
     what: "stopping",
   });

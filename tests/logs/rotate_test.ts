@@ -31,6 +31,8 @@ Deno.test(
     let writing = true;
     const writers = Promise.all(logs.map((log) => scene.writer(log, LINES)));
     writers.finally(() => writing = false);
+    // A follower begins with the file, not with archives that were made before it came.
+    await waitFor(() => followers.every(({ length }) => length > 0), { what: "the followers" });
     for (let round = 0; writing || round < 20; round++) {
       for (const log of logs) await scene.rotate(log, 64 * 1024);
     }

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { NEW } from "../../src/model/process_state.ts";
-
+import { FIRST_PID } from "../support/fake_world.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
@@ -20,7 +20,7 @@ Deno.test("start() resolves when the pid is known, and not before", async () => 
   assertEquals([lone.state, started], ["running", false]);
   lone.world.child.begin();
   await start;
-  assertEquals(lone.process.info().pid, 1001);
+  assertEquals(lone.process.info().pid, FIRST_PID + 1);
 });
 
 Deno.test("start() launches once for two that ask, and does nothing while it runs", async () => {

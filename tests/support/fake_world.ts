@@ -13,6 +13,9 @@ import type { World } from "../../src/process/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
 
+/** Above all pids of Linux: what is asked about them must not find a real process. */
+export const FIRST_PID = 5_000_000;
+
 /** One launched or adopted app. */
 export class FakeChild implements Child {
   readonly run: Run;
@@ -95,7 +98,7 @@ export class FakeWorld implements World {
     this.beforeLaunch(spec);
     const twin = this.children.some((child) => child.alive && child.spec?.stdout === spec.stdout);
     if (twin && !this.overlaps) throw new Error(`two at once: ${spec.stdout}`);
-    const wrapperPid = 1000 + 10 * this.children.length;
+    const wrapperPid = FIRST_PID + 10 * this.children.length;
     const { runId } = spec;
     return this.#add(
       new FakeChild({ runId, wrapperPid, wrapperStart: "1", bootId: "boot" }, spec),
