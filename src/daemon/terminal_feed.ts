@@ -34,7 +34,7 @@ export function terminalFeed(
   });
   const left = new AbortController();
   const finish = () => follower.finish();
-  supervisor.waitFor(process.name, "exit", left.signal).then(finish, finish);
+  supervisor.waitFor(process.name, "exit", left).then(finish, finish);
   const decoder = new TextDecoder();
   return new ReadableStream<TerminalPiece>({
     async pull(out) {

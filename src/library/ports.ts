@@ -25,7 +25,7 @@ export async function waitForPort(
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new ProcsupError("bad_request", `Invalid port ${quote(port)}: expected 1 to 65535`);
   }
-  await withinTime(`Nothing listens at ${host}:${port}`, timeout, signal, async (over) => {
+  await withinTime(`Nothing listened at ${host}:${port}`, timeout, signal, async (over) => {
     while (!await answers(host, port, over!)) {
       over!.throwIfAborted();
       await sleep(PAUSE_MS, over);

@@ -2,8 +2,12 @@
 
 import { type DurationInput, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { systemClock } from "../platform/clock.ts";
 
-/** Calls `act` with a signal that also aborts after `timeout`. Throws `timeout` then. */
+/**
+ * Calls `act` with a signal that aborts with `signal`'s reason or, after `timeout`, with a `timeout`
+ * error: `${what} within 5s`.
+ */
 export async function withinTime<T>(
   what: string,
   timeout: DurationInput | undefined,
@@ -11,12 +15,14 @@ export async function withinTime<T>(
   act: (over: AbortSignal | undefined) => Promise<T>,
 ): Promise<T> {
   if (timeout === undefined) return await act(signal);
-  const limit = AbortSignal.timeout(parseDuration(timeout));
-  const over = signal === undefined ? limit : AbortSignal.any([limit, signal]);
+  const late = new AbortController();
+  const cancel = systemClock.after(
+    parseDuration(timeout),
+    () => late.abort(new ProcsupError("timeout", `${what} within ${timeout}`)),
+  );
   try {
-    return await act(over);
-  } catch (error) {
-    if (!limit.aborted || signal?.aborted) throw error;
-    throw new ProcsupError("timeout", `${what} after ${timeout}`);
+    return await act(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));
+  } finally {
+    cancel();
   }
 }

@@ -14,7 +14,6 @@ import type {
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
 import { lineOptions, stopOptions } from "../library/known_keys.ts";
-import { withinTime } from "../library/time_limit.ts";
 import { inLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
@@ -63,7 +62,12 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   #ended(): void {
     if (this.#leaves) return;
     for (const process of this.#supervisor.registry.list()) {
-      if (process.snapshot.pid > 0) process.signal(process.config.stopSignal);
+      if (process.snapshot.pid === 0) continue;
+      try {
+        process.signal(process.config.stopSignal);
+      } catch {
+        // It has just ended, or belongs to another user. The others get theirs.
+      }
     }
   }
 
@@ -159,13 +163,9 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    */
   override async wait(
     id: string,
-    { for: point = "ready", timeout, signal }: WaitOptions = {},
+    { for: point = "ready", ...limit }: WaitOptions = {},
   ): Promise<readonly ProcessInfo[]> {
-    const what = `"${id}" is not at "${point}"`;
-    return await this.#do(
-      signal,
-      () => withinTime(what, timeout, signal, (limit) => this.#live.waitFor(id, point, limit)),
-    );
+    return await this.#do(limit.signal, () => this.#live.waitFor(id, point, limit));
   }
 
   /** Stops a process and removes it; its logs stay. */

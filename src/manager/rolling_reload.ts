@@ -101,14 +101,15 @@ async function putBack(
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */
 export function batchCount(batchSize: number | string, instances: number): number {
+  const most = Math.max(1, instances);
   const percent = /^(\d+)%$/.exec(String(batchSize))?.[1];
   const wanted = percent === undefined
     ? Number(batchSize)
-    : Math.max(1, Math.ceil(Number(percent) / 100 * instances));
-  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= Math.max(1, instances)) return wanted;
+    : Math.ceil(Number(percent) / 100 * most);
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted;
   throw new ProcsupError(
     "bad_request",
-    `Invalid batch_size ${JSON.stringify(batchSize)}: expected a number from 1 to ${instances}, ` +
+    `Invalid batch_size ${JSON.stringify(batchSize)}: expected a number from 1 to ${most}, ` +
       'or a part such as "25%"',
   );
 }

@@ -1,6 +1,7 @@
 /** The verbs on the processes of one home, and its shutdown. */
 
-import type { Resurrected } from "../library/options.ts";
+import type { Resurrected, WaitOptions } from "../library/options.ts";
+import { withinTime } from "../library/time_limit.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -277,10 +278,18 @@ export class Supervisor implements AsyncDisposable {
     return this.#onEach(target, act, thoseThatRun);
   }
 
-  /** Resolves when every process has reached a point in its life; see `untilReached()`. */
-  async waitFor(target: string, point: WaitPoint, signal?: AbortSignal): Promise<ProcessInfo[]> {
+  /**
+   * Resolves when every process has reached a point in its life; see `untilReached()`. Throws
+   * `timeout`.
+   */
+  async waitFor(
+    target: string,
+    point: WaitPoint,
+    { timeout, signal }: Omit<WaitOptions, "for">,
+  ): Promise<ProcessInfo[]> {
     const processes = this.registry.resolve(target);
-    await untilReached(processes, point, signal);
+    const what = `"${target}" did not reach "${point}"`;
+    await withinTime(what, timeout, signal, (over) => untilReached(processes, point, over));
     return this.#infos(processes);
   }
 

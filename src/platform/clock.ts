@@ -31,6 +31,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** `AbortSignal.timeout()` that does not abort a longer time at once. */
+export function timeoutSignal(ms: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(ms, MAX_TIMER_MS));
+}
+
 /** A promise that resolves after `ms`, or when the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();

@@ -1,5 +1,6 @@
 /** Single HTTP and TCP probes, for health checks. */
 
+import { timeoutSignal } from "./clock.ts";
 import { isLack, lackOfDescriptors } from "./lack.ts";
 
 /**
@@ -11,7 +12,7 @@ export async function probeHttp(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = timeoutSignal(timeoutMs);
   const either = AbortSignal.any([timeout, signal]);
   try {
     const response = await fetch(url, { redirect: "manual", signal: either });
@@ -38,7 +39,7 @@ export async function probeTcp(
 ): Promise<string | undefined> {
   const at = endpoint.lastIndexOf(":");
   const hostname = endpoint.slice(0, at).replace(/^\[(.*)\]$/, "$1");
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = timeoutSignal(timeoutMs);
   const either = AbortSignal.any([timeout, signal]);
   try {
     const port = Number(endpoint.slice(at + 1));

@@ -72,13 +72,20 @@ async function handle(host: ProcessHost): Promise<void> {
     pid = app.pid;
     await app.restart();
     assert(app.pid !== pid && app.pid > 0);
+    const stopped = app.wait({ for: "stopped", timeout: "1000h" });
     await app.stop({ force: true });
+    assertEquals((await stopped).state, "stopped");
     assertEquals([app.state, app.info.lastExit?.signal], ["stopped", "SIGKILL"]);
     await app.start();
     assertEquals((await app.wait({ for: "running" })).pid, app.pid);
     assertEquals((await host.get("app")).id, app.id);
     await app.stop("1s");
-    assertEquals(await codeOf(app.wait({ for: "running", timeout: "20ms" })), "timeout");
+    const late = await assertRejects(
+      () => app.wait({ for: "running", timeout: "20ms" }),
+      ProcsupError,
+      '"app" did not reach "running" within 20ms',
+    );
+    assertEquals(late.code, "timeout");
     const added = await host.add(sleeper("later"));
     assertEquals([added.state, added.pid], ["stopped", 0]);
     await added.start();

@@ -1,7 +1,7 @@
 /** The machine's clock. */
 
 import { assertEquals } from "@std/assert";
-import { systemClock } from "../../src/platform/clock.ts";
+import { systemClock, timeoutSignal } from "../../src/platform/clock.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 Deno.test("after() fires once, unless it is cancelled", async () => {
@@ -20,4 +20,11 @@ Deno.test("after() does not fire at once when it is given more than a timer can 
   await waitFor(() => fired.length > 0);
   cancel();
   assertEquals(fired, ["later"]);
+});
+
+Deno.test("timeoutSignal() does not abort at once when it is given more than a timer can take", async () => {
+  const month = timeoutSignal(30 * 24 * 3_600_000);
+  const soon = timeoutSignal(20);
+  await waitFor(() => soon.aborted);
+  assertEquals(month.aborted, false);
 });

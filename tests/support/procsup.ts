@@ -84,20 +84,16 @@ export class TestDaemon implements AsyncDisposable {
       stdout: "null",
       stderr: "inherit",
     });
-    // In some full test runs a daemon ends before it answers; the cause is unknown. Print its exit
-    // status and start it once more, like a service manager.
-    for (const last of [false, true]) {
-      const process = this.#process = command.spawn();
-      let ended: Deno.CommandStatus | undefined;
-      void process.status.then((status) => ended = status);
-      await waitFor(async () => ended !== undefined || await this.answers(), {
-        what: "the daemon to answer",
-      });
-      if (ended === undefined) return;
-      // deno-lint-ignore no-console
-      console.error(`daemon of ${this.home} ended before it answered: ${JSON.stringify(ended)}`);
-      if (last) throw new Error("The daemon ended before it answered");
-    }
+    const process = this.#process = command.spawn();
+    let ended: Deno.CommandStatus | undefined;
+    void process.status.then((status) => ended = status);
+    await waitFor(async () => ended !== undefined || await this.answers(), {
+      what: "the daemon to answer",
+    });
+    if (ended === undefined) return;
+    throw new Error(
+      `The daemon of ${this.home} ended before it answered: ${JSON.stringify(ended)}`,
+    );
   }
 
   /** Whether it answers. */

@@ -1,7 +1,5 @@
 /** The verbs that inspect processes: `list`, `status`, `history`, `events` and `wait`. */
 
-import { parseDuration } from "../../model/duration.ts";
-import { ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
 import { processJson } from "../../protocol/process_json.ts";
@@ -25,21 +23,9 @@ export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" 
   events: pastEvents,
   /** Throws `timeout`, and `wrong_state` if a process is deleted meanwhile. */
   async wait({ supervisor }, { target, for: point, timeout }) {
-    const late = new AbortController();
-    const timer = timeout === undefined
-      ? undefined
-      : setTimeout(() => late.abort(tooLate(target, point, timeout)), parseDuration(timeout));
-    try {
-      return (await supervisor.waitFor(target, point, late.signal)).map(processJson);
-    } finally {
-      clearTimeout(timer);
-    }
+    return (await supervisor.waitFor(target, point, { timeout })).map(processJson);
   },
 };
-
-function tooLate(target: string, point: string, timeout: string | number): ProcsupError {
-  return new ProcsupError("timeout", `"${target}" did not reach "${point}" within ${timeout}`);
-}
 
 function hookJson({ hook, at, durationMs, exitCode, timedOut, output }: HookRun): HookRunJson {
   return {

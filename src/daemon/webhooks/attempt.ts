@@ -3,6 +3,7 @@
 import { messageOf } from "../../model/errors.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryAfter, type Verdict, verdictOf } from "../../model/webhook_rules.ts";
+import { timeoutSignal } from "../../platform/clock.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
@@ -26,7 +27,7 @@ export async function attempt(
   key: () => Promise<CryptoKey | undefined>,
   signal: AbortSignal,
 ): Promise<Attempt> {
-  const deadline = AbortSignal.timeout(webhook.timeoutMs);
+  const deadline = timeoutSignal(webhook.timeoutMs);
   try {
     const sent = { id: message.id, body: bodyIn(webhook.format, message.body) };
     const response = await fetch(webhook.url, {

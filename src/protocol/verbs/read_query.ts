@@ -9,7 +9,7 @@ export function fieldsOf({ input }: Pick<Verb, "input">): Readonly<Record<string
   return ((input as z.ZodMiniObject).shape ?? {}) as ReturnType<typeof fieldsOf>;
 }
 
-/** The fields in a query, in the types of the verb. Throws `bad_request` for unknown ones. */
+/** The fields in a query, in the types of the verb. Throws `bad_request` for one that is unknown or given twice. */
 export function readQuery(
   verb: Pick<Verb, "input">,
   { query: names = [], defaults = {} }: Pick<RestRow, "query" | "defaults">,
@@ -21,6 +21,9 @@ export function readQuery(
     const schema = fields[name]!;
     const texts = query.getAll(name);
     if (texts.length > 0 && innermost(schema) === "array") return [[name, texts]];
+    if (texts.length > 1) {
+      throw new ProcsupError("bad_request", `Parameter "${name}" is there twice: expected one`);
+    }
     const text = texts[0] ?? defaults[name];
     if (text === undefined || (name in defaults && text === "own")) return [];
     const value = fromText(schema, text);
