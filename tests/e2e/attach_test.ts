@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { writeInput } from "../../src/platform/app_input.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
@@ -130,6 +131,7 @@ Deno.test("send reaches the old run after a reload with overlap that failed", as
   const script = "mkdir first || exit 3; read -r line; echo $line; sleep 1000";
   const cwd = Deno.makeTempDirSync({ dir: daemon.home });
   await daemon.startScript("app", script, { stdin: true, overlap: true, cwd });
+  await waitFor(() => lstatIfAny(`${cwd}/first`) !== undefined, { what: "the first run" });
   const { results } = await daemon.client.call("reload", { target: "app" });
   assertEquals(results.map(({ ok }) => ok), [false]);
   await daemon.client.call("send", { target: "app", text: "hello\n" });
