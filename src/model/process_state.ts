@@ -69,6 +69,8 @@ export interface Snapshot {
   readonly hookOnceUp: RestartHook | null;
   /** In state `stopping`: the grace that a user asked for; null: the configured one. */
   readonly stopTimeoutMs: number | null;
+  /** In state `stopping`: when the stop signal was sent, in milliseconds since the epoch. */
+  readonly signalledAt: number | null;
   /** In state `stopping`: why, if it starts again afterwards. */
   readonly stopCause: StopCause | null;
   /** True if processes of the last run could not be killed; `lastReason` names them. */
@@ -97,6 +99,7 @@ export const NEW: Snapshot = {
   awaiting: null,
   hookOnceUp: null,
   stopTimeoutMs: null,
+  signalledAt: null,
   stopCause: null,
   endFailed: false,
   lastExit: null,
@@ -127,6 +130,8 @@ export type Input =
     /** In [0, 1): jitter of the delay before the next start. */
     readonly random: number;
   }
+  /** The run that is being stopped has its stop signal. */
+  | { readonly type: "signalled"; readonly attempt: number; readonly at: number }
   | {
     readonly type: "terminated";
     readonly attempt: number;
@@ -188,7 +193,14 @@ export type Effect =
   /** Takes over the run in the snapshot, which an earlier daemon launched. */
   | { readonly type: "adopt" }
   /** Stops the run and everything it started, or cancels the launch; then posts `terminated`. */
-  | { readonly type: "terminate"; readonly timeoutMs: number; readonly first?: HookName }
+  | {
+    readonly type: "terminate";
+    readonly timeoutMs: number;
+    /** A hook before `pre_stop`. */
+    readonly first?: HookName;
+    /** An earlier daemon has run the hooks and sent the signal: only wait. */
+    readonly isSignalled?: true;
+  }
   /** Kills what is left of `run`, before the next launch; then posts `released`. */
   | { readonly type: "clean_up_orphans"; readonly run: Run }
   /** Posts `delay_over` after `ms`. */

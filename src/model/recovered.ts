@@ -49,6 +49,7 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     nextRestartAt: null,
     awaiting: null,
     stopTimeoutMs: null,
+    signalledAt: null,
     stopCause: null,
     // The reload that replaced them is long over.
     leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),

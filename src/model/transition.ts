@@ -165,16 +165,15 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     ],
     // The stop came during the launch.
     launched: (now, input) => [{ ...counted(now), run: input.run, startedAt: input.at }, []],
+    signalled: (now, input) => [{ ...now, signalledAt: input.at }, []],
     terminated,
     recovered: (now, input, policy) => {
       const { found, at } = input;
       if (found.kind === "rebooted") return afterReboot(now, found.autostart, policy);
-      const timeoutMs = now.stopTimeoutMs ?? policy.stopTimeoutMs;
-      const end: Effect = { type: "terminate", timeoutMs };
       if (found.kind === "alive") {
         const startedAt = startOf(now, found, at);
         const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };
-        return [up, [{ type: "adopt" }, end]];
+        return [up, [{ type: "adopt" }, restOfStop(now, at - startedAt, policy)]];
       }
       const exit = found.kind === "ended" ? found.exit : null;
       const over = { at, exit, left: [], ranForMs: 0, random: 0 };
@@ -183,6 +182,15 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     },
   },
 };
+
+/** The rest of a stop that an earlier daemon began, when the run has this age. */
+function restOfStop(now: Snapshot, ageMs: number, policy: Policy): Effect {
+  const timeoutMs = now.stopTimeoutMs ?? policy.stopTimeoutMs;
+  if (now.signalledAt === null) return { type: "terminate", timeoutMs };
+  // By the age of the run: the clock may have been set since.
+  const waitedMs = Math.max(0, ageMs - (now.signalledAt - (now.startedAt ?? now.signalledAt)));
+  return { type: "terminate", timeoutMs: Math.max(0, timeoutMs - waitedMs), isSignalled: true };
+}
 
 function startReason({ reason = "started by user" }: InputOf<"start_requested">): string {
   return reason;

@@ -141,6 +141,7 @@ export function terminated(
   const over: Snapshot = {
     ...finished(now, input.exit ?? now.lastExit, input.at, input.ranForMs),
     stopTimeoutMs: null,
+    signalledAt: null,
     stopCause: null,
   };
   const { left, problem } = input;

@@ -155,6 +155,16 @@ async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
 /** How long to wait after SIGKILL: an uninterruptible call delays it. */
 const KILL_PATIENCE_MS = 2000;
 
+/** What is known of the stop signal to a run's group. */
+export interface GroupSignal {
+  /** It was sent before, perhaps by an earlier daemon. */
+  readonly isSent: boolean;
+  /** Called once it is sent. */
+  readonly sent: () => void;
+}
+
+const UNSENT: GroupSignal = { isSent: false, sent: () => {} };
+
 /** The result of terminating a run. */
 export interface TerminationResult {
   /** Whether SIGKILL was needed. */
@@ -164,19 +174,23 @@ export interface TerminationResult {
 }
 
 /**
- * Terminates all processes of a run: sends the signal to its group, then to descendants that left
- * it, and at the deadline SIGKILL to all. Returns when they are gone, or could not be ended.
+ * Terminates all processes of a run: sends the signal to its group, unless that was done before, then
+ * to descendants that left it, and at the deadline SIGKILL to all. Returns when they are gone, or could not be ended.
  */
 export async function terminateRun(
   run: Run,
   signal: SignalName,
   deadline: Deadline,
+  { isSent, sent }: GroupSignal = UNSENT,
 ): Promise<TerminationResult> {
   const members = new RunMembers(run);
   // After the signal, survivors may have lost the parent or session leader by which they are found.
   if (!cgroups().isWhole(run.runId)) await survivors(run, members);
   if (deadline() > performance.now()) {
-    await signalGroup(run, signal);
+    if (!isSent) {
+      await signalGroup(run, signal);
+      sent();
+    }
     if (await waitForGroup(run, deadline) && await endStrays({ run, members }, signal, deadline)) {
       return { killed: false, left: [] };
     }

@@ -37,7 +37,7 @@ export interface Identity {
 export interface Observer {
   /** Records the process before anything is done with it. May throw: a launch is then refused. */
   record(process: ManagedProcess): void;
-  /** The same, within moments, for what a new daemon could find out by itself. */
+  /** The same, within moments, for what a new daemon could find out by itself, or do once more. */
   recordSoon(process: ManagedProcess): void;
   /** Calls `act` once the current state is recorded: at once, unless the disk refused. */
   whenRecorded(process: ManagedProcess, act: () => void): void;
@@ -331,8 +331,9 @@ export class ManagedProcess {
   }
 
   #record(input: Input, now: Snapshot): void {
-    // The intent is recorded: with it recovery finds the run and its pid.
-    if (["launched", "pid_known", "released"].includes(input.type)) {
+    // The intent is recorded: with it recovery finds the run and its pid. A second stop signal is
+    // the worst that a crash in between costs.
+    if (["launched", "pid_known", "signalled", "released"].includes(input.type)) {
       return this.#observer.recordSoon(this);
     }
     try {

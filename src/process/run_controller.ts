@@ -140,10 +140,10 @@ export class RunController {
 
   /** Ends the run of a reload that is not the process's own. */
   async #endOther(child: Child): Promise<void> {
-    const { stopSignal, stopTimeoutMs } = this.#process.config;
-    const end = new RunEnd(this.#world, this.#end?.graceMs ?? stopTimeoutMs);
+    const { config } = this.#process;
+    const end = new RunEnd(this.#world, this.#end?.graceMs ?? config.stopTimeoutMs);
     this.#otherEnd = end;
-    const { left, problem } = await end.terminate(child, stopSignal);
+    const { left, problem } = await end.terminate(child, config);
     this.#otherEnd = undefined;
     const what = problem ?? (left.length > 0 ? `pid ${left.join(", ")} is left` : undefined);
     if (what !== undefined) this.#process.note(`could not end its last run: ${what}`);
@@ -193,32 +193,39 @@ export class RunController {
   /** Terminates the run, or hurries its end. `giveUpLaunch` cancels a launch in progress. */
   terminate(
     attempt: number,
-    { timeoutMs, first }: TerminateEffect,
+    effect: TerminateEffect,
     giveUpLaunch: () => Promise<void>,
   ): void {
-    this.#hurryOthers(timeoutMs);
-    if (this.#end !== undefined) return this.#end.hurry(timeoutMs);
-    this.#end = new RunEnd(this.#world, timeoutMs);
+    this.#hurryOthers(effect.timeoutMs);
+    if (this.#end !== undefined) return this.#end.hurry(effect.timeoutMs);
+    this.#end = new RunEnd(this.#world, effect.timeoutMs);
     this.#leave();
     const end = this.#end;
-    void giveUpLaunch().then(() => this.#endAll(attempt, end, first));
+    void giveUpLaunch().then(() => this.#endAll(attempt, end, effect));
   }
 
-  async #endAll(attempt: number, end: RunEnd, first: HookName | undefined): Promise<void> {
+  async #endAll(
+    attempt: number,
+    end: RunEnd,
+    { first, isSignalled }: TerminateEffect,
+  ): Promise<void> {
     const child = this.#child;
+    const { clock } = this.#world;
     const ranForMs = this.uptimeMs;
     let ended: Ended = { exit: null, left: [] };
     if (child !== undefined) {
-      for (const hook of [first, "preStop"] as const) {
+      for (const hook of isSignalled ? [] : [first, "preStop"] as const) {
         if (hook && !end.impatient.aborted) await this.#hooks.hook(hook, end.impatient);
       }
-      ended = await end.terminate(child, this.#process.config.stopSignal);
+      ended = await end.terminate(child, this.#process.config, {
+        isSignalled,
+        signalled: () => this.#process.post({ type: "signalled", attempt, at: clock.now() }),
+      });
     }
     // Wait for the leftovers of earlier runs, too. A failure to find them is reported by the stop.
     await this.#othersGone.catch(() => {});
     this.#child = undefined;
     this.#end = undefined;
-    const { clock } = this.#world;
     const random = this.#world.random();
     this.#process.post({
       type: "terminated",

@@ -1,6 +1,7 @@
 /** Ends a run on request: cuts the pre_stop hook short, sends signals, finds out the exit. */
 
 import { messageOf } from "../model/errors.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { World } from "./world.ts";
@@ -22,6 +23,12 @@ export interface Ended {
   readonly left: readonly number[];
   /** Set if it is unknown whether anything is left: the reason. */
   readonly problem?: string;
+}
+
+/** Whether a run has its stop signal already, and what to do once it has. */
+export interface SignalState {
+  readonly isSignalled?: boolean | undefined;
+  readonly signalled?: () => void;
 }
 
 /** The end of a run. Later stops may hurry it, but not delay it. */
@@ -56,8 +63,20 @@ export class RunEnd {
     return this.#impatient.signal;
   }
 
-  /** Signals the run and waits until all its processes have ended. */
-  async terminate(child: Child, signal: Parameters<World["terminate"]>[1]): Promise<Ended> {
+  /**
+   * Signals the run and waits until all its processes have ended. With `isSignalled` it has the signal
+   * already. Otherwise calls `signalled` once it has.
+   */
+  async terminate(
+    child: Child,
+    { stopSignal }: Pick<ProcessConfig, "stopSignal">,
+    { isSignalled = false, signalled = () => {} }: SignalState = {},
+  ): Promise<Ended> {
+    let isSent = isSignalled;
+    const sent = () => {
+      isSent = true;
+      signalled();
+    };
     // Until the pid is known, the app's process is a shell, which would swallow the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
@@ -65,8 +84,9 @@ export class RunEnd {
       try {
         const { killed, left } = await this.#world.terminate(
           child.run,
-          signal,
+          stopSignal,
           () => this.#deadline!,
+          { isSent, sent },
         );
         return { exit: await this.#exitOf(child, killed), left };
       } catch (error) {

@@ -5,7 +5,12 @@ import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { Child, LaunchSpec } from "../platform/launcher.ts";
-import type { Deadline, OrphanCleanup, TerminationResult } from "../platform/process_group.ts";
+import type {
+  Deadline,
+  GroupSignal,
+  OrphanCleanup,
+  TerminationResult,
+} from "../platform/process_group.ts";
 import type { ReadyUser } from "../platform/ready_files.ts";
 import type { SharedSockets } from "../platform/sockets.ts";
 
@@ -46,7 +51,12 @@ export interface World {
   /** Signals the app alone; false when it has ended. */
   signal(run: Run, pid: number, signal: SignalName): boolean;
   /** Terminates every process of a run. */
-  terminate(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult>;
+  terminate(
+    run: Run,
+    signal: SignalName,
+    deadline: Deadline,
+    group: GroupSignal,
+  ): Promise<TerminationResult>;
   /** Terminates the processes that outlived their run. */
   cleanUpOrphans(run: Run, signal: SignalName, deadline: Deadline): OrphanCleanup;
 }

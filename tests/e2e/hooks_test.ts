@@ -288,6 +288,31 @@ Deno.test("a new daemon ends the pre_start that was under way, and nothing that 
   Deno.kill(left!, "SIGKILL");
 });
 
+Deno.test("a stop goes on over a killed daemon: one pre_stop, one signal", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/order`;
+  const lines = () => (readFileIfAny(file) ?? "").split("\n").filter(Boolean);
+  const forgetful =
+    `trap 'echo signal >>${file}' TERM; echo up >>${file}; while :; do sleep 0.1; done`;
+  await daemon.startScript("app", forgetful, {
+    stop_timeout: "2s",
+    hooks: { pre_stop: `echo pre_stop >>${file}` },
+  });
+  await waitFor(() => lines().length === 1, { what: "the app" });
+  const stop = daemon.client.call("stop", "app").catch(() => {});
+  await waitFor(() => lines().includes("signal"), { what: "the signal" });
+  const folder = `${daemon.home}/state/processes`;
+  const records = () => [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
+  const isRecorded = () => /"signalledAt":\d/.test(Deno.readTextFileSync(records()[0]!));
+  await waitFor(isRecorded, { what: "the record of the signal" });
+  await daemon.kill();
+  await stop;
+  await daemon.run();
+  await daemon.client.call("wait", { target: "app", for: "stopped" });
+  assertEquals(lines(), ["up", "pre_stop", "signal"]);
+  assertEquals((await daemon.status("app")).last_exit?.signal, "SIGKILL");
+});
+
 Deno.test("restart and reload fire their hooks through the socket and from the command line", async () => {
   await using daemon = await TestDaemon.start();
   const order = `${daemon.home}/order`;

@@ -70,6 +70,7 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   event("launched", { attempt: attempts, at, run: runs }),
   event("pid_known", { attempt: attempts, pid: fc.nat() }),
   event("exited", { attempt: attempts, exit: exits, ranForMs: fc.nat(20_000), random }),
+  event("signalled", { attempt: attempts, at }),
   event("terminated", {
     attempt: attempts,
     at,
@@ -150,8 +151,9 @@ Deno.test("transition() never waits without somebody who ends the waiting", () =
 
 Deno.test("transition() knows what it ends for only while it ends what is wanted up", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [{ state, desired, stopCause }] = transition(before, event, rules);
+    const [{ state, desired, stopCause, signalledAt }] = transition(before, event, rules);
     assertEquals(stopCause !== null, state === "stopping" && desired === "up");
+    assert(signalledAt === null || state === "stopping");
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a new daemon makes of a process that an earlier one looked after. */
 
 import { assert, assertEquals } from "@std/assert";
-import { NEW } from "../../src/model/process_state.ts";
+import { type Input, NEW } from "../../src/model/process_state.ts";
 import {
   delayOver,
   exited,
@@ -89,6 +89,27 @@ Deno.test("transition() keeps the grace of a stop over a new daemon, the shortes
   assertEquals(play(restart, [recovered(ALIVE)]).effects.at(-1), end(5000));
   const over = play(inState("running"), [stop({ timeoutMs: 0 }), terminated(1)]).now;
   assertEquals(over.stopTimeoutMs, null);
+});
+
+Deno.test("transition() does not signal again after an earlier daemon did, and waits for the rest of the grace", () => {
+  const signalled = (at: number): Input => ({ type: "signalled", attempt: 1, at });
+  const rest = (...[signalledAt, foundAt, ageMs]: [number, number, number?]) => {
+    const stopping = play(inState("running"), [
+      stop({ timeoutMs: 60_000 }),
+      signalled(signalledAt),
+    ]);
+    const found = { ...ALIVE, ...ageMs !== undefined && { ageMs } };
+    return play(stopping.now, [recovered(found, foundAt)]).effects.at(-1);
+  };
+  const end = (timeoutMs: number) => ({ type: "terminate", timeoutMs, isSignalled: true }) as const;
+  assertEquals(rest(NOON + 1000, NOON + 11_000), end(50_000));
+  assertEquals(rest(NOON + 1000, NOON + 999_000), end(0));
+  // The clock was set back by an hour, or forward.
+  const hour = 3_600_000;
+  assertEquals(rest(NOON + 1000, NOON + 11_000 - hour, 11_000), end(50_000));
+  assertEquals(rest(NOON + 1000, NOON + 11_000 + hour, 11_000), end(50_000));
+  const over = play(inState("running"), [stop(), signalled(NOON), terminated(1)]).now;
+  assertEquals(over.signalledAt, null);
 });
 
 Deno.test("transition() finishes the stop when the run is found ended while stopping", () => {

@@ -30,7 +30,13 @@ export class LoneProcess implements AsyncDisposable {
     const observer: Observer = {
       record: ({ snapshot }) => this.onRecord(snapshot),
       whenRecorded: (_, act) => act(),
-      recordSoon: ({ snapshot }) => this.onRecord(snapshot),
+      recordSoon: ({ snapshot }) => {
+        try {
+          this.onRecord(snapshot);
+        } catch {
+          // A delayed write is tried again later.
+        }
+      },
       changed: ({ snapshot: { state } }) => {
         if (this.states.at(-1) !== state) this.states.push(state);
       },

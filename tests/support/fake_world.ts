@@ -6,6 +6,7 @@ import type { SignalName } from "../../src/model/signal.ts";
 import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
 import type {
   Deadline,
+  GroupSignal,
   OrphanCleanup,
   TerminationResult,
 } from "../../src/platform/process_group.ts";
@@ -157,10 +158,18 @@ export class FakeWorld implements World {
   }
 
   /** Resolves at once if `prompt` is set, otherwise when the child has ended or at the deadline. */
-  async terminate(run: Run, signal: SignalName, deadline: Deadline): Promise<TerminationResult> {
+  async terminate(
+    run: Run,
+    signal: SignalName,
+    deadline: Deadline,
+    { isSent, sent }: GroupSignal,
+  ): Promise<TerminationResult> {
     this.beforeEnd();
     const child = this.#childOf(run);
-    this.ends.push(signal);
+    if (!isSent) {
+      this.ends.push(signal);
+      sent();
+    }
     if (this.prompt && child.alive) child.exit(signal);
     await waitFor(() => !child.alive || this.clock.steady() >= deadline(), {
       what: "the end of a run",
