@@ -4,6 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "yaml";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
+import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
 import { examplesIn, ROOT } from "./examples.ts";
 
@@ -35,6 +36,7 @@ Deno.test({
       ...failing,
       ...{ entrypoint: "/bin/sh", args: ["-c", "exit 1"], wait: true },
     }).catch(() => {});
+    await waitFor(async () => (await daemon.status("mail")).state === "errored");
     await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home }, {
       ...{ columns: 97, rows: shown.length },
     });

@@ -20,6 +20,8 @@ Deno.test({
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
   const attach = `${programWords().join(" ")} attach app`;
   await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
+  const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
+  await waitFor(() => log().startsWith("size 24 80"), { what: "the app" });
   await terminal.command(attach);
   await terminal.sees("size 24 80");
   await terminal.command("one");
@@ -111,7 +113,7 @@ Deno.test("send writes to an open standard input, and says why it cannot", async
   assertEquals((await daemon.cli("send", "open", "hello", "world")).code, 0);
   const log = (name: string) => Deno.readTextFileSync(`${daemon.home}/apps/${name}/stdout.log`);
   await waitFor(() => log("open") === "hello world\n");
-  assertEquals(log("closed"), "end\n");
+  await waitFor(() => log("closed") === "end\n");
   const refusals = {
     open: 'Cannot send to "open": it has closed its standard input',
     closed: 'Cannot send to "closed": its standard input is closed',

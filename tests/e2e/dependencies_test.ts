@@ -8,18 +8,18 @@ import { waitFor } from "../support/wait_for.ts";
 
 /** Writes its name when it begins and when it is asked to end. */
 function member(name: string, begin = ""): string {
-  return `echo ${name} >>order; ${begin} trap 'echo ${name} ends >>order; exit 0' TERM; ` +
-    "sleep 1000 & wait";
+  return `trap 'echo ${name} ends >>order; exit 0' TERM; echo ${name} >>order; ${begin} ` +
+    `${SAYS_READY} sleep 1000 & wait`;
 }
 
 const SAYS_READY = 'echo READY=1 >"$PROCSUP_READY_FILE";';
+const READY = { wait_ready: true };
 
 Deno.test("a process starts when its dependencies are ready, and is stopped before them", async () => {
   await using test = await TestManager.open();
-  const slow = `sleep 0.2; echo ready >>order; ${SAYS_READY}`;
-  await test.script("db", member("db", slow), { wait_ready: true });
-  await test.script("api", member("api"), { depends_on: ["db"] }, { wait: true });
-  await test.script("web", member("web"), { depends_on: ["api"] }, { wait: true });
+  await test.script("db", member("db", "sleep 0.2; echo ready >>order;"), READY);
+  await test.script("api", member("api"), { ...READY, depends_on: ["db"] }, { wait: true });
+  await test.script("web", member("web"), { ...READY, depends_on: ["api"] }, { wait: true });
   assertEquals(test.lines("order"), ["db", "ready", "api", "web"]);
   await test.supervisor.stop("all");
   assertEquals(test.lines("order").slice(4), ["web ends", "api ends", "db ends"]);
@@ -40,7 +40,7 @@ Deno.test("starting a process starts what it depends on along with it", async ()
 Deno.test("lower priorities start first and stop last", async () => {
   await using test = await TestManager.open();
   for (const [name, priority] of [["last", 9], ["first", -9], ["mid", 0]] as const) {
-    await test.script(name, member(name), { priority });
+    await test.script(name, member(name), { ...READY, priority });
   }
   await waitFor(() => test.lines("order").length === 3, { what: "the starts" });
   await test.supervisor.stop("all");

@@ -80,6 +80,8 @@ Deno.test("daemon takes up an app that has no record at all by its wrapper", {
   });
   assertEquals(twins.name, "twin:0");
   await waitFor(async () => (await daemon.status("twin:1")).pid > 0);
+  const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stderr.log`);
+  await waitFor(() => log() === "value\n", { what: "the app" });
   const before = wrappers(daemon.home);
   await daemon.kill();
   for (const path of recordFiles(daemon.home)) Deno.removeSync(path);
@@ -97,7 +99,6 @@ Deno.test("daemon takes up an app that has no record at all by its wrapper", {
   assertEquals(wrappers(daemon.home), before);
   // It can be started again by what is known of it.
   await daemon.client.call("restart", { target: "app", wait: true });
-  const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stderr.log`);
   await waitFor(() => log() === "value\nvalue\n", { what: "its environment" });
   await daemon.client.call("stop", { target: "all" });
   assertEquals(wrappers(daemon.home), []);

@@ -9,7 +9,7 @@ import { waitFor } from "../support/wait_for.ts";
 /** Ready at once unless VERSION is `bad`; tells which version runs. */
 const APP = 'echo "$PROCSUP_NAME $VERSION" >>order; [ "$VERSION" = bad ] || ' +
   'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
-const READY = { wait_ready: true, listen_timeout: "500ms", env: { VERSION: "1" } };
+const READY = { wait_ready: true, listen_timeout: "2s", env: { VERSION: "1" } };
 
 /** Four instances that are ready. */
 async function four(test: TestManager): Promise<number[]> {
@@ -158,7 +158,7 @@ Deno.test("rolling_reload of the socket: results, rolled_back, and errors that s
     config: { env: { VERSION: "bad" } },
   });
   assertEquals([bad.status, bad.rolled_back], ["rolled_back", true]);
-  assert(bad.results[0]!.error!.includes("not ready within 500ms"), bad.results[0]!.error);
+  assert(bad.results[0]!.error!.includes("not ready within 2s"), bad.results[0]!.error);
   const refused = daemon.client.call("rolling_reload", { target: "api", batch_size: 3 });
   await assertRejects(() => refused, Error, "Invalid batch_size 3");
 });

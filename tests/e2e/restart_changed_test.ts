@@ -6,9 +6,10 @@ import { waitFor } from "../support/wait_for.ts";
 
 const SAYS = 'echo "A=$A B=$B $*"; [ "$A" != bad ] || exit 3; exec sleep 1000';
 
-async function lastLine(daemon: TestDaemon, target: string): Promise<string> {
-  const { logs } = await daemon.client.call("logs", { target, lines: 1 });
-  return logs.trim();
+/** Waits until the last line of a log is this one. */
+async function says(daemon: TestDaemon, target: string, line: string): Promise<void> {
+  const last = async () => (await daemon.client.call("logs", { target, lines: 1 })).logs.trim();
+  await waitFor(async () => await last() === line, { what: `"${target}" to say "${line}"` });
 }
 
 Deno.test("restart changes what its flags name and nothing else, of every instance", async () => {
@@ -24,8 +25,8 @@ Deno.test("restart changes what its flags name and nothing else, of every instan
   const after = await daemon.client.call("list");
   assertEquals(after.map(({ config }) => config.max_restarts), [3, 3, 10]);
   assertEquals(after[2]!.pid, before[2]!.pid);
-  assertEquals(await lastLine(daemon, "app:0"), "A=x y B=2");
-  assertEquals(await lastLine(daemon, "app:1"), "A=x y B=2");
+  await says(daemon, "app:0", "A=x y B=2");
+  await says(daemon, "app:1", "A=x y B=2");
 });
 
 Deno.test("restart with a change that what runs could take gives a new run none the less", async () => {
@@ -40,19 +41,18 @@ Deno.test("restart with a change that what runs could take gives a new run none 
 
 Deno.test("restart has the old configuration back when the new one does not come up", async () => {
   await using daemon = await TestDaemon.start();
-  await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "500ms", max_restarts: 0 });
+  await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "2s", max_restarts: 0 });
   const { code, stderr } = await daemon.cli("restart", "app", "-e", "A=bad");
   assertEquals(code, 1);
   assertStringIncludes(stderr, "app: the old configuration is on all of them again");
   assertStringIncludes(stderr, '✘ app  Cannot start "app": exited with code 3');
-  assertEquals(await lastLine(daemon, "app"), "A=1 B=");
+  await says(daemon, "app", "A=1 B=");
   const wrong = await daemon.cli("restart", "app", "--stop-timeout", "4x");
   assertEquals([wrong.code, wrong.stderr.includes('"4x"')], [2, true]);
 });
 
 Deno.test("start takes the environment of its shell, and shows no value; restart --update-env replaces it", async () => {
   await using daemon = await TestDaemon.start();
-  const says = (line: string) => waitFor(async () => await lastLine(daemon, "app") === line);
   const folder = `${daemon.home}/bin`;
   await Deno.mkdir(folder);
   const script = '#!/bin/sh\necho "A=$A B=$B"\nexec sleep 1000\n';
@@ -62,10 +62,10 @@ Deno.test("start takes the environment of its shell, and shows no value; restart
   const started = await cliIn(daemon.home, { PATH, A: "hidden-a", B: "2" }, "start", ...words);
   assertEquals(started.code, 0);
   assertMatch(started.stderr, /^from this shell: A, B, .*PATH\n$/);
-  await says("A=hidden-a B=2");
+  await says(daemon, "app", "A=hidden-a B=2");
   // Another shell's is not taken up unless it is asked for.
   await cliIn(daemon.home, { PATH, A: "hidden-c" }, "restart", "app");
-  await says("A=hidden-a B=2");
+  await says(daemon, "app", "A=hidden-a B=2");
   const updated = await cliIn(
     daemon.home,
     { PATH, A: "hidden-c" },
@@ -74,7 +74,7 @@ Deno.test("start takes the environment of its shell, and shows no value; restart
     "--update-env",
   );
   assertEquals(updated.code, 0);
-  await says("A=hidden-c B=");
+  await says(daemon, "app", "A=hidden-c B=");
   const shown = await Promise.all([
     daemon.cli("status", "app", "-o", "json"),
     daemon.cli("list", "-o", "json"),

@@ -160,11 +160,11 @@ Deno.test({
   const processes = { watcher, failing, closed: { ...watcher, stdin: false } };
   Deno.writeTextFileSync(`${terminal.folder}/procsup.json`, JSON.stringify({ processes }));
   await terminal.command(`${programWords().join(" ")} run; echo "code $?"`);
-  await terminal.sees((screen) => screen.includes("failing * errored: exited with code 5"));
-  const screen = await terminal.sees("closed  * stopped: exited with code 0");
-  for (const line of ["watcher | watching", "failing ! bad", "closed  | no input"]) {
-    assertStringIncludes(screen, line);
-  }
+  const lines = ["watcher | watching", "failing ! bad", "closed  | no input"];
+  const ends = ["failing * errored: exited with code 5", "closed  * stopped: exited with code 0"];
+  const screen = await terminal.sees((screen) =>
+    [...lines, ...ends].every((line) => screen.includes(line))
+  );
   assert(!screen.includes("watcher | no input"), screen);
   await terminal.keys("C-c");
   assertStringIncludes(await terminal.sees("code 130"), "procsup: stopping watcher");
