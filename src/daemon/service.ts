@@ -1,17 +1,21 @@
 /** Reports the daemon's state to its service manager. */
 
 import { messageOf } from "../model/errors.ts";
-import { notifyService } from "../platform/notify.ts";
+import { type Notified, notifyService } from "../platform/notify.ts";
 
 /** Extra time to request while apps are being stopped, and the interval of the requests. */
 const EXTEND_MS = 30_000;
 const EXTEND_EVERY_MS = 10_000;
+
+/** Pause before a message is sent again to a service manager that is behind with reading. */
+const BUSY_MS = 100;
 
 /** Notifies the service manager. Without one it does nothing. */
 export class Service implements Disposable {
   readonly #socket: string | undefined;
   readonly #warn: (message: string) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
 
   /** `socket` is the value of `NOTIFY_SOCKET`. */
   constructor(socket: string | undefined, warn: (message: string) => void) {
@@ -42,17 +46,25 @@ export class Service implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#again);
   }
 
   #repeat(everyMs: number, state: string): void {
     clearInterval(this.#timer);
-    if (this.#socket !== undefined) this.#timer = setInterval(() => this.#say(state), everyMs);
+    if (this.#socket !== undefined) this.#timer = setInterval(() => this.#send(state), everyMs);
   }
 
+  /** Sends a message until the service manager takes it, or there is a newer one. */
   #say(state: string): void {
+    clearTimeout(this.#again);
+    if (this.#send(state) === "busy") this.#again = setTimeout(() => this.#say(state), BUSY_MS);
+  }
+
+  #send(state: string): Notified | undefined {
     if (this.#socket === undefined) return;
     try {
-      if (notifyService(this.#socket, state)) return;
+      const notified = notifyService(this.#socket, state);
+      if (notified !== "nobody listens") return notified;
       this.#warn(`The service manager does not listen on "${this.#socket}"`);
     } catch (error) {
       this.#warn(`Cannot reach the service manager: ${messageOf(error)}`);

@@ -9,7 +9,8 @@ import { isLinux } from "./os.ts";
 
 const SYMBOLS = {
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
-  sendto: { parameters: ["i32", "buffer", "usize", "i32", "buffer", "u32"], result: "isize" },
+  connect: { parameters: ["i32", "buffer", "u32"], result: "i32" },
+  send: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
@@ -29,21 +30,28 @@ export function isServiceVariable(name: string): boolean {
 /** Longest path of a Unix socket, in bytes. */
 const MAX_PATH = 107;
 
+/** Whether a message was sent; `busy` if too many are waiting to be read. */
+export type Notified = "sent" | "busy" | "nobody listens";
+
+/** A full queue must not hold up the caller: it is full while systemd reloads its units. */
+const MSG_DONTWAIT = 0x40;
+
 /**
  * Sends `READY=1` and the like, one per line, to the socket in `NOTIFY_SOCKET` (a path, or `@` and
  * an abstract name). Returns whether it was sent, not whether it had an effect. Throws if the C
  * library cannot be loaded.
  */
-export function notifyService(socket: string, state: string): boolean {
+export function notifyService(socket: string, state: string): Notified {
   const address = socketAddress(socket);
-  if (!isLinux || address === undefined) return false;
+  if (!isLinux || address === undefined) return "nobody listens";
   const call = openLibc(SYMBOLS);
   const fd = call.socket(C.AF_UNIX, SOCK_DGRAM, 0);
-  if (fd < 0) return false;
+  if (fd < 0) return "busy";
   try {
+    if (call.connect(fd, address, address.length) !== 0) return "nobody listens";
     const message = new TextEncoder().encode(state);
-    const sent = call.sendto(fd, message, BigInt(message.length), 0, address, address.length);
-    return Number(sent) === message.length;
+    const sent = call.send(fd, message, BigInt(message.length), MSG_DONTWAIT);
+    return Number(sent) === message.length ? "sent" : "busy";
   } finally {
     call.close(fd);
   }

@@ -97,6 +97,7 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
   assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1"]);
   await daemon.client.call("start_all", { config: file });
   assertEquals((await daemon.status("off")).state, "stopped");
+  await daemon.client.call("wait", { target: "api", for: "ready" });
   const before = await pids(daemon);
 
   write(

@@ -88,7 +88,7 @@ Deno.test({
   ignore,
   async fn() {
     await using scene = new ServiceScene();
-    await scene.start({ WATCHDOG_USEC: "100000" });
+    await scene.start({ WATCHDOG_USEC: "2000000" });
     await scene.notify.hears("READY=1");
     await scene.notify.hears("WATCHDOG=1");
     await scene.script("tells", "env; exec sleep 1000");
@@ -98,6 +98,8 @@ Deno.test({
       assert(!environment.includes(name), `an app inherited ${name}`);
     }
     const pid = await scene.pid("tells");
+    // Make room in its queue, which takes ten messages.
+    scene.notify.read();
     await scene.end("SIGTERM");
     await scene.notify.hears("STOPPING=1");
     assert(isAlive(pid), "an app ended with the daemon");

@@ -98,8 +98,9 @@ Deno.test("tools of one daemon", async (t) => {
     "get_logs gives the lines that were asked for, of one app and of several",
     async () => {
       const { client } = stdio;
-      const script = "seq 1 200; echo oops >&2; exec sleep 1000";
-      await daemon.startScript("talker", script, { ...QUICK, instances: 2 });
+      const ready = 'echo READY=1 >"$PROCSUP_READY_FILE"';
+      const script = `seq 1 200; echo oops >&2; ${ready}; exec sleep 1000`;
+      await daemon.startScript("talker", script, { wait_ready: true, instances: 2 });
       await daemon.client.call("wait", { target: "talker", for: "ready" });
       const target = "talker:0";
       const last = await use(client, "get_logs", { target, lines: 2 });

@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { Service } from "../../src/daemon/service.ts";
 import { isServiceVariable, notifyService } from "../../src/platform/notify.ts";
 import { NotifySocket } from "../support/notify_socket.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -12,7 +13,7 @@ Deno.test({
     await using folder = tempHome();
     const path = `${folder.path}/notify`;
     using socket = new NotifySocket(path);
-    assertEquals(notifyService(path, "READY=1\nSTATUS=grün"), true);
+    assertEquals(notifyService(path, "READY=1\nSTATUS=grün"), "sent");
     assertEquals(socket.read(), ["READY=1\nSTATUS=grün"]);
   },
 });
@@ -23,8 +24,39 @@ Deno.test({
   fn() {
     const name = `@procsup-test-${crypto.randomUUID()}`;
     using socket = new NotifySocket(name);
-    assertEquals(notifyService(name, "WATCHDOG=1"), true);
+    assertEquals(notifyService(name, "WATCHDOG=1"), "sent");
     assertEquals(socket.read(), ["WATCHDOG=1"]);
+  },
+});
+
+Deno.test({
+  name: "notifyService() does not wait for a service manager that reads nothing",
+  ignore,
+  async fn() {
+    await using folder = tempHome();
+    const path = `${folder.path}/notify`;
+    using socket = new NotifySocket(path);
+    let taken = 0;
+    while (notifyService(path, "WATCHDOG=1") === "sent") taken++;
+    assertEquals(notifyService(path, "STOPPING=1"), "busy");
+    assertEquals(socket.read().length, taken);
+    assertEquals(notifyService(path, "STOPPING=1"), "sent");
+  },
+});
+
+Deno.test({
+  name: "Service says again what a busy service manager did not take, and what is newest",
+  ignore,
+  async fn() {
+    await using folder = tempHome();
+    const path = `${folder.path}/notify`;
+    using socket = new NotifySocket(path);
+    while (notifyService(path, "WATCHDOG=1") === "sent");
+    using service = new Service(path, (problem) => assert(false, problem));
+    service.ready();
+    service.stopping();
+    await socket.hears("STOPPING=1");
+    assertEquals(socket.heard.includes("READY=1"), false);
   },
 });
 
@@ -32,7 +64,7 @@ Deno.test("notifyService() says so when nobody listens, or the address is none",
   await using folder = tempHome();
   const addresses = [`${folder.path}/nobody`, "relative", "", "@", "vsock:2:1234"];
   for (const address of [...addresses, `/${"x".repeat(200)}`]) {
-    assertEquals(notifyService(address, "READY=1"), false, address);
+    assertEquals(notifyService(address, "READY=1"), "nobody listens", address);
   }
 });
 
