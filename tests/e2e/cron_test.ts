@@ -155,7 +155,8 @@ Deno.test("cron_restart restarts what is up, hooks included, and leaves alone wh
   }, { what: "a new pid" });
   assertEquals((await daemon.status("app")).last_reason, "restarted by schedule");
   await daemon.client.call("stop", { target: "app" });
-  assert(Deno.readTextFileSync(hooked).startsWith("pre\npost\n"));
+  const ran = (hook: string) => Deno.readTextFileSync(hooked).split("\n").includes(hook);
+  await waitFor(() => ran("pre") && ran("post"), { what: "both hooks" });
   assertEquals((await schedule(daemon, "app")).type, "restart");
   const runs = (await statuses(daemon, "app")).length;
   const next = async () => Date.parse((await schedule(daemon, "app")).next_run!);

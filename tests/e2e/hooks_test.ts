@@ -138,14 +138,14 @@ Deno.test("pre_start that does not end in time is killed with all it forked, and
   await using test = await TestManager.open();
   const env = { MARK: crypto.randomUUID() };
   const command = "echo waiting for the lock; trap '' TERM; (sleep 1000; true) & sleep 1000; true";
-  const hooks = { pre_start: { command, timeout: "300ms" } };
+  const hooks = { pre_start: { command, timeout: "1s" } };
   await assertRejects(() => test.script("app", "sleep 1000", { hooks, env }), ProcsupError);
   assertEquals(test.info("app").state, "errored");
   await waitFor(() => livingWith(`MARK=${env.MARK}`).length === 0, { what: "all to be gone" });
   await waitFor(() => test.warnings.length === 1, { what: "the warning" });
   assertEquals(
     test.warnings[0],
-    '"app": pre_start hook timed out after 300 ms and was killed: waiting for the lock',
+    '"app": pre_start hook timed out after 1000 ms and was killed: waiting for the lock',
   );
 });
 

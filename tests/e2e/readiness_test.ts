@@ -208,10 +208,17 @@ Deno.test("an app that became ready while no daemon ran is running under the nex
   assertEquals((await daemon.status("app")).pid, pid);
 });
 
+/** Starts an app that does not end at SIGTERM. */
+async function deafApp(daemon: TestDaemon) {
+  const script = `trap '' TERM; echo >${daemon.home}/up; while :; do sleep 0.05; done`;
+  const started = await daemon.startScript("app", script, { stop_timeout: "4s" });
+  await waitFor(() => Deno.statSync(`${daemon.home}/up`).isFile, { what: "the app to be up" });
+  return started;
+}
+
 Deno.test("a daemon killed while it stops an app finishes the stop", async () => {
   await using daemon = await TestDaemon.start();
-  const app = "trap '' TERM; while :; do sleep 0.05; done";
-  const { pid } = await daemon.startScript("app", app, { stop_timeout: "4s" });
+  const { pid } = await deafApp(daemon);
   const stopping = daemon.client.call("stop", "app").catch(() => {});
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
     what: "stopping",
@@ -225,8 +232,7 @@ Deno.test("a daemon killed while it stops an app finishes the stop", async () =>
 
 Deno.test("a daemon killed in the midst of a restart finishes the restart", async () => {
   await using daemon = await TestDaemon.start();
-  const app = "trap '' TERM; while :; do sleep 0.05; done";
-  const { pid } = await daemon.startScript("app", app, { stop_timeout: "4s" });
+  const { pid } = await deafApp(daemon);
   const restarting = daemon.client.call("restart", "app").catch(() => {});
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
     what: "stopping",

@@ -239,7 +239,7 @@ for (const unread of ["lines", "news"]) {
     await using temp = tempHome();
     const app = (name: string, script: string) => ({
       entrypoint: "/bin/sh",
-      args: ["-c", `trap 'echo ${name} >>ends; exit' TERM; ${script}`],
+      args: ["-c", `trap 'echo ${name} >>ends; exit' TERM; echo >up-${name}; ${script}`],
     });
     const twentySeconds = (act: string) =>
       `i=0; while [ $i -lt 400 ]; do i=$((i+1)); ${act}; sleep 0.05; done`;
@@ -251,7 +251,8 @@ for (const unread of ["lines", "news"]) {
       },
     };
     Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
-    const readers = { lines: "| head -1", news: "2>&1 >/dev/null | true" };
+    const bothUp = "until [ -e up-db ] && [ -e up-api ]; do sleep 0.02; done";
+    const readers = { lines: "| head -1", news: `2>&1 >/dev/null | { ${bothUp}; }` };
     const script = `("$@"; echo $? >code) ${readers[unread as keyof typeof readers]}`;
     const before = ["sh", "-c", script, "sh"];
     await run(["run", "procsup.json"], { before, cwd: temp.path });

@@ -162,7 +162,7 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
   await same((c) => c.wait("app", { for: "stopped", timeout: 2e7 }));
   await same((c) => c.reconfigure("app", { env: { KEY: "***" } }));
   await same((c) => c.rollingReload("app", { batchSize: 9 }));
-  const nowhere = { args: ["-c", "echo nowhere >&2; exit 1"] };
+  const nowhere = { minUptime: "30s", args: ["-c", "echo nowhere >&2; exit 1"] };
   await same((c) => c.reconfigure("app", nowhere));
   // Of the run that failed, not of the one that was put back.
   const back = await assertRejects(() => socket.reconfigure("app", nowhere), StartFailedError);

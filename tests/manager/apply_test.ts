@@ -74,14 +74,14 @@ Deno.test("scale() has on record the instances of a job, which the clock starts,
 Deno.test("apply() takes an app that ends at once for a failure, unless others wait for its end", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
-  const app = { entrypoint: "/bin/sh", cwd: test.home, min_uptime: "300ms" };
+  const app = { entrypoint: "/bin/sh", cwd: test.home, min_uptime: "2s" };
   const wanted = [
     { ...app, name: "migrate", args: ["-c", "exit 0"] },
     { ...app, name: "gone", args: ["-c", "exit 0"] },
     { ...app, name: "web", args: ["-c", "exec sleep 99"], depends_on: { migrate: "completed_ok" } },
   ].map((wire) => parseConfig(wire));
   const { errors } = await apply(supervisor, await planApply(supervisor, wanted), { wait: true });
-  assertEquals(errors, ['Cannot start "gone": exited with code 0 before min_uptime 300ms']);
+  assertEquals(errors, ['Cannot start "gone": exited with code 0 before min_uptime 2s']);
   const [again] = await supervisor.restart("migrate", { wait: true });
   assertEquals(again!.error, undefined);
 });
@@ -123,7 +123,7 @@ Deno.test("apply() starts an instance that was deleted again, and leaves the oth
 Deno.test("apply() adds no instances after a reload that failed, and still sees what to change", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
-  await test.script("web", "exec sleep 1000", { instances: 2 });
+  await test.script("web", "exec sleep 1000", { instances: 2, min_uptime: "30s" });
   const { config } = supervisor.process("web:0");
   const wanted = { ...config, args: ["-c", "exit 3"], instances: 3 };
   const { errors } = await apply(supervisor, await planApply(supervisor, [wanted]));
