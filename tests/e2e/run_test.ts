@@ -239,7 +239,11 @@ for (const unread of ["lines", "news"]) {
     await using temp = tempHome();
     const app = (name: string, script: string) => ({
       entrypoint: "/bin/sh",
-      args: ["-c", `trap 'echo ${name} >>ends; exit' TERM; echo >up-${name}; ${script}`],
+      args: [
+        "-c",
+        `trap 'echo ${name} >>ends; exit' TERM; echo READY=1 >"$PROCSUP_READY_FILE"; ${script}`,
+      ],
+      wait_ready: true,
     });
     const twentySeconds = (act: string) =>
       `i=0; while [ $i -lt 400 ]; do i=$((i+1)); ${act}; sleep 0.05; done`;
@@ -249,10 +253,11 @@ for (const unread of ["lines", "news"]) {
         ...app("api", twentySeconds(unread === "lines" ? "echo more" : ":")),
         depends_on: ["db"],
       },
+      // More news that nobody reads.
+      last: { entrypoint: "sleep", args: ["20"], depends_on: ["api"] },
     };
     Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
-    const bothUp = "until [ -e up-db ] && [ -e up-api ]; do sleep 0.02; done";
-    const readers = { lines: "| head -1", news: `2>&1 >/dev/null | { ${bothUp}; }` };
+    const readers = { lines: "| head -1", news: "2>&1 >/dev/null | grep -m 1 'db.*started'" };
     const script = `("$@"; echo $? >code) ${readers[unread as keyof typeof readers]}`;
     const before = ["sh", "-c", script, "sh"];
     await run(["run", "procsup.json"], { before, cwd: temp.path });
