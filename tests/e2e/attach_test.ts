@@ -39,6 +39,8 @@ Deno.test({
   await terminal.sees("detached from app");
   await terminal.command("stty -a | grep -c ' icanon.*' | sed s/^/restored/");
   await terminal.sees("restored1");
+  // What it has said would push the first line off the screen.
+  await daemon.client.call("flush", { target: "app" });
   await terminal.command(`clear; ${attach}; echo "code $?"`);
   await terminal.sees("attached to app");
   await terminal.command("quit");

@@ -95,8 +95,8 @@ Deno.test("runHook() kills the hook and all it forked at its timeout, and tells 
   const mark = `MARK=${crypto.randomUUID()}`;
   const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
   const command = "echo begun; trap '' TERM; sleep 1000 & (sleep 1000; true) & sleep 1000; true";
-  const problem = await runHook("preStart", hook(command, { timeoutMs: 300 }), owner({ env }));
-  assertEquals(problem, "pre_start hook timed out after 300 ms and was killed: begun");
+  const problem = await runHook("preStart", hook(command, { timeoutMs: 1000 }), owner({ env }));
+  assertEquals(problem, "pre_start hook timed out after 1000 ms and was killed: begun");
   await waitFor(() => livingWith(mark).length === 0, { what: "all of the hook to be gone" });
 });
 
