@@ -39,15 +39,15 @@ Deno.test({
   await terminal.sees("detached from app");
   await terminal.command("stty -a | grep -c ' icanon.*' | sed s/^/restored/");
   await terminal.sees("restored1");
-  // What it has said would push the first line off the screen.
+  const { stdout } = await daemon.cli("logs", "app", "--grep", "got one");
+  assertStringIncludes(stdout, "got one, 30 100");
+  // What it has said would push the first line of the next attach off the screen.
   await daemon.client.call("flush", { target: "app" });
   await terminal.command(`clear; ${attach}; echo "code $?"`);
   await terminal.sees("attached to app");
   await terminal.command("quit");
   await terminal.sees("code 3");
   assertEquals((await daemon.status("app")).exit_code, 3);
-  const { stdout } = await daemon.cli("logs", "app", "--grep", "got one");
-  assertStringIncludes(stdout, "got one, 30 100");
 });
 
 Deno.test({
