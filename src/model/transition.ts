@@ -107,15 +107,19 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       [{ type: "disarm" }],
     ],
     delay_over: (now) => {
+      if (now.awaiting === "dependencies") return [now, []];
       const [next, effects] = launch(now);
       // After a refused launch keep startedAt: an attempt that was counted must not count twice.
       return [now.awaiting === "machine" ? { ...next, startedAt: now.startedAt } : next, effects];
     },
-    dependencies_met: (now) => launch({ ...now, lastReason: "dependencies ready" }),
-    dependency_failed: (now, input) => [
-      { ...now, state: "errored", awaiting: null, lastReason: input.reason },
-      [],
-    ],
+    dependencies_met: (now) =>
+      now.awaiting === "dependencies"
+        ? launch({ ...now, lastReason: "dependencies ready" })
+        : [now, []],
+    dependency_failed: (now, input) =>
+      now.awaiting === "dependencies"
+        ? [{ ...now, state: "errored", awaiting: null, lastReason: input.reason }, []]
+        : [now, []],
   },
   starting: {
     ...ALIVE,

@@ -116,6 +116,7 @@ export function launch(now: Snapshot): Step {
     ...now,
     state: "starting",
     attempt: now.attempt + 1,
+    ready: false,
     startedAt: null,
     finishedAt: null,
     nextRestartAt: null,

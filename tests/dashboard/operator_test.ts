@@ -95,7 +95,8 @@ browserTest("what can be done is in reach at any width, and done once", async (d
   // On a small screen it lies over the rows below.
   await page.getByRole("button", { name: "Dismiss" }).click();
 
-  await daemon.startScript("broken", "exit 5", { autostart: false, max_restarts: 0 });
+  const hooks = { pre_start: "exit 5" };
+  await daemon.startScript("broken", "exec sleep 1000", { autostart: false, hooks });
   await dashboard.go("#/processes");
   await page.locator('[data-row="broken"]').waitFor();
   await page.getByRole("button", { name: "More actions on broken" }).click();

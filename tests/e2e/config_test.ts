@@ -97,7 +97,8 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
   assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1"]);
   await daemon.client.call("start_all", { config: file });
   assertEquals((await daemon.status("off")).state, "stopped");
-  await daemon.client.call("wait", { target: "api", for: "ready" });
+  const running = async () => [...await pids(daemon)].filter(([, pid]) => pid > 0).length;
+  await waitFor(async () => await running() === 5, { what: "all but one to run" });
   const before = await pids(daemon);
 
   write(

@@ -72,11 +72,11 @@ Deno.test("a server that does nothing about its illness goes on with on_failure 
 
 Deno.test("on_failure signal reaches the app", async () => {
   await using test = await TestManager.open();
-  const app = "trap 'echo got >>order' USR1; while :; do sleep 0.02; done";
+  const app = "trap 'echo got >>order' USR1; touch up; while :; do sleep 0.02; done";
   await test.script("app", app, {
     health_check: {
       type: "command",
-      command: "exit 1",
+      command: "[ ! -e up ]",
       interval: "20ms",
       retries: 3,
       on_failure: "signal:SIGUSR1",

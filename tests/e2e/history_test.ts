@@ -16,7 +16,7 @@ Deno.test("GET history tells how hooks and health checks went, and no secret", a
       pre_reload: { command: "echo no >&2; exit 3" },
       post_healthcheck: { command: "true" },
     },
-    health_check: { type: "command", command: "test -e $PROCSUP_HOME/absent", interval: "50ms" },
+    health_check: { type: "command", command: "test -e $PROCSUP_HOME/absent", interval: "1s" },
   });
   await web.ask("POST", `${P}/app/reload`);
   const ask = () => web.ask("GET", `${P}/app/history`);

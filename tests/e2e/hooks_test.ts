@@ -244,12 +244,12 @@ Deno.test("a shutdown waits for hooks, each until its timeout at most, and leave
     await using daemon = await TestDaemon.start();
     await daemon.startScript("app", "exec sleep 1000", {
       hooks: {
-        post_start: { command: `${marks("start")}; sleep 1000`, timeout: "500ms" },
+        post_start: { command: `${marks("start")}; sleep 1000`, timeout: "1500ms" },
         post_stop: `sleep 0.3; ${marks("stop")}`,
       },
     });
     await daemon.startScript("deleted", "exec sleep 1000", {
-      hooks: { post_stop: { command: `${marks("deleted")}; sleep 1000`, timeout: "500ms" } },
+      hooks: { post_stop: { command: `${marks("deleted")}; sleep 1000`, timeout: "1500ms" } },
     });
     await daemon.client.call("delete", "deleted");
     await waitFor(() => pidOf("deleted"), { what: "post_stop to begin" });

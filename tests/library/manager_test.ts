@@ -49,12 +49,14 @@ cleanTest("Stop ends gracefully, and with SIGKILL after the timeout", async () =
   await using opened = await openManager();
   const { manager } = opened;
   const gentle = await manager.addProcess(
-    shell("gentle", "trap 'exit 7' TERM; while :; do sleep 0.05; done"),
+    shell("gentle", "trap 'exit 7' TERM; echo up; while :; do sleep 0.05; done"),
   );
   const stubborn = await manager.addProcess(
     shell("stubborn", "trap '' TERM; echo up; while :; do sleep 0.05; done"),
   );
-  await waitFor(async () => (await textOf(manager.logs(stubborn))) === "up\n");
+  for (const id of [gentle, stubborn]) {
+    await waitFor(async () => (await textOf(manager.logs(id))) === "up\n");
+  }
   await manager.stop(gentle, "5s");
   assertEquals([manager.inspect(gentle).state, manager.inspect(gentle).exitCode], ["stopped", 7]);
   await manager.stop(stubborn, "200ms");

@@ -5,7 +5,18 @@ import fc from "fast-check";
 import { type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
 import type { Policy } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
-import { delayOver, exited, launched, NOON, play, policy, runOf, START } from "./life.ts";
+import {
+  delayOver,
+  dependenciesMet,
+  dependencyFailed,
+  exited,
+  launched,
+  NOON,
+  play,
+  policy,
+  runOf,
+  START,
+} from "./life.ts";
 import { SmallWorld, STEPS } from "./small_world.ts";
 
 const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false };
@@ -117,11 +128,12 @@ Deno.test("transition() launches only when nothing runs, once a step, with a new
   });
 });
 
-Deno.test("transition() never takes a restart back, and counts one at most for a launch", () => {
+Deno.test("transition() never takes a restart back, and counts one at most for an attempt", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after, effects] = transition(before, event, rules);
-    const launches = effects.filter((effect) => effect.type === "launch").length;
-    assert(after.restarts >= before.restarts && after.restarts <= before.restarts + launches);
+    const [after] = transition(before, event, rules);
+    assert([0, 1].includes(after.restarts - before.restarts));
+    // The first attempt is no restart.
+    assert(after.restarts <= Math.max(0, after.attempt - 1));
   });
 });
 
@@ -131,6 +143,15 @@ Deno.test("transition() has a restart due exactly while it waits for a delay", (
     assertEquals(after.awaiting !== null, after.state === "waiting");
     assertEquals(after.nextRestartAt !== null, isDelay(after));
   });
+});
+
+Deno.test("transition() heeds the end of the wait that goes on, and of no other", () => {
+  const depending = play(NEW, [START], policy({ dependsOn: { db: "ready" } })).now;
+  assertEquals(transition(depending, delayOver(0), policy())[0], depending);
+  const delayed = play(NEW, [START, launched(1), exited(1, 1)]).now;
+  for (const other of [dependenciesMet(1), dependencyFailed(1)]) {
+    assertEquals(transition(delayed, other, policy())[0], delayed);
+  }
 });
 
 /** Whether the time alone ends its wait. */
