@@ -253,8 +253,11 @@ for (const unread of ["lines", "news"]) {
         ...app("api", twentySeconds(unread === "lines" ? "echo more" : ":")),
         depends_on: ["db"],
       },
-      // More news that nobody reads.
-      last: { entrypoint: "sleep", args: ["20"], depends_on: ["api"] },
+      // More and more news that nobody reads.
+      last: {
+        ...{ entrypoint: "sleep", args: ["0.3"], depends_on: ["api"] },
+        ...{ restart_policy: "always", restart_delay: "10ms" },
+      },
     };
     Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
     const readers = { lines: "| head -1", news: "2>&1 >/dev/null | grep -m 1 'db.*started'" };
