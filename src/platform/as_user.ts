@@ -116,6 +116,45 @@ function renamed({ argv, env }: Program, set: readonly string[]): Program {
   return { argv: [...first, ...program], env: handed };
 }
 
+/** The run id among the words of `env`, which no command of a user has there. */
+const RUN_ID_WORD = "PROCSUP_RUN_ID=${PROCSUP_RUN_ID}";
+
+/**
+ * What `startedByShell()` was given, from the arguments and environment of the process that it
+ * started. Words before those of ours stay, and so does an environment that has its own names again.
+ */
+export function givenProgram({ argv, env }: Program): Program & { readonly user?: OtherUser } {
+  const at = argv.findIndex((word, at) => argv[at - 1] === "-S" && word.includes(RUN_ID_WORD));
+  if (at === -1) return { argv, env };
+  const before = argv.slice(0, at - 3);
+  const change = before.indexOf("--reuid");
+  const [, uid, , gid] = change === -1 ? [] : before.splice(change - 1).slice(1);
+  const [nice, , , path] = argv.slice(at + 1);
+  const program = nice === systemProgram("nice") && path?.includes("=") ? at + 4 : at + 1;
+  return {
+    argv: [...before, ...argv.slice(program)],
+    env: underOwnNames(env, argv[at]!.split(" ").slice(1)),
+    ...uid !== undefined && { user: { uid: Number(uid), gid: Number(gid) } },
+  };
+}
+
+/** Restores the names of `handed`, by the words that `env` got for it. */
+function underOwnNames(handed: Program["env"], words: readonly string[]): Program["env"] {
+  const own: Record<string, string> = {};
+  for (const word of words) {
+    const [, other, name = other!] = /^(?:\$\{(e\d+)\}|(\w+)=.*)$/.exec(word)!;
+    const value = handed[name];
+    if (other === undefined) {
+      if (value !== undefined) own[name] = value;
+      continue;
+    }
+    const at = value?.indexOf("=") ?? -1;
+    if (at === -1) return handed;
+    own[value!.slice(0, at)] = value!.slice(at + 1);
+  }
+  return own;
+}
+
 let splits: boolean | undefined;
 
 /** Whether `env` has -S and expands variables in it. Tested once. */

@@ -2,6 +2,7 @@
 
 import type { Run } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
+import { givenProgram, type OtherUser } from "./as_user.ts";
 import { pathsIn } from "./paths.ts";
 import { textsOf } from "./process_environment.ts";
 import { processesByRunId } from "./process_scan.ts";
@@ -21,7 +22,7 @@ export interface FoundRun {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** The user and the group that the app runs as, if not ours. */
-  readonly user?: { readonly uid: number; readonly gid: number };
+  readonly user?: OtherUser;
 }
 
 /** All runs of the home of `files` whose wrapper is alive, except the known ones. */
@@ -52,6 +53,8 @@ function foundRun(
     const row = processRow(wrapperPid);
     // For a moment the app's own process has the same arguments, but it leads no group.
     if (words?.folder !== files.folder || row?.pgid !== wrapperPid || row.zombie) return undefined;
+    const environ = variables(textsOf(`/proc/${wrapperPid}/environ`));
+    const given = givenProgram({ argv: words.command, env: environ });
     const logs = ownLogs(words, pathsIn(dirname(files.folder)).apps);
     const pid = files.read(runId, "pid") ?? 0;
     return {
@@ -59,10 +62,10 @@ function foundRun(
       pid,
       startedAt: files.writtenAt(runId, "pid").getTime(),
       name: words.name,
-      command: commandOf(words, pid),
+      command: commandOf(given.argv, pid),
       cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
-      env: environmentOf(runId, wrapperPid, pid),
-      ...userIfOther(pid),
+      env: environmentOf(runId, pid, words) ?? given.env,
+      ...given.user && { user: given.user },
     };
   } catch {
     // It ended meanwhile.
@@ -78,24 +81,21 @@ function ownLogs({ name, stdout, stderr }: WrapperWords, apps: string): Pick<Run
 }
 
 /** The app's command, without the programs that set something up before it. */
-function commandOf({ command }: WrapperWords, pid: number): readonly string[] {
+function commandOf(command: readonly string[], pid: number): readonly string[] {
   const own = textsOf(`/proc/${pid}/cmdline`);
   const end = command.slice(command.length - own.length);
   const isShown = own.length > 0 && own.every((word, index) => word === end[index]);
   return isShown ? own : command;
 }
 
-/** The app's environment, or the wrapper's if the app has overwritten its own. */
-function environmentOf(runId: string, wrapperPid: number, pid: number): Record<string, string> {
-  const own = variables(textsOf(`/proc/${pid}/environ`));
-  const isShown = own.PROCSUP_RUN_ID === runId && own.PROCSUP_NAME !== undefined;
-  return isShown ? own : variables(textsOf(`/proc/${wrapperPid}/environ`));
-}
-
-function userIfOther(pid: number): Pick<FoundRun, "user"> {
-  const uid = userOf(pid);
-  if (uid === -1 || uid === Deno.uid()) return {};
-  return { user: { uid, gid: Deno.statSync(`/proc/${pid}`).gid! } };
+/** The app's environment, unless it has overwritten it. */
+function environmentOf(
+  runId: string,
+  pid: number,
+  { command }: WrapperWords,
+): FoundRun["env"] | undefined {
+  const { env } = givenProgram({ argv: command, env: variables(textsOf(`/proc/${pid}/environ`)) });
+  return env.PROCSUP_RUN_ID === runId && env.PROCSUP_NAME !== undefined ? env : undefined;
 }
 
 function variables(texts: readonly string[]): Record<string, string> {

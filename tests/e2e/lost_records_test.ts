@@ -104,6 +104,28 @@ Deno.test("daemon takes up an app that has no record at all by its wrapper", {
   assertEquals(wrappers(daemon.home), []);
 });
 
+for (const user of Deno.uid() === 0 ? [{}, { uid: "nobody" }] : [{}]) {
+  const whose = JSON.stringify(user);
+  Deno.test(`daemon takes up an app that replaced its shell, with odd names in env and ${whose}`, {
+    ignore: Deno.build.os !== "linux",
+  }, async () => {
+    await using daemon = await TestDaemon.start();
+    await daemon.startScript("app", "echo $OWN; id -un; exec sleep 1000", {
+      // The shell loses the second.
+      env: { OWN: "value", "A-B": "1" },
+      ...user,
+    });
+    const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
+    await waitFor(() => log().split("\n").length === 3, { what: "the app" });
+    const first = log();
+    await daemon.kill();
+    for (const path of recordFiles(daemon.home)) Deno.removeSync(path);
+    await daemon.run();
+    await daemon.client.call("restart", { target: "app", wait: true });
+    await waitFor(() => log() === first + first, { what: "the same again" });
+  });
+}
+
 Deno.test("daemon takes the settings of an app without a record from the saved list", {
   ignore: Deno.build.os !== "linux",
 }, async () => {

@@ -1,7 +1,12 @@
 /** Programs that are started for other users. */
 
 import { assert, assertEquals } from "@std/assert";
-import { askProgram, startedByShell, startedFor } from "../../src/platform/as_user.ts";
+import {
+  askProgram,
+  givenProgram,
+  startedByShell,
+  startedFor,
+} from "../../src/platform/as_user.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const rootOnly = { ignore: Deno.build.os !== "linux" || Deno.uid() !== 0 };
@@ -62,6 +67,26 @@ Deno.test("startedByShell() leaves a program alone unless a shell would lose a v
   const started = startedByShell(undefined, { argv: ["/usr/bin/env", "-0"], env: ENV }, ["SET"]);
   const shell = ["/bin/sh", "-c", 'export SET=here; exec "$@"', "sh"];
   assertEquals(await shown(started, shell), { SET: "here", ...ENV });
+});
+
+Deno.test("givenProgram() finds what was started, for whom, and with which variables", () => {
+  const env = { ...ENV, PROCSUP_RUN_ID: "1" };
+  for (const path of ["/bin/app", "/srv/a=b"]) {
+    const given = { argv: [path, "-S", "--reuid"], env };
+    for (const user of [undefined, { uid: 7, gid: 8 }]) {
+      const { argv, env: handed } = startedByShell(user, given, ["LISTEN_PID"]);
+      const expected = { ...given, ...user && { user } };
+      assertEquals(givenProgram({ argv, env: handed }), expected);
+      assertEquals(givenProgram({ argv, env }).env, env, "its own names, after the change");
+      const nice = ["/usr/bin/nice", "-n", "5"];
+      assertEquals(givenProgram({ argv: [...nice, ...argv], env: handed }), {
+        ...expected,
+        argv: [...nice, ...given.argv],
+      });
+    }
+  }
+  const plain = { argv: ["/usr/bin/env", "-i", "-S", "-- A=${A}", "sh"], env: { e0: "A=1" } };
+  assertEquals(givenProgram(plain), plain);
 });
 
 Deno.test(
