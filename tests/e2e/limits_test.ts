@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
-import { livingWith } from "../fixtures/run_members.ts";
+import { commandOf, livingWith } from "../fixtures/run_members.ts";
 import { isAlive } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -24,7 +24,8 @@ async function environment(
   config: Record<string, unknown>,
 ): Promise<Record<string, string>> {
   const { pid } = await test.script("app", "exec sleep 1000", config);
-  await waitFor(() => environOf(pid).PROCSUP_NAME === "app", { what: "the app" });
+  // Before, it may be a program of ours.
+  await waitFor(() => commandOf(pid) === "sleep 1000", { what: "the app" });
   const environ = environOf(pid);
   await test.manager.remove("app");
   return environ;
