@@ -15,14 +15,27 @@ export interface Outcome {
   readonly status: number;
 }
 
-/** Runs a step in `root` and prints its result. */
+/** Runs a step in `root` and prints its result; all at once, if it is not live, beside others. */
 export async function runStep(root: string, step: Step): Promise<Outcome> {
-  console.log(`== ${step.name}: deno ${step.args.join(" ")}`);
+  const heading = `== ${step.name}: deno ${step.args.join(" ")}`;
+  if (step.live) console.log(heading);
   const startedAt = performance.now();
-  const status = await (step.live ? runLive(root, step) : runQuietly(root, step));
+  const { code, stdout, stderr } = await run(root, step);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  console.log(`   ${status === 0 ? "ok" : `FAILED with status ${status}`} (${seconds} s)`);
-  return { name: step.name, status };
+  const result = `   ${code === 0 ? "ok" : `FAILED with status ${code}`} (${seconds} s)`;
+  const shown = step.live ? [] : code === 0 ? [heading] : [heading, stdout, stderr];
+  console.log([...shown, result].join("\n"));
+  return { name: step.name, status: code };
+}
+
+async function run(root: string, step: Step) {
+  if (step.live) {
+    const { code } = await command(root, step, "inherit").spawn().status;
+    return { code, stdout: "", stderr: "" };
+  }
+  const { code, stdout, stderr } = await command(root, step, "piped").output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
 }
 
 function command(root: string, step: Step, output: "inherit" | "piped"): Deno.Command {
@@ -38,21 +51,4 @@ function command(root: string, step: Step, output: "inherit" | "piped"): Deno.Co
 
 function colours(): Record<string, string> {
   return Deno.stdout.isTerminal() && !Deno.noColor ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
-}
-
-async function runLive(root: string, step: Step): Promise<number> {
-  return (await command(root, step, "inherit").spawn().status).code;
-}
-
-async function runQuietly(root: string, step: Step): Promise<number> {
-  const { code, stdout, stderr } = await command(root, step, "piped").output();
-  if (code !== 0) {
-    await writeAll(Deno.stdout, stdout);
-    await writeAll(Deno.stdout, stderr);
-  }
-  return code;
-}
-
-async function writeAll(to: typeof Deno.stdout, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length;) done += await to.write(bytes.subarray(done));
 }
