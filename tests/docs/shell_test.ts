@@ -189,7 +189,16 @@ async function stage(folder: TempHome): Promise<void> {
   }
 }
 
-/** The sample apps but those that the block itself starts, each as the page before left none. */
+/** Whether a block needs a sample app: it names it, or it names none and has the first. */
+function needs({ text }: Example, name: string, all: readonly string[]): boolean {
+  const named = all.filter((one) => new RegExp(`\\b${one}\\b`).test(text));
+  if (!(named.length === 0 ? all.slice(0, 1) : named).includes(name)) return false;
+  const itself =
+    `^procsup (?:start|serve) .*(\\b${name}\\.\\w+|--name ${name}\\b)|"name":"${name}"`;
+  return !new RegExp(itself, "m").test(text);
+}
+
+/** The sample apps that the block needs and does not start itself, and a web server. */
 async function prepare(
   daemon: TestDaemon,
   folder: TempHome,
@@ -200,19 +209,11 @@ async function prepare(
   await Deno.writeTextFile(`${folder.path}/procsup.yaml`, yaml);
   await daemon.client.call("delete", "all");
   const names = Object.keys((parse(yaml) as { processes: object }).processes);
-  const only = names.filter((name) =>
-    !new RegExp(
-      `^procsup (?:start|serve) .*(\\b${name}\\.\\w+|--name ${name}\\b)|"name":"${name}"`,
-      "m",
-    )
-      .test(block.text)
-  );
-  await daemon.client.call("start_all", {
-    config: `${folder.path}/procsup.yaml`,
-    wait: true,
-    // Settings of the daemon come with the whole file alone.
-    ...only.length < names.length ? { only } : {},
-  });
+  const only = names.filter((name) => needs(block, name, names));
+  const config = `${folder.path}/procsup.yaml`;
+  // Webhooks come with the whole file alone.
+  if (yaml.includes("webhooks:")) await daemon.client.call("start_all", { config, wait: true });
+  else if (only.length > 0) await daemon.client.call("start_all", { config, wait: true, only });
   // Some make a file of their own.
   if (/--out procsup.yaml|procsup init/.test(block.text)) {
     await Deno.remove(`${folder.path}/procsup.yaml`);
