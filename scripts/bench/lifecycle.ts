@@ -4,9 +4,10 @@
  */
 // deno-lint-ignore-file no-console
 
+import { fromFileUrl } from "@std/path/posix";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const MAIN = fromFileUrl(import.meta.resolve("../../main.ts"));
 const IDLE_APPS = 1000;
 const CHECKED_APPS = 200;
 const WATCH_MS = 10_000;

@@ -9,6 +9,7 @@
  * scripts/faults/attack.ts --program ../other/main.ts`
  */
 
+import { fromFileUrl } from "@std/path/posix";
 import { parseArgs } from "node:util";
 import { type Attack, Broken, Lacking, Scene } from "./attack/scene.ts";
 import { browser } from "./attack/browser.ts";
@@ -26,8 +27,8 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   ...{ ...browser, ...network, ...installation, ...fuzz },
 };
 
-const SELF = new URL(import.meta.url).pathname;
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const SELF = import.meta.filename!;
+const MAIN = fromFileUrl(import.meta.resolve("../../main.ts"));
 const NEEDED = ["unshare", "setpriv", "mount", "ip", "perl"];
 /** Time limit of an attack, so that a daemon that hangs is noticed. */
 const LIMIT_MS = 120_000 + 100 * Number(Deno.env.get("ATTACK_COUNT") ?? 0);

@@ -11,6 +11,7 @@
  * `deno task chaos [--seed N] [--minutes M] [--keep]`
  */
 
+import { fromFileUrl } from "@std/path/posix";
 import { bundle } from "../compile/bundle.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import { tempHome } from "../../tests/support/temp_home.ts";
@@ -30,7 +31,7 @@ import { Random } from "./chaos/random.ts";
 /** Time in which granted requests must take effect. */
 const SETTLE_MS = 40_000;
 
-const ROOT = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+const ROOT = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 

@@ -7,12 +7,13 @@
  * `deno run -A scripts/faults/sockets_rolling.ts [node|python] [rounds]`
  */
 
+import { fromFileUrl } from "@std/path/posix";
 import { freePort, type Load, startLoad } from "../../tests/support/http_load.ts";
 import { TestDaemon } from "../../tests/support/procsup.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";
 
 const fixture = (name: string) =>
-  new URL(`../../tests/fixtures/sockets/${name}`, import.meta.url).pathname;
+  fromFileUrl(import.meta.resolve(`../../tests/fixtures/sockets/${name}`));
 
 const APPS = {
   node: { entrypoint: fixture("server.js"), runtime: "node", instances: 4 },

@@ -1,5 +1,6 @@
 /** A daemon that only answers: enough to run the real command line against. */
 
+import { fromFileUrl } from "@std/path/posix";
 import type { VerbName } from "../../src/protocol/verbs/types.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { answered, failure, type RequestEnvelope } from "../../src/protocol/envelope.ts";
@@ -63,7 +64,7 @@ export async function runCommandLine(
   env: Record<string, string> = {},
   cwd = Deno.cwd(),
 ): Promise<CliResult> {
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = fromFileUrl(import.meta.resolve("../../main.ts"));
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", main, ...args],
     env: { PROCSUP_NO_AUTOSTART: "1", NO_COLOR: "1", ...env },

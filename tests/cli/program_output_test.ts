@@ -1,5 +1,6 @@
 /** What a program reads from the command line. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
@@ -39,7 +40,7 @@ Deno.test("procsup --json prints one JSON value, whatever happened", async () =>
 
 Deno.test("procsup ends like a program with SIGPIPE when the reader of its output went away", async () => {
   await using daemon = new FakeDaemon({ status: () => fakeProcess() });
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = fromFileUrl(import.meta.resolve("../../main.ts"));
   for (const words of ["status api", "status api --json", "nonsense 2>&1"]) {
     const script = `("$0" run -A "$1" ${words}; echo $? >&3) | true`;
     const { stdout } = await new Deno.Command("sh", {

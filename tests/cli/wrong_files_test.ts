@@ -1,10 +1,11 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { Files } from "../config/files.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon, runCommandLine } from "./fake_daemon.ts";
 
-const FILES = new URL("../fixtures/import/", import.meta.url).pathname;
+const FILES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
 Deno.test("procsup restart, reload, stop and delete say that a file is none of the targets", async () => {
   await using daemon = new FakeDaemon({});

@@ -1,5 +1,6 @@
 /** Files of other tools → configurations. */
 
+import { fromFileUrl } from "@std/path/posix";
 import {
   assert,
   assertEquals,
@@ -15,7 +16,7 @@ import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
 import { Files } from "./files.ts";
 
-const FIXTURES = new URL("../fixtures/import/", import.meta.url).pathname;
+const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
 /** Every file of another tool, as its project documents it. */
 const FIXTURE_FILES: readonly (readonly [string, string])[] = [

@@ -1,5 +1,6 @@
 /** What a daemon listens on: as it was told, and never because of a damaged file. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { Token } from "../../src/daemon/token.ts";
 import { WebListener } from "../../src/daemon/web_listener.ts";
@@ -10,7 +11,7 @@ import { tempHome } from "../support/temp_home.ts";
 import { TestFeed } from "../support/web.ts";
 import { FakeWeb } from "../web/fake_backend.ts";
 
-const PEM = new URL("../fixtures/tls/", import.meta.url).pathname;
+const PEM = fromFileUrl(import.meta.resolve("../fixtures/tls/"));
 
 const USUAL: WebSettings = {
   ...{ listen: "127.0.0.1:0", allow_remote: false, hosts: [], max_clients: 256 },

@@ -1,8 +1,9 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { build, BUILT } from "../../scripts/built.ts";
 import { ASSETS } from "../../src/web/dashboard/assets.ts";
 
-const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+const root = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
 
 for (const one of BUILT) {
   Deno.test(`${one.path} fits its sources: else deno run -A scripts/build.ts`, async () => {

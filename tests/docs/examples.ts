@@ -1,7 +1,9 @@
 /** The fenced examples of README.md and of the documentation. */
 
+import { fromFileUrl } from "@std/path/posix";
+
 /** The root of the repository. */
-export const ROOT = new URL("../../", import.meta.url).pathname;
+export const ROOT = fromFileUrl(import.meta.resolve("../../"));
 
 /** A fenced block. */
 export interface Example {

@@ -1,3 +1,4 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
@@ -38,7 +39,7 @@ const bash = (line: string) =>
   `source <(procsup completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; ` +
   `_procsup; printf '%s\\n' "\${COMPREPLY[@]}"`;
 
-const TYPE_IN_ZSH = new URL("../fixtures/completion.zsh", import.meta.url).pathname;
+const TYPE_IN_ZSH = fromFileUrl(import.meta.resolve("../fixtures/completion.zsh"));
 
 /** What an interactive zsh shows, and makes of the line, after a tab. */
 async function zsh(lines: readonly string[], home: string, folder: string) {

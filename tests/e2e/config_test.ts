@@ -1,5 +1,6 @@
 /** Configuration files under the real program. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
 import { cli, TestDaemon } from "../support/procsup.ts";
@@ -7,7 +8,7 @@ import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const MANY = 200;
-const FIXTURES = new URL("../fixtures/import/", import.meta.url).pathname;
+const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
 /** A file of many processes, each told apart by its argument. */
 function many(change: (index: number) => string = () => ""): string {

@@ -1,5 +1,6 @@
 /** Health checks of real servers; the details of a check are in tests/process/. */
 
+import { fromFileUrl } from "@std/path/posix";
 import {
   assert,
   assertEquals,
@@ -13,7 +14,7 @@ import { TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const SERVER = new URL("../fixtures/http_app.ts", import.meta.url).pathname;
+const SERVER = fromFileUrl(import.meta.resolve("../fixtures/http_app.ts"));
 
 /** The configuration of a server that is checked several times a second. */
 function server(check: Record<string, unknown> = {}, env: Record<string, string> = {}) {

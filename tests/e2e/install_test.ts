@@ -1,9 +1,10 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import { built } from "../support/executable.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-const SCRIPT = new URL("../../scripts/install.sh", import.meta.url).pathname;
+const SCRIPT = fromFileUrl(import.meta.resolve("../../scripts/install.sh"));
 
 /** Stands for an executable: it tells its version, and finds no daemon unless there is a file for one. */
 const FAKE =
@@ -231,7 +232,7 @@ const noShellcheck = !(await new Deno.Command("sh", {
 Deno.test(
   { name: "shellcheck finds nothing in the shell scripts", ignore: noShellcheck },
   async () => {
-    const root = new URL("../..", import.meta.url).pathname;
+    const root = fromFileUrl(import.meta.resolve("../.."));
     const scripts = [
       "scripts/install.sh",
       "scripts/compile/stub.sh",

@@ -1,5 +1,6 @@
 /** What root starts for an app that runs as another user, who has a hand in its environment. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -116,7 +117,7 @@ Deno.test("descriptors of the shell that starts a daemon reach no app", async ()
   await using folder = tempHome();
   await using daemon = await TestDaemon.start();
   await daemon.client.call("shutdown");
-  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const main = fromFileUrl(import.meta.resolve("../../main.ts"));
   const list = "for fd in /proc/self/fd/*; do readlink $fd; done; echo done; exec sleep 1000";
   const start = `exec 7>${folder.path}/seven
     eval "exec {high}>${folder.path}/high"

@@ -1,5 +1,6 @@
 /** Readiness of real children: it is waited for, a timeout is a failure, and it survives the daemon. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
 import { freePort } from "../support/http_load.ts";
@@ -7,7 +8,7 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const SERVER = new URL("../fixtures/http_app.ts", import.meta.url).pathname;
+const SERVER = fromFileUrl(import.meta.resolve("../fixtures/http_app.ts"));
 const WAIT = { wait: true };
 
 /** A server that listens on a port after a delay, and is ready when it answers. */

@@ -1,11 +1,12 @@
 /** Programs as people run them: killed, back and serving, then stopped without a trace. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const FIXTURES = new URL("../fixtures", import.meta.url).pathname;
+const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures"));
 interface Program {
   readonly name: string;
   /** The executable that must be there, and how to get it. */

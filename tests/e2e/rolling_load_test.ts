@@ -1,12 +1,13 @@
 /** Rolling reloads under load: three good ones with the daemon killed, and a release that never becomes ready. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals } from "@std/assert";
 import { freePort, startLoad } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const NODE_SERVER = new URL("../fixtures/sockets/server.js", import.meta.url).pathname;
-const PYTHON_SERVER = new URL("../fixtures/sockets/server.py", import.meta.url).pathname;
+const NODE_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.js"));
+const PYTHON_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.py"));
 const INSTANCES = 4;
 
 const APPS = {

@@ -1,12 +1,13 @@
 /** Shared sockets: instances come and go, the daemon is killed, and no request fails. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { freePort, type Load, request, startLoad } from "../support/http_load.ts";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const NODE_SERVER = new URL("../fixtures/sockets/server.js", import.meta.url).pathname;
-const PYTHON_SERVER = new URL("../fixtures/sockets/server.py", import.meta.url).pathname;
+const NODE_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.js"));
+const PYTHON_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.py"));
 
 function nodeServer(port: number, instances: number) {
   return {

@@ -1,12 +1,13 @@
 /** Stop means gone; and what becomes of starts, restarts and crashes around it. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { commandOf, livingOf, livingWith, type RunMark, runMark } from "../fixtures/run_members.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const FIXTURES = new URL("../fixtures", import.meta.url).pathname;
+const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures"));
 
 /** Starts a fixture under the name `app`; its run, once it has that many processes. */
 async function startFixture(

@@ -1,5 +1,6 @@
 /** The promise: a daemon that is killed costs nothing. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
@@ -7,7 +8,7 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const WRITER = new URL("../fixtures/numbered_writer.sh", import.meta.url).pathname;
+const WRITER = fromFileUrl(import.meta.resolve("../fixtures/numbered_writer.sh"));
 const WRITERS = 50;
 const LINES = 3000;
 const KILLS = 20;
@@ -145,7 +146,7 @@ async function recordPath(home: string, id: string): Promise<string> {
 Deno.test("daemon never signals a stranger that got the pid of an app which ended meanwhile", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
-  const scene = new URL("../fixtures/pid_taken.ts", import.meta.url).pathname;
+  const scene = fromFileUrl(import.meta.resolve("../fixtures/pid_taken.ts"));
   // The shell is the first process there, and collects what loses its parent.
   const inside = [
     "sh",

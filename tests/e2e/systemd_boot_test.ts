@@ -1,6 +1,7 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 
-const SCRIPT = new URL("../../scripts/systemd_boot.ts", import.meta.url).pathname;
+const SCRIPT = fromFileUrl(import.meta.resolve("../../scripts/systemd_boot.ts"));
 
 // Minutes of work, and root: with PROCSUP_TEST_BOOT=1 only. CI has a job of its own for it.
 Deno.test({

@@ -1,5 +1,6 @@
 /** A key is one row of the table: two rows more, and every surface has two keys more. */
 
+import { fromFileUrl } from "@std/path/posix";
 import "../support/two_more_keys.ts";
 import {
   assert,
@@ -108,7 +109,7 @@ Deno.test("a row of the key table is a key of the library and of the wire", asyn
 
 Deno.test("a row of the key table works from the command line to the daemon and back", async () => {
   await using home = await tempHome();
-  const main = new URL("../fixtures/two_more_keys_main.ts", import.meta.url).pathname;
+  const main = fromFileUrl(import.meta.resolve("../fixtures/two_more_keys_main.ts"));
   const command = (...args: string[]) =>
     new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", main, ...args],

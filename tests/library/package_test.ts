@@ -1,11 +1,12 @@
 /** What the package gives to those who import it. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { KeyTable } from "../../src/model/key_table.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../../src/model/settings_keys.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fromFileUrl(import.meta.resolve("../../"));
 const ENTRIES = ["src/mod.ts", "src/client.ts", "src/config_entry.ts"];
 
 /** A value with every key of a table: its default, or one that its type takes. */

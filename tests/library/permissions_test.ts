@@ -1,11 +1,12 @@
 /** What a program is told that lacks a permission. Each is taken away in turn. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals, assertMatch } from "@std/assert";
 import { isLinux } from "../../src/platform/os.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fromFileUrl(import.meta.resolve("../../"));
 
 /** The code and the message of what `body` throws with those flags alone. */
 async function told(folder: string, body: string, flags: readonly string[], env = {}) {

@@ -1,12 +1,13 @@
 // deno-lint-ignore-file no-console
 /** `./client` under Deno, Node.js and Bun: from its source, and as the package for npm has it. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { bundle } from "../../scripts/compile/bundle.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = fromFileUrl(import.meta.resolve("../../"));
 const SOURCE = `${ROOT}src/client.ts`;
 
 const ONCE = [

@@ -1,3 +1,4 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { candidates } from "../../src/cli/commands/complete.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
@@ -107,7 +108,7 @@ Deno.test("completion offers every client that procsup mcp install knows", async
 
 Deno.test("procsup mcp install names the portable executable, not what it was unpacked to", async () => {
   await using folder = tempHome();
-  const root = new URL("../../", import.meta.url).pathname;
+  const root = fromFileUrl(import.meta.resolve("../../"));
   // As the bundle is started by the executable's shell part.
   const entry = `${folder.path}/portable_entry.js`;
   await Deno.writeTextFile(

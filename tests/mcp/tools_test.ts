@@ -1,9 +1,10 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { onHttp, onStdio, refusal, type TestClient, use, WAYS } from "./clients.ts";
 
-const SERVER = new URL("../fixtures/waits_for_term.sh", import.meta.url).pathname;
+const SERVER = fromFileUrl(import.meta.resolve("../fixtures/waits_for_term.sh"));
 const QUICK = { min_uptime: "10ms" };
 const SLEEP = { entrypoint: "/bin/sleep", args: ["1000"], cwd: "/", ...QUICK };
 

@@ -1,7 +1,8 @@
+import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { type Info, reachedPackages, shippedPackages } from "../../scripts/compile/sbom.ts";
 
-const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+const root = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
 
 Deno.test("reachedPackages() lists what modules import and what that needs, and nothing else", () => {
   const named = (name: string, ...dependencies: string[]) => ({ name, version: "1", dependencies });

@@ -1,12 +1,13 @@
 /** Runs the real program as a user would. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url).pathname;
+const MAIN = fromFileUrl(import.meta.resolve("../../main.ts"));
 
 /** Command words of the program: the built executable if one is set, otherwise its source. */
 export function programWords(): string[] {

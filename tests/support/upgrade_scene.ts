@@ -1,5 +1,6 @@
 /** A home, and modified builds of the program. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
@@ -9,7 +10,7 @@ import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 import { wholeLog } from "./whole_log.ts";
 
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = fromFileUrl(import.meta.resolve("../.."));
 
 /** Script of an app that writes 1, 2, 3… until it is stopped. */
 const WRITER = "i=0; while :; do for n in 1 2 3 4; do i=$((i+1)); echo $i; done; sleep 0.2; done";

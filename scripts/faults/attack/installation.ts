@@ -1,9 +1,10 @@
 /** Attacks on an installation from outside, or through a folder that others may change. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { lstatIfAny } from "../../../src/platform/stat.ts";
 import { type Attack, BOB, brief, holds, Lacking, run, type Scene, within } from "./scene.ts";
 
-const FIXTURES = new URL("../../../tests/fixtures/tls/", import.meta.url).pathname;
+const FIXTURES = fromFileUrl(import.meta.resolve("../../../tests/fixtures/tls/"));
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Makes a folder with the needed programs except one. */

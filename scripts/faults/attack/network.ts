@@ -1,11 +1,12 @@
 /** Attacks over the network: shutting out other clients, and reading what is sent unencrypted. */
 
+import { fromFileUrl } from "@std/path/posix";
 import { upgradeRequest } from "../../../tests/support/web.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, brief, holds, type Scene, within } from "./scene.ts";
 
 const PROCESSES = "/api/v1/processes";
-const FIXTURES = new URL("../../../tests/fixtures/tls/", import.meta.url).pathname;
+const FIXTURES = fromFileUrl(import.meta.resolve("../../../tests/fixtures/tls/"));
 
 function log(scene: Scene): string {
   return Deno.readTextFileSync(`${scene.daemon.home}/daemon.log`);

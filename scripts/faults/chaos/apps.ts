@@ -1,6 +1,8 @@
 /** The apps of a chaos run, one for each kind of behavior. */
 
-const APP = new URL("./app.pl", import.meta.url).pathname;
+import { fromFileUrl } from "@std/path/posix";
+
+const APP = fromFileUrl(import.meta.resolve("./app.pl"));
 
 /** A process configuration in wire form. */
 export type Wire = Record<string, unknown> & { readonly name: string };
