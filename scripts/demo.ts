@@ -5,10 +5,12 @@
  * Ctrl-C. The exit code is 1 if a check fails.
  */
 
+import { shellWord } from "../src/model/shell_line.ts";
 import { APPS, Stage, WORDS } from "./demo/stage.ts";
 import { tour } from "./demo/tour.ts";
 
 const INTERRUPTED = 130;
+const PROCSUP = WORDS.map(shellWord).join(" ");
 
 async function main(args: readonly string[]): Promise<number> {
   const unknown = args.find((arg) => arg !== "--stay");
@@ -42,16 +44,15 @@ async function cleanUp(stage: Stage, startedAt: number): Promise<boolean> {
 }
 
 async function stay(stage: Stage, interrupted: Promise<string>): Promise<void> {
-  const procsup = WORDS.join(" ");
   console.log(`
 The apps stay up until Ctrl-C. In another terminal, in ${APPS}:
 
-  export PROCSUP_HOME=${stage.home}
-  ${procsup} list
-  ${procsup} logs -f
-  ${procsup} events
-  ${procsup} restart web
-  ${procsup} status worker`);
+  export PROCSUP_HOME=${shellWord(stage.home)}
+  ${PROCSUP} list
+  ${PROCSUP} logs -f
+  ${PROCSUP} events
+  ${PROCSUP} restart web
+  ${PROCSUP} status worker`);
   await interrupted;
 }
 
@@ -67,8 +68,8 @@ function interruption(): Promise<string> {
 function next(): void {
   console.log(`
 Try next:
-  ${WORDS.join(" ")} start <your app>     then: list, logs -f, why, restart, stop
-  ${WORDS.join(" ")} help`);
+  ${PROCSUP} start <your app>     then: list, logs -f, why, restart, stop
+  ${PROCSUP} help`);
 }
 
 const code = await main(Deno.args);

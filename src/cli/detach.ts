@@ -1,6 +1,7 @@
 /** Starts a daemon of this same program in the background, and waits until it answers. */
 
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
@@ -69,7 +70,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
     ? `it does not answer after ${PATIENCE_MS / 1000}s`
     : `it ended with exit code ${exitCode}`;
   throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
-    hint: `See what it says in the foreground: procsup daemon --home ${home}`,
+    hint: `See what it says in the foreground: procsup daemon --home ${shellWord(home)}`,
   });
 }
 
@@ -92,7 +93,7 @@ export async function untilReleased(home: string, pid: number): Promise<void> {
   const { lock } = pathsIn(home);
   if (await comesTrue(() => isFree(lock), { ms: RELEASE_MS, everyMs: PING_EVERY_MS })) return;
   throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
-    hint: `procsup doctor --home ${home}`,
+    hint: `procsup doctor --home ${shellWord(home)}`,
   });
 }
 

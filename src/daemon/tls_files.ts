@@ -1,6 +1,7 @@
 /** Reads the certificate and key of the web listener. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -26,7 +27,7 @@ function readPem(what: "cert" | "key", path: string): string {
       const told = ((mode ?? 0) & 0o777).toString(8).padStart(4, "0");
       throw refuse(
         `others may access it (mode ${told})`,
-        `chmod ${what === "key" ? "600" : "644"} ${path}`,
+        `chmod ${what === "key" ? "600" : "644"} ${shellWord(path)}`,
       );
     }
     const text = Deno.readTextFileSync(path);

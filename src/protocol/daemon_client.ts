@@ -1,6 +1,7 @@
 /** Sends requests to a running daemon, over its Unix socket or another way. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { ActionMap, VerbName } from "./verbs/types.ts";
@@ -142,7 +143,7 @@ export class SocketWay implements Way {
       throw new ProcsupError(
         "home_unusable",
         `Cannot read the token "${this.#paths.token}": ${messageOf(error).split(":")[0]}`,
-        { hint: `procsup doctor --home ${this.#paths.home}`, cause: error },
+        { hint: `procsup doctor --home ${shellWord(this.#paths.home)}`, cause: error },
       );
     }
   }

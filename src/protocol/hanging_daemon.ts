@@ -1,6 +1,7 @@
 /** Detects a daemon that runs but does not answer. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
 import { isSystemError } from "../platform/client_system.ts";
 import { unixRequest } from "./unix_http.ts";
 
@@ -26,7 +27,7 @@ export async function hangingDaemon(home: string, cause?: unknown): Promise<Proc
     .then(({ readDaemonRecord }) => readDaemonRecord(home)?.pid, () => undefined);
   const who = pid === undefined ? "" : ` (pid ${pid})`;
   return new ProcsupError("daemon_hangs", `The daemon of home "${home}"${who} does not answer`, {
-    hint: `To find out more: procsup doctor --home ${home}`,
+    hint: `To find out more: procsup doctor --home ${shellWord(home)}`,
     cause,
   });
 }

@@ -1,5 +1,6 @@
 /** Turns a configuration into the command line to execute. */
 
+import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname } from "../npm/path.js";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { bundleCommand } from "./bundle.ts";
@@ -90,7 +91,7 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
     refuseEntrypoint(config.name, path, "is a folder", "Name a file in it, or set runtime");
   }
   if (!entry.isExecutable) {
-    const hint = `Run chmod +x ${path}, or set runtime or interpreter`;
+    const hint = `Run chmod +x ${shellWord(path)}, or set runtime or interpreter`;
     refuseEntrypoint(config.name, path, "is not executable", hint);
   }
 }

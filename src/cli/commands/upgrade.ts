@@ -1,6 +1,7 @@
 /** `procsup upgrade`: replaces the daemon by this version while the apps keep running. */
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { isNewer } from "../../model/version.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import {
@@ -87,12 +88,14 @@ async function rollBack(
     await startDaemon(home, { words, killOnFailure: true });
   } catch (error) {
     throw new ProcsupError("start_failed", `${why}; nor does the old one: ${messageOf(error)}`, {
-      hint: `The apps run on without a daemon. Start one: ${words.join(" ")} daemon --home ${home}`,
+      hint: `The apps run on without a daemon. Start one: ${
+        [...words, "daemon", "--home", home].map(shellWord).join(" ")
+      }`,
       cause,
     });
   }
   throw new ProcsupError("start_failed", `${why}; the old daemon is back and no app was touched`, {
-    hint: `See what it says: tail ${home}/daemon.log`,
+    hint: `See what it says: tail ${shellWord(`${home}/daemon.log`)}`,
     cause,
   });
 }
