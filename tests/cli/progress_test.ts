@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { processLines } from "../../src/cli/progress_lines.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
-import { programWords } from "../support/procsup.ts";
+import { programLine } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { FakeDaemon, fakeProcess } from "./fake_daemon.ts";
 
@@ -64,7 +64,7 @@ Deno.test({
       list: () => [process({ state: "waiting", last_reason: "waiting for db" })],
     });
     await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home });
-    await terminal.command(`clear; ${programWords().join(" ")} restart a`);
+    await terminal.command(`clear; ${programLine()} restart a`);
     await terminal.sees("… a  waiting for db (");
     const results = [{ name: "a", ok: true, state: "running", pid: 7 }];
     result.resolve({ status: "restarted", results });

@@ -5,6 +5,9 @@ import { fromFileUrl } from "@std/path/posix";
 /** The root of the repository. */
 export const ROOT = fromFileUrl(import.meta.resolve("../../"));
 
+/** The same as a URL. */
+export const ROOT_URL = import.meta.resolve("../../");
+
 /** A fenced block. */
 export interface Example {
   /** From the root of the repository. */

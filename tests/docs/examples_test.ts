@@ -17,9 +17,9 @@ import { PAGES } from "../../src/docs/pages.ts";
 import { splitWords } from "../../src/model/shell_line.ts";
 import { mistakes } from "../config/files.ts";
 import { RUNTIMES } from "../../src/runtimes/runtime_table.ts";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
-import { type Example, EXAMPLES, examplesIn, PAGE_FILES, ROOT } from "./examples.ts";
+import { type Example, EXAMPLES, examplesIn, PAGE_FILES, ROOT, ROOT_URL } from "./examples.ts";
 
 /** `text` shows a screen or the file of another program. */
 const LANGUAGES = ["sh", "console", "yaml", "ts", "text"];
@@ -47,7 +47,7 @@ Deno.test("every link in README and documentation leads to a file", () => {
   for (const file of PAGE_FILES) {
     const text = Deno.readTextFileSync(ROOT + file);
     for (const [, path = ""] of text.matchAll(/\]\((?!https?:)([^)]*)\)/g)) {
-      assert(Deno.statSync(new URL(path, `file://${ROOT}${file}`)).isFile, `${file}: ${path}`);
+      assert(Deno.statSync(new URL(path, new URL(file, ROOT_URL))).isFile, `${file}: ${path}`);
     }
   }
 });
@@ -148,7 +148,7 @@ Deno.test("every command that is shown with its output prints that", async () =>
   for (const [name, text] of Object.entries(FILES)) {
     await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
   }
-  const words = programWords().map((word) => `'${word}'`).join(" ");
+  const words = programLine();
   // One after the other: an app that fails at once must do so within its min_uptime.
   for (const example of examplesIn("console")) {
     const lines = example.text.split("\n").filter((line) => line.startsWith("$ "));

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
-import { examplesIn, ROOT } from "./examples.ts";
+import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 
 /** What `deno.json` exports, by the names that the pages import. */
@@ -32,7 +32,7 @@ function flagsOf(row: string): string[] {
 /** Runs an example from its folder with these flags alone; only the name of the package is a path. */
 async function run(folder: TempHome, code: string, flags: string[], env = {}) {
   const byPath = code.replace(/from "(@procsup[^"]*)"/g, (_, name) => {
-    return `from ${JSON.stringify(`${ROOT}${EXPORTS[name]}`)}`;
+    return `from ${JSON.stringify(`${ROOT_URL}${EXPORTS[name]}`)}`;
   });
   await Deno.writeTextFile(`${folder.path}/example.ts`, byPath);
   const { code: status, stdout, stderr } = await new Deno.Command(Deno.execPath(), {

@@ -1,15 +1,15 @@
 /** The five programs of their page, each run as printed, by its real tools. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { examplesIn, ROOT } from "./examples.ts";
+import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { freePort, waitForPort } from "../../src/mod.ts";
 
 const IMPORTS: Readonly<Record<string, string>> = {
-  "@procsup/procsup": `${ROOT}src/mod.ts`,
-  "@procsup/procsup/client": `${ROOT}src/client.ts`,
+  "@procsup/procsup": `${ROOT_URL}src/mod.ts`,
+  "@procsup/procsup/client": `${ROOT_URL}src/client.ts`,
   ...JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)).imports,
 };
 

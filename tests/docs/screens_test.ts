@@ -2,7 +2,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "yaml";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { programLine, TestDaemon } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
@@ -40,7 +40,7 @@ Deno.test({
     await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home }, {
       ...{ columns: 97, rows: shown.length },
     });
-    await terminal.command(`${programWords().join(" ")} top`);
+    await terminal.command(`${programLine()} top`);
     await terminal.sees("q quit");
     await terminal.keys("j");
     // The name, and how long it has been up, have a width of their own: the cores may not fit.

@@ -5,7 +5,7 @@
 
 import { assertEquals } from "@std/assert";
 import { parse } from "yaml";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { type Example, examplesIn } from "./examples.ts";
 
@@ -176,7 +176,7 @@ ${steps.join("")}`;
 }
 
 async function stage(folder: TempHome): Promise<void> {
-  const words = programWords().map((word) => `'${word}'`).join(" ");
+  const words = programLine();
   for (const name of ["bin", "dist"]) await Deno.mkdir(`${folder.path}/${name}`);
   const files = {
     ...FILES,

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { writeInput } from "../../src/platform/app_input.ts";
 import { lstatIfAny } from "../../src/platform/stat.ts";
-import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -18,7 +18,7 @@ Deno.test({
 }, async () => {
   await using daemon = await TestDaemon.start();
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
-  const attach = `${programWords().join(" ")} attach app`;
+  const attach = `${programLine()} attach app`;
   await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
   const log = () => Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
   await waitFor(() => log().startsWith("size 24 80"), { what: "the app" });
@@ -57,7 +57,7 @@ Deno.test({
   await using daemon = await TestDaemon.start();
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
   await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
-  await terminal.command(`stty cols 0 rows 0; ${programWords().join(" ")} attach app`);
+  await terminal.command(`stty cols 0 rows 0; ${programLine()} attach app`);
   await terminal.sees("attached to app");
   await terminal.command("one");
   await terminal.sees("got one, 24 80");

@@ -1,13 +1,13 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** A folder with a `procsup` in it, since a shell completes a command by its name. */
 function programFolder(): TempHome {
   const temp = tempHome();
-  const words = programWords().map((word) => `'${word}'`).join(" ");
+  const words = programLine();
   Deno.writeTextFileSync(`${temp.path}/procsup`, `#!/bin/sh\nexec ${words} "$@"\n`);
   Deno.chmodSync(`${temp.path}/procsup`, 0o755);
   return temp;

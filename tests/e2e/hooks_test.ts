@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
-import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -337,7 +337,7 @@ Deno.test("restart and reload fire their hooks through the socket and from the c
 
 Deno.test("a hook that calls the program on its own app brings nothing to a standstill", async () => {
   await using daemon = await TestDaemon.start();
-  const program = `PROCSUP_HOME=${daemon.home} ${programWords().join(" ")}`;
+  const program = `PROCSUP_HOME=${daemon.home} ${programLine()}`;
   const once = (name: string, verb: string) =>
     `mkdir ${daemon.home}/${name} 2>/dev/null || exit 0; ${program} ${verb} app --no-wait`;
   await daemon.startScript("app", "exec sleep 1000", {
@@ -359,7 +359,7 @@ Deno.test("a hook that calls the program on its own app brings nothing to a stan
 Deno.test("a hook of its own beginning cannot have an app begin anew, which would never end", async () => {
   await using daemon = await TestDaemon.start();
   const said = (verb: string) =>
-    `PROCSUP_HOME=${daemon.home} ${programWords().join(" ")} ${verb} app --no-wait ` +
+    `PROCSUP_HOME=${daemon.home} ${programLine()} ${verb} app --no-wait ` +
     `>>${daemon.home}/said 2>&1; echo "$?" >>${daemon.home}/said`;
   const { results: [app] } = await daemon.startScript("app", "exec sleep 1000", {
     hooks: { pre_start: said("restart"), pre_reload: said("reload") },

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { runCommandLine } from "../cli/fake_daemon.ts";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -89,7 +89,7 @@ Deno.test({
   for (const name of ["a", "b", "c", "d"]) await daemon.startScript(name, "sleep 1000");
   const env = { PROCSUP_HOME: daemon.home, NO_COLOR: "1" };
   await using terminal = await TmuxTerminal.open(env, { columns: 60, rows: 10 });
-  await terminal.command(`${programWords().join(" ")} list -w`);
+  await terminal.command(`${programLine()} list -w`);
   assertMatch(await terminal.sees("running"), /^ID +NAME +STATE/);
   await daemon.client.call("stop", { target: "b" });
   const screen = await terminal.sees("stopped");

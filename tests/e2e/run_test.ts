@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { livingWith } from "../fixtures/run_members.ts";
 import { takeLock } from "../../src/platform/lock.ts";
-import { isAlive, programWords } from "../support/procsup.ts";
+import { isAlive, programLine, programWords } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -159,7 +159,7 @@ Deno.test({
   const failing = { entrypoint: "/bin/sh", args: ["-c", "echo bad >&2; exit 5"], max_restarts: 0 };
   const processes = { watcher, failing, closed: { ...watcher, stdin: false } };
   Deno.writeTextFileSync(`${terminal.folder}/procsup.json`, JSON.stringify({ processes }));
-  await terminal.command(`${programWords().join(" ")} run; echo "code $?"`);
+  await terminal.command(`${programLine()} run; echo "code $?"`);
   const lines = ["watcher | watching", "failing ! bad", "closed  | no input"];
   const ends = ["failing * errored: exited with code 5", "closed  * stopped: exited with code 0"];
   const screen = await terminal.sees((screen) =>

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { serviceManager, systemdRuns } from "../../src/platform/service_manager.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
-import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { isAlive, programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const ignore = serviceManager() !== "systemd";
@@ -20,7 +20,7 @@ class StartupScene implements AsyncDisposable {
       "systemctl",
       `case "$*" in
       --version) echo "systemd 257 (257.1)" ;;
-      *restart*) ${programWords().join(" ")} daemon >/dev/null 2>&1 & ;;
+      *restart*) ${programLine()} daemon >/dev/null 2>&1 & ;;
     esac`,
     );
     this.fake("loginctl", "exit 0");

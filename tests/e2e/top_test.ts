@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { FakeDaemon, runCommandLine } from "../cli/fake_daemon.ts";
-import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const ignore = tmuxMissing();
-const PROGRAM = programWords().join(" ");
+const PROGRAM = programLine();
 
 /** A terminal that shows the view of a home. */
 async function showTop(home: string, flags = ""): Promise<TmuxTerminal> {

@@ -1,6 +1,7 @@
 /** Runs the real program as a user would. */
 
 import { fromFileUrl } from "@std/path/posix";
+import { shellWord } from "../../src/model/shell_line.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
@@ -13,6 +14,11 @@ const MAIN = fromFileUrl(import.meta.resolve("../../main.ts"));
 export function programWords(): string[] {
   const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
   return built === undefined ? [Deno.execPath(), "run", "-A", MAIN] : [built];
+}
+
+/** The same as a line for a shell. */
+export function programLine(): string {
+  return programWords().map(shellWord).join(" ");
 }
 
 /** Command words of a daemon, which starts itself with less memory than a command. */

@@ -1,6 +1,6 @@
 /** Debian's sshd on loopback with separate keys, as a stand-in for another machine. */
 
-import { cliIn, type CliResult, programWords } from "./procsup.ts";
+import { cliIn, type CliResult, programLine, programWords } from "./procsup.ts";
 import { type TempHome, tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -127,7 +127,7 @@ function writeFiles(path: string, port: number, home: string): void {
     ...["Host nowhere", "HostName 127.0.0.1", "Port 1"],
   ]);
   write("bin/ssh", ["#!/bin/sh", `exec /usr/bin/ssh -F ${path}/ssh_config "$@"`], 0o700);
-  const words = programWords().map((word) => `'${word}'`).join(" ");
+  const words = programLine();
   // Like a login script that prints a greeting.
   write("procsup", ["#!/bin/sh", "echo welcome", `exec ${words} "$@"`], 0o700);
   const contexts = {

@@ -1,7 +1,7 @@
 /** Cases 25 to 27 of the test plan: huge, odd and hostile text of logs. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { programWords, TestDaemon } from "../support/procsup.ts";
+import { programLine, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
@@ -140,7 +140,7 @@ Deno.test("no command lets a terminal obey what others wrote, and JSON loses not
 
 /** What a command writes to a terminal. */
 async function onTerminal(home: string, words: string): Promise<string> {
-  const command = `${programWords().join(" ")} ${words}`;
+  const command = `${programLine()} ${words}`;
   const { stdout } = await new Deno.Command("script", {
     args: ["-qec", command, "/dev/null"],
     env: { PROCSUP_HOME: home },
