@@ -148,7 +148,8 @@ export class LogEntries {
   async *coming(): AsyncGenerator<LogChunk> {
     const { filter } = this.#options;
     await filter?.ready();
-    this.#follower.follow = !this.#finished;
+    this.#follower.follow();
+    if (this.#finished) this.#follower.finish();
     while (!this.#follower.isStopped) {
       const isLast = this.#finished;
       const chunk = await (isLast ? this.#readRest() : this.#next());

@@ -40,8 +40,10 @@ export class LogFollower {
   #changed = false;
   #onChange = () => {};
   #readAt = -Infinity;
-  /** Whether to continue at the end. While false, the end is that of the file when it was opened. */
-  follow: boolean;
+  /** Whether to wait at the end for more. */
+  #follow: boolean;
+  /** Whether the end is that of the file when it was opened. */
+  #isBounded: boolean;
 
   constructor(
     path: string,
@@ -52,7 +54,8 @@ export class LogFollower {
     this.#clock = clock;
     this.#pollMs = pollMs;
     this.#begin = begin;
-    this.follow = follow;
+    this.#follow = follow;
+    this.#isBounded = !follow;
   }
 
   /** Position after the last byte read. */
@@ -80,10 +83,9 @@ export class LogFollower {
 
   /** The next bytes; undefined at the end, or once stopped. */
   async next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    if (this.follow) this.#cursor.end = Infinity;
     while (!this.#stopped) {
       // Only a read that begins after `finish()` finds all that was written before it.
-      const isLast = !this.follow;
+      const isLast = !this.#follow;
       if (this.#cursor.isOpen || await this.#open()) {
         const chunk = await this.#cursor.read();
         if (chunk !== undefined) {
@@ -96,7 +98,7 @@ export class LogFollower {
       this.#watchFile();
       if (this.#stopped || await this.#hasMore()) continue;
       // `stop()` or `finish()` may have been called during the check.
-      if (!this.#stopped && this.follow) await this.#wait();
+      if (!this.#stopped && this.#follow) await this.#wait();
     }
     return undefined;
   }
@@ -117,9 +119,16 @@ export class LogFollower {
     }
   }
 
-  /** Ends at the current end of the file. */
+  /** Continues after the end that the file had when it was opened. */
+  follow(): void {
+    this.#follow = true;
+    this.#isBounded = false;
+    this.#cursor.end = Infinity;
+  }
+
+  /** What follows ends at the current end of the file. */
   finish(): void {
-    this.follow = false;
+    this.#follow = false;
     this.#wake?.();
   }
 
@@ -142,7 +151,7 @@ export class LogFollower {
     this.#begin = undefined;
     const span = await this.#cursor.open();
     if (span === undefined) return false;
-    if (!this.follow) this.#cursor.end = span.end;
+    if (this.#isBounded) this.#cursor.end = span.end;
     this.#cursor.position = begin === undefined ? span.base : await begin(span, this.#cursor);
     return true;
   }

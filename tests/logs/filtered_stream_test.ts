@@ -30,3 +30,18 @@ Deno.test("filteredStream() follows, and joins a line that came in two parts", a
   abort.abort();
   assertEquals((await pending).done, true);
 });
+
+Deno.test("filteredStream() has the last words, written after the lines that it read and before it is told of the end", async () => {
+  await using scene = new LogScene();
+  await scene.append("1\n2\n");
+  const gone = new AbortController();
+  const options = { filter: EVEN, follow: true, gone: gone.signal };
+  const reader = filteredStream(scene.log, options).getReader();
+  const texts = [(await reader.read()).value];
+  await scene.append("3\n4\n56");
+  gone.abort();
+  for (let { value } = await reader.read(); value; { value } = await reader.read()) {
+    texts.push(value);
+  }
+  assertEquals(texts.map((text) => new TextDecoder().decode(text)), ["2\n", "4\n", "56\n"]);
+});
