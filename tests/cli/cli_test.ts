@@ -1,4 +1,3 @@
-import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ERROR_TABLE, type ErrorCode, ProcsupError } from "../../src/model/errors.ts";
 import type { StartPayload } from "../../src/protocol/verbs/types.ts";
@@ -316,7 +315,7 @@ Deno.test("procsup help and --version need neither home nor daemon", async () =>
 
 Deno.test("procsup loads neither the schema library nor hono for its own graph", async () => {
   const info = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", fromFileUrl(import.meta.resolve("../../main.ts"))],
+    args: ["info", "--json", import.meta.resolve("../../main.ts")],
   }).output();
   const { modules } = JSON.parse(new TextDecoder().decode(info.stdout)) as {
     modules: {

@@ -1,12 +1,11 @@
 /** `defineConfig` by the package's name, in folders that know nothing of this one. */
 
-import { fromFileUrl } from "@std/path/posix";
 import { assertEquals, assertMatch } from "@std/assert";
 import { readModule } from "../../src/config/read_module.ts";
 import { cli } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-const ENTRY = fromFileUrl(import.meta.resolve("../../src/config_entry.ts"));
+const ENTRY = import.meta.resolve("../../src/config_entry.ts");
 
 /** What a `procsup.config.ts` gives that imports `defineConfig` from there. */
 async function given(folder: string, from: string): Promise<unknown> {

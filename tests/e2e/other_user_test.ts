@@ -1,8 +1,7 @@
 /** What root starts for an app that runs as another user, who has a hand in its environment. */
 
-import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { TestDaemon } from "../support/procsup.ts";
+import { programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -117,11 +116,10 @@ Deno.test("descriptors of the shell that starts a daemon reach no app", async ()
   await using folder = tempHome();
   await using daemon = await TestDaemon.start();
   await daemon.client.call("shutdown");
-  const main = fromFileUrl(import.meta.resolve("../../main.ts"));
   const list = "for fd in /proc/self/fd/*; do readlink $fd; done; echo done; exec sleep 1000";
   const start = `exec 7>${folder.path}/seven
     eval "exec {high}>${folder.path}/high"
-    '${Deno.execPath()}' run -A ${main} start --name app -- /bin/sh -c '${list}'`;
+    ${programLine()} start --name app -- /bin/sh -c '${list}'`;
   await new Deno.Command("bash", { args: ["-c", start], env: { PROCSUP_HOME: daemon.home } })
     .output();
   const seen = await text(`${daemon.home}/apps/app/stdout.log`);

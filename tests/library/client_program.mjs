@@ -1,7 +1,9 @@
 // deno-lint-ignore-file no-console
 // Run by runtimes_test.ts under each runtime: module, home, URL, token, and a word for its names.
+import { pathToFileURL } from "node:url";
+
 const [, , module, home, url, token, word] = process.argv;
-const { Client, freePort, ProcsupError, waitForPort } = await import(module);
+const { Client, freePort, ProcsupError, waitForPort } = await import(pathToFileURL(module));
 
 for (const options of [{ home }, { url, token }]) {
   const client = new Client(options);

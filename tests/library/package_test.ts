@@ -51,7 +51,7 @@ Deno.test("defineConfig checks the keys of a file", async () => {
     const file = `${home.path}/procsup.config.ts`;
     await Deno.writeTextFile(
       file,
-      `import { defineConfig } from "${ROOT}src/config_entry.ts";
+      `import { defineConfig } from "${import.meta.resolve("../../src/config_entry.ts")}";
       export default defineConfig(${body});`,
     );
     return await deno(["check", file], home.path);

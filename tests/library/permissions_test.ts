@@ -1,20 +1,17 @@
 /** What a program is told that lacks a permission. Each is taken away in turn. */
 
-import { fromFileUrl } from "@std/path/posix";
 import { assertEquals, assertMatch } from "@std/assert";
 import { isLinux } from "../../src/platform/os.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
-
-const ROOT = fromFileUrl(import.meta.resolve("../../"));
 
 /** The code and the message of what `body` throws with those flags alone. */
 async function told(folder: string, body: string, flags: readonly string[], env = {}) {
   const file = await Deno.makeTempFile({ dir: folder, suffix: ".ts" });
   await Deno.writeTextFile(
     file,
-    `import { Manager, ProcsupError } from "${ROOT}src/mod.ts";
-     import { Client } from "${ROOT}src/client.ts";
+    `import { Manager, ProcsupError } from "${import.meta.resolve("../../src/mod.ts")}";
+     import { Client } from "${import.meta.resolve("../../src/client.ts")}";
      try { ${body}; console.log("worked"); } catch (error) {
        console.log(error instanceof ProcsupError && error.code, error.message);
      }`,

@@ -1,4 +1,3 @@
-import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Client, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -244,7 +243,7 @@ Deno.test("/mcp refuses what is no request of the protocol", async () => {
 
 Deno.test("/mcp loads the SDK only when the first request comes", async () => {
   const info = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", fromFileUrl(import.meta.resolve("../../src/mcp/http.ts"))],
+    args: ["info", "--json", import.meta.resolve("../../src/mcp/http.ts")],
   }).output();
   const { modules } = JSON.parse(new TextDecoder().decode(info.stdout));
   // deno-lint-ignore no-explicit-any

@@ -113,7 +113,9 @@ Deno.test("procsup mcp install names the portable executable, not what it was un
   const entry = `${folder.path}/portable_entry.js`;
   await Deno.writeTextFile(
     entry,
-    `import { runCli } from "${root}src/cli/cli.ts"; Deno.exit(await runCli(Deno.args));`,
+    `import { runCli } from "${
+      import.meta.resolve("../../src/cli/cli.ts")
+    }"; Deno.exit(await runCli(Deno.args));`,
   );
   const words = [Deno.execPath(), "run", "-A", "--config", `${root}deno.json`, entry];
   const env = { PROCSUP_EXECUTABLE: "/opt/bin/procsup" };
