@@ -1,6 +1,7 @@
 /** Single HTTP and TCP probes, for health checks. */
 
 import { timeoutSignal } from "./clock.ts";
+import { withoutProxy } from "./direct_http.ts";
 import { isLack, lackOfDescriptors } from "./lack.ts";
 
 /**
@@ -15,7 +16,7 @@ export async function probeHttp(
   const timeout = timeoutSignal(timeoutMs);
   const either = AbortSignal.any([timeout, signal]);
   try {
-    const response = await fetch(url, { redirect: "manual", signal: either });
+    const response = await fetch(url, { redirect: "manual", signal: either, ...withoutProxy() });
     // Its status is all that counts: the body may be large, or never end.
     await response.body?.cancel();
     if (response.status >= 200 && response.status < 400) return undefined;

@@ -11,6 +11,7 @@ import {
 import { ProcsupError } from "../../src/mod.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
+import { Receiver } from "../support/receiver.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -162,4 +163,20 @@ Deno.test("bad health checks are refused before anything starts, with the field"
     assert(error.message.includes(message), error.message);
   }
   assertEquals(test.manager.list(), []);
+});
+
+Deno.test("checks and webhooks of this machine use no proxy", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.terminate();
+  const nowhere = "http://127.0.0.1:1";
+  await daemon.run({ HTTP_PROXY: nowhere, http_proxy: nowhere, NO_PROXY: "", no_proxy: "" });
+  await using receiver = new Receiver();
+  assertEquals((await daemon.cli("webhook", "set", "ops", "--url", receiver.url)).code, 0);
+  const { config } = server({}, { HTTP_PROXY: "", http_proxy: "" });
+  const { state } = await daemon.client.call("start", {
+    ...{ cwd: "/", wait_ready: true, ...config },
+    wait: true,
+  });
+  assertEquals(state, "running");
+  assertEquals((await daemon.cli("webhook", "test", "ops")).code, 0);
 });

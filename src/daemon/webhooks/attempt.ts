@@ -4,6 +4,7 @@ import { messageOf } from "../../model/errors.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryAfter, type Verdict, verdictOf } from "../../model/webhook_rules.ts";
 import { timeoutSignal } from "../../platform/clock.ts";
+import { withoutProxyHere } from "../../platform/direct_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
@@ -36,6 +37,7 @@ export async function attempt(
       body: sent.body,
       redirect: "manual",
       signal: AbortSignal.any([signal, deadline]),
+      ...withoutProxyHere(webhook.url),
     });
     const { status, headers } = response;
     // The body is not needed, and it may be endless.
