@@ -36,6 +36,8 @@ function testStep(args: readonly string[]): Step {
     args: ["test", "-A", "--parallel", ...args, ...(named ? [] : ["tests"])],
     env: {
       DENO_JOBS: Deno.env.get("DENO_JOBS") ?? JOBS,
+      // What the tests start writes to pipes, where colours change the text.
+      FORCE_COLOR: "",
       // No proxy for the tests' own requests to this machine.
       ...{ NO_PROXY: THIS_MACHINE, no_proxy: THIS_MACHINE },
     },

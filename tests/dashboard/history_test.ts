@@ -58,7 +58,7 @@ browserTest(
   async (dashboard) => {
     const { page, daemon } = dashboard;
     const program = "const l = Deno.listen({ hostname: '127.0.0.1', port: 0 });" +
-      "console.log(l.addr.port); await l.accept();";
+      "console.log(String(l.addr.port)); await l.accept();";
     await daemon.client.call("start", {
       name: "listener",
       entrypoint: Deno.execPath(),

@@ -66,7 +66,7 @@ Deno.test("daemon starts, keeps its apps and lets nobody in when its state files
   assertEquals(await tokens(), []);
   const path = `${daemon.home}/procsup.sock`;
   using client = Deno.createHttpClient({ proxy: { transport: "unix", path } });
-  const asked = await fetch("http://localhost/api/v1/processes", {
+  const asked = await fetch("http://procsup/api/v1/processes", {
     client,
     headers: { authorization: `Bearer ${gone.token}` },
   });

@@ -133,7 +133,7 @@ Deno.test("a wrong environment is refused before anything is registered", async 
   for (
     const [config, message] of [
       [{ env_file: "absent.env" }, "absent.env"],
-      [{ increment_env: "PORT" }, '"PORT"'],
+      [{ increment_env: "NEVER_SET" }, '"NEVER_SET"'],
       [{ env: { PORT: "x" }, increment_env: ["PORT"] }, '"PORT"'],
       [{ env: { "A B": "1" } }, "A B"],
       [{ max_memory: "lots" }, "max_memory"],

@@ -179,7 +179,7 @@ Deno.test("REST is the same on the Unix socket", async () => {
     proxy: { transport: "unix", path: `${web.daemon.home}/procsup.sock` },
   });
   const ask = async (path: string, authorization = `Bearer ${web.token}`) => {
-    const response = await fetch(`http://localhost${path}`, { client, headers: { authorization } });
+    const response = await fetch(`http://procsup${path}`, { client, headers: { authorization } });
     return [response.status, await response.json()] as const;
   };
   assertEquals(await ask(P), [200, []]);

@@ -230,7 +230,7 @@ async function program(logDir: string, options: object, end: string) {
     const config = ${JSON.stringify({ logDir, ...options })};
     const manager = await Manager.open(config);
     const app = await manager.start({ name: "app", command: "sleep 1000" });
-    console.log(app.pid);
+    console.log(String(app.pid));
     ${end}`;
   const child = new Deno.Command(Deno.execPath(), {
     args: [

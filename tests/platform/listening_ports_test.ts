@@ -15,7 +15,7 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     const program = "const l = Deno.listen({ hostname: '127.0.0.1', port: 0 });" +
-      "console.log(l.addr.port); await l.accept();";
+      "console.log(String(l.addr.port)); await l.accept();";
     // As under the wrapper: a shell leads the group, the app runs below it.
     await using tree = new Deno.Command("/bin/sh", {
       args: ["-c", `"$0" eval "$1"; :`, Deno.execPath(), program],

@@ -33,7 +33,7 @@ Deno.test("web answers malformed bodies with 4xx on REST and IPC, never 500", as
   for (const [body, statuses] of bodies) {
     const rest = await web.ask("POST", P, body);
     assert(statuses.includes(rest.status), `${rest.status} ${body.slice(0, 60)} ${rest.text}`);
-    const ipc = await fetch("http://localhost/api/start", {
+    const ipc = await fetch("http://procsup/api/start", {
       ...{ client, method: "POST", body },
       headers: { authorization: `Bearer ${web.token}`, "content-type": "application/json" },
     });
@@ -45,7 +45,7 @@ Deno.test("web answers malformed bodies with 4xx on REST and IPC, never 500", as
   for (const body of ["{", "\u0000", deep, "5", "null", '{"__proto__":{"jsonrpc":"2.0","id":1}}']) {
     const { status } = await web.ask("POST", "/mcp", body, accept);
     assertEquals(status, 400, `mcp ${body.slice(0, 60)}`);
-    const ipc = await fetch("http://localhost/ipc", {
+    const ipc = await fetch("http://procsup/ipc", {
       ...{ client, method: "POST", body },
       headers: { authorization: `Bearer ${web.token}`, "content-type": "application/json" },
     });

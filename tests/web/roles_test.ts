@@ -171,14 +171,14 @@ function unixClient(web: TestWeb): Deno.HttpClient {
 function unixStream(web: TestWeb, path: string, token: string): Open {
   const client = unixClient(web);
   const headers = { authorization: `Bearer ${token}` };
-  const asked = fetch(`http://localhost${path}`, { client, headers });
+  const asked = fetch(`http://procsup${path}`, { client, headers });
   return stream(asked.finally(() => client.close()));
 }
 
 function unixAsk(web: TestWeb) {
   return async (path: string, body: unknown, token: string) => {
     using client = unixClient(web);
-    const response = await fetch(`http://localhost${path}`, {
+    const response = await fetch(`http://procsup${path}`, {
       ...{ client, method: "POST", body: JSON.stringify(body) ?? "" },
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     });
