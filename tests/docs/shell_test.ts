@@ -5,6 +5,7 @@
 
 import { assertEquals } from "@std/assert";
 import { parse } from "yaml";
+import { freePort } from "../support/http_load.ts";
 import { programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { type Example, examplesIn } from "./examples.ts";
@@ -132,11 +133,6 @@ Deno.test("what is not run of the examples is printed in them, and named once", 
   const named = Object.values(SKIPPED).flat();
   assertEquals(named.filter((line, at) => !printed.has(line) || named.indexOf(line) !== at), []);
 });
-
-function freePort(): number {
-  using listener = Deno.listen({ port: 0 });
-  return listener.addr.port;
-}
 
 /** A shell script that ends each command with a mark and its exit code. */
 function scriptOf(

@@ -202,7 +202,7 @@ Deno.test("a secret is in the app's environment and nowhere else", async () => {
     entrypoint: /bin/sh
     args: ["-c", 'echo "\${#A} \${#B}"; exec sleep 1000']
     hooks: { post_start: "echo $A >&2; exit 1" }
-    secrets: { A: { file: ${keep}/file }, B: { command: "cat ${keep}/file" } }
+    secrets: { A: { file: ${keep}/file }, B: { command: "cat '${keep}/file'" } }
   broken: { entrypoint: sleep, args: ["1"], autostart: false, secrets: { A: { file: ${keep}/gone } } }
 `.replaceAll("${#", () => "$${#"),
     );

@@ -2,6 +2,7 @@
 
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
+import { freePort } from "../support/http_load.ts";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -156,9 +157,4 @@ function isInstalled(program: string): boolean {
       return false;
     }
   });
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }

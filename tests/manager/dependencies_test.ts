@@ -72,7 +72,7 @@ Deno.test("healthy: met when the checks of the dependency say so", async () => {
   const check = { type: "command", interval: "1s", retries: 1, on_failure: "none" };
   const gate = Deno.makeTempFileSync();
   const { fake, db, api } = pair("healthy", {
-    health_check: { ...check, command: `[ ! -e ${gate} ]` },
+    health_check: { ...check, command: `[ ! -e '${gate}' ]` },
   });
   await using _ = fake;
   await api.start();

@@ -1,4 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
+import { freePort } from "../support/http_load.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { type SocketCalls, SocketPool } from "../../src/platform/sockets.ts";
 import { parseSockets, type SocketAddress } from "../../src/platform/sockets_address.ts";
@@ -61,12 +62,6 @@ Deno.test("SocketPool opens a socket beside one that it may not take up, for its
 });
 
 const linuxOnly = { ignore: Deno.build.os !== "linux" };
-
-/** A port nobody listens on. */
-function freePort(): number {
-  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  return listener.addr.port;
-}
 
 Deno.test("openListener() refuses a port that anybody listens on, unless told it may be ours", () => {
   const [address] = parseSockets([`127.0.0.1:${freePort()}`]);

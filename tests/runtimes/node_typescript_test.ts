@@ -53,7 +53,7 @@ Deno.test("commandLine() asks a Node.js for its version once, and again when it 
   using box = new Sandbox().files("package.json", "a.ts", TSX).installed(["npx"]);
   const install = (version: string, mtime: number) => {
     box.installed(["node"], version);
-    const count = `echo asked >>${box.cwd}/asked\n`;
+    const count = `echo asked >>'${box.cwd}/asked'\n`;
     Deno.writeTextFileSync(`${box.bin}/node`, count, { append: true });
     Deno.utimeSync(`${box.bin}/node`, mtime, mtime);
   };

@@ -72,8 +72,18 @@ export async function request(port: number, hostname = "127.0.0.1"): Promise<str
   return body!.replace(/^[0-9a-f]+\r\n([\s\S]*)\r\n0$/, "$1");
 }
 
-/** A free port on loopback. */
+/**
+ * A free port on loopback, below those that the system gives out: a connection of another test cannot
+ * get it meanwhile.
+ */
 export function freePort(): number {
-  using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
-  return listener.addr.port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    try {
+      Deno.listen({ port, hostname: "127.0.0.1" }).close();
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }

@@ -1,5 +1,6 @@
 /** Debian's sshd on loopback with separate keys, as a stand-in for another machine. */
 
+import { freePort } from "./http_load.ts";
 import { cliIn, type CliResult, programLine, programWords } from "./procsup.ts";
 import { type TempHome, tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
@@ -95,11 +96,6 @@ export class SshServer implements AsyncDisposable {
     await this.#server.status;
     await this.#temp[Symbol.asyncDispose]();
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 function writeFiles(path: string, port: number, home: string): void {
