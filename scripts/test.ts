@@ -15,8 +15,10 @@ const STATIC_STEPS: readonly Step[] = [
   { name: "lint", args: ["lint"] },
   { name: "types", args: ["check", ...present("main.ts", "src", "tests", "scripts")] },
   { name: "layers", args: ["run", "-A", "scripts/check_layers.ts"] },
-  { name: "package", args: ["run", "-A", "scripts/publish.ts", "--dry-run"] },
 ];
+
+/** It checks types, too, and finds those in the cache. */
+const PACKAGE: Step = { name: "package", args: ["run", "-A", "scripts/publish.ts", "--dry-run"] };
 
 /** Most tests wait for children, so one file more than there are cores keeps the cores busy. */
 const JOBS = String(Math.min(8, 1 + navigator.hardwareConcurrency));
@@ -48,10 +50,10 @@ function testStep(args: readonly string[]): Step {
 /** Groups of steps, one after the other; the steps of a group run at the same time. */
 function stepsFor(args: readonly string[]): (readonly Step[])[] {
   const forTests = args.filter((arg) => arg !== "--no-tests");
-  if (args.length > forTests.length) return [STATIC_STEPS];
+  if (args.length > forTests.length) return [STATIC_STEPS, [PACKAGE]];
   if (forTests.length > 0) return [[testStep(forTests)]];
   // Types were checked before, and one mistake must not prevent all tests.
-  return [STATIC_STEPS, [testStep(["--no-check"])]];
+  return [STATIC_STEPS, [PACKAGE, testStep(["--no-check"])]];
 }
 
 async function main(args: readonly string[]): Promise<number> {
