@@ -219,7 +219,7 @@ Deno.test(
       ignore: tmuxMissing(),
       fn: async () => {
         // The terminal's shell has a PATH of its own.
-        const program = `PATH=${server.env.PATH} ${programLine()} ${HOST.join(" ")}`;
+        const program = `PATH='${server.env.PATH}' ${programLine()} ${HOST.join(" ")}`;
         await daemon.startScript("tty", 'while read -r line; do echo "got $line"; done', {
           tty: true,
         });
@@ -241,7 +241,7 @@ Deno.test(
       name: "ssh asks for a passphrase on the terminal, and for none where several machines answer",
       ignore: tmuxMissing(),
       fn: async () => {
-        const program = `PATH=${server.env.PATH} ${programLine()}`;
+        const program = `PATH='${server.env.PATH}' ${programLine()}`;
         await using terminal = await TmuxTerminal.open({ ...server.env, NO_COLOR: "1" });
         const said = { "list many": "running", "logs many -n 1": "1100", "stop none": "none" };
         for (const [words, answer] of Object.entries(said)) {
