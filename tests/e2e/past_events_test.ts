@@ -2,7 +2,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
-import { waitFor } from "../support/wait_for.ts";
+import { readUntil, waitFor } from "../support/wait_for.ts";
 
 Deno.test("events --since tells what happened, over a killed daemon and of apps that are gone", async () => {
   await using daemon = await TestDaemon.start();
@@ -45,8 +45,7 @@ Deno.test("events of an app go on when a scale renames its instance, and keep th
   const stream = await daemon.client.stream("/events?target=api", leave.signal);
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   await daemon.client.call("scale", { target: "api", instances: 2 });
-  let text = "";
-  while (!text.includes('"name":"api:1"')) text += (await reader.read()).value;
+  await readUntil(reader, '"name":"api:1"');
   leave.abort();
   const { stdout } = await daemon.cli("events", "api", "--since", "1h", "-o", "jsonl");
   const names = stdout.trim().split("\n").map((line) => JSON.parse(line).name);

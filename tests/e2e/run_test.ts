@@ -4,7 +4,7 @@ import { takeLock } from "../../src/platform/lock.ts";
 import { isAlive, programLine, programWords } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
-import { waitFor } from "../support/wait_for.ts";
+import { readUntil, waitFor } from "../support/wait_for.ts";
 
 const ORPHANS = 1000;
 
@@ -223,11 +223,10 @@ Deno.test("run prints what an app writes while others wait for it", async () => 
   Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify(file));
   const running = command(["run", "procsup.json"], { cwd: temp.path }).spawn();
   const lines = running.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let seen = "";
-  while (!seen.includes("first | begun")) seen += (await lines.read()).value!;
+  const seen = await readUntil(lines, "first | begun");
   assert(!seen.includes("later"), seen);
   Deno.writeTextFileSync(`${temp.path}/go`, "");
-  while (!seen.includes("later | begun")) seen += (await lines.read()).value!;
+  await readUntil(lines, "later | begun");
   running.kill("SIGTERM");
   await lines.cancel();
   await running.stderr.cancel();

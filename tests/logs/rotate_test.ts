@@ -179,7 +179,9 @@ Deno.test(
     let text = new TextDecoder().decode((await reader.read()).value);
     for (let round = 0; round < 5; round++) await scene.rotate(scene.log, 20_000);
     while (text.length < numbers(20_000).length) {
-      text += new TextDecoder().decode((await reader.read()).value);
+      const { value, done } = await reader.read();
+      assertEquals(done, false);
+      text += new TextDecoder().decode(value);
     }
     await reader.cancel();
     assertEquals(text === numbers(20_000), true);

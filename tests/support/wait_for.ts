@@ -37,3 +37,16 @@ export async function waitFor(
   const wanted = typeof what === "string" ? what : what();
   throw new Error(`Waited ${timeoutMs} ms in vain for ${wanted}${detail}`, { cause });
 }
+
+/** Reads texts until they include `wanted`, and returns them; fails when they end before. */
+export async function readUntil(
+  reader: ReadableStreamDefaultReader<string>,
+  wanted: string,
+): Promise<string> {
+  for (let text = "";;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`The end came before ${JSON.stringify(wanted)}, after: ${text}`);
+    text += value;
+    if (text.includes(wanted)) return text;
+  }
+}
