@@ -30,7 +30,7 @@ export class ProcessLimit implements Disposable {
 
   /** Removes the limit. */
   lift(): void {
-    if (this.#group === undefined) return this.#limitUser("unlimited");
+    if (this.#group === undefined) return this.#limitUser(mostOf(this.#pid));
     Deno.writeTextFileSync(`${this.#group}/pids.max`, "max");
   }
 
@@ -55,6 +55,12 @@ export class ProcessLimit implements Disposable {
     }).outputSync();
     if (!success) throw new Error("prlimit failed");
   }
+}
+
+/** The most processes that the user may allow a process. */
+function mostOf(pid: number): string {
+  const limits = Deno.readTextFileSync(`/proc/${pid}/limits`);
+  return /^Max processes +\S+ +(\S+)/m.exec(limits)![1]!;
 }
 
 /** The path for a new control group; undefined if none can be created. */
