@@ -28,11 +28,10 @@ async function assertRestored(terminal: TmuxTerminal, code: number): Promise<voi
   await terminal.sees((screen) => /^same modes/m.test(screen));
 }
 
-/** Pid of the view that runs in a terminal's shell. */
+/** Pid of the view: it leads the group in the foreground of the terminal, under one shell or two. */
 async function pidIn(terminal: TmuxTerminal): Promise<number> {
-  const shell = await terminal.variable("pane_pid");
-  const children = Deno.readTextFileSync(`/proc/${shell}/task/${shell}/children`);
-  return Number(children.trim().split(" ")[0]);
+  const stat = Deno.readTextFileSync(`/proc/${await terminal.variable("pane_pid")}/stat`);
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[5]);
 }
 
 /** Number of the last line that is shown, 0 without any. */
