@@ -17,7 +17,7 @@ const STATIC_STEPS: readonly Step[] = [
   { name: "layers", args: ["run", "-A", "scripts/check_layers.ts"] },
 ];
 
-/** It checks types, too, and finds those in the cache. */
+/** Also checks types: run it after `types`, whose results it finds in the cache. */
 const PACKAGE: Step = { name: "package", args: ["run", "-A", "scripts/publish.ts", "--dry-run"] };
 
 /** Most tests wait for children, so one file more than there are cores keeps the cores busy. */
@@ -38,9 +38,9 @@ function testStep(args: readonly string[]): Step {
     args: ["test", "-A", "--parallel", ...args, ...(named ? [] : ["tests"])],
     env: {
       DENO_JOBS: Deno.env.get("DENO_JOBS") ?? JOBS,
-      // What the tests start writes to pipes, where colours change the text.
+      // The programs under test write to pipes, where colours would change the text.
       FORCE_COLOR: "",
-      // No proxy for the tests' own requests to this machine.
+      // The tests' own requests to this machine bypass proxies.
       ...{ NO_PROXY: THIS_MACHINE, no_proxy: THIS_MACHINE },
     },
     live: true,

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly status: number;
 }
 
-/** Runs a step in `root` and prints its result; all at once, if it is not live, beside others. */
+/** Runs a step in `root`. Unless it is live, prints everything at its end: others may run meanwhile. */
 export async function runStep(root: string, step: Step): Promise<Outcome> {
   const heading = `== ${step.name}: deno ${step.args.join(" ")}`;
   if (step.live) console.log(heading);

@@ -70,7 +70,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
     ? `it does not answer after ${PATIENCE_MS / 1000}s`
     : `it ended with exit code ${exitCode}`;
   throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
-    hint: `See what it says in the foreground: procsup daemon --home ${shellWord(home)}`,
+    hint: `Run it in the foreground to see its messages: procsup daemon --home ${shellWord(home)}`,
   });
 }
 

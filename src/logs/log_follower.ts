@@ -40,9 +40,9 @@ export class LogFollower {
   #changed = false;
   #onChange = () => {};
   #readAt = -Infinity;
-  /** Whether to wait at the end for more. */
+  /** Whether to wait for more output at the end. */
   #follow: boolean;
-  /** Whether the end is that of the file when it was opened. */
+  /** Whether to stop at the end that the file had when it was opened. */
   #isBounded: boolean;
 
   constructor(
@@ -126,7 +126,7 @@ export class LogFollower {
     this.#cursor.end = Infinity;
   }
 
-  /** What follows ends at the current end of the file. */
+  /** Stops following: reading ends at the current end of the file. */
   finish(): void {
     this.#follow = false;
     this.#wake?.();

@@ -47,7 +47,7 @@ export function addressText({ hostname, port }: ListenAddress): string {
 }
 
 /** Whether only this machine can reach it. */
-export function isLoopback({ hostname }: ListenAddress): boolean {
+export function isLoopback({ hostname }: Pick<ListenAddress, "hostname">): boolean {
   return hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 

@@ -6,6 +6,7 @@
  */
 
 import { isLinux } from "./os.ts";
+import { variablesOf } from "./process_environment.ts";
 import { lookAt } from "./stat.ts";
 
 /** Search path for programs of the system. */
@@ -116,43 +117,33 @@ function renamed({ argv, env }: Program, set: readonly string[]): Program {
   return { argv: [...first, ...program], env: handed };
 }
 
-/** The run id among the words of `env`, which no command of a user has there. */
+/** Identifies our `env -S`: a user's own command never contains this. */
 const RUN_ID_WORD = "PROCSUP_RUN_ID=${PROCSUP_RUN_ID}";
 
 /**
- * What `startedByShell()` was given, from the arguments and environment of the process that it
- * started. Words before those of ours stay, and so does an environment that has its own names again.
+ * Undoes `startedByShell()`: returns the original program, from the arguments and the environment of
+ * the process. Keeps words before ours, and an environment that has its own names already.
  */
 export function givenProgram({ argv, env }: Program): Program & { readonly user?: OtherUser } {
   const at = argv.findIndex((word, at) => argv[at - 1] === "-S" && word.includes(RUN_ID_WORD));
   if (at === -1) return { argv, env };
-  const before = argv.slice(0, at - 3);
-  const change = before.indexOf("--reuid");
-  const [, uid, , gid] = change === -1 ? [] : before.splice(change - 1).slice(1);
+  const change = argv.slice(0, at).indexOf("--reuid");
+  const [uid, gid] = [argv[change + 1], argv[change + 3]].map(Number);
   const [nice, , , path] = argv.slice(at + 1);
   const program = nice === systemProgram("nice") && path?.includes("=") ? at + 4 : at + 1;
   return {
-    argv: [...before, ...argv.slice(program)],
-    env: underOwnNames(env, argv[at]!.split(" ").slice(1)),
-    ...uid !== undefined && { user: { uid: Number(uid), gid: Number(gid) } },
+    argv: [...argv.slice(0, change === -1 ? at - 3 : change - 1), ...argv.slice(program)],
+    env: underOwnNames(env, argv[at]!.split(" ")),
+    ...change !== -1 && { user: { uid: uid!, gid: gid! } },
   };
 }
 
-/** Restores the names of `handed`, by the words that `env` got for it. */
+/** Restores the names in `handed`, using the words that `env -S` received. */
 function underOwnNames(handed: Program["env"], words: readonly string[]): Program["env"] {
-  const own: Record<string, string> = {};
-  for (const word of words) {
-    const [, other, name = other!] = /^(?:\$\{(e\d+)\}|(\w+)=.*)$/.exec(word)!;
-    const value = handed[name];
-    if (other === undefined) {
-      if (value !== undefined) own[name] = value;
-      continue;
-    }
-    const at = value?.indexOf("=") ?? -1;
-    if (at === -1) return handed;
-    own[value!.slice(0, at)] = value!.slice(at + 1);
-  }
-  return own;
+  const others = words.flatMap((word) => /^\$\{(e\d+)\}$/.exec(word)?.[1] ?? []);
+  if (!others.every((name) => handed[name]?.includes("="))) return handed;
+  const kept = Object.entries(handed).filter(([name]) => words.includes(`${name}=\${${name}}`));
+  return { ...Object.fromEntries(kept), ...variablesOf(others.map((name) => handed[name]!)) };
 }
 
 let splits: boolean | undefined;

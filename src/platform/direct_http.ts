@@ -1,21 +1,23 @@
-/** HTTP requests that no proxy is for. */
+/** HTTP requests that bypass proxies. */
+
+import { isLoopback } from "../model/listen_address.ts";
 
 const PROXY = /^(https?|all)_proxy$/i;
 
 let direct: { readonly client?: Deno.HttpClient } | undefined;
 
 /**
- * Makes `fetch()` ignore the proxies of the environment. The runtime has no option for it, but reads
- * the variables when it makes a client: https://github.com/denoland/deno/issues/28385.
+ * Options that make `fetch()` ignore the proxy variables. The runtime has no such option, but it reads
+ * the variables when it creates a client: https://github.com/denoland/deno/issues/28385.
  */
 export function withoutProxy(): { readonly client?: Deno.HttpClient } {
   return direct ??= directClient();
 }
 
-/** The same for a URL on this machine; any other may need its proxy. */
+/** The same if the URL is on this machine. Other URLs may need the proxy. */
 export function withoutProxyHere(url: string): { readonly client?: Deno.HttpClient } {
-  const { hostname } = new URL(url);
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? withoutProxy() : {};
+  const hostname = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+  return hostname === "localhost" || isLoopback({ hostname }) ? withoutProxy() : {};
 }
 
 function directClient(): { readonly client?: Deno.HttpClient } {

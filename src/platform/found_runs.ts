@@ -4,7 +4,7 @@ import type { Run } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
 import { givenProgram, type OtherUser } from "./as_user.ts";
 import { pathsIn } from "./paths.ts";
-import { textsOf } from "./process_environment.ts";
+import { textsOf, variablesOf } from "./process_environment.ts";
 import { processesByRunId } from "./process_scan.ts";
 import { processRow, userOf } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
@@ -53,19 +53,21 @@ function foundRun(
     const row = processRow(wrapperPid);
     // For a moment the app's own process has the same arguments, but it leads no group.
     if (words?.folder !== files.folder || row?.pgid !== wrapperPid || row.zombie) return undefined;
-    const environ = variables(textsOf(`/proc/${wrapperPid}/environ`));
-    const given = givenProgram({ argv: words.command, env: environ });
     const logs = ownLogs(words, pathsIn(dirname(files.folder)).apps);
     const pid = files.read(runId, "pid") ?? 0;
+    const { argv, env, user } = givenProgram({
+      argv: words.command,
+      env: environmentOf(runId, wrapperPid, pid),
+    });
     return {
       run: { runId, wrapperPid, wrapperStart: row.start, bootId, ...logs },
       pid,
       startedAt: files.writtenAt(runId, "pid").getTime(),
       name: words.name,
-      command: commandOf(given.argv, pid),
+      command: commandOf(argv, pid),
       cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
-      env: environmentOf(runId, pid, words) ?? given.env,
-      ...given.user && { user: given.user },
+      env,
+      ...user && { user },
     };
   } catch {
     // It ended meanwhile.
@@ -88,21 +90,9 @@ function commandOf(command: readonly string[], pid: number): readonly string[] {
   return isShown ? own : command;
 }
 
-/** The app's environment, unless it has overwritten it. */
-function environmentOf(
-  runId: string,
-  pid: number,
-  { command }: WrapperWords,
-): FoundRun["env"] | undefined {
-  const { env } = givenProgram({ argv: command, env: variables(textsOf(`/proc/${pid}/environ`)) });
-  return env.PROCSUP_RUN_ID === runId && env.PROCSUP_NAME !== undefined ? env : undefined;
-}
-
-function variables(texts: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    texts.filter((text) => text.indexOf("=") > 0).map((text) => {
-      const at = text.indexOf("=");
-      return [text.slice(0, at), text.slice(at + 1)];
-    }),
-  );
+/** The app's environment, or the wrapper's if the app has overwritten its own. */
+function environmentOf(runId: string, wrapperPid: number, pid: number): Record<string, string> {
+  const own = variablesOf(textsOf(`/proc/${pid}/environ`));
+  const isShown = own.PROCSUP_RUN_ID === runId && own.PROCSUP_NAME !== undefined;
+  return isShown ? own : variablesOf(textsOf(`/proc/${wrapperPid}/environ`));
 }

@@ -39,6 +39,16 @@ export function textsOf(path: string): string[] {
   return decoder.decode(readProcInto(buffer, path)).split("\0").slice(0, -1);
 }
 
+/** Environment variables from `NAME=value` texts. Ignores other texts. */
+export function variablesOf(texts: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    texts.filter((text) => text.indexOf("=") > 0).map((text) => {
+      const at = text.indexOf("=");
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );
+}
+
 /** Its start, valid until the next call. Undefined if the process is gone or not ours to read. */
 function environmentOf(pid: number): Uint8Array | undefined {
   const own = readProcInto(buffer, `/proc/${pid}/environ`);

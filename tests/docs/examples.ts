@@ -2,11 +2,9 @@
 
 import { fromFileUrl } from "@std/path/posix";
 
-/** The root of the repository. */
-export const ROOT = fromFileUrl(import.meta.resolve("../../"));
-
-/** The same as a URL. */
+/** The root of the repository, as a URL and as a path. */
 export const ROOT_URL = import.meta.resolve("../../");
+export const ROOT = fromFileUrl(ROOT_URL);
 
 /** A fenced block. */
 export interface Example {

@@ -95,7 +95,7 @@ async function rollBack(
     });
   }
   throw new ProcsupError("start_failed", `${why}; the old daemon is back and no app was touched`, {
-    hint: `See what it says: tail ${shellWord(`${home}/daemon.log`)}`,
+    hint: `Read its log: tail ${shellWord(`${home}/daemon.log`)}`,
     cause,
   });
 }
