@@ -82,6 +82,9 @@ curl -H "Authorization: Bearer $TOKEN" \\
     "`GET /events` streams new events. `GET /events/history` answers with those on record, filtered " +
     "by target, time, type and words; `next` of its answer, given as `before`, continues with " +
     "older ones.",
+    "A name means every process that has or had it. An id means one process. A tag, namespace or " +
+    "label means the processes that have it, in a stream also those that come later; past events " +
+    "of deleted processes are found by name only.",
     "The command line, REST, the WebSocket, the library and the client have the same events.",
     table(
       ["Type", "Happens when"],

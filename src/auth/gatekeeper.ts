@@ -1,4 +1,4 @@
-/** Authenticates requests, and ends sessions and streams whose credential is revoked. */
+/** Authenticates requests, and ends sessions and streams whose credential is revoked or expires. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/ended_by.ts";
@@ -60,7 +60,8 @@ export class Gatekeeper {
   /** Identifies the sender by its session or by the daemon's own token. Undefined: not authenticated yet. */
   recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
     if (authorization === undefined) {
-      return this.#bySession({ session: sessionIn(cookie) ?? "", secret });
+      const session = sessionIn(cookie, this.sessions.cookie) ?? "";
+      return this.#bySession({ session, secret });
     }
     return this.#parts.isOwner(authorization)
       ? { name: "", role: "admin", via: "token", credential: this.#owner, account: "" }
@@ -125,10 +126,20 @@ export class Gatekeeper {
     this.signOut();
   }
 
-  /** Calls `act` when the credential is revoked, or now if it was. Returns an unsubscribe function. */
+  /**
+   * Calls `act` when the credential is revoked or expires, or now if it did. Returns an unsubscribe
+   * function.
+   */
   whenRevoked(principal: Principal, act: () => void): () => void {
     if (!this.#isValid(principal)) act();
-    return this.#revocations.subscribe(principal.credential, act);
+    const { via, credential } = principal;
+    const unsubscribe = this.#revocations.subscribe(credential, act);
+    if (via !== "cookie") return unsubscribe;
+    const cancel = this.sessions.whenExpired(credential, act);
+    return () => {
+      unsubscribe();
+      cancel();
+    };
   }
 
   #isValid({ name, via, credential }: Principal): boolean {
@@ -180,7 +191,7 @@ function tokenCredential(name: string): string {
 }
 
 /**
- * Ends a stream when the credential of its reader is revoked. `last` makes the last item, which tells
+ * Ends a stream when the credential of its reader is revoked or expires. `last` makes the last item, which tells
  * the reader why: a stream that breaks off means that the daemon is gone.
  */
 export function untilRevoked<T>(
@@ -191,7 +202,8 @@ export function untilRevoked<T>(
     readonly last?: (error: ErrorJson) => T;
   },
 ): ReadableStream<T> {
-  const error = new ProcsupError("unauthorized", "The token was revoked");
+  const reason = principal.via === "cookie" ? "The session has ended" : "The token was revoked";
+  const error = new ProcsupError("unauthorized", reason);
   return endedBy(
     stream,
     (end) => gatekeeper.whenRevoked(principal, () => end(last?.(errorJson(error)))),

@@ -6,7 +6,8 @@
 
 import { sameText } from "../model/same_text.ts";
 import { getCookies, setCookie } from "../npm/http.js";
-import { type Clock, systemClock } from "../platform/clock.ts";
+import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
+import { checksum } from "../platform/state_file.ts";
 import type { Principal } from "./principal.ts";
 
 /** How long a sign-in link is valid. */
@@ -15,7 +16,7 @@ export const CODE_MS = 60_000;
 /** How long a session lasts. */
 export const SESSION_MS = 24 * 3_600_000;
 
-export const COOKIE = "procsup_session";
+const COOKIE = "procsup_session";
 
 export const SECRET_HEADER = "procsup-session";
 
@@ -46,15 +47,22 @@ export interface OpenSession extends Session, SessionKeys {}
 
 /** Valid codes and sessions. */
 export class Sessions {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<Clock, "now" | "after">;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
   readonly #sessions = new Map<string, Session>();
   readonly #changed: () => void;
+  /** Name of the cookie. */
+  readonly cookie: string;
 
-  /** `changed` is called after a session was opened or ended. */
-  constructor(clock: Pick<Clock, "now"> = systemClock, changed: () => void = () => {}) {
+  /** `changed` is called after a session was opened or ended. `daemon` names the cookie. */
+  constructor(
+    clock: Pick<Clock, "now" | "after"> = systemClock,
+    changed: () => void = () => {},
+    daemon?: string,
+  ) {
     this.#clock = clock;
     this.#changed = changed;
+    this.cookie = cookieName(daemon);
   }
 
   /** Creates a one-time code, by default for the owner of the daemon. */
@@ -95,6 +103,20 @@ export class Sessions {
     return false;
   }
 
+  /** Calls `act` when a valid session expires. Returns a function that cancels this. */
+  whenExpired(session: string, act: () => void): Cancel {
+    const found = this.#sessions.get(session);
+    if (found === undefined) return () => {};
+    let cancel: Cancel;
+    const wait = () => {
+      // Once more if the machine's clock was set back meanwhile.
+      const over = () => this.has(session) ? wait() : act();
+      cancel = this.#clock.after(found.until - this.#clock.now() + 1, over);
+    };
+    wait();
+    return () => cancel();
+  }
+
   /** All valid sessions. */
   list(): OpenSession[] {
     return [...this.#sessions].map(([session, rest]) => ({ session, ...rest }))
@@ -116,11 +138,19 @@ export class Sessions {
   }
 }
 
-/** The session in a `Cookie` header. */
-export function sessionIn(header: string | undefined): string | undefined {
+/**
+ * The name of a daemon's cookie. Browsers send a cookie to every port of a host: daemons with the same
+ * name would sign each other out. Not by port: a tunnel of ssh has another one.
+ */
+export function cookieName(daemon?: string): string {
+  return daemon === undefined ? COOKIE : `${COOKIE}_${checksum(daemon)}`;
+}
+
+/** The session in a `Cookie` header, by the name of the cookie. */
+export function sessionIn(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
   try {
-    return getCookies(new Headers({ cookie: header }))[COOKIE];
+    return getCookies(new Headers({ cookie: header }))[name];
   } catch {
     // The header also has the cookies of other programs on this host, which may be malformed.
     return undefined;
@@ -128,10 +158,14 @@ export function sessionIn(header: string | undefined): string | undefined {
 }
 
 /** The `Set-Cookie` header that signs in, or out if there is no session. `origin` is that of the page. */
-export function sessionCookie(session: string | undefined, origin: string | undefined): string {
+export function sessionCookie(
+  name: string,
+  session: string | undefined,
+  origin: string | undefined,
+): string {
   const headers = new Headers();
   setCookie(headers, {
-    name: COOKIE,
+    name,
     value: session ?? "",
     path: "/",
     maxAge: session === undefined ? 0 : SESSION_MS / 1000,

@@ -75,10 +75,15 @@ export class Output {
     writeAll(Deno.stderr, back + lines.map((line) => `${terminalText(line, false)}\n`).join(""));
   }
 
+  /** Whether the format is for people. */
+  get isForPeople(): boolean {
+    return this.format === "table" || this.format === "wide";
+  }
+
   /** Prints a success line to stdout if the format is for people; nothing with `--quiet`. */
   done(text: string): void {
     if (this.quiet) return;
-    if (this.format === "table" || this.format === "wide") this.data(text);
+    if (this.isForPeople) this.data(text);
     else this.note(text);
   }
 

@@ -47,7 +47,7 @@ function showing(
   inPlace: boolean,
 ): (processes: readonly ProcessJson[], below?: string) => void {
   if (forPrograms(output)) return changesAsLines(output);
-  if (output.format !== "table" && output.format !== "wide") {
+  if (!output.isForPeople) {
     throw new ProcsupError("bad_request", `Cannot watch with -o ${output.format}`, {
       hint: "procsup list --watch -o jsonl",
     });

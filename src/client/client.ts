@@ -12,7 +12,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { lineOptions, refuseUnknown, stopOptions } from "../library/known_keys.ts";
+import { lineOptions, optionsOf, refuseUnknown, stopOptions } from "../library/known_keys.ts";
 import { hintText, inLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
@@ -103,18 +103,20 @@ export class Client extends ProcessHost {
   }
 
   /** Stops and starts. */
-  override async restart(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
-    await this.#call("restart", { target, wait }, options);
+  override async restart(target: string, options: StartOptions = {}): Promise<void> {
+    const { wait, signal } = optionsOf("start", options);
+    await this.#call("restart", { target, wait }, { signal });
   }
 
   /** Reloads gracefully. */
-  override async reload(target: string, { wait, ...options }: StartOptions = {}): Promise<void> {
-    await this.#call("reload", { target, wait }, options);
+  override async reload(target: string, options: StartOptions = {}): Promise<void> {
+    const { wait, signal } = optionsOf("start", options);
+    await this.#call("reload", { target, wait }, { signal });
   }
 
   /** Reloads the instances of a process in batches. Stops at the first failure. */
   override async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
-    const { signal, ...rolling } = options;
+    const { signal, ...rolling } = optionsOf("rolling", options);
     await this.#call("rolling_reload", { target, ...rollingKeys(rolling) }, { signal });
   }
 
@@ -125,8 +127,9 @@ export class Client extends ProcessHost {
   async reconfigure(
     target: string,
     config: ConfigChanges,
-    { replace = false, signal, ...rolling }: ReconfigureOptions = {},
+    { replace = false, ...options }: ReconfigureOptions = {},
   ): Promise<ReconfigureResult> {
+    const { signal, ...rolling } = optionsOf("rolling", options);
     const payload = { target, replace, config: wireConfig(config), ...rollingKeys(rolling) };
     return camelKeys(await this.#call("reconfigure", payload, { signal }));
   }
@@ -135,9 +138,10 @@ export class Client extends ProcessHost {
   override async scale(
     name: string,
     instances: number | string,
-    { wait, ...options }: StartOptions = {},
+    options: StartOptions = {},
   ): Promise<void> {
-    await this.#call("scale", { target: name, instances, wait }, options);
+    const { wait, signal } = optionsOf("start", options);
+    await this.#call("scale", { target: name, instances, wait }, { signal });
   }
 
   /** Sends a signal, by name or number, to the apps' main processes. */
@@ -170,10 +174,11 @@ export class Client extends ProcessHost {
    */
   override async wait(
     target: string,
-    { for: point, timeout, ...options }: WaitOptions = {},
+    options: WaitOptions = {},
   ): Promise<readonly ProcessInfo[]> {
+    const { for: point, timeout, signal } = optionsOf("wait", options);
     const payload = { target, for: point, timeout: durationText(timeout) };
-    return (await this.#call("wait", payload, options)).map(processInfo);
+    return (await this.#call("wait", payload, { signal })).map(processInfo);
   }
 
   /** Explains the state of a process. */
@@ -203,8 +208,9 @@ export class Client extends ProcessHost {
   }
 
   /**
-   * Lines of logs, merged by time over streams and processes. Followed, the stream ends when the
-   * processes are removed; it fails with `closed` if the daemon goes away.
+   * Lines of logs, merged by time over streams and processes. With `follow`, those of processes that
+   * come later are included; the stream ends when all of its processes are removed (unless the
+   * target is `all`), and fails with `closed` if the daemon goes away.
    */
   override lines(target: string, options: LineOptions = {}): ReadableStream<OutputLine> {
     const { signal, newOnly, stream, tail = 0, follow = false, ...filter } = this.#now(() =>
@@ -225,7 +231,10 @@ export class Client extends ProcessHost {
   }
 
   /** Events of processes from now on. */
-  async events({ target, signal }: EventQuery = {}): Promise<ReadableStream<ProcessChange>> {
+  async events(
+    { target, ...options }: EventQuery = {},
+  ): Promise<ReadableStream<ProcessChange>> {
+    const { signal } = optionsOf("call", options);
     if (target !== undefined) checkTarget(target);
     const read = (change: ChangeJson) => processChange(change);
     return await this.#open("events", searchOf({ target }), signal, { forEver: true, read });
@@ -270,8 +279,9 @@ export class Client extends ProcessHost {
   /**
    * Saves the list of processes; returns their number. Throws `wrong_state` if the list is empty.
    */
-  override async save({ allowEmpty, ...options }: SaveOptions = {}): Promise<number> {
-    return (await this.#call("save", { allow_empty: allowEmpty }, options)).count;
+  override async save(options: SaveOptions = {}): Promise<number> {
+    const { allowEmpty, signal } = optionsOf("save", options);
+    return (await this.#call("save", { allow_empty: allowEmpty }, { signal })).count;
   }
 
   /** Restores the saved processes. */
@@ -283,31 +293,31 @@ export class Client extends ProcessHost {
   /** Registers a process. */
   protected override async launch(
     config: ProcessConfigInput,
-    { start, wait, ...options }: LaunchOptions,
+    { start, wait, signal }: LaunchOptions,
   ): Promise<ProcessInfo> {
     const payload = { config: this.#now(() => newConfig(config)), start, wait };
-    return processInfo(await this.#call("add", payload, options));
+    return processInfo(await this.#call("add", payload, { signal }));
   }
 
   /** Starts processes that exist. */
   protected override async startAgain(
     target: string,
-    { wait, ...options }: StartOptions,
+    { wait, signal }: StartOptions,
   ): Promise<ProcessInfo> {
-    return processInfo(await this.#call("start", { target, wait }, options));
+    return processInfo(await this.#call("start", { target, wait }, { signal }));
   }
 
   /** Applies configurations to processes. */
   protected override async bringTo(
     configs: readonly ProcessConfigInput[],
-    { wait, ...options }: StartOptions,
+    { wait, signal }: StartOptions,
   ): Promise<void> {
     const processes = this.#now(() => configs.map((config) => literal(newConfig(config))));
-    const { errors } = await this.#call("start_all", { config: { processes }, wait }, options);
+    const { errors } = await this.#call("start_all", { config: { processes }, wait }, { signal });
     if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   }
 
-  /** A whole log of a process. In a large one, lines longer than 64 KiB are split. */
+  /** A whole log of a process. In a large one, every line ends with `\n` alone. */
   protected override async output(
     target: string,
     stream: LogStream,
@@ -317,7 +327,7 @@ export class Client extends ProcessHost {
     const { logs } = await this.#call("logs", payload, options);
     if (new TextEncoder().encode(logs).length < MAX_BYTES) return logs;
     const lines = await Array.fromAsync(this.lines(target, { stream, ...options }));
-    return lines.map(({ line }) => line).join("\n");
+    return lines.map(({ line, partial }) => partial ? line : `${line}\n`).join("");
   }
 
   async #call<N extends VerbName>(
@@ -326,6 +336,7 @@ export class Client extends ProcessHost {
     options: CallOptions,
   ): Promise<Output<N>> {
     try {
+      optionsOf("call", options);
       const fields = payload as Fields;
       if ("target" in fields) checkTarget(fields.target);
       if (name.startsWith("cron_") && "name" in fields) checkTarget(fields.name);

@@ -173,7 +173,8 @@ export function interpolate(text: string, lookup: Lookup): string {
     const value = lookup(name, fallback);
     if (fallback !== undefined) return value || fallback;
     if (value === undefined) {
-      throw new Error(`the variable ${name} is not set: set it, or write \${${name}:-default}`);
+      const ways = `write \${${name}:-default}, or $\${${name}} to leave it as it is`;
+      throw new Error(`the variable ${name} is not set: set it, ${ways}`);
     }
     return value;
   });

@@ -136,7 +136,7 @@ const PAIR = /^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*
 async function readToml(file: string, text: string): Promise<ConfigDocument> {
   const { parse, TomlError } = await import("smol-toml");
   try {
-    return { file, text, value: parse(text), places: tomlPlaces(text) };
+    return { file, text, value: withTextDates(parse(text)), places: tomlPlaces(text) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const what = error.message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
@@ -146,6 +146,16 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
       place: placeAt(file, text, { offset, length: 1 }),
     });
   }
+}
+
+/** Dates as text: no key takes a date, and in an `env` the text is meant. */
+function withTextDates(value: unknown, depth = 0): unknown {
+  if (value instanceof Date) return value.toISOString();
+  const inner = (item: unknown) => withTextDates(item, depth + 1);
+  // What is deeper is refused later, with its place.
+  if (!isMap(value) && !Array.isArray(value) || depth > MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map(inner);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]));
 }
 
 /** Strings and comments. An unclosed string matches too, which keeps the search linear. */

@@ -20,6 +20,7 @@ const IMPORTABLE =
  */
 const RUNNER = `
 const [file, folder, url] = Deno.args;
+const before = Deno.env.toObject();
 const text = Deno.readTextFileSync(file);
 // PM2 reads its JSON as an expression: comments and bare keys are possible.
 const source = /\\.json$/.test(file) ? "module.exports = (" + text + "\\n)" : text;
@@ -40,15 +41,35 @@ if (isCommon) {
 }
 if (typeof value === "function") value = value();
 value = await value;
-console.log(${JSON.stringify(MARK)} + (JSON.stringify(value) ?? "null"));
+const set = Object.entries(Deno.env.toObject()).filter(([name, text]) => before[name] !== text);
+console.log(${
+  JSON.stringify(MARK)
+} + JSON.stringify({ value: value ?? null, set: Object.fromEntries(set) }));
 `;
 
-/** The value that a module exports. Throws `ConfigProblem`, also when the time limit passes. */
+/** What running a module gives. */
+export interface ModuleRun {
+  /** The value that it exports. */
+  readonly value: unknown;
+  /** The variables that it set in its own environment, as dotenv does. */
+  readonly set: Readonly<Record<string, string>>;
+}
+
+/** The value that a module exports. Throws as `runModule()` does. */
 export async function readModule(
   file: string,
   env: Readonly<Record<string, string>>,
-  timeoutMs = TIMEOUT_MS,
+  timeoutMs?: number,
 ): Promise<unknown> {
+  return (await runModule(file, env, timeoutMs)).value;
+}
+
+/** Runs a module. Throws `ConfigProblem`, also when the time limit passes. */
+export async function runModule(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<ModuleRun> {
   const child = new Deno.Command(denoProgram(file, env), {
     // Read access only: no network, writing, programs or remote code.
     args: [

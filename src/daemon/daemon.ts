@@ -75,7 +75,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
-  supervisor.registry.onRenamed = (from, to) => history.renamed(from, to);
+  supervisor.registry.watch(({ name }, before) => before && history.renamed(before, name));
   const context = daemonContext(supervisor, paths, { endDaemon, warn, webhooks, journal, history });
   served.web = context.web;
   // A daemon has no terminal: SIGHUP reloads its files.

@@ -174,10 +174,10 @@ function untilDenied(
 function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
   const target = c.req.query("target") ?? "all";
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const isNamed = supervisor.named(target);
+  const isWanted = supervisor.registry.matcher(target);
   const since = Date.parse(c.req.query("since") ?? "");
   const events = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
-  return changesOf(events, isNamed);
+  return changesOf(events, isWanted);
 }
 
 /** One JSON value per line. The headers are sent at once, so that a client knows it is connected. */

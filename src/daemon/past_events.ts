@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { parseRange } from "../model/time_spec.ts";
-import { baseName } from "../model/name.ts";
+import { isNameOf } from "../model/target.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { Input, Output } from "../protocol/verbs/types.ts";
 import type { ActionContext } from "./actions/context.ts";
@@ -16,10 +16,10 @@ export async function pastEvents(
   { target = "all", since, until, type, search = "", before, limit }: Input<"events">,
 ): Promise<Output<"events">> {
   const range = parseRange({ since, until }, Date.now());
-  const { isNamed, unknown } = wantedNames(supervisor, target);
+  const { matches, unknown } = matcherFor(supervisor, target);
   const words = search.toLowerCase().split(/\s+/);
   const wanted = (event: ChangeJson) => {
-    if (!isNamed(event.name) || (type !== undefined && event.type !== type)) return false;
+    if (!matches(event) || (type !== undefined && event.type !== type)) return false;
     const text = `${event.name} ${event.type} ${event.reason}`.toLowerCase();
     return words.every((word) => text.includes(word));
   };
@@ -37,33 +37,31 @@ export async function pastEvents(
     events.push(event);
     next = place;
   }
-  if (unknown !== undefined && events.length === 0 && !await isOnRecord(journal, isNamed)) {
+  if (unknown !== undefined && events.length === 0 && !await isOnRecord(journal, matches)) {
     throw unknown;
   }
   return { events: events.reverse(), truncated: false };
 }
 
-/** Whether the journal has events of processes with these names. */
+/** Whether the journal has any of these events. */
 async function isOnRecord(
   journal: ActionContext["journal"],
-  isNamed: (name: string) => boolean,
+  wanted: (event: ChangeJson) => boolean,
 ): Promise<boolean> {
   const query = { since: -Infinity, until: Infinity };
-  const found = journal.newest({ ...query, wanted: ({ name }) => isNamed(name) });
-  for await (const _ of found) return true;
+  for await (const _ of journal.newest({ ...query, wanted })) return true;
   return false;
 }
 
-/** The names that a target means. With `unknown`, no such process exists, but one may have existed. */
-function wantedNames(
-  supervisor: ActionContext["supervisor"],
+/** A test for the events of a target. With `unknown`, no such process exists, but one may have existed. */
+function matcherFor(
+  { registry }: ActionContext["supervisor"],
   target: string,
-): { readonly isNamed: (name: string) => boolean; readonly unknown?: ProcsupError } {
+): { readonly matches: (event: ChangeJson) => boolean; readonly unknown?: ProcsupError } {
   try {
-    return { isNamed: supervisor.named(target) };
+    return { matches: registry.matcher(target) };
   } catch (error) {
     if (!(error instanceof ProcsupError) || error.code !== "process_not_found") throw error;
-    const isNamed = (name: string) => name === target || baseName(name) === target;
-    return { isNamed, unknown: error };
+    return { matches: ({ name }) => isNameOf(target, name), unknown: error };
   }
 }

@@ -25,7 +25,7 @@ export function webBackend(
     shutdownNotice,
     dispatch: (action, payload) => dispatch(context(), action, payload),
     events: (signal) => supervisor.events(signal),
-    named: (target) => supervisor.named(target),
+    matcher: (target) => supervisor.registry.matcher(target),
     // Without positions the stream has lines only.
     streamLogs: (query, options) =>
       streamLogs(context(), query, options) as Promise<ReadableStream<LogBatch>>,

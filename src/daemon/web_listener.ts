@@ -29,7 +29,7 @@ import { CODE_MS, Sessions } from "../auth/sessions.ts";
 import { keepSessions, restoreSessions } from "./kept_sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
-import { Turns } from "./turns.ts";
+import { Turns } from "../platform/turns.ts";
 import { forgetWeb, recallWeb, rememberWeb } from "./web_memory.ts";
 
 export interface WebListenerParts {
@@ -39,6 +39,9 @@ export interface WebListenerParts {
   readonly warn: (message: string) => void;
   readonly mounts?: Readonly<Record<string, Mount>>;
 }
+
+/** Time to answer the current requests after a change or a stop, which one of them may have asked for. */
+const ANSWER_MS = 60_000;
 
 const UNSET: WebSettings = {
   listen: DEFAULT_LISTEN,
@@ -52,10 +55,12 @@ export class WebListener {
   /** Named tokens, in addition to the daemon's own. */
   readonly tokens: NamedTokens;
   readonly #parts: WebListenerParts;
-  readonly #sessions = new Sessions(systemClock, () => this.#keepSessions());
+  readonly #sessions: Sessions;
   /** Authenticates requests on every surface. */
   readonly gatekeeper: Gatekeeper;
   #server: WebServer | undefined;
+  /** Servers that no longer listen and answer their last requests. */
+  readonly #retired = new Set<WebServer>();
   /** Settings in effect while it listens. */
   #settings: WebSettings = UNSET;
   /** Runs starts and stops one at a time. */
@@ -64,6 +69,9 @@ export class WebListener {
 
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
+    // Homes of the same path on two machines meet in a browser by tunnels.
+    const name = `${Deno.hostname()}:${parts.paths.home}`;
+    this.#sessions = new Sessions(systemClock, () => this.#keepSessions(), name);
     this.tokens = new NamedTokens(parts.paths.tokens, parts.warn);
     this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => parts.token.accepts(authorization),
@@ -115,7 +123,7 @@ export class WebListener {
   /** Stops listening. Later daemons do not listen either. */
   stop(): Promise<WebJson> {
     return this.#turns.take(async () => {
-      await this.#close();
+      await this.#retire();
       forgetWeb(this.#parts.paths.web);
       return this.status();
     });
@@ -165,7 +173,10 @@ export class WebListener {
 
   /** Stops listening; the next daemon listens again and restores the sessions. */
   close(): Promise<void> {
-    return this.#turns.take(() => this.#close());
+    return this.#turns.take(async () => {
+      await this.#retire();
+      await Promise.all([...this.#retired].map((server) => server.close()));
+    });
   }
 
   /** Saves the sessions at each change, because a killed daemon cannot save them. */
@@ -201,12 +212,12 @@ export class WebListener {
     const address = same && wanted.port === 0 ? old.address : wanted;
     if (address.port !== old.address.port) {
       await this.#open(address, settings);
-      return await old.close();
+      return await this.#retire(old);
     }
     // Find problems with the files before closing the old server.
     if (settings.tls !== undefined) readTls(settings.tls);
     // One port cannot have two listeners: close the old one first, and reopen it if that fails.
-    await this.#close();
+    await this.#retire();
     try {
       await this.#open(address, settings);
     } catch (error) {
@@ -247,10 +258,13 @@ export class WebListener {
     if (warning !== undefined) warn(`Web: ${warning}`);
   }
 
-  async #close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    await server?.close();
+  /** Frees the port. Does not wait for the last answers: one of them may wait for this. */
+  async #retire(server = this.#server): Promise<void> {
+    if (server === undefined) return;
+    if (server === this.#server) this.#server = undefined;
+    await server.stop();
+    this.#retired.add(server);
+    void server.close(ANSWER_MS).then(() => this.#retired.delete(server));
   }
 
   #runningAt(wanted: ListenAddress | "" | undefined): WebJson {

@@ -4,6 +4,7 @@ import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
 import { isMap, valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { isLoopback, parseListen } from "../model/listen_address.ts";
+import { looksSecret } from "../model/looks_secret.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { quote } from "../model/quote.ts";
@@ -193,25 +194,6 @@ export function settled<T>({ references, config }: LoadedProcess, key: string, v
   throw new ProcsupError("bad_request", `"${config.name}": ${key} needs ${unset.join(", ")}`, {
     hint: `Set it for the export, or write a default: \${${unset[0]}:-…}`,
   });
-}
-
-/** Names and values that look like secrets. */
-const SECRET_NAME =
-  /pass(word|wd|phrase)?|secret|token|credential|(api|private|access)_?key|_key$|dsn$/i;
-const SECRET_VALUE = /:\/\/[^/\s:@]*:[^/\s@]+@|-----BEGIN/;
-
-/** True if a literal value of a variable may be a secret. */
-function looksSecret(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_VALUE.test(value);
-}
-
-/** A secret in a command line: `--token=…`, `password: …`, `Bearer …`, but not a reference. */
-const SECRET_TEXT =
-  /(pass(word|wd|phrase)|secret|token|credential|api[-_]?key|bearer)["']?\s*[=:\s]\s*["']?[^\s"'$]/i;
-
-/** True if the words of a command may contain a secret. */
-export function holdsSecret(text: string): boolean {
-  return SECRET_TEXT.test(text) || SECRET_VALUE.test(text);
 }
 
 function variablesOf({ config, references }: LoadedProcess): Pick<App, "plain" | "variables"> {

@@ -1,13 +1,16 @@
 /** systemd units that run the apps without procsup: services, timers, sockets, and one target. */
 
 import { valueAt } from "../config/document.ts";
+import { namesInEnvFile } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { holdsSecret } from "../model/looks_secret.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/systemd_words.ts";
+import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
-import { type App, holdsSecret, settled, type Stack } from "./stack.ts";
+import { type App, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */
 export interface UnitFile {
@@ -161,6 +164,10 @@ function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
   );
   const others = Object.keys(env).filter((name) => !(name in app.plain));
   const names = new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs]);
+  for (const name of overriddenNames(app)) {
+    const text = "a file of env_file sets it, or cannot be read here: systemd lets the file win";
+    stack.losses.push({ app: app.name, key: `env.${name}`, text });
+  }
   const path = `/etc/${stack.name}/${app.id}.env`;
   if (names.size > 0) advice.push(`${path}, mode 600, must set: ${[...names].join(", ")}`);
   return [
@@ -173,6 +180,14 @@ function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
       ? [["PassEnvironment", inheritEnv.join(" ")] as const]
       : []),
   ];
+}
+
+/** Plain variables that a file sets as well, or may set. */
+function overriddenNames({ plain, config }: App): string[] {
+  const sets = config.envFile.map((file) => namesInEnvFile(resolve(config.cwd, file)));
+  return Object.keys(plain).filter((name) =>
+    sets.some((names) => names === undefined || names.includes(name))
+  );
 }
 
 const HOOKS = [

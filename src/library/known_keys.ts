@@ -5,7 +5,16 @@ import { type ErrorCode, ProcsupError } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
-import type { LineOptions, RunOptions, StartOptions, StopOptions } from "./options.ts";
+import type {
+  CallOptions,
+  LineOptions,
+  RollingOptions,
+  RunOptions,
+  SaveOptions,
+  StartOptions,
+  StopOptions,
+  WaitOptions,
+} from "./options.ts";
 
 /** Throws if the value is not an object, or for its first unknown key. */
 export function refuseUnknown(
@@ -22,35 +31,65 @@ export function refuseUnknown(
   throw new ProcsupError(code, withNearest(`Unknown key "${key}"`, nearestWord(key, known)));
 }
 
+interface Kinds {
+  call: CallOptions;
+  start: StartOptions;
+  stop: StopOptions;
+  wait: WaitOptions;
+  run: RunOptions;
+  rolling: RollingOptions;
+  save: SaveOptions;
+  lines: LineOptions;
+}
+
+/** The options of everything that reads a log. */
+export const READING_KEYS = [
+  ...["tail", "follow", "newOnly", "signal"] as const,
+  ...["since", "until", "grep", "invert", "ignoreCase", "level"] as const,
+] as const;
+
+const KEYS: { readonly [K in keyof Kinds]: readonly (keyof Kinds[K])[] } = {
+  call: ["signal"],
+  start: ["wait", "signal"],
+  stop: ["force", "timeout", "signal"],
+  wait: ["for", "timeout", "signal"],
+  run: ["timeout", "signal"],
+  rolling: ["batchSize", "waitReady", "rollbackOnFailure", "signal"],
+  save: ["allowEmpty", "signal"],
+  lines: [...READING_KEYS, "stream"],
+};
+
+/** The options of one kind of call. Throws `bad_request` for an option that it does not have. */
+export function optionsOf<K extends keyof Kinds>(kind: K, given: Kinds[K]): Kinds[K] {
+  refuseUnknown("options", given, KEYS[kind], "bad_request");
+  return given;
+}
+
 /** The options of a stop. A plain duration is the time until SIGKILL. Throws `bad_request`. */
 export function stopOptions(how: DurationInput | StopOptions): StopOptions {
-  if (typeof how !== "object") return { timeout: how };
-  refuseUnknown("options", how, ["force", "timeout", "signal"], "bad_request");
-  return how;
+  return typeof how === "object" ? optionsOf("stop", how) : { timeout: how };
 }
-
-/** The options of a start. Throws `bad_request`. */
-export function startOptions(options: StartOptions): StartOptions {
-  refuseUnknown("options", options, ["wait", "signal"], "bad_request");
-  return options;
-}
-
-/** The options of a job's run. Throws `bad_request`. */
-export function runOptions(options: RunOptions): RunOptions {
-  refuseUnknown("options", options, ["timeout", "signal"], "bad_request");
-  return options;
-}
-
-const LINE_KEYS: readonly (keyof LineOptions)[] = [
-  ...["tail", "follow", "newOnly", "stream", "signal"] as const,
-  ...["since", "until", "grep", "invert", "ignoreCase", "level"] as const,
-];
 
 /** The options that select lines. Throws `bad_request`. */
 export function lineOptions(options: LineOptions): LineOptions {
-  refuseUnknown("options", options, LINE_KEYS, "bad_request");
-  const { stream } = options;
+  const { stream } = optionsOf("lines", options);
+  checkReading(options);
   if (stream === undefined || stream === "stdout" || stream === "stderr") return options;
   const what = `Invalid "stream" ${quote(stream)}: expected "stdout" or "stderr"`;
   throw new ProcsupError("bad_request", what);
+}
+
+/** Throws `bad_request` for invalid options that the log filter does not check. */
+export function checkReading(
+  { tail, follow, until }: Pick<LineOptions, "tail" | "follow" | "until">,
+): void {
+  if (tail !== undefined && !(Number.isSafeInteger(tail) && tail >= 0)) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid "tail" ${quote(tail)}: expected a number of lines, 0 for all`,
+    );
+  }
+  if (follow && until !== undefined) {
+    throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
+  }
 }

@@ -79,6 +79,8 @@ export interface OutputLine {
   readonly line: string;
   /** Time of writing, as exact as in the log. */
   readonly at: Date;
+  /** A piece of a line over 64 KiB, which the next one of this log continues. */
+  readonly partial?: true;
 }
 
 /** A job: a process that runs once to its end. */

@@ -4,10 +4,10 @@ import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { LogStream } from "../model/log_line.ts";
-import type { ProcessInfo, ProcessState } from "../model/process_info.ts";
+import { NO_USAGE, type ProcessInfo, type ProcessState } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { configsOf } from "./config_set.ts";
-import { runOptions, startOptions } from "./known_keys.ts";
+import { optionsOf } from "./known_keys.ts";
 import { runJob } from "./run_job.ts";
 import type {
   CallOptions,
@@ -87,8 +87,11 @@ export abstract class ProcessHost {
     stream: LogStream,
     options: CallOptions,
   ): Promise<string>;
-  /** The current information about a process, if known without a request. */
-  protected known(_id: string): ProcessInfo | undefined {
+  /**
+   * The current information about a process, if known without a request; null if it is known to be
+   * removed.
+   */
+  protected known(_id: string): ProcessInfo | null | undefined {
     return undefined;
   }
 
@@ -98,15 +101,16 @@ export abstract class ProcessHost {
    * start; the process stays in the state that the error names.
    */
   async start(what: string | ProcessConfigInput, options: StartOptions = {}): Promise<Process> {
-    startOptions(options);
+    const how = optionsOf("start", options);
     return typeof what === "string"
-      ? this.#process(await this.startAgain(what, options), what)
-      : this.#process(await this.launch(what, { ...options, start: true }));
+      ? this.#process(await this.startAgain(what, how), what)
+      : this.#process(await this.launch(what, { ...how, start: true }));
   }
 
   /** Registers a new process without starting it. */
   async add(config: ProcessConfigInput, options: CallOptions = {}): Promise<Process> {
-    return this.#process(await this.launch(config, { ...options, start: false }));
+    const how = optionsOf("call", options);
+    return this.#process(await this.launch(config, { ...how, start: false }));
   }
 
   /** An existing process. */
@@ -120,7 +124,7 @@ export abstract class ProcessHost {
    */
   async run(config: JobInput, options: RunOptions = {}): Promise<JobResult> {
     const outputOf = this.output.bind(this);
-    return await runJob(this, config, runOptions(options), outputOf);
+    return await runJob(this, config, optionsOf("run", options), outputOf);
   }
 
   /**
@@ -133,8 +137,9 @@ export abstract class ProcessHost {
     options: StartOptions = {},
   ): Promise<Record<N, Process>> {
     const configs = configsOf(config);
-    await this.bringTo(configs, startOptions(options));
-    const infos = Map.groupBy(await this.list(options), (info) => info.config.name);
+    const { wait, signal } = optionsOf("start", options);
+    await this.bringTo(configs, { wait, signal });
+    const infos = Map.groupBy(await this.list({ signal }), (info) => info.config.name);
     const entries = configs.flatMap(({ name }) => {
       const [first] = infos.get(name) ?? [];
       return first === undefined ? [] : [[name, this.#process(first)]];
@@ -163,6 +168,12 @@ function namesOne(target: string, { id, numericId, name, config }: ProcessInfo):
     target.startsWith(id);
 }
 
+/** What is known of a process once it was removed. */
+function removed(info: ProcessInfo): ProcessInfo {
+  const over = { state: "stopped", pid: 0, uptimeMs: 0, ready: false, health: "unknown" } as const;
+  return { ...info, ...NO_USAGE, ...over, nextRestartAt: null };
+}
+
 /**
  * A process of a `Manager` or of a `Client`. With several instances, `id`, `pid` and `state` are
  * those of the first, and every method acts on all of them; one that was got by a target of a single
@@ -175,14 +186,14 @@ export class Process implements AsyncDisposable {
   readonly name: string;
   readonly #target: string;
   readonly #host: ProcessHost;
-  readonly #now: () => ProcessInfo | undefined;
+  readonly #now: () => ProcessInfo | null | undefined;
   #last: ProcessInfo;
 
   /** Use `start()`, `add()` or `get()` instead. `now` returns what is known without a request. */
   constructor(
     host: ProcessHost,
     info: ProcessInfo,
-    now: () => ProcessInfo | undefined,
+    now: () => ProcessInfo | null | undefined,
     isInstance: boolean,
   ) {
     this.id = info.id;
@@ -198,7 +209,8 @@ export class Process implements AsyncDisposable {
    * called here; `inspect()` asks the daemon.
    */
   get info(): ProcessInfo {
-    return this.#last = this.#now() ?? this.#last;
+    const now = this.#now();
+    return this.#last = now === null ? removed(this.#last) : now ?? this.#last;
   }
 
   /** Process id, 0 while nothing runs; see `info`. */
@@ -219,7 +231,7 @@ export class Process implements AsyncDisposable {
   /** Starts it again. */
   async start(options: StartOptions = {}): Promise<void> {
     await this.#host.start(this.#target, options);
-    await this.inspect(options);
+    await this.inspect({ signal: options.signal });
   }
 
   /** Stops it and everything it started. */
@@ -231,18 +243,19 @@ export class Process implements AsyncDisposable {
   /** Stops and starts it. */
   async restart(options: StartOptions = {}): Promise<void> {
     await this.#host.restart(this.#target, options);
-    await this.inspect(options);
+    await this.inspect({ signal: options.signal });
   }
 
   /** Reloads it gracefully. */
   async reload(options: StartOptions = {}): Promise<void> {
     await this.#host.reload(this.#target, options);
-    await this.inspect(options);
+    await this.inspect({ signal: options.signal });
   }
 
   /** Stops it and removes it; its logs stay. */
   async remove(options: CallOptions = {}): Promise<void> {
     await this.#host.remove(this.#target, options);
+    this.#last = removed(this.#last);
   }
 
   /** Sends a signal to the app's main process. */

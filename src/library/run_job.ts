@@ -76,6 +76,6 @@ async function added(host: JobHost, { name, ...config }: JobInput): Promise<Job>
 
 function programOf({ entrypoint, script, binary, command }: JobInput): string {
   const program = entrypoint ?? script ?? binary ??
-    (command === undefined ? undefined : commandOf(command).entrypoint);
+    (typeof command === "string" ? commandOf(command).entrypoint : undefined);
   return typeof program === "string" ? program : "job";
 }

@@ -14,8 +14,8 @@ export interface SplitState {
   readonly begun: boolean;
 }
 
-/** Receives a line without its end, and the position after it. */
-export type EmitLine = (line: string, end: number) => void;
+/** Receives a line without its end, and the position after it. The next one continues a `partial` one. */
+export type EmitLine = (line: string, end: number, partial: boolean) => void;
 
 /**
  * Splits bytes into lines without their `\n` or `\r\n`, across chunks. Invalid UTF-8 becomes U+FFFD.
@@ -68,7 +68,7 @@ export class LineSplitter {
   #pieces(all: Uint8Array, from: number, to: number, start: number, emit: EmitLine): number {
     while (to - from > MAX_PIECE) {
       const cut = characterStart(all, from + MAX_PIECE);
-      emit(this.#decoder.decode(all.subarray(from, cut)), start + cut);
+      emit(this.#decoder.decode(all.subarray(from, cut)), start + cut, true);
       this.#begun = true;
       from = cut;
     }
@@ -77,7 +77,7 @@ export class LineSplitter {
 
   #last(bytes: Uint8Array, end: number, emit: EmitLine): void {
     const text = bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes;
-    if (text.length > 0 || !this.#begun) emit(this.#decoder.decode(text), end);
+    if (text.length > 0 || !this.#begun) emit(this.#decoder.decode(text), end, false);
     this.#begun = false;
   }
 }

@@ -4,7 +4,7 @@ import { type Clock, sleep, systemClock } from "../platform/clock.ts";
 import { archiveAt, listArchives, openArchive } from "./archives.ts";
 import { type LogPosition, PositionReader } from "./log_position.ts";
 import { BLOCK_BYTES, giveBlock, openIfAny, readAt, takeBlock } from "./read_at.ts";
-import { isChanging } from "./rotate.ts";
+import { changing } from "./rotate.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -27,7 +27,7 @@ const CUT_POLL_MS = 2;
 const CUT_PATIENCE_MS = 3000;
 
 export class LogCursor {
-  readonly #path: string;
+  #path: string;
   readonly #lends: boolean;
   readonly #clock: Clock;
   #block: Bytes | undefined;
@@ -45,6 +45,13 @@ export class LogCursor {
     this.#path = path;
     this.#lends = lends;
     this.#clock = clock;
+    this.#positions = new PositionReader(path);
+  }
+
+  /** The log was moved, open file included. */
+  moved(path: string): void {
+    this.#path = path;
+    this.#positions[Symbol.dispose]();
     this.#positions = new PositionReader(path);
   }
 
@@ -70,6 +77,14 @@ export class LogCursor {
       // Another program truncated it: all of it belongs to the current process.
       return { base, end, from: from > end ? base : from };
     });
+  }
+
+  /** Reads no more than the open file has now: a later process of that name may write the rest. */
+  endHere(): void {
+    if (this.#file === undefined) return;
+    const { phase, base } = this.#positions.read();
+    // During a cut the base may not fit the file.
+    if (phase === "idle") this.end = Math.min(this.end, base + this.#file.statSync().size);
   }
 
   /** Closes everything. `open()` may follow. */
@@ -102,7 +117,7 @@ export class LogCursor {
         (position.phase === "archived" && position.method === "collapse");
       if (!cutting) return position;
       // On a slow disk, a cut of this process may take any time.
-      if (!isChanging(this.#path) && this.#clock.steady() > until) return position;
+      if (!changing.isTaken(this.#path) && this.#clock.steady() > until) return position;
       await sleep(CUT_POLL_MS);
     }
   }

@@ -1,7 +1,7 @@
 /** Reads a log as filtered lines with their times. */
 
 import { singleFlight } from "./single_flight.ts";
-import { LineSplitter, NEWLINE, type SplitState } from "./line_splitter.ts";
+import { type EmitLine, LineSplitter, NEWLINE, type SplitState } from "./line_splitter.ts";
 import type { LogCursor, Span } from "./log_cursor.ts";
 import type { LineMatcher, LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
@@ -18,6 +18,8 @@ export interface LogEntry {
   readonly start: number;
   /** Position after it, from which a reader can resume. */
   readonly end: number;
+  /** A piece of a long line, which the next entry continues. */
+  readonly partial?: true;
 }
 
 export interface EntryOptions {
@@ -53,7 +55,7 @@ const MAX_BACK = 8 * 1024 * 1024;
 
 /** The lines of one log: first those that exist, then new ones. */
 export class LogEntries {
-  readonly #path: string;
+  #path: string;
   readonly #options: EntryOptions;
   readonly #follower: LogFollower;
   readonly #search: Search;
@@ -164,6 +166,12 @@ export class LogEntries {
     }
   }
 
+  /** The log was moved: continues at its new path. */
+  moved(path: string): void {
+    this.#path = path;
+    this.#follower.moved(path);
+  }
+
   /** Ends after the lines that exist now. */
   finish(): void {
     this.#finished = true;
@@ -235,9 +243,9 @@ export class LogEntries {
     const { position } = this.#follower;
     let start = position - (bytes?.length ?? 0) - this.#splitter.waiting;
     const entries: LogEntry[] = [];
-    const emit = (line: string, end: number) => {
+    const emit: EmitLine = (line, end, partial) => {
       const at = timeAt(end);
-      if (isInTime(at)) entries.push({ line, at, start, end });
+      if (isInTime(at)) entries.push({ line, at, start, end, ...(partial && { partial }) });
       start = end;
     };
     if (bytes === undefined) this.#splitter.end(position, emit);

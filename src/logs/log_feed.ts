@@ -4,6 +4,7 @@ import { lastPlaces, type LogPlace, startOfEntry } from "./last_lines.ts";
 import { type EntryOptions, LogEntries } from "./log_entries.ts";
 import type { LogFiles } from "./log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
+import { logEnd, readPosition } from "./log_position.ts";
 import { Search, SEARCH_LIMITS } from "./search.ts";
 import { ProcsupError } from "../model/errors.ts";
 import {
@@ -20,6 +21,20 @@ export interface LogSource {
   readonly files: LogFiles;
   /** Aborted when the process is gone: a followed log then ends. */
   readonly gone?: AbortSignal;
+}
+
+/** Processes that come, and get other names, while their logs are followed. */
+export interface LaterSources {
+  /** Reports changes until the returned function is called. */
+  watch(changes: SourceChanges): () => void;
+  /** Keeps the feed open until then, also when all of its processes are gone. */
+  readonly until?: AbortSignal;
+}
+
+export interface SourceChanges {
+  added(source: LogSource): void;
+  /** The logs were moved, too. */
+  renamed(before: string, source: LogSource): void;
 }
 
 export interface FeedOptions {
@@ -52,34 +67,47 @@ const MAX_FOLLOWED = 4096;
 let followed = 0;
 
 /**
- * Streams the existing lines of every source by time and, when following, new lines. With `from`, a
- * `LogStart` comes between the two. It reads only as fast as the client: the log itself is the buffer.
- * Throws `too_many_clients`.
+ * Streams the existing lines of every source by time and, when following, new lines, also those of
+ * `later` sources. With `from`, a `LogStart` comes between the two. It reads only as fast as the
+ * client: the log itself is the buffer. Throws `too_many_clients`.
  */
 export function logFeed<T>(
   sources: readonly LogSource[],
   options: FeedOptions,
   form: FeedForm<T>,
+  later?: LaterSources,
 ): ReadableStream<T | LogStart> {
-  const count = options.follow ? sources.length * options.streams.length : 0;
+  if (options.follow) claim(sources.length * options.streams.length);
+  const { readable, writable } = new TransformStream<T | LogStart, T | LogStart>();
+  const feed = new Feed(sources, options, form, writable.getWriter());
+  void feed.run(options.follow ? later : undefined);
+  return readable;
+}
+
+/** Counts logs that are followed from now on. Throws `too_many_clients`. */
+function claim(count: number): void {
   if (followed + count > MAX_FOLLOWED) {
     throw new ProcsupError("too_many_clients", `${followed} logs are being followed already`, {
       hint: "Follow fewer processes at once",
     });
   }
   followed += count;
-  const { readable, writable } = new TransformStream<T | LogStart, T | LogStart>();
-  const feed = new Feed(sources, options, form, writable.getWriter());
-  void feed.run().finally(() => followed -= count);
-  return readable;
 }
 
-class Feed<T> {
+class Feed<T> implements SourceChanges {
   readonly #options: FeedOptions;
   readonly #writer: WritableStreamDefaultWriter<T | LogStart>;
   readonly #form: FeedForm<T>;
   readonly #search = new Search(SEARCH_LIMITS);
   readonly #sources: readonly (readonly Reader[])[];
+  /** The logs that are read: of all sources, and of later ones. */
+  readonly #readers: Set<Reader>;
+  readonly #pours = new Set<Promise<void>>();
+  /** Settles when there is nothing left to follow, or a log cannot be followed. */
+  readonly #over = Promise.withResolvers<void>();
+  /** True once the existing lines were sent. */
+  #isPouring = false;
+  #until: AbortSignal | undefined;
   /** True once the client is gone. */
   #isLeft = false;
 
@@ -92,38 +120,75 @@ class Feed<T> {
     this.#options = options;
     this.#writer = writer;
     this.#form = form;
-    this.#sources = sources.map(({ name, files, gone }) =>
-      options.streams.map((stream) => ({
-        name,
-        stream,
-        gone,
-        path: files[stream],
-        entries: new LogEntries(
-          files[stream],
-          { ...entryOptions(options, { name, stream }), search: this.#search },
-        ),
-      }))
+    this.#sources = sources.map((source) =>
+      this.#readersOf(source, (log) => entryOptions(options, log))
     );
+    this.#readers = new Set(this.#sources.flat());
+    // It may be rejected while existing lines are sent.
+    this.#over.promise.catch(() => {});
   }
 
-  async run(): Promise<void> {
-    const readers = this.#sources.flat();
+  #readersOf(
+    { name, files, gone }: LogSource,
+    optionsOf: (log: LogName) => EntryOptions,
+  ): Reader[] {
+    return this.#options.streams.map((stream) => {
+      const path = files[stream];
+      const options = { ...optionsOf({ name, stream }), search: this.#search };
+      return { name, stream, gone, path, entries: new LogEntries(path, options) };
+    });
+  }
+
+  async run(later: LaterSources | undefined): Promise<void> {
+    this.#until = later?.until;
+    const unwatch = later?.watch(this);
     // The client is gone: stop reading.
     this.#writer.closed.catch(() => {
       this.#isLeft = true;
-      readers.forEach(({ entries }) => entries.stop());
+      this.#over.resolve();
+      this.#readers.forEach(({ entries }) => entries.stop());
     });
     try {
       if (!this.#options.newOnly) await this.#skipToLast();
+      const readers = this.#sources.flat();
       const stored = merged(readers, !this.#options.follow);
       for await (const batch of this.#form.stored(stored)) await this.#writer.write(batch);
       if (this.#options.from !== undefined) await this.#writer.write(startOf(readers));
-      if (this.#options.follow) await this.#pourAll(readers);
+      if (this.#options.follow) await this.#pourAll();
       await this.#writer.close();
     } catch (error) {
       await this.#fail(error).catch(() => {});
     } finally {
-      for (const { entries } of readers) entries.close();
+      unwatch?.();
+      for (const { entries } of this.#readers) entries.close();
+      if (this.#options.follow) followed -= this.#readers.size;
+    }
+  }
+
+  /** Follows the logs of a new process. Only what it writes is new. */
+  added(source: LogSource): void {
+    const { filter } = this.#options;
+    const readers = this.#readersOf(source, ({ stream }) => {
+      return { from: endOf(source.files[stream]), filter };
+    });
+    try {
+      claim(readers.length);
+    } catch (error) {
+      return this.#over.reject(error);
+    }
+    for (const reader of readers) {
+      this.#readers.add(reader);
+      if (this.#isPouring) this.#start(reader);
+    }
+  }
+
+  /** Continues with the moved logs of a renamed process. */
+  renamed(before: string, { name, files }: LogSource): void {
+    for (const reader of this.#readers) {
+      if (reader.name !== before || reader.gone?.aborted) continue;
+      reader.name = name;
+      reader.path = files[reader.stream];
+      reader.entries.moved(reader.path);
     }
   }
 
@@ -178,15 +243,36 @@ class Feed<T> {
     }
   }
 
-  async #pourAll(readers: readonly Reader[]): Promise<void> {
-    const pours = readers.map((reader) => this.#pour(reader));
+  /** Sends new lines until every process is gone and `LaterSources.until`, if given, is aborted. */
+  async #pourAll(): Promise<void> {
+    const look = () => this.#endIfOver();
+    this.#until?.addEventListener("abort", look);
+    this.#isPouring = true;
+    this.#readers.forEach((reader) => this.#start(reader));
+    this.#endIfOver();
     try {
-      await Promise.all(pours);
+      await this.#over.promise;
     } finally {
+      this.#until?.removeEventListener("abort", look);
+      this.#isPouring = false;
       // Do not close a file while it is being read.
-      readers.forEach(({ entries }) => entries.stop());
-      await Promise.allSettled(pours);
+      this.#readers.forEach(({ entries }) => entries.stop());
+      await Promise.allSettled(this.#pours);
     }
+  }
+
+  #start(reader: Reader): void {
+    const pour = this.#pour(reader).then(() => {
+      reader.entries.close();
+      this.#readers.delete(reader);
+      followed--;
+      this.#endIfOver();
+    }, (error) => this.#over.reject(error)).finally(() => this.#pours.delete(pour));
+    this.#pours.add(pour);
+  }
+
+  #endIfOver(): void {
+    if (this.#readers.size === 0 && this.#until?.aborted !== false) this.#over.resolve();
   }
 
   async #pour(of: Reader): Promise<void> {
@@ -203,13 +289,27 @@ class Feed<T> {
   }
 }
 
+/** Where the next line of a log begins. */
+function endOf(log: string): number {
+  try {
+    return logEnd(log);
+  } catch {
+    // There is no file yet.
+    return readPosition(log).base;
+  }
+}
+
 /** Reads as few lines as possible; with a filter, all must be read. */
 function entryOptions(
   { lines, follow, newOnly, filter, from }: FeedOptions,
   log: LogName,
 ): EntryOptions {
+  const resumed = from !== undefined && Object.keys(from).length > 0;
+  const position = from && positionOf(from, log);
+  // The process came while the client was away, or has written nothing: all of it is new.
+  if (resumed && position === undefined) return { filter };
   return {
-    from: from && positionOf(from, log),
+    from: position,
     // With a filter: search forward for all lines, backward when following.
     tail: lines || (follow && filter !== undefined ? MAX_BEFORE : 0),
     newOnly,

@@ -32,7 +32,7 @@ export class LogFollower {
   #replaced = false;
   #stopped = false;
   #wake: (() => void) | undefined;
-  readonly #watchedPath: Uint8Array<ArrayBuffer>;
+  #watchedPath: Uint8Array<ArrayBuffer>;
   #watch: FileWatch | undefined;
   /** Cancels the watch for a change. */
   #unwatch: Cancel | undefined;
@@ -103,6 +103,12 @@ export class LogFollower {
     return undefined;
   }
 
+  /** The log was moved, open file included. */
+  moved(path: string): void {
+    this.#cursor.moved(path);
+    this.#watchedPath = watchedPath(path);
+  }
+
   /** Returns the lent buffer. */
   giveBack(): void {
     this.#cursor.giveBack();
@@ -129,6 +135,7 @@ export class LogFollower {
   /** Stops following: reading ends at the current end of the file. */
   finish(): void {
     this.#follow = false;
+    this.#cursor.endHere();
     this.#wake?.();
   }
 

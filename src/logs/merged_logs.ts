@@ -10,7 +10,8 @@ export interface LogSlice {
 }
 
 export interface Reader extends LogName {
-  readonly path: string;
+  name: string;
+  path: string;
   readonly gone?: AbortSignal | undefined;
   entries: LogEntries;
 }

@@ -27,6 +27,7 @@ import {
 import { type LogPosition, readPosition, recordedPosition, writePosition } from "./log_position.ts";
 import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
+import { Turns } from "../platform/turns.ts";
 
 export interface RotateOptions {
   /** Approximate size of an archive; at least one block. */
@@ -42,12 +43,15 @@ export function rotationSize(maxSizeBytes: number, blockSize: number | null): nu
   return Math.max(maxSizeBytes, cutUnit(blockSize));
 }
 
+/** This process's cuts, flushes and recoveries, by the path of the log. */
+export const changing = new Turns();
+
 /**
  * Rotates a log once. Returns the new archive; undefined if there was nothing to cut, or the file
  * system cannot. Throws errors of the file system, such as a full disk, and leaves the log as it was.
  */
 export function rotateLog(log: string, options: RotateOptions): Promise<Archive | undefined> {
-  return exclusively(log, () => rotate(log, options));
+  return changing.take(() => rotate(log, options), log);
 }
 
 async function rotate(log: string, options: RotateOptions): Promise<Archive | undefined> {
@@ -92,7 +96,7 @@ function checkWritable(log: string): void {
 
 /** Finishes or undoes a rotation that was interrupted. Returns the position. */
 export function recoverLog(log: string): Promise<LogPosition> {
-  return exclusively(log, async () => {
+  return changing.take(async () => {
     // Every first start comes here: its folder is listed only once.
     if (!hasArchives(log)) return await settle(log, recordedPosition(log));
     const { changes, base } = await settle(log);
@@ -104,7 +108,7 @@ export function recoverLog(log: string): Promise<LogPosition> {
     for (const copy of listCopies(log)) await takeUp(log, copy);
     removeLeftovers(log);
     return readPosition(log);
-  });
+  }, log);
 }
 
 /** The position of a log, after finishing or undoing an interrupted cut. */
@@ -183,7 +187,7 @@ async function cutByTruncation(log: string, copy: string, intent: LogPosition): 
 
 /** Empties a log and removes its archives. Followers continue with new content. */
 export function flushLog(log: string): Promise<void> {
-  return exclusively(log, () => flush(log));
+  return changing.take(() => flush(log), log);
 }
 
 async function flush(log: string): Promise<void> {
@@ -217,29 +221,10 @@ async function flush(log: string): Promise<void> {
 
 /** Hides the content of a log from readers, without removing it. */
 export function disownLog(log: string): Promise<void> {
-  return exclusively(log, async () => {
+  return changing.take(async () => {
     const size = lstatIfAny(log)?.size ?? 0;
     const position = await settle(log);
     const from = position.base + size;
     if (from > position.from) await writePosition(log, position, { from }, false);
-  });
-}
-
-const busy = new Map<string, Promise<unknown>>();
-
-/** Whether this process is cutting, flushing or recovering a log. */
-export function isChanging(log: string): boolean {
-  return busy.has(log);
-}
-
-/** Runs changes of a log one at a time within this process. */
-export function exclusively<T>(log: string, act: () => Promise<T>): Promise<T> {
-  const before = busy.get(log) ?? Promise.resolve();
-  const done = before.then(act, act);
-  busy.set(log, done);
-  const forget = () => {
-    if (busy.get(log) === done) busy.delete(log);
-  };
-  done.then(forget, forget);
-  return done;
+  }, log);
 }

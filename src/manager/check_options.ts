@@ -1,6 +1,6 @@
 /** Checks the options that a program passes to the library's manager. */
 
-import { refuseUnknown } from "../library/known_keys.ts";
+import { checkReading, READING_KEYS, refuseUnknown } from "../library/known_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
@@ -65,17 +65,12 @@ function apart(warn: (message: string) => void): (message: string) => void {
   };
 }
 
-/** Throws `bad_request` for invalid options that the log filter does not check. */
-export function checkLogOptions({ tail, follow, until }: LogOptions): void {
-  if (tail !== undefined && !(Number.isSafeInteger(tail) && tail >= 0)) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid "tail" ${quote(tail)}: expected a number of lines, 0 for all`,
-    );
-  }
-  if (follow && until !== undefined) {
-    throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
-  }
+const LOG_KEYS: readonly (keyof LogOptions)[] = [...READING_KEYS, "stderr"];
+
+/** Throws `bad_request` for invalid options of `logs()` that the log filter does not check. */
+export function checkLogOptions(options: LogOptions): void {
+  refuseUnknown("options", options, LOG_KEYS, "bad_request");
+  checkReading(options);
 }
 
 function invalid(message: string): ProcsupError {

@@ -46,7 +46,7 @@ export async function compressArchive(
 ): Promise<void> {
   const temporary = `${path}.gz.tmp`;
   try {
-    const from = await Deno.open(path);
+    using from = await Deno.open(path);
     const to = await Deno.open(temporary, {
       write: true,
       create: true,
@@ -68,7 +68,7 @@ export async function compressArchive(
 
 const PIECE_BYTES = 64 * 1024;
 
-/** Streams a file, with pauses in proportion to the reader's work. Closes the file. */
+/** Streams a file, with pauses in proportion to the reader's work. */
 function paced(
   file: Deno.FsFile,
   pause: (workedMs: number) => Promise<void>,
@@ -81,14 +81,10 @@ function paced(
       const buffer = new Uint8Array(PIECE_BYTES);
       const count = await readAt(file, position, buffer);
       position += count;
-      if (count === 0) {
-        file.close();
-        return controller.close();
-      }
+      if (count === 0) return controller.close();
       givenAt = performance.now();
       controller.enqueue(buffer.subarray(0, count));
     },
-    cancel: () => file.close(),
   }, { highWaterMark: 0 });
 }
 

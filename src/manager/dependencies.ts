@@ -6,30 +6,43 @@ import type { ProcessInfo } from "../model/process_info.ts";
 import type { DesiredState } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
+/** What a wait for dependencies may look at. */
+export interface Others {
+  /** All processes. */
+  readonly all: readonly ManagedProcess[];
+  /** Whether a process is being removed. An instance that leaves the others is not waited for. */
+  readonly isLeaving: (process: ManagedProcess) => boolean;
+}
+
 /**
- * Starts the dependencies that are down, and resolves when each meets its condition. Throws the
- * reason if one can no longer meet it.
+ * Starts the dependencies that are down, or on their way, and resolves when each meets its
+ * condition. Throws the reason if one can no longer meet it.
  */
 export async function awaitDependencies(
-  all: readonly ManagedProcess[],
+  { all, isLeaving }: Others,
   process: ManagedProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  // Look up all before waiting for the first: its rejection would go unhandled if a lookup throws.
-  const wanted = Object.entries(process.config.dependsOn).flatMap(([name, condition]) => {
-    const instances = all.filter(({ config }) => config.name === name);
+  const instancesOf = (name: string) => {
+    const instances = all.filter((other) => other.config.name === name && !isLeaving(other));
     if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
-    return instances.map((dependency) => [dependency, condition] as const);
-  });
+    return instances;
+  };
+  // Look up all before waiting for the first: its rejection would go unhandled if a lookup throws.
+  const names = Object.entries(process.config.dependsOn);
+  const wanted = names.flatMap(([name, condition]) =>
+    instancesOf(name).map((dependency) => [dependency, condition] as const)
+  );
   try {
     await Promise.all(wanted.map(([dependency, condition]) => {
-      return awaitOne(dependency, condition, either);
+      return awaitOne(dependency, condition, () => isLeaving(dependency), either);
     }));
   } finally {
     failed.abort();
   }
+  for (const [name] of names) instancesOf(name);
 }
 
 /** Whether another process depends on the end of the process of that name. */
@@ -40,18 +53,19 @@ export function isAwaitedToEnd(name: string, others: Iterable<ProcessConfig>): b
 async function awaitOne(
   dependency: ManagedProcess,
   condition: DependencyCondition,
+  isLeaving: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const met = () => CONDITIONS[condition](dependency.info(), dependency.snapshot.desired);
   const { state, desired } = dependency.snapshot;
-  if (!met() && desired === "down" && AT_REST.has(state)) {
+  if (!met() && desired === "down" && (AT_REST.has(state) || state === "stopping")) {
     void dependency.start().catch(() => {});
   }
   await dependency.until(
-    () => met() || hopeless(dependency.info(), condition),
+    () => met() || isLeaving() || hopeless(dependency.info(), condition),
     signal,
   );
-  if (met()) return;
+  if (met() || isLeaving()) return;
   const info = dependency.info();
   throw new Error(
     `depends on "${info.name}", which is ${info.state}${

@@ -92,6 +92,18 @@ export class LogKeeper {
     this.#arm();
   }
 
+  /** Moves the logs of a process to other paths by `act`, and looks after them there. */
+  async move(process: ManagedProcess, act: () => void): Promise<void> {
+    const logs = () => Object.values(process.logs).flatMap((path) => this.#logs.get(path) ?? []);
+    while (logs().some(({ busy }) => busy)) await sleep(ROUND_MS);
+    for (const log of logs()) {
+      log.release();
+      this.#logs.delete(log.path);
+    }
+    act();
+    this.wake(process);
+  }
+
   #taken(path: string, stream: 0 | 1, process: ManagedProcess): KeptLog {
     const changed = (log: KeptLog) => {
       const { clock } = this.#options;
@@ -173,7 +185,7 @@ export class LogKeeper {
     const { clock } = this.#options;
     let looks = 0;
     for (const log of [...this.#logs.values()]) {
-      if (log.busy || log.dueAt > clock.steady()) continue;
+      if (log.busy || log.dueAt > clock.steady() || this.#logs.get(log.path) !== log) continue;
       await this.#attempt(log, () => this.#lookAt(log));
       if (++looks % SLICE === 0) await sleep(0);
       if (this.#closed) return;

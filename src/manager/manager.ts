@@ -13,7 +13,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { lineOptions, stopOptions } from "../library/known_keys.ts";
+import { lineOptions, optionsOf, stopOptions } from "../library/known_keys.ts";
 import { inLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
@@ -76,7 +76,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * `invalid_config`, `home_unusable`, `home_in_use` if another manager or a daemon uses the
    * directory, and `forbidden` if Deno permissions are missing.
    */
-  static async open(config: ManagerConfig = {}, { signal }: CallOptions = {}): Promise<Manager> {
+  static async open(config: ManagerConfig = {}, options: CallOptions = {}): Promise<Manager> {
+    const { signal } = optionsOf("call", options);
     signal?.throwIfAborted();
     const opening = openSupervisor(config);
     try {
@@ -90,7 +91,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /** Starts a process, or its instances, like `start()`. Returns the (first) id, a UUID. */
   async addProcess(config: ProcessConfigInput, options: StartOptions = {}): Promise<string> {
-    return (await this.launch(config, { ...options, start: true })).id;
+    return (await this.launch(config, { ...optionsOf("start", options), start: true })).id;
   }
 
   /**
@@ -99,8 +100,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * `stop_failed`.
    */
   override async stop(id: string, how: DurationInput | StopOptions = {}): Promise<void> {
-    const { signal, ...options } = this.#now(() => stopOptions(how));
-    await this.#all(signal, () => this.#live.stop(id, options));
+    const { signal, ...options } = stopOptions(how);
+    await this.#all({ signal }, () => this.#live.stop(id, options));
   }
 
   /** Stops a process with SIGKILL at once. */
@@ -112,22 +113,24 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * Stops and starts a process between the restart hooks, or starts a stopped one. Throws like
    * `start()` if it does not come up.
    */
-  override async restart(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
-    await this.#all(signal, () => this.#live.restart(id, how));
+  override async restart(id: string, options: StartOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("start", options);
+    await this.#all({ signal }, () => this.#live.restart(id, how));
   }
 
   /**
    * Sends the reload signal, or stops and starts, between the reload hooks. Instances reload one
    * after the other, each once the previous one is ready. Throws like `restart()`.
    */
-  override async reload(id: string, { signal, ...how }: StartOptions = {}): Promise<void> {
-    await this.#all(signal, () => this.#live.reload(id, how));
+  override async reload(id: string, options: StartOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("start", options);
+    await this.#all({ signal }, () => this.#live.reload(id, how));
   }
 
   /** Reloads the instances of a process in batches. Stops at the first failure. */
   override async rollingReload(id: string, options: RollingOptions = {}): Promise<void> {
-    const { signal, ...how } = options;
-    await this.#all(signal, async () => (await this.#live.rollingReload(id, how)).outcomes);
+    const { signal, ...how } = optionsOf("rolling", options);
+    await this.#all({ signal }, async () => (await this.#live.rollingReload(id, how)).outcomes);
   }
 
   /**
@@ -137,24 +140,25 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   override async scale(
     name: string,
     instances: number | string,
-    { signal, ...how }: StartOptions = {},
+    options: StartOptions = {},
   ): Promise<void> {
-    await this.#all(signal, () => this.#live.scale(name, instances, how));
+    const { signal, ...how } = optionsOf("start", options);
+    await this.#all({ signal }, () => this.#live.scale(name, instances, how));
   }
 
   /** Sends a signal, by name or number, to an app. Throws `wrong_state` if none runs. */
   override async signal(
     id: string,
     name: SignalName | number,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<void> {
     const number = parseSignal(name);
-    await this.#all(signal, () => this.#live.signal(id, number));
+    await this.#all(options, () => this.#live.signal(id, number));
   }
 
   /** Writes a text to the standard input of an app with `stdin` or `tty`. */
-  override async send(id: string, text: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.#all(signal, () => sendText(this.#live, id, text));
+  override async send(id: string, text: string, options: CallOptions = {}): Promise<void> {
+    await this.#all(options, () => sendText(this.#live, id, text));
   }
 
   /**
@@ -163,14 +167,15 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    */
   override async wait(
     id: string,
-    { for: point = "ready", ...limit }: WaitOptions = {},
+    options: WaitOptions = {},
   ): Promise<readonly ProcessInfo[]> {
-    return await this.#do(limit.signal, () => this.#live.waitFor(id, point, limit));
+    const { for: point = "ready", ...limit } = optionsOf("wait", options);
+    return await this.#do({ signal: limit.signal }, () => this.#live.waitFor(id, point, limit));
   }
 
   /** Stops a process and removes it; its logs stay. */
-  override async remove(id: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.#all(signal, () => this.#live.remove(id));
+  override async remove(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#all(options, () => this.#live.remove(id));
   }
 
   /** All processes, by numeric id. */
@@ -184,14 +189,12 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   }
 
   /**
-   * Lines of the logs of one or more processes, in order of time. With `follow`, the stream ends
-   * when the processes are removed or the manager is closed.
+   * Lines of the logs of one or more processes, in order of time. With `follow`, those of processes
+   * that come later are included; the stream ends when all of its processes are removed (unless the
+   * target is `all`), or when the manager is closed.
    */
   override lines(id: string, options: LineOptions = {}): ReadableStream<OutputLine> {
-    return this.#now(() => {
-      checkLogOptions(lineOptions(options));
-      return outputLines(this.#live.registry.resolve(id), options);
-    });
+    return this.#now(() => outputLines(this.#live.registry, id, lineOptions(options)));
   }
 
   /**
@@ -221,26 +224,27 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   }
 
   /** Empties the logs of a process and removes their archives; the app continues to write. */
-  override async flush(id: string, { signal }: CallOptions = {}): Promise<void> {
-    await this.#all(signal, () => this.#live.flush(id));
+  override async flush(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#all(options, () => this.#live.flush(id));
   }
 
   /** New events of all processes. Ends at `close()`, and if a reader is 10,000 events behind. */
-  events({ signal }: EventOptions = {}): ReadableStream<ProcessChange> {
-    return this.#now(() => this.#live.events(signal));
+  events(options: EventOptions = {}): ReadableStream<ProcessChange> {
+    return this.#now(() => this.#live.events(optionsOf("call", options).signal));
   }
 
   /**
    * Saves the list of processes to the disk and returns their number. Throws `wrong_state` for an
    * empty list, and `home_unusable` if it cannot be written.
    */
-  override async save({ signal, ...options }: SaveOptions = {}): Promise<number> {
-    return await this.#do(signal, () => Promise.resolve(this.#live.save(options)));
+  override async save(options: SaveOptions = {}): Promise<number> {
+    const { signal, ...how } = optionsOf("save", options);
+    return await this.#do({ signal }, () => Promise.resolve(this.#live.save(how)));
   }
 
   /** Restores missing saved processes, and starts those that were running. */
-  override async resurrect({ signal }: CallOptions = {}): Promise<Resurrected> {
-    return await this.#do(signal, () => this.#live.resurrect());
+  override async resurrect(options: CallOptions = {}): Promise<Resurrected> {
+    return await this.#do(options, () => this.#live.resurrect());
   }
 
   /**
@@ -251,7 +255,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   async close(): Promise<void> {
     this.#ignoreSignals();
     if (this.#leaves) return this.release();
-    await this.#do(undefined, () => this.#supervisor.close());
+    await this.#do({}, () => this.#supervisor.close());
   }
 
   /** Same as `close()`. */
@@ -277,7 +281,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     { signal, ...how }: LaunchOptions,
   ): Promise<ProcessInfo> {
     const wire = this.#now(() => inScriptFolder(inputKeys(config)));
-    const [first] = await this.#all(signal, () => this.#live.add(wire, how));
+    const [first] = await this.#all({ signal }, () => this.#live.add(wire, how));
     return first!.process.info();
   }
 
@@ -286,7 +290,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     target: string,
     { signal, ...how }: StartOptions,
   ): Promise<ProcessInfo> {
-    const [first] = await this.#all(signal, () => this.#live.start(target, how));
+    const [first] = await this.#all({ signal }, () => this.#live.start(target, how));
     return this.inspect(first!.process.identity.id);
   }
 
@@ -295,7 +299,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     configs: readonly ProcessConfigInput[],
     { signal, ...how }: StartOptions,
   ): Promise<void> {
-    await this.#all(signal, async () => {
+    await this.#all({ signal }, async () => {
       const wanted = configs.map((config) => this.#live.parse(inScriptFolder(inputKeys(config))));
       const plan = await planApply(this.#live, wanted);
       const { outcomes, errors } = await apply(this.#live, plan, { ...how, startDown: true });
@@ -305,39 +309,40 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     });
   }
 
-  /** A whole log of a process. */
+  /** A whole log of a process, archives included. */
   protected override async output(
     id: string,
     stream: LogStream,
     options: CallOptions,
   ): Promise<string> {
-    return await new Response(this.logs(id, { ...options, stderr: stream === "stderr" })).text();
+    const whole = { tail: Number.MAX_SAFE_INTEGER, stderr: stream === "stderr" };
+    return await new Response(this.logs(id, { ...options, ...whole })).text();
   }
 
   /** The current information about a process, without its resource usage. */
-  protected override known(id: string): ProcessInfo | undefined {
+  protected override known(id: string): ProcessInfo | null {
     try {
       return this.#supervisor.process(id).info();
     } catch {
-      // It was removed.
-      return undefined;
+      return null;
     }
   }
 
   /** Runs a verb on several processes. Throws the first failure, see `throwFailed()`. */
   async #all(
-    signal: AbortSignal | undefined,
+    options: CallOptions,
     act: () => Promise<readonly Outcome[]>,
   ): Promise<readonly Outcome[]> {
-    return await this.#do(signal, async () => {
+    return await this.#do(options, async () => {
       const outcomes = await act();
       throwFailed(outcomes);
       return outcomes;
     });
   }
 
-  async #do<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+  async #do<T>(options: CallOptions, act: () => Promise<T>): Promise<T> {
     try {
+      const { signal } = optionsOf("call", options);
       return await unlessAborted(signal, act);
     } catch (error) {
       throw inLibraryWords(error);

@@ -4,7 +4,8 @@ import { type FeedForm, type FeedOptions, logFeed } from "../logs/log_feed.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import type { LogSlice } from "../logs/merged_logs.ts";
 import type { LineOptions, OutputLine } from "../library/options.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
+import { logSources } from "./log_sources.ts";
+import type { Registry } from "./registry.ts";
 
 const FORM: FeedForm<readonly OutputLine[]> = {
   async *stored(slices) {
@@ -13,9 +14,10 @@ const FORM: FeedForm<readonly OutputLine[]> = {
   arrived: linesIn,
 };
 
-/** Streams lines of processes. Throws `bad_request`. */
+/** Streams lines of processes. Throws `bad_request`, and like `Registry.resolve()`. */
 export function outputLines(
-  processes: readonly ManagedProcess[],
+  registry: Registry,
+  target: string,
   { tail = 0, follow = false, newOnly = false, stream, signal, ...filter }: LineOptions,
 ): ReadableStream<OutputLine> {
   const options: FeedOptions = {
@@ -23,15 +25,17 @@ export function outputLines(
     streams: stream === undefined ? ["stdout", "stderr"] : [stream],
     filter: parseLogFilter(filter, Date.now()),
   };
-  const sources = processes.map(({ name, logs: files, gone }) => ({ name, files, gone }));
+  const { now, later } = logSources(registry, [target], { end: "gone" });
   return flattened(
-    logFeed(sources, options, FORM) as ReadableStream<readonly OutputLine[]>,
+    logFeed(now, options, FORM, later) as ReadableStream<readonly OutputLine[]>,
     signal,
   );
 }
 
 function linesIn({ of: { name, stream }, entries }: LogSlice): OutputLine[] {
-  return entries.map(({ line, at }) => ({ name, stream, line, at: new Date(at) }));
+  return entries.map(({ line, at, partial }) => {
+    return { name, stream, line, at: new Date(at), ...(partial && { partial }) };
+  });
 }
 
 /** Streams the items of lists, until a signal aborts it. */

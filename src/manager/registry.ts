@@ -9,9 +9,11 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_tally.ts";
 import { startWaves } from "../model/start_order.ts";
-import { type Addressable, resolveTarget } from "../model/target.ts";
+import { type Addressable, isNameOf, resolveTarget, selectorOf } from "../model/target.ts";
+import { Turns } from "../platform/turns.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import { sharedSockets } from "../process/launch_setup.ts";
+import type { StopRequest } from "../process/requests.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered } from "./bulk.ts";
@@ -21,8 +23,18 @@ import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "./retried_writes.ts";
 
+/** The process of an event. */
+export interface EventSubject {
+  /** UUID, or its first 8 characters. */
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Logs a problem. */
 export type Warn = (message: string) => void;
+
+/** Called for each new process, and for a renamed one with its earlier name in `before`. */
+type Watcher = (process: ManagedProcess, before?: string) => void;
 
 /** All processes of a manager. */
 export class Registry implements Observer {
@@ -35,11 +47,19 @@ export class Registry implements Observer {
   readonly #hub: EventHub;
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
+  readonly #leaving = new Set<ManagedProcess>();
+  /** Runs the changes of an app's number of instances one after the other. */
+  readonly sizes = new Turns();
+  readonly #watchers = new Set<Watcher>();
+  readonly #closed = new AbortController();
+  /** Aborted when the supervisor ends. */
+  readonly closed: AbortSignal = this.#closed.signal;
   #nextNumericId = 0;
   /** Set once the supervisor shuts down: nothing is added or started any more. */
   closing = false;
-  /** Called when a process has got another name. */
-  onRenamed: (from: string, to: string) => void = () => {};
+  /** Called to change the paths of a process's logs, which `act` does. */
+  moveLogs: (process: ManagedProcess, act: () => void) => Promise<void> = (_, act) =>
+    Promise.resolve(act());
   /** Called when a process is launched. */
   onLaunch: (process: ManagedProcess) => void = () => {};
   /** Hooks of removed processes that still run. */
@@ -90,6 +110,30 @@ export class Registry implements Observer {
   }
 
   /**
+   * A test for the events of the processes that a target addresses. A name, tag, namespace or label
+   * also matches processes that are added later; an id stays that of one process. Throws like
+   * `resolve()`.
+   */
+  matcher(target: string): (subject: EventSubject) => boolean {
+    if (target === "all") return () => true;
+    const found = this.resolve(target);
+    const selects = selectorOf(target);
+    if (selects === undefined && found.every(({ name }) => isNameOf(target, name))) {
+      return ({ name }) => isNameOf(target, name);
+    }
+    // The event of a deletion comes when the tags of the process are no longer known.
+    const ids = new Set(found.map(({ id }) => shortId(id)));
+    return ({ id }) => {
+      const process = this.#processes.get(id);
+      if (selects !== undefined && process !== undefined) {
+        if (selects(addressable(process))) ids.add(shortId(id));
+        else ids.delete(shortId(id));
+      }
+      return ids.has(shortId(id));
+    };
+  }
+
+  /**
    * Registers a configuration's instances. `desired` is `up` if they are started later: should this
    * daemon end before, the next one starts them. Throws `name_taken`, or `invalid_config` for its
    * dependencies.
@@ -106,11 +150,33 @@ export class Registry implements Observer {
     return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index));
   }
 
+  /** Tells a watcher of changes until the returned function is called. */
+  watch(watcher: Watcher): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  #announce(process: ManagedProcess, before?: string): void {
+    for (const watcher of [...this.#watchers]) this.#heard(() => watcher(process, before));
+  }
+
+  /** Calls a listener, whose failure must not disturb a process. */
+  #heard(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.#warn(`A listener failed: ${messageOf(error)}`);
+    }
+  }
+
   /** Gives the only instance of a process the name of an instance, and moves its logs. */
-  rename(process: ManagedProcess, name: string): void {
+  async rename(process: ManagedProcess, name: string): Promise<void> {
     const before = process.name;
-    process.rename(name);
-    this.onRenamed(before, name);
+    await this.moveLogs(process, () => {
+      process.rename(name);
+      // At once: readers of its logs must look for them in the new folder.
+      this.#announce(process, before);
+    });
     this.record(process);
   }
 
@@ -147,6 +213,17 @@ export class Registry implements Observer {
     const process = this.#register({ ...record, identity: { ...record.identity, numericId } });
     this.#recorder.copySoon(process);
     return process;
+  }
+
+  /** Stops a process and removes it. Nobody who depends on its other instances waits for it. */
+  async retire(process: ManagedProcess, request: StopRequest): Promise<void> {
+    this.#leaving.add(process);
+    try {
+      await process.stop(request);
+      this.remove(process);
+    } finally {
+      this.#leaving.delete(process);
+    }
   }
 
   /**
@@ -196,6 +273,7 @@ export class Registry implements Observer {
 
   /** Writes for the last time. */
   close(): void {
+    this.#closed.abort();
     this.writes.close();
     this.freeze();
   }
@@ -243,7 +321,8 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    return awaitDependencies(this.list(), process, signal);
+    const isLeaving = (other: ManagedProcess) => this.#leaving.has(other) || other.gone.aborted;
+    return awaitDependencies({ all: this.list(), isLeaving }, process, signal);
   }
 
   /** Part of `Observer`. */
@@ -284,6 +363,7 @@ export class Registry implements Observer {
     const process = new ManagedProcess(identity, config, snapshot, this.#world, this);
     this.#processes.set(identity.id, process);
     this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
+    this.#announce(process);
     return process;
   }
 
@@ -317,7 +397,7 @@ export class Registry implements Observer {
 
   #tell(process: ManagedProcess, type: ChangeType, reason = process.snapshot.lastReason): void {
     const { state, pid, restarts, lastExit } = process.snapshot;
-    try {
+    this.#heard(() =>
       this.#hub.publish({
         type,
         at: new Date(this.#world.clock.now()),
@@ -328,10 +408,8 @@ export class Registry implements Observer {
         restarts,
         reason,
         exit: lastExit,
-      });
-    } catch (error) {
-      this.#warn(`A listener failed: ${messageOf(error)}`);
-    }
+      })
+    );
   }
 }
 
@@ -352,6 +430,11 @@ function crashedOnTheWay(
 function entered(before: Snapshot, now: Snapshot): boolean {
   const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
   return known(now) && !(known(before) && before.state === now.state);
+}
+
+/** The id of a process in events on the wire and in the journal. */
+function shortId(id: string): string {
+  return id.slice(0, 8);
 }
 
 function addressable(process: ManagedProcess): Addressable & { process: ManagedProcess } {

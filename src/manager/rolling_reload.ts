@@ -44,7 +44,7 @@ export async function rollingReload(
 ): Promise<RollingResult> {
   const size = batchCount(options.batchSize ?? 1, processes.length);
   const wait = options.waitReady ?? true;
-  const before = processes.map((process) => ({ process, config: process.config }));
+  const before = new Map(processes.map((process) => [process, process.config]));
   const wasAsked = stoppedSince(processes);
   // Neither those started again nor deleted ones.
   const isStopped = (process: ManagedProcess) =>
@@ -58,11 +58,15 @@ export async function rollingReload(
     options.onProgress?.(Math.min(at + size, processes.length), processes.length);
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
-    const old = before.filter(({ process }) => touched.includes(process));
-    await runBulk(old.map(({ process }) => process), (process) => {
-      const { config } = old.find((entry) => entry.process === process)!;
-      return putBack(process, config, { wait, restarts: !isStopped(process) });
-    });
+    // Those that failed come first: they serve nobody.
+    const old = touched.toReversed();
+    for (let back = 0; back < old.length; back += size) {
+      await runBulk(
+        old.slice(back, back + size),
+        (process) =>
+          putBack(process, before.get(process)!, { wait, restarts: !isStopped(process) }),
+      );
+    }
     return { outcomes, rolledBack: true };
   }
   return { outcomes, rolledBack: false };
@@ -96,7 +100,10 @@ async function putBack(
 ): Promise<void> {
   if (process.config === config && process.snapshot.state === "running") return;
   process.reconfigure(config);
-  if (restarts) await process.restart({ wait, reason: "rolled back" });
+  if (!restarts) return;
+  const overlaps = config.overlap && config.reloadSignal === undefined &&
+    process.snapshot.state === "running";
+  await (overlaps ? process.reload({ wait }) : process.restart({ wait, reason: "rolled back" }));
 }
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */

@@ -109,6 +109,14 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
     },
   );
   for (const process of restored) registry.recordSoon(process);
+  // Those that stayed may have been scaled since.
+  const counts = new Map(restored.map(({ config }) => [config.name, config.instances]));
+  for (const process of registry.list()) {
+    const instances = counts.get(process.config.name) ?? process.config.instances;
+    if (instances !== process.config.instances) {
+      process.reconfigure({ ...process.config, instances });
+    }
+  }
   registry.recordRest();
   const wanted = restored.filter((process) =>
     process.snapshot.desired === "up" && process.config.autostart && !isJob(process)

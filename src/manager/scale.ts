@@ -19,6 +19,18 @@ export async function scale(
   change: string | number,
   options: UpOptions = {},
 ): Promise<Outcome[]> {
+  // The starts are outside of the turn: they may wait for others for ever.
+  const { stopped, added } = await registry.sizes.take(() => resize(registry, name, change), name);
+  const started = added.filter((process) => !isJob(process));
+  return [...stopped, ...await runBulk(started, (process) => process.start(options))];
+}
+
+/** Removes and registers instances. Nobody else may change their number meanwhile. */
+async function resize(
+  registry: Registry,
+  name: string,
+  change: string | number,
+): Promise<{ readonly stopped: Outcome[]; readonly added: ManagedProcess[] }> {
   const instances = registry.instancesOf(name);
   if (instances.length === 0) {
     throw notFound(name, registry.list().map(({ config }) => ({ name: config.name })));
@@ -26,26 +38,19 @@ export async function scale(
   const count = scaledCount(change, instances.length);
   refuseOneForMany({ ...instances[0]!.config, instances: count });
   const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
-  if (count > 1 && byIndex[0]!.name === name) registry.rename(byIndex[0]!, `${name}:0`);
+  if (count > 1 && byIndex[0]!.name === name) await registry.rename(byIndex[0]!, `${name}:0`);
   const config = { ...byIndex[0]!.config, instances: count };
-  const leaving = byIndex.slice(count);
-  const outcomes = await runBulk(leaving, async (process) => {
-    await process.stop({ reason: "scaled down" });
-    registry.remove(process);
-  });
+  const stopped = await runBulk(
+    byIndex.slice(count),
+    (process) => registry.retire(process, { reason: "scaled down" }),
+  );
   // After a failed rolling reload not all have the same configuration.
   for (const process of byIndex.slice(0, count)) {
     process.reconfigure({ ...process.config, instances: count });
   }
   const added = registry.addInstances(config, freeIndexes(byIndex, count));
   registry.recordRest();
-  return [
-    ...outcomes,
-    ...await runBulk(
-      added.filter((process) => !isJob(process)),
-      (process) => process.start(options),
-    ),
-  ];
+  return { stopped, added };
 }
 
 /** The lowest free indexes, one for each missing instance. */

@@ -123,6 +123,7 @@ export class ScheduleEntry {
     const { covered, next } = tick(this.#schedule, this.#memory.covered, this.#clock.now());
     this.#next = next;
     this.#remember({ enabled, covered });
+    if (!enabled) this.#runner.dropNext();
   }
 
   /** Call it after each change of the process. */
@@ -199,6 +200,8 @@ class ClockRestart implements Runner {
     void this.#restart("by cron run");
     return "running";
   }
+
+  dropNext(): void {}
 
   changed(): void {}
 

@@ -70,10 +70,14 @@ export class Job implements Runner {
     return this.#again && this.#config.overlap === "queue" ? "queued" : "running";
   }
 
+  dropNext(): void {
+    this.#follow(false);
+  }
+
   changed(before: Snapshot): void {
     const now = this.#process.snapshot;
     // Drop the queued run before anything ends: the next daemon must not start it either.
-    if (this.#process.isBeingStopped) this.#follow(false);
+    if (this.#process.isBeingStopped) this.dropNext();
     if (isStartedAnew(before, now)) this.#endAnew();
     if (!isActive(before) && isActive(now)) this.#begin(this.#log.clock.now());
     if (isActive(before) && !isActive(now)) this.#end();

@@ -28,6 +28,8 @@ export interface Runner {
   due(): void;
   /** Starts a run on request. Throws `wrong_state`. */
   run(): "running" | "queued";
+  /** Drops the run that waits for the current one, if any. */
+  dropNext(): void;
   /** Call it after each change of the process; `before` is its snapshot before the change. */
   changed(before: Snapshot): void;
   close(): void;

@@ -9,7 +9,6 @@ import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
-import { baseName } from "../model/name.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import { writeState } from "../platform/state_file.ts";
@@ -93,6 +92,7 @@ export class Supervisor implements AsyncDisposable {
     this.scheduler = new Scheduler({ clock: world.clock, folder: paths.cron, list, writes, warn });
     this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
     this.registry.onLaunch = (process) => this.logs.wake(process);
+    this.registry.moveLogs = (process, act) => this.logs.move(process, act);
   }
 
   /** Whether verbs are refused: it shuts down or has shut down. */
@@ -103,16 +103,6 @@ export class Supervisor implements AsyncDisposable {
   /** All processes, by numeric id. */
   list(): ProcessInfo[] {
     return this.#infos(this.registry.list());
-  }
-
-  /**
-   * Whether a name is one of those that match a target. Matches instances that are added later, too.
-   * Throws `process_not_found` if nothing matches now.
-   */
-  named(target: string): (name: string) => boolean {
-    if (target === "all") return () => true;
-    const names = new Set(this.registry.resolve(target).map(({ name }) => name));
-    return (name) => names.has(name) || name === target || baseName(name) === target;
   }
 
   /** Information about the one process that matches a target. */
@@ -262,8 +252,7 @@ export class Supervisor implements AsyncDisposable {
 
   async #remove(process: ManagedProcess, reason?: string): Promise<void> {
     const then = () => this.logs.disown(process);
-    await process.stop({ then, ...(reason === undefined ? {} : { reason }) });
-    this.registry.remove(process);
+    await this.registry.retire(process, { then, ...(reason === undefined ? {} : { reason }) });
     this.logs.forget(process, this.registry.list());
   }
 

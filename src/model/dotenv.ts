@@ -2,46 +2,55 @@
 
 import { ProcsupError } from "./errors.ts";
 
-const LINE = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=\s*(.*)$/;
-const DOUBLE_QUOTED = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s;
-const SINGLE_QUOTED = /^'([^']*)'\s*(?:#.*)?$/;
+const SPACE = "[^\\S\\n]*";
+const DOUBLE_QUOTED = `"([^"\\\\]*(?:\\\\[^][^"\\\\]*)*)"`;
+const SINGLE_QUOTED = "'([^']*)'";
+const UNQUOTED = `(?!${SPACE}["'])([^\\n]*)`;
+const COMMENT = "(?:#[^\\n]*)?";
+const NAME = "([A-Za-z_][A-Za-z0-9_.-]*)";
+const VALUE = `(?:${SPACE}(?:${DOUBLE_QUOTED}|${SINGLE_QUOTED})${SPACE}${COMMENT}|${UNQUOTED})`;
+
+/** A line, or the lines of a variable whose quotes close on a later one. */
+const ENTRY = new RegExp(
+  `${SPACE}(?:(?:export[^\\S\\n]+)?${NAME}${SPACE}=${VALUE}|${COMMENT})(?:\\n|$)`,
+  "y",
+);
+
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /** Maximum length of a file, in characters. */
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * Parses lines of `NAME=value`. Skips blank lines, `#` comments and a leading `export`. Escapes
- * such as `\n` work in double quotes only; nothing is expanded. Throws `invalid_config` naming the
- * line, never its value, and for a file over 1 MiB.
+ * Parses lines of `NAME=value`. Skips blank lines, `#` comments and a leading `export`. A value in
+ * quotes may have several lines. Escapes such as `\n` work in double quotes only; nothing is
+ * expanded. Throws `invalid_config` naming the line, never its value, and for a file over 1 MiB.
  */
-export function parseDotenv(text: string, file: string): Record<string, string> {
-  if (text.length > MAX_LENGTH) {
+export function parseDotenv(content: string, file: string): Record<string, string> {
+  if (content.length > MAX_LENGTH) {
     throw new ProcsupError("invalid_config", `Invalid "${file}": it is larger than 1 MiB`);
   }
+  const text = content.replaceAll("\r\n", "\n");
   const variables: Record<string, string> = {};
-  for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    const line = raw.trim();
-    if (line === "" || line.startsWith("#")) continue;
-    const [, name, value] = LINE.exec(line) ?? [];
-    const parsed = value === undefined ? undefined : unquote(value);
-    if (name === undefined || parsed === undefined) {
+  for (let at = 0; at < text.length; at = ENTRY.lastIndex) {
+    ENTRY.lastIndex = at;
+    const entry = ENTRY.exec(text);
+    if (entry === null) {
+      const line = text.slice(0, at).split("\n").length;
       throw new ProcsupError(
         "invalid_config",
-        `Invalid line ${index + 1} in "${file}": expected NAME=value`,
+        `Invalid line ${line} in "${file}": expected NAME=value`,
       );
     }
-    variables[name] = parsed;
+    const [, name, double, single, plain] = entry;
+    if (name === undefined) continue;
+    variables[name] = single ?? double?.replace(/\\([^])/g, (_, c: string) => ESCAPES[c] ?? c) ??
+      withoutComment(plain!);
   }
   return variables;
 }
 
-function unquote(value: string): string | undefined {
-  const single = SINGLE_QUOTED.exec(value);
-  if (single !== null) return single[1];
-  const double = DOUBLE_QUOTED.exec(value);
-  if (double !== null) return double[1]!.replace(/\\(.)/gs, (_, c: string) => ESCAPES[c] ?? c);
-  if (/^["']/.test(value)) return undefined;
+function withoutComment(value: string): string {
   const comment = value.search(/\s#/);
   return (comment < 0 ? value : value.slice(0, comment)).trim();
 }

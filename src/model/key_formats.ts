@@ -22,12 +22,12 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   regex: { problem: (text) => failureOf(() => new RegExp(text)) },
   glob: { problem: (text) => failureOf(() => pathTest(text)) },
   http_url: {
-    problem: httpProblem,
+    problem: (text) => httpProblem(text, 'use type "tcp" or "command"'),
     pattern: "^https?://",
   },
   webhook_url: {
     problem: (text) => {
-      const problem = httpProblem(text);
+      const problem = httpProblem(text, "use another port");
       if (problem !== undefined) return problem;
       const { username, password } = new URL(text);
       return username + password === ""
@@ -61,9 +61,20 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
 
 const PORT = "expected a port from 1 to 65535";
 
-function httpProblem(text: string): string | undefined {
-  const { protocol, port } = URL.parse(text) ?? {};
+/** Ports to which `fetch()` sends nothing: https://fetch.spec.whatwg.org/#port-blocking. */
+const BLOCKED_PORTS = new Set(
+  ("1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 " +
+    "115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 " +
+    "554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 " +
+    "6566 6665 6666 6667 6668 6669 6679 6697 10080").split(" "),
+);
+
+function httpProblem(text: string, instead: string): string | undefined {
+  const { protocol, port = "" } = URL.parse(text) ?? {};
   if (!/^https?:$/.test(protocol ?? "")) return "expected an http:// or https:// URL";
+  if (BLOCKED_PORTS.has(port)) {
+    return `the runtime sends no HTTP requests to port ${port}: ${instead}`;
+  }
   return port === "0" ? PORT : undefined;
 }
 

@@ -21,6 +21,8 @@ export interface JsonSchemaOptions {
   readonly inFile?: boolean;
   /** Makes every key optional. */
   readonly partial?: boolean;
+  /** For a merge patch: every key is optional, inner ones too, and null takes it away. */
+  readonly patch?: boolean;
 }
 
 /** The schema of an object with the keys of a table. */
@@ -33,7 +35,7 @@ export function tableJson(table: KeyTable, options: JsonSchemaOptions = {}): Jso
   return {
     type: "object",
     properties: Object.fromEntries(properties),
-    ...(options.partial || required.length === 0 ? {} : { required }),
+    ...(options.partial || options.patch || required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
 }
@@ -45,9 +47,13 @@ function keyJson(key: string, name: string, row: Key, options: JsonSchemaOptions
   const description = [name === key ? `${help}.` : `Same as ${key}.`, note, filled && filling];
   return {
     description: description.filter(Boolean).join(" "),
-    ...valueJson(row, filled === true, options),
+    ...orNull(valueJson(row, filled === true, options), options),
     ...(row.default === undefined ? {} : { default: row.default }),
   };
+}
+
+function orNull(value: JsonSchema, { patch }: JsonSchemaOptions): JsonSchema {
+  return patch ? { anyOf: [value, { type: "null" }] } : value;
 }
 
 function numberJson({ type, min, max, word }: NumberType): JsonSchema {
@@ -132,7 +138,7 @@ function mapJson(
   const map = {
     type: "object",
     ...(type.variableNames ? { propertyNames: { pattern: VARIABLE_NAME } } : {}),
-    additionalProperties: textsJson(type.of, filled, options),
+    additionalProperties: orNull(textsJson(type.of, filled, options), options),
   };
   if (type.listMeans === undefined) return map;
   return { anyOf: [{ type: "array", items: { type: "string" } }, map] };

@@ -51,6 +51,16 @@ export function isLoopback({ hostname }: Pick<ListenAddress, "hostname">): boole
   return hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** Whether a name or an address is this machine's loopback. */
+export function isLocal(hostname: string): boolean {
+  return hostname === "localhost" || isLoopback({ hostname });
+}
+
+/** A host name without the brackets that IPv6 has in URLs. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
 /** Why an address needs `allow_remote`; undefined on loopback. */
 export function remoteProblem(address: ListenAddress): string | undefined {
   if (isLoopback(address)) return undefined;

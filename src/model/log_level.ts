@@ -109,8 +109,9 @@ function textLevel(line: string, head: string): LogLevel | undefined {
 
 function levelIn(fields: Fields): LogLevel | undefined {
   const value = LEVEL_KEYS.map((key) => fields[key]).find((value) => value !== undefined);
-  if (typeof value === "string" && !/^\d+$/.test(value)) return LEVEL_OF.get(value.toLowerCase());
-  return value === undefined ? undefined : numberedLevel(Number(value));
+  if (typeof value === "number") return numberedLevel(value);
+  if (typeof value !== "string") return undefined;
+  return /^\d+$/.test(value) ? numberedLevel(Number(value)) : LEVEL_OF.get(value.toLowerCase());
 }
 
 /** pino and bunyan number levels from 10; smaller numbers are those of syslog. */

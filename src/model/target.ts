@@ -49,22 +49,29 @@ export function resolveTarget<P extends Addressable>(target: string, processes: 
     throw new ProcsupError("bad_request", `Invalid target ${quote(target)}: expected a string`);
   }
   if (target === "all") return [...processes];
-  const found = select(target, processes) ?? exact(target, processes) ??
-    byPrefix(target, processes);
+  const selects = selectorOf(target);
+  const found = selects
+    ? processes.filter(selects)
+    : exact(target, processes) ?? byPrefix(target, processes);
   if (found.length === 0) throw notFound(target, processes);
   return found;
 }
 
-function select<P extends Addressable>(target: string, processes: readonly P[]): P[] | undefined {
+/** The test of `ns:…`, `tag:…` or `label:k=v`; undefined for any other target. */
+export function selectorOf(target: string): ((process: Addressable) => boolean) | undefined {
   const selector = /^(ns|tag|label):(.*)$/s.exec(target);
   if (selector === null) return undefined;
   const [, kind, value = ""] = selector;
-  if (kind === "ns") return processes.filter((process) => process.namespace === value);
-  if (kind === "tag") return processes.filter((process) => process.tags.includes(value));
+  if (kind === "ns") return ({ namespace }) => namespace === value;
+  if (kind === "tag") return ({ tags }) => tags.includes(value);
   const [key = "", wanted] = value.split(/=(.*)/s);
-  return processes.filter((process) =>
-    Object.hasOwn(process.labels, key) && (wanted === undefined || process.labels[key] === wanted)
-  );
+  return ({ labels }) =>
+    Object.hasOwn(labels, key) && (wanted === undefined || labels[key] === wanted);
+}
+
+/** Whether a target is this name, or the base name of it. */
+export function isNameOf(target: string, name: string): boolean {
+  return name === target || baseName(name) === target;
 }
 
 function exact<P extends Addressable>(target: string, processes: readonly P[]): P[] | undefined {

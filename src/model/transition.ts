@@ -21,6 +21,7 @@ import {
   disarmed,
   endFor,
   exited,
+  FORGIVEN,
   freshStart,
   hookEffects,
   launch,
@@ -141,6 +142,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     replaced: (now, input, policy) => [
       {
         ...now,
+        ...FORGIVEN,
         attempt: now.attempt + 1,
         run: input.run,
         pid: input.pid,

@@ -39,6 +39,14 @@ export function wantsReadiness(
   return policy.waitReady || policy.readyLog !== undefined || policy.readyDelayMs !== undefined;
 }
 
+/** Whether health checks may make it ready: an output or a delay that is awaited decides alone. */
+export function isReadyByHealth({ readyLog, readyDelayMs }: Pick<
+  Policy,
+  "readyLog" | "readyDelayMs"
+>): boolean {
+  return readyLog === undefined && readyDelayMs === undefined;
+}
+
 /** A user stops it. */
 export function stopDesired(now: Snapshot, input: InputOf<"stop_requested">): Snapshot {
   const lastReason = input.reason ?? "stopped by user";
@@ -76,6 +84,9 @@ export function endFor(
   ];
 }
 
+/** What a user's start, restart or reload forgets. */
+export const FORGIVEN = { consecutiveFailures: 0, totalUptimeMs: 0, restartsAt: [] } as const;
+
 /**
  * A start by a user, or the one of a restart: forgets earlier failures and waits for dependencies
  * first.
@@ -88,10 +99,8 @@ export function freshStart(
 ): Step {
   const fresh: Snapshot = {
     ...now,
+    ...FORGIVEN,
     desired: "up",
-    consecutiveFailures: 0,
-    totalUptimeMs: 0,
-    restartsAt: [],
     nextRestartAt: null,
     hookOnceUp,
     stopCause: null,

@@ -1,6 +1,6 @@
 /** HTTP requests that bypass proxies. */
 
-import { isLoopback } from "../model/listen_address.ts";
+import { isLocal, withoutBrackets } from "../model/listen_address.ts";
 
 const PROXY = /^(https?|all)_proxy$/i;
 
@@ -16,8 +16,7 @@ export function withoutProxy(): { readonly client?: Deno.HttpClient } {
 
 /** The same if the URL is on this machine. Other URLs may need the proxy. */
 export function withoutProxyHere(url: string): { readonly client?: Deno.HttpClient } {
-  const hostname = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
-  return hostname === "localhost" || isLoopback({ hostname }) ? withoutProxy() : {};
+  return isLocal(withoutBrackets(new URL(url).hostname)) ? withoutProxy() : {};
 }
 
 function directClient(): { readonly client?: Deno.HttpClient } {

@@ -1,15 +1,16 @@
 /** Finds who listens on a local port: readiness must not be another process's answer. */
 
 import { listeningSockets, socketsOf } from "./listening_ports.ts";
+import { isLocal, type ListenAddress } from "../model/listen_address.ts";
 import { isLinux } from "./os.ts";
 import { processTableIfReadable } from "./process_table.ts";
 
 /**
- * True if a process of the group may hold a port. False only if another process certainly listens
- * there.
+ * True if a process of the group may hold an address. False only if another process of this machine
+ * certainly listens there.
  */
-export function portMayBelongTo(port: number, pgid: number): boolean {
-  if (!isLinux) return true;
+export function mayBelongTo({ hostname, port }: ListenAddress, pgid: number): boolean {
+  if (!isLinux || !isHere(hostname)) return true;
   const inodes = new Set(
     [...listeningSockets()].flatMap(([inode, held]) => held.port === port ? [inode] : []),
   );
@@ -27,4 +28,10 @@ export function portMayBelongTo(port: number, pgid: number): boolean {
     }
   }
   return [...mine].some((pid) => socketsOf(pid).some((inode) => inodes.has(inode)));
+}
+
+/** Whether an address is one of this machine. A name other than localhost may be any machine's. */
+function isHere(hostname: string): boolean {
+  return isLocal(hostname) ||
+    Deno.networkInterfaces().some(({ address }) => address === hostname);
 }

@@ -1,5 +1,6 @@
 /** Single HTTP and TCP probes, for health checks. */
 
+import { withoutBrackets } from "../model/listen_address.ts";
 import { timeoutSignal } from "./clock.ts";
 import { withoutProxy } from "./direct_http.ts";
 import { isLack, lackOfDescriptors } from "./lack.ts";
@@ -39,7 +40,7 @@ export async function probeTcp(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const at = endpoint.lastIndexOf(":");
-  const hostname = endpoint.slice(0, at).replace(/^\[(.*)\]$/, "$1");
+  const hostname = withoutBrackets(endpoint.slice(0, at));
   const timeout = timeoutSignal(timeoutMs);
   const either = AbortSignal.any([timeout, signal]);
   try {

@@ -2,11 +2,13 @@
 
 import { messageOf } from "../model/errors.ts";
 import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
+import { isReadyByHealth } from "../model/transition_steps.ts";
+import { type ListenAddress, withoutBrackets } from "../model/listen_address.ts";
 import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
-import { portMayBelongTo } from "../platform/port_owner.ts";
+import { mayBelongTo } from "../platform/port_owner.ts";
 import { probeHttp, probeTcp } from "../platform/probe.ts";
 import { runShell } from "../platform/shell.ts";
 import { runHook } from "./hooks.ts";
@@ -16,7 +18,7 @@ import type { Monitor, MonitoredRun } from "./monitor.ts";
 /** Interval of checks until a process is ready. */
 const READINESS_INTERVAL_MS = 200;
 
-/** Checks until it is stopped. */
+/** Checks until it is stopped; from the start if that is what makes it ready, otherwise once it is. */
 export class HealthMonitor implements Monitor {
   readonly #process: MonitoredRun;
   readonly #config: HealthCheckConfig;
@@ -31,7 +33,7 @@ export class HealthMonitor implements Monitor {
   constructor(process: MonitoredRun, config: HealthCheckConfig) {
     this.#process = process;
     this.#config = config;
-    void this.#check();
+    void this.#begin();
   }
 
   /** The result of the checks. */
@@ -42,6 +44,15 @@ export class HealthMonitor implements Monitor {
   stop(): void {
     this.#cancel();
     this.#abort.abort();
+  }
+
+  async #begin(): Promise<void> {
+    if (!isReadyByHealth(this.#process.config)) {
+      const { signal } = this.#abort;
+      await this.#process.untilReady(signal).catch(() => {});
+      if (signal.aborted) return;
+    }
+    await this.#check();
   }
 
   async #check(): Promise<void> {
@@ -122,10 +133,10 @@ async function probe(
   switch (config.type) {
     case "http":
       return await probeHttp(config.url!, timeoutMs, signal) ??
-        strangersPort(portOf(config.url!), process);
+        strangersPort(addressOf(config.url!), process);
     case "tcp":
       return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
-        strangersPort(Number(config.tcpEndpoint!.split(":").at(-1)), process);
+        strangersPort(addressOf(`tcp://${config.tcpEndpoint!}`), process);
     case "command": {
       const { cwd, env, user, prepare } = process.hookContext();
       await prepare?.();
@@ -140,13 +151,19 @@ async function probe(
   }
 }
 
-/** The problem if a port that answers before the process is ready belongs to another program. */
-function strangersPort(port: number, { snapshot, run }: MonitoredRun): string | undefined {
-  if (snapshot.ready || portMayBelongTo(port, run.wrapperPid)) return undefined;
-  return `port ${port} is held by another process`;
+/** The problem if what answers before the process is ready is another program of this machine. */
+function strangersPort(
+  address: ListenAddress,
+  { snapshot, run }: MonitoredRun,
+): string | undefined {
+  if (snapshot.ready || mayBelongTo(address, run.wrapperPid)) return undefined;
+  return `port ${address.port} is held by another process`;
 }
 
-function portOf(url: string): number {
-  const { port, protocol } = new URL(url);
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+function addressOf(url: string): ListenAddress {
+  const { hostname, port, protocol } = new URL(url);
+  return {
+    hostname: withoutBrackets(hostname),
+    port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+  };
 }

@@ -6,10 +6,11 @@ import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts
 import type { Input, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
-import { startAndWait } from "./start_and_wait.ts";
+import { startAndWait, staysUp } from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -202,16 +203,23 @@ export class ManagedProcess {
     this.#observer.record(this);
   }
 
-  /** Sends its reload signal; without one it is replaced with overlap, or stopped and started. */
+  /**
+   * Sends its reload signal; without one it is replaced with overlap, or stopped and started. So is
+   * one on its way up or down, which may not handle the signal. Throws `wrong_state` if the
+   * signal has nobody to go to.
+   */
   async reload(options: UpOptions = {}): Promise<void> {
     refuseEndless("reload", this, options);
     await this.#before("reload");
     const { reloadSignal, overlap } = this.config;
-    if (reloadSignal !== undefined) {
+    const { state } = this.#snapshot;
+    const isRunning = state === "running";
+    if (reloadSignal !== undefined && (isRunning || AT_REST.has(state))) {
       this.signal(reloadSignal);
+      if (options.wait) await staysUp(this);
       return void this.#effects.hook("postReload");
     }
-    if (overlap && this.#snapshot.state === "running") return await this.#effects.run.overlap();
+    if (overlap && isRunning) return await this.#effects.run.overlap();
     const reason = "reloaded by user";
     await startAndWait(this, { type: "restart_requested", reason, hook: "postReload" }, options);
   }

@@ -20,6 +20,8 @@ export interface MonitoredRun {
   readonly uptimeMs: number;
   /** Detects an app that changes the files it watches. Outlives the run. */
   readonly watchGuard: LoopGuard;
+  /** Resolves when it is ready. Rejects when `signal` is aborted. */
+  untilReady(signal: AbortSignal): Promise<unknown>;
   hookContext(): HookContext;
   post(input: Input): void;
   /** Reports a message that changes no state. */
@@ -28,6 +30,8 @@ export interface MonitoredRun {
   restart(reason: string): void;
   /** A health check was answered. */
   checked(run: HealthCheckRun): void;
+  /** The last health check of this process. */
+  readonly lastCheck: HealthCheckRun | undefined;
   /** Its health changed. */
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;
   signal(signal: SignalName): boolean;

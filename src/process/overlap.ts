@@ -1,7 +1,7 @@
 /** Reload with overlap: starts the new run, and ends the old one when the new one is ready. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { wantsReadiness } from "../model/transition_steps.ts";
+import { isReadyByHealth, wantsReadiness } from "../model/transition_steps.ts";
 import { type Input, NEW, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { MonitoredRun } from "./monitor.ts";
@@ -90,9 +90,9 @@ async function up(overlap: Overlap, spawned: Spawned): Promise<void> {
   const monitors = wantsReadiness(config)
     ? [
       awaitReadiness({ ...run, snapshot: NEW }),
-      ...(config.healthCheck === undefined
-        ? []
-        : [new HealthMonitor({ ...run, snapshot: NEW }, config.healthCheck)]),
+      ...(config.healthCheck !== undefined && isReadyByHealth(config)
+        ? [new HealthMonitor({ ...run, snapshot: NEW }, config.healthCheck)]
+        : []),
     ]
     : [{ stop: world.clock.after(config.minUptimeMs, () => outcome.resolve(undefined)) }];
   void spawned.child.exited.then(() => outcome.resolve("it ended at once"));

@@ -1,6 +1,7 @@
 /** Waits until a run is ready: by a line of its output, by a delay, or by its ready file. */
 
 import { formatDuration } from "../model/duration.ts";
+import { isReadyByHealth } from "../model/transition_steps.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { LineWatch } from "./line_watch.ts";
@@ -17,7 +18,10 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
   const late = () => {
     stop();
     const limit = formatDuration(config.listenTimeoutMs);
-    const reason = `not ready within ${limit}: waited for ${readySign(config)}`;
+    const { at = 0, problem = "" } = process.lastCheck ?? {};
+    const isOurs = at >= world.clock.now() - process.uptimeMs;
+    const why = isOurs && problem !== "" && isReadyByHealth(config) ? `: ${problem}` : "";
+    const reason = `not ready within ${limit}: waited for ${readySign(config)}${why}`;
     process.post({ type: "ready_timed_out", attempt, reason });
   };
   const left = (ms: number) => Math.max(0, ms - process.uptimeMs);

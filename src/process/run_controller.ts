@@ -286,6 +286,7 @@ export class RunController {
     post: (input: Input) => void,
   ): MonitoredRun {
     const process = this.#process;
+    const { journal } = this.#hooks;
     return {
       config: process.config,
       world: this.#world,
@@ -299,8 +300,12 @@ export class RunController {
         return uptime();
       },
       watchGuard: this.#watchGuard,
+      untilReady: (signal) => process.until(({ ready }) => ready, signal),
       hookContext: () => this.#hooks.hookContext(),
-      checked: (run) => this.#hooks.journal.checked(run),
+      checked: (run) => journal.checked(run),
+      get lastCheck() {
+        return journal.checks.at(-1);
+      },
       post,
       note: (message) => process.note(message),
       healthChanged: (health, reason) => process.healthChanged(health, reason),

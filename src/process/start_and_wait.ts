@@ -45,6 +45,17 @@ export async function startAndWait(
   });
 }
 
+/** Throws `start_failed` if it ends within `min_uptime` from now: its reload signal was its end. */
+export async function staysUp(process: ProcessHandle): Promise<void> {
+  const { name, config, snapshot } = process;
+  const now = await survivedMinUptime(process, snapshot, 0);
+  if (now === snapshot || endedWell(now, config) && process.mayEnd) return;
+  throw new ProcsupError(
+    "start_failed",
+    `Cannot reload "${name}": it did not survive ${config.reloadSignal}: ${now.lastReason}`,
+  );
+}
+
 /** The snapshot after `min_uptime`, or when it left the running state before that. */
 async function survivedMinUptime(
   process: ProcessHandle,

@@ -60,15 +60,15 @@ export function changeJson({ type, at, id, exit, ...rest }: ProcessChange): Chan
   };
 }
 
-/** Converts the changes of processes with a wanted name. */
+/** Converts the wanted changes. */
 export function changesOf(
   changes: ReadableStream<ProcessChange>,
-  isNamed: (name: string) => boolean,
+  isWanted: (change: ProcessChange) => boolean,
 ): ReadableStream<ChangeJson> {
   return changes.pipeThrough(
     new TransformStream<ProcessChange, ChangeJson>({
       transform: (change, out) => {
-        if (isNamed(change.name)) out.enqueue(changeJson(change));
+        if (isWanted(change)) out.enqueue(changeJson(change));
       },
     }),
   );

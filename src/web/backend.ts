@@ -9,14 +9,13 @@ export interface Backend {
   dispatch(action: string, payload: unknown): Promise<unknown>;
   /** Events of all processes from now on. */
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
-  /** Whether a name matches a target; see `Supervisor.named()`. Throws like `dispatch()`. */
-  named(target: string): (name: string) => boolean;
+  /** A test for the events of a target; see `Registry.matcher()`. Throws like `dispatch()`. */
+  matcher(target: string): (change: ProcessChange) => boolean;
   /** The last message to the readers of events. */
   readonly shutdownNotice: ShutdownNotice;
   /**
-   * Lines of logs. The query is that of `GET /logs` on the Unix socket. Followed logs end when their
-   * processes are deleted; with `byName` they continue with later processes of the same names.
-   * Throws like `dispatch()`.
+   * Lines of logs. The query is that of `GET /logs` on the Unix socket; see `streamLogs()` of the
+   * daemon for when followed logs end. Throws like `dispatch()`.
    */
   streamLogs(
     query: URLSearchParams,

@@ -84,14 +84,19 @@ export class Connections {
     }
   }
 
-  /** Closes all connections, after a moment for pending output. */
-  async close(): Promise<void> {
-    const all = [...this.#all.keys()];
-    const closed = all.map((one) => new Promise<void>((resolve) => one.on("close", resolve)));
-    for (const connection of all) connection.destroySoon();
-    const late = setTimeout(() => all.forEach((one) => one.destroy()), CLOSE_MS);
-    await Promise.all(closed);
-    clearTimeout(late);
+  /**
+   * Closes all connections, after a moment for pending output. Those in `busy` close by themselves
+   * once they are answered; they have `busyMs` for it.
+   */
+  async close(busy: ReadonlySet<Connection> = new Set(), busyMs = CLOSE_MS): Promise<void> {
+    await Promise.all([...this.#all.keys()].map(async (connection) => {
+      const closed = new Promise<void>((resolve) => connection.on("close", resolve));
+      const isBusy = busy.has(connection);
+      if (!isBusy) connection.destroySoon();
+      const late = setTimeout(() => connection.destroy(), isBusy ? busyMs : CLOSE_MS);
+      await closed;
+      clearTimeout(late);
+    }));
   }
 
   /** Closes half of the connections, largest accounts first, when no descriptors are left. */

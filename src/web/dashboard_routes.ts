@@ -41,13 +41,14 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
     const { name, role, via } = principal;
     return replyJson({ name, role, via, secret: keys.secret }, 201, {
       location: "/",
-      "set-cookie": sessionCookie(keys.session, c.req.header("origin")),
+      "set-cookie": sessionCookie(gatekeeper.sessions.cookie, keys.session, c.req.header("origin")),
     });
   });
   app.delete("/api/v1/session", async (c) => {
     const { via, credential } = await principalOf(c, gatekeeper);
     if (via === "cookie") gatekeeper.signOut(credential);
-    const cookie = sessionCookie(undefined, c.req.header("origin"));
+    const name = gatekeeper.sessions.cookie;
+    const cookie = sessionCookie(name, undefined, c.req.header("origin"));
     return replyJson({ status: "signed_out" }, 200, { "set-cookie": cookie });
   });
   onlyFor(app, "/api/v1/session", ["GET", "POST", "DELETE"]);

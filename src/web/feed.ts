@@ -117,11 +117,12 @@ export class Feed {
   }
 
   #tellEvent(change: ProcessChange): void {
-    const event = changeJson(change);
     let bytes: Uint8Array<ArrayBuffer> | undefined;
     for (const client of this.#clients) {
-      if (!client.wantsChange(event)) continue;
-      bytes ??= this.#encoder.encode(JSON.stringify({ type: "event", event }));
+      if (!client.wantsChange(change)) continue;
+      bytes ??= this.#encoder.encode(
+        JSON.stringify({ type: "event", event: changeJson(change) }),
+      );
       client.send(bytes);
     }
   }

@@ -1,7 +1,7 @@
 /** A client of the feed: its subscriptions, and the limits of its connection. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { ChangeJson } from "../protocol/change_json.ts";
+import type { ProcessChange } from "../model/process_change.ts";
 import { parseJson } from "../protocol/json_text.ts";
 import type { Backend } from "./backend.ts";
 import { FeedLogs } from "./feed_logs.ts";
@@ -36,7 +36,7 @@ export class FeedClient {
   readonly #socket: FeedSocket;
   readonly #backend: Backend;
   readonly #topics = new Set<Topic>();
-  #isNamed: (name: string) => boolean = () => true;
+  #matches: (change: ProcessChange) => boolean = () => true;
   #logs: FeedLogs | undefined;
   /** Opened logs by the id that the client chose. The log of the `logs` topic is not among them. */
   readonly #opened = new Map<number, FeedLogs>();
@@ -53,8 +53,8 @@ export class FeedClient {
   }
 
   /** Whether the client subscribed to the events of a process. */
-  wantsChange({ name }: ChangeJson): boolean {
-    return this.wants("events") && this.#isNamed(name);
+  wantsChange(change: ProcessChange): boolean {
+    return this.wants("events") && this.#matches(change);
   }
 
   /** Sends a serialized message. Drops a client that does not read. */
@@ -111,9 +111,9 @@ export class FeedClient {
     const topics = topicsOf(message);
     const target = message.target ?? "all";
     if (typeof target !== "string") throw badRequest('Invalid "target": expected a string');
-    const isNamed = this.#backend.named(target);
+    const matches = this.#backend.matcher(target);
     if (topics.includes("logs")) this.#follow(target, message);
-    if (topics.includes("events")) this.#isNamed = isNamed;
+    if (topics.includes("events")) this.#matches = matches;
     for (const topic of topics) this.#topics.add(topic);
     this.#tell({ type: "subscribed", topics: [...this.#topics], target });
     return topics;

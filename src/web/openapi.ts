@@ -10,11 +10,12 @@ import { fieldsOf } from "../protocol/verbs/read_query.ts";
 import { about } from "../protocol/verbs/shapes.ts";
 import type { RestRow, Verb } from "../protocol/verbs/verb.ts";
 import { REST_BASE, VERSION } from "../protocol/version.ts";
-import { COOKIE, SECRET_HEADER } from "../auth/sessions.ts";
+import { cookieName, SECRET_HEADER } from "../auth/sessions.ts";
 
 type Json = Record<string, unknown>;
 
-export function openApi(): Json {
+/** `cookie` is the name of the daemon's cookie. */
+export function openApi(cookie = cookieName()): Json {
   return {
     openapi: "3.1.0",
     info: {
@@ -29,7 +30,7 @@ export function openApi(): Json {
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
-        cookie: { type: "apiKey", in: "cookie", name: COOKIE },
+        cookie: { type: "apiKey", in: "cookie", name: cookie },
         secret: {
           ...{ type: "apiKey", in: "header", name: SECRET_HEADER },
           description: "The secret in the answer to signing in; the cookie alone is not enough",
@@ -86,7 +87,7 @@ function queryParameters(
     const own = defaults[name];
     return {
       ...{ name, in: "query", description },
-      schema: own === undefined ? schema : { oneOf: [{ const: "own" }, schema], default: own },
+      schema: own === undefined ? schema : { anyOf: [{ const: "own" }, schema], default: own },
     };
   });
 }
@@ -104,7 +105,7 @@ export function documentSchemas(): Json {
     ...schemas,
     Error: jsonOf(errorSchema, "output"),
     ProcessConfig: tableJson(PROCESS_KEYS),
-    ProcessConfigPatch: tableJson(PROCESS_KEYS, { partial: true }),
+    ProcessConfigPatch: tableJson(PROCESS_KEYS, { patch: true }),
   };
 }
 

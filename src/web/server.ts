@@ -12,7 +12,7 @@ import { accept, mostConnections } from "../platform/accept.ts";
 import { webApp } from "./app.ts";
 import type { Backend } from "./backend.ts";
 import { ConnectionStream } from "./connection_stream.ts";
-import { Connections } from "./connections.ts";
+import { type Connection, Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
 import { refusalText, replyError } from "./reply.ts";
@@ -25,8 +25,13 @@ export interface WebServer {
   readonly isEncrypted: boolean;
   /** Sends a message to all clients that subscribed to events. */
   tell(message: unknown): void;
-  /** Closes all connections. */
-  close(): Promise<void>;
+  /** Stops listening. Resolves when the port is free. */
+  stop(): Promise<void>;
+  /**
+   * Stops listening and closes all connections. A request that has no answer yet gets it, if that
+   * comes within `answerMs`; by default within a moment.
+   */
+  close(answerMs?: number): Promise<void>;
 }
 
 export interface WebServerParts extends Omit<WebParts, "snapshots"> {
@@ -69,6 +74,11 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
   });
   const server = httpServer(listener);
   server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
+  const unanswered = new Set<http.ServerResponse>();
+  server.on("request", (_, response) => {
+    unanswered.add(response);
+    response.on("close", () => unanswered.delete(response));
+  });
   const connections = new Connections(mostConnections());
   const listening = listen(address, tls);
   const { port } = listening.addr;
@@ -81,22 +91,35 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
     full: () => connections.endHalf(),
     warn: (message) => warn(`Web: ${message}`),
   });
-  const stop = onChanges(backend, (change) => {
+  const ignoreChanges = onChanges(backend, (change) => {
     snapshots.invalidate();
     feed.changed(change);
   });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    if (stopped === undefined) listening.close();
+    return stopped ??= accepting;
+  };
   return {
     address: { ...address, port },
     isEncrypted: tls !== undefined,
     tell: (message) => feed.tell(message),
-    async close() {
-      stop();
-      listening.close();
+    stop,
+    async close(answerMs) {
+      await stop();
+      ignoreChanges();
       feed.close();
       server.close();
-      await Promise.all([accepting, connections.close()]);
+      await connections.close(lastAnswers(unanswered), answerMs);
     },
   };
+}
+
+/** The connections whose answer has not begun. Each closes after it. */
+function lastAnswers(responses: Iterable<http.ServerResponse>): Set<Connection> {
+  const waiting = [...responses].filter(({ headersSent }) => !headersSent);
+  for (const response of waiting) response.shouldKeepAlive = false;
+  return new Set(waiting.map(({ req }) => req.socket));
 }
 
 function httpServer(listener: http.RequestListener): http.Server {

@@ -75,7 +75,7 @@ export class SocketServer {
       throw new ProcsupError("not_found", "No such path");
     }
     const { authorization, cookie } = headers;
-    const session = sessionIn(cookie);
+    const session = sessionIn(cookie, gatekeeper.sessions.cookie);
     // Pages cannot add headers to a WebSocket: the first message has the secret.
     if (authorization === undefined && gatekeeper.sessions.has(session ?? "")) return undefined;
     const address = socket.remoteAddress ?? "local";

@@ -49,7 +49,7 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   });
   get("/openapi.json", async () => {
     const { openApi } = await import("./openapi.ts");
-    return replyJson(openApi());
+    return replyJson(openApi(gatekeeper.sessions.cookie));
   });
   addMounts(app, parts);
 }
@@ -79,8 +79,8 @@ function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
   const fields = readQuery({ input: changeStream }, { query: ["target"] }, query);
   const { target } = readPayload(changeStream, fields);
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const named = target.map((one) => backend.named(one));
-  return changesOf(backend.events(), (name) => named.some((isNamed) => isNamed(name)));
+  const tests = target.map((one) => backend.matcher(one));
+  return changesOf(backend.events(), (change) => tests.some((matches) => matches(change)));
 }
 
 const LINES = "application/x-ndjson";

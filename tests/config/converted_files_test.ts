@@ -47,8 +47,77 @@ Deno.test("importFile() writes references, and no value of the environment", asy
     assertMatch(yaml, /\$\{DB_PASSWORD(:-)?\}/, name);
     assert(!yaml.includes("hunter22"), name);
     if (name === "s.conf") assertStringIncludes(yaml, "entrypoint: ${APP_DIR}/run");
-    if (name === "ecosystem.config.js") assertStringIncludes(yaml, "MODE: dev");
+    if (name === "ecosystem.config.js") assertStringIncludes(yaml, "MODE: ${MODE:-dev}");
   }
+});
+
+/** A program that sets variables as dotenv does: it leaves those alone that are set. */
+const DOTENV =
+  'for (const [name, text] of [["DB_PASSWORD", "hunt" + "er22"], ["ROOT", "/s" + "rv"]])' +
+  " process.env[name] ??= text;\n";
+
+Deno.test("importFile() refers to variables that a program sets itself, or that are not set", async () => {
+  const program = (env: string, more = "") =>
+    `${DOTENV}module.exports = { apps: [${more}{ name: "a", script: "a.js", env: {${env}} }] };`;
+  const envOf = async (source: string) => {
+    const { yaml, notes } = await made({ "ecosystem.config.js": source });
+    assert(!yaml.includes("hunter22"), yaml);
+    assertEquals(notes, []);
+    return /env:\n((?: {6}.*\n)+)/.exec(yaml)?.[1]?.replaceAll(/^ +/gm, "").trim().split("\n");
+  };
+  const read = [
+    "P: process.env.DB_PASSWORD, U: `pg://me:${process.env.DB_PASSWORD}@db`",
+    'K: process.env["API_KEY"], E: encodeURIComponent(process.env.DB_PASSWORD) + "x"',
+    'PORT: process.env.PORT || 3000, M: process.env.MODE ?? "dev", T: `v-${process.env.TAG}`',
+    'D: `${process.env.ROOT}/a`, B: process.env.ROOT == "/srv" ? "yes" : process.env.DB_PASSWORD',
+  ];
+  assertEquals(await envOf(program(read.join())), [
+    "P: ${DB_PASSWORD}",
+    "U: pg://me:${DB_PASSWORD}@db",
+    "E: ${DB_PASSWORD}x",
+    "PORT: ${PORT:-3000}",
+    "M: ${MODE:-dev}",
+    "T: v-${TAG}",
+    "D: ${ROOT}/a",
+    "B: yes",
+    "K: ${API_KEY}",
+  ]);
+  const copied = "...{ DB_PASSWORD: 'hunt' + 'er22' }";
+  assertEquals(await envOf(program(copied)), ["DB_PASSWORD: ${DB_PASSWORD}"]);
+  // dotenv with { override: true }
+  const set = 'process.env.DB_PASSWORD = "hunt" + "er22";';
+  const forced = await envOf(set + program("U: `me:${process.env.DB_PASSWORD}`"));
+  assertEquals(forced, ["U: me:${DB_PASSWORD}"]);
+  const other = "...(process.env.MORE ? [{ name: 'more', script: 'b.js', env: {} }] : []), ";
+  assertEquals(await envOf(program("P: process.env.DB_PASSWORD", other)), ["P: ${DB_PASSWORD}"]);
+  const atOnce = `const { KEY } = process.env;\n${program("KEY")}`;
+  assertEquals(await envOf(atOnce), ["KEY: ${KEY}"]);
+  const { yaml } = await made({
+    "ecosystem.config.js":
+      "module.exports = { apps: [{ name: 'a', script: 'a.js', instances: process.env.N || '2' }] }",
+  });
+  assertStringIncludes(yaml, "instances: 2");
+});
+
+Deno.test("importFile() names the values that it could not replace", async () => {
+  const { yaml, notes } = await made({
+    "ecosystem.config.js":
+      'const url = new URL(process.env.URL || "http://a"); module.exports = { apps: [' +
+      '{ name: "a", script: "a.js", env: { HOST: url.host } }] };',
+  });
+  assertStringIncludes(yaml, "HOST: a\n");
+  assertMatch(notes.join(), /^undefined: values of the environment: the program fails/);
+});
+
+Deno.test("importFile() writes no secret of PM2's dump, which itself runs with it", async () => {
+  const env = { DB_PASSWORD: "hunter22", DATABASE: "pg://me:hunter22@db", NODE_ENV: "production" };
+  const dump = JSON.stringify([{ name: "a", pm_exec_path: "/bin/true", pm_cwd: "/", env }]);
+  const { yaml, notes } = await made({ "dump.pm2": dump });
+  assert(!yaml.includes("hunter22"));
+  assertStringIncludes(yaml, "DB_PASSWORD: ${DB_PASSWORD}\n      DATABASE: ${DATABASE}");
+  assertStringIncludes(yaml, "NODE_ENV: production");
+  assertEquals(notes.map((note) => note.split(":")[1]), [" env.DB_PASSWORD", " env.DATABASE"]);
+  assertEquals((await loadedFrom("dump.pm2", dump)).get("a")!.env, env);
 });
 
 Deno.test("pm2's further forms are taken, and its cluster shares its port", async () => {
@@ -96,7 +165,7 @@ Deno.test("compose services that are built here become processes, images are nam
   const docker = await made(files, "compose", { withDocker: true });
   assertStringIncludes(docker.yaml, "entrypoint: docker");
   assertStringIncludes(docker.yaml, "- -p\n      - 5432:5432");
-  assertMatch(docker.yaml, /command: docker exec \S+-db sh -c pg_isready/);
+  assertMatch(docker.yaml, /command: docker exec \S+-db pg_isready/);
   const named = 'services: { "x; touch y": { image: redis } }\n';
   const { yaml: hostile } = await made({ "compose.yaml": named }, "compose", { withDocker: true });
   assertMatch(hostile, /pre_start: docker rm -f \S+-x-touch-y >/);
@@ -149,6 +218,19 @@ StandardOutput=append:/var/log/new.log
   assertEquals(last.log.stdout, "/var/log/new.log");
   const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
   await assertRejects(() => forking, ProcsupError, "Type=forking");
+});
+
+Deno.test("a systemd unit's EnvironmentFile wins over its Environment", async () => {
+  await using files = new Files({ "app.env": "PORT=81\n" });
+  const path = `${files.folder}/app.env`;
+  const unit = (more: string) => `[Service]\nExecStart=/bin/a\nEnvironmentFile=${path}\n${more}`;
+  const set = "Environment=PORT=80 MODE=a\n";
+  const { yaml, notes } = await made({ "a.service": unit(set) });
+  const [app] = (await loadedFrom("procsup.yaml", yaml)).values();
+  assertEquals([app!.env, app!.envFile, notes], [{ MODE: "a" }, [path], []]);
+  const missing = "EnvironmentFile=/nowhere/b.env\n";
+  assertEquals((await made({ "a.service": unit(missing + set) })).notes.length, 1);
+  assertEquals((await made({ "a.service": unit(missing) })).notes, []);
 });
 
 Deno.test("a systemd unit's commands mean to the shell what they mean to systemd", async () => {
@@ -205,6 +287,91 @@ Deno.test("importFile() takes log files that procsup may write to, one for each 
   ]);
 });
 
+Deno.test("compose services have the variables and the stop signal of their Dockerfile", async () => {
+  const files = {
+    "compose.yaml": `services:
+  web:
+    build: { context: ., args: { VERSION: "2" } }
+    env_file: web.env
+    environment: { MODE: dev }
+  own: { build: ., user: me, stop_signal: SIGTERM, healthcheck: { disable: true } }
+`,
+    "web.env": "PORT=81\n",
+    Dockerfile: `FROM node AS base
+ARG VERSION=1
+ENV PORT=80 MODE="a b" \\
+  # of the base
+  RELEASE=v\${VERSION:-0}
+ENV PATH=/opt/bin:$PATH LIBRARY=$UNKNOWN/lib
+STOPSIGNAL SIGQUIT
+USER node
+HEALTHCHECK CMD curl localhost
+FROM base
+ENV GREETING hello  there
+CMD ["run"]
+`,
+  };
+  const { yaml, notes } = await made(files);
+  const { web, own } = Object.fromEntries(await loadedFrom("procsup.yaml", yaml));
+  assertEquals(web!.env, { MODE: "dev", RELEASE: "v2", GREETING: "hello  there" });
+  assertEquals(own!.env, { ...web!.env, PORT: "80", MODE: "a b", RELEASE: "v1" });
+  assertEquals([web!.stopSignal, own!.stopSignal], ["SIGQUIT", "SIGTERM"]);
+  const mine = notes.filter((note) => !/build|services/.test(note));
+  assertEquals(mine, [
+    "web: ENV PATH: its value is the image's",
+    "web: ENV LIBRARY: its value is the image's",
+    "web: user node: uid, if it exists here",
+    "web: HEALTHCHECK CMD curl localhost: health_check",
+    "own: ENV PATH: its value is the image's",
+    "own: ENV LIBRARY: its value is the image's",
+    "own: user me: uid, if it exists here",
+  ]);
+  await using folder = new Files({ ...files, "web.env": "not a file of variables\n" });
+  const unread = await importFile(`${folder.folder}/compose.yaml`, { env });
+  assert(unread.notes.some(({ text }) => text.startsWith("env_file web.env: it cannot be read")));
+});
+
+Deno.test("a compose health check has the variables that compose fills in", async () => {
+  const service = (test: string, more = "") => ({
+    "compose.yml": `services: { a: { image: mine, command: run, ${more} healthcheck: ${test} } }\n`,
+    "a.env": "FILED=1\n",
+  });
+  const checked = async (test: string, more?: string) => {
+    const { yaml } = await made(service(`{ test: ${test} }`, more));
+    const [app] = (await loadedFrom("procsup.yaml", yaml)).values();
+    const line = app!.healthCheck?.command;
+    const { stdout } = await new Deno.Command("/bin/sh", {
+      args: ["-c", line!],
+      env: { ...app!.env, INNER: "inner" },
+    }).output();
+    return [new TextDecoder().decode(stdout).trim(), Object.keys(app!.env).join()];
+  };
+  const shell = '"echo $USED ${PORT:-80} $$INNER ${FILED:-2}"';
+  assertEquals(await checked(shell, "environment: { USED: u }, env_file: a.env,"), [
+    "u 80 inner 2",
+    "USED,PORT",
+  ]);
+  const words = '[CMD, echo, "it\'s ${WHO:-me  too}", $$INNER]';
+  assertEquals(await checked(words), ["it's me  too $INNER", "WHO"]);
+  const docker = service('{ test: "echo $$A ${B:-b}" }');
+  const { yaml } = await made(docker, undefined, { withDocker: true });
+  assertMatch(yaml, /sh -c 'echo \$A '"\$\{B:-b\}"\n/);
+  assert(!(await made(service("{ interval: 5s }"))).yaml.includes("health_check"));
+});
+
+Deno.test("a written file names the services that became no process, and what else compose merges", async () => {
+  const text =
+    "services: { a: { build: . }, b: { image: me/own }, c: { image: x, command: run } }\n";
+  const { yaml } = await made({ "compose.yml": text, "docker-compose.override.yaml": "" });
+  const [head] = yaml.split("version:");
+  assertStringIncludes(head!, "# not taken: a: ");
+  assertStringIncludes(head!, "# not taken: b: image me/own");
+  assertStringIncludes(head!, "# not taken: docker-compose.override.yaml: docker compose merges");
+  assert(!head!.includes("# not taken: c: "));
+  const other = await made({ "compose.dev.yml": text, "compose.override.yml": "" });
+  assert(!other.yaml.includes("override"));
+});
+
 Deno.test("compose's limits of a service become limits, or flags of docker run", async () => {
   const limits = "{ memory: 512m, cpus: '0.5', pids: 20 }";
   const services = (...keys: string[]) => ({
@@ -253,6 +420,49 @@ Deno.test("compose and process-compose restart without a limit, unless one is gi
   assertMatch(yaml, unlimited);
   assertMatch(yaml, /restart_delay: 1s\n +backoff_max: 1s/);
   assert(!unlimited.test((await process("{ restart: on_failure, max_restarts: 3 }")).yaml));
+});
+
+Deno.test("process-compose's commands run under its shell where /bin/sh may read them otherwise", async () => {
+  const processOf = async (process: string, file = "") => {
+    const text = `${file}processes: { a: { ${process} } }\n`;
+    const [config] = (await loadedFrom("process-compose.yaml", text)).values();
+    return config!;
+  };
+  const run = async (command: string, file?: string) => {
+    const { entrypoint, args } = await processOf(`command: ${JSON.stringify(command)}`, file);
+    return [entrypoint, ...args];
+  };
+  for (const plain of ["a | b > c 2>&1", "cd a && exec b $$A ${B:-c}", 'echo "$$(date)" < d; e']) {
+    const [shell, option] = await run(plain);
+    assertEquals([shell, option], ["/bin/sh", "-c"], plain);
+  }
+  for (const own of ["[[ $$A == b* ]]", "source x", "diff <(a) <(b)", "a &> b", "ls {a,b}"]) {
+    assertEquals(await run(own), ["bash", "-c", own.replace("$$", "$")]);
+  }
+  assertEquals((await run("[[ a ]]", "shell: { shell_command: dash }\n"))[0], "/bin/sh");
+  const python = "shell: { shell_command: python3, shell_argument: -c }\n";
+  assertEquals(await run("print(1)", python), ["python3", "-c", "print(1)"]);
+  const probe = "readiness_probe: { exec: { command: '[[ $$A ]]' } }";
+  const probed = await processOf(`command: run, ${probe}, shutdown: { command: "[[ b ]]" }`);
+  assertEquals(probed.healthCheck?.command, "bash -c '[[ $A ]]'");
+  assertEquals(probed.hooks.preStop?.command, "bash -c '[[ b ]]'");
+  const words = await processOf('entrypoint: [run, "$$A", "${B:-c}"]');
+  assertEquals([words.entrypoint, ...words.args], ["run", "$A", "c"]);
+});
+
+Deno.test("process-compose's .env is for every process that does not refuse it", async () => {
+  const text = "processes:\n  a: { command: x, env_file: [b.env] }\n  b: { command: x }\n" +
+    "  c: { command: x, is_dotenv_disabled: true }\n";
+  const files = { "process-compose.yaml": text, ".env": "A=1\n", "b.env": "B=1\n" };
+  await using folder = new Files(files);
+  const { processes, notes } = await folder.load(["process-compose.yaml"]);
+  const names = (path: string) => path.slice(folder.folder.length + 1);
+  assertEquals(processes.map(({ config }) => config.envFile.map(names)), [
+    [".env", "b.env"],
+    [".env"],
+    [],
+  ]);
+  assertEquals(notes, []);
 });
 
 Deno.test("supervisord's log without a limit of size is named: here every log is rotated", async () => {

@@ -14,7 +14,7 @@ import { commandOf, shellCommand, splitWords } from "../../src/model/shell_line.
 import { ProcsupError } from "../../src/model/errors.ts";
 import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
-import { Files } from "./files.ts";
+import { Files, loadedFrom } from "./files.ts";
 
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
@@ -61,7 +61,7 @@ async function imported(name: string, options: { profile?: string } = {}) {
 Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => {
   const { configs, notes } = await imported("pm2/ecosystem.config.js", { profile: "production" });
   const api = configs.get("api")!;
-  assertEquals(api.env, { NODE_ENV: "production", ROOT: "pm2" });
+  assertEquals(api.env, { NODE_ENV: "production", ROOT: "pm2", NODE_APP_INSTANCE: "0" });
   assertEquals([api.instances, api.stopTimeoutMs, api.minUptimeMs], [2, 3000, 5000]);
   assertEquals([api.stopSignal, api.restartPolicy], ["SIGINT", "always"]);
   assertEquals(api.maxMemoryBytes, 300 * 1024 * 1024);
@@ -79,7 +79,8 @@ Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => 
   );
   const dump = await imported("pm2/dump.pm2");
   assertEquals(dump.configs.get("app")!.instances, 2);
-  assertEquals(dump.configs.get("app")!.env, { NODE_ENV: "production" });
+  const numbered = { NODE_ENV: "production", NODE_APP_INSTANCE: "0" };
+  assertEquals(dump.configs.get("app")!.env, numbered);
 });
 
 Deno.test("log files of process-compose and systemd are kept", async () => {
@@ -185,6 +186,37 @@ Deno.test("pm2 apps have a script, under any of its names; one without is not PM
   assertStringIncludes(listed.message, 'apps: "api" has no "script"');
 });
 
+Deno.test("pm2's instances have their number in a variable, and autostart is taken", async () => {
+  const apps = [
+    { name: "one", script: "a.js", autostart: false },
+    { name: "two", script: "a.js", instances: 2, env: { PORT: 80 }, increment_var: "PORT" },
+    { name: "all", script: "a.js", instances: 0, instance_var: "NUMBER", env: { A: "b" } },
+  ];
+  await using files = new Files({ "ecosystem.json": JSON.stringify({ apps }) });
+  const { processes, notes } = await files.load(["ecosystem.json"]);
+  assertEquals(processes.map(({ config: { env, incrementEnv } }) => [env, incrementEnv]), [
+    [{}, []],
+    [{ PORT: "80", NODE_APP_INSTANCE: "0" }, ["PORT", "NODE_APP_INSTANCE"]],
+    [{ A: "b", NUMBER: "0" }, ["NUMBER"]],
+  ]);
+  assertEquals(processes[0]!.config.autostart, false);
+  assert(!notes.some(({ text }) => /autostart|instance_var/.test(text)));
+});
+
+Deno.test("pm2's max_restarts counts runs shorter than min_uptime, and no others", async () => {
+  const app = async (keys: object) => {
+    const apps = [{ name: "a", script: "a.js", ...keys }];
+    const json = JSON.stringify({ apps });
+    const { maxRestarts, restartWindowMs } = (await loadedFrom("ecosystem.json", json)).get("a")!;
+    return [maxRestarts, restartWindowMs];
+  };
+  assertEquals(await app({}), [16, 16_000]);
+  assertEquals(await app({ max_restarts: 5, min_uptime: "2m" }), [5, 600_000]);
+  assertEquals(await app({ min_uptime: 500 }), [16, 8000]);
+  assertEquals((await app({ max_restarts: 0 }))[0], 0);
+  assertEquals((await app({ min_uptime: 0 }))[1], 1);
+});
+
 Deno.test("pm2's port is a variable, and a log called NULL is none", async () => {
   await using files = new Files({
     "process.json": '{"apps":[{"script":"sleep","port":3000,"env":{"A":1},"out_file":"NULL"}]}',
@@ -210,6 +242,12 @@ Deno.test("supervisord programs keep their meaning", async () => {
   assertEquals(other.configs.get("gunicorn")!.autostart, false);
   assertEquals(other.configs.get("gunicorn")!.args, ["1000"]);
   assertMatch(other.notes.at(-1)!.text, /^\[eventlistener:mem\]/);
+});
+
+Deno.test("supervisord's comments may follow a value, and its signal may be a number", async () => {
+  const text = "[program:a]\ncommand=run --color=#fff # why\nstopsignal=15 ; TERM\n";
+  const a = (await loadedFrom("s.conf", text)).get("a")!;
+  assertEquals([a.args, a.stopSignal], [["--color=#fff"], "SIGTERM"]);
 });
 
 Deno.test("supervisord's included files are read, each with a here of its own", async () => {
@@ -247,7 +285,9 @@ Deno.test("supervisord's startretries count starts that do not last, and no late
   const left = (run: number) =>
     budgetLeft(policy, recentRestarts(policy, [1, 2, 3, 4, 5].map((n) => n * run), 6 * run));
   assertEquals([left(3999), left(4000)], [false, true]);
-  assertEquals((await program("startsecs=0\n"))[3], 0);
+  // With startsecs=0 no start fails, so no restart counts.
+  assertEquals((await program("startsecs=0\n")).slice(2, 4), [1, 0]);
+  assertEquals((await program("startretries=0\n")).slice(1, 3), [1, 1000]);
   assertEquals((await program("autorestart=false\n"))[0], "never");
 });
 

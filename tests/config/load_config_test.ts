@@ -36,6 +36,13 @@ Deno.test("numbers without an end stay as written where text is expected", async
   assertEquals(env, { A: ".inf", B: "-.Inf", C: ".nan" });
 });
 
+Deno.test("dates of TOML stay as written in an env", async () => {
+  const toml = '[processes.a]\nentrypoint = "sleep"\n' +
+    'env = { DAY = 2024-01-31, AT = 2024-01-31T10:00:00.000+01:00, LIST = "x" }\n';
+  const { env } = (await loadedFrom("procsup.toml", toml)).get("a")!;
+  assertEquals(env, { DAY: "2024-01-31", AT: "2024-01-31T10:00:00.000+01:00", LIST: "x" });
+});
+
 Deno.test("loadConfig() lays process over profile defaults, defaults and extended files", async () => {
   await using files = new Files({
     "base/common.yaml": `

@@ -44,7 +44,8 @@ processes:
     [
       '1:1: unknown key "versoin": did you mean "version"?',
       '3:38: "a": invalid "instances" "many": expected number, received string',
-      "4:37: the variable NOT_SET is not set: set it, or write ${NOT_SET:-default}",
+      "4:37: the variable NOT_SET is not set: " +
+      "set it, write ${NOT_SET:-default}, or $${NOT_SET} to leave it as it is",
       '6:3: "d": missing "entrypoint": every process needs it',
     ],
   );

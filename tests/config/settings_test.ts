@@ -141,7 +141,8 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
     ],
     [
       'webhooks: { a: { url: "http://${GONE}/" } }',
-      "1:23 the variable GONE is not set: set it, or write ${GONE:-default}",
+      "1:23 the variable GONE is not set: " +
+      "set it, write ${GONE:-default}, or $${GONE} to leave it as it is",
     ],
   ];
   for (const [text, message] of bad) {

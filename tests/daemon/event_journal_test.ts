@@ -45,7 +45,7 @@ Deno.test("EventJournal keeps the newest of what is too much, and goes on withou
   assert(Deno.statSync(path).size <= 4 * 1024 * 1024);
   const pages: number[] = [];
   for (let before: string | undefined = undefined;;) {
-    const supervisor = { named: () => () => true };
+    const supervisor = { registry: { matcher: () => () => true } };
     const context = { supervisor, journal } as unknown as ActionContext;
     const page: Awaited<ReturnType<typeof pastEvents>> = await pastEvents(context, {
       ...{ limit: 5000, before, search: "A run" },

@@ -1,13 +1,17 @@
 import { assertEquals } from "@std/assert";
 import { keepSessions, restoreSessions } from "../../src/daemon/kept_sessions.ts";
 import { SESSION_MS, Sessions } from "../../src/auth/sessions.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const OWNER = { name: "dashboard", role: "admin" } as const;
 
 /** Sessions that are kept at each change, as the daemon keeps them. */
 function kept(path: string, now = Date.now): Sessions {
-  const sessions: Sessions = new Sessions({ now }, () => keepSessions(path, sessions));
+  const sessions: Sessions = new Sessions(
+    { ...systemClock, now },
+    () => keepSessions(path, sessions),
+  );
   restoreSessions(path, sessions);
   return sessions;
 }

@@ -8,7 +8,7 @@ import type { WebSettings } from "../../src/model/listen_address.ts";
 import { prepareHome } from "../../src/platform/paths.ts";
 import { isState, sealed } from "../../src/platform/state_file.ts";
 import { tempHome } from "../support/temp_home.ts";
-import { TestFeed } from "../support/web.ts";
+import { signIn, TestFeed } from "../support/web.ts";
 import { FakeWeb } from "../web/fake_backend.ts";
 
 const PEM = fromFileUrl(import.meta.resolve("../fixtures/tls/"));
@@ -139,4 +139,36 @@ Deno.test("WebListener refuses certificates and keys that are not, or that other
     await assertRejects(() => web.listener.configure({ ...USUAL, tls }), Error, words);
     assertEquals(web.listener.status().url, url, words);
   }
+});
+
+Deno.test("WebListener signs a browser in beside another daemon of the host, with a cookie of its own", async () => {
+  await using one = scene();
+  await using two = scene();
+  const signedIn = await Promise.all([one, two].map(async ({ listener, token }) => {
+    const { url } = await listener.start({ listen: "127.0.0.1:0" });
+    return { url, headers: await signIn(url, { token: token.value }) };
+  }));
+  const cookies = signedIn.map(({ headers }) => headers.cookie!);
+  const names = cookies.map((cookie) => cookie.split("=")[0]!);
+  assertEquals(new Set(names).size, 2, names.join());
+  // A browser sends both to both.
+  for (const [i, { url, headers }] of signedIn.entries()) {
+    const both = { headers: { ...headers, cookie: cookies.join("; ") } };
+    const session = await fetch(`${url}/api/v1/session`, both);
+    assertEquals([session.status, (await session.json()).via], [200, "cookie"]);
+    const document = await (await fetch(`${url}/openapi.json`, both)).json();
+    assertEquals(document.components.securitySchemes.cookie.name, names[i]);
+    const out = await fetch(`${url}/api/v1/session`, { ...both, method: "DELETE" });
+    assertStringIncludes(out.headers.get("set-cookie")!, `${names[i]}=;`);
+    await out.body?.cancel();
+  }
+  // The next daemon of a home takes the cookie that the browser has.
+  const { listener, next, token } = one;
+  const { url } = await listener.start();
+  const { cookie } = await signIn(url, { token: token.value });
+  await listener.close();
+  const later = next();
+  await later.resume();
+  const again = await signIn(later.status().url, { token: token.value });
+  assertEquals(again.cookie!.split("=")[0], cookie!.split("=")[0]);
 });

@@ -126,6 +126,11 @@ Deno.test.afterAll(async () => {
   await (await browser)?.close();
 });
 
+/** What is to be read on a page. */
+function textOf(page: Page): Promise<string> {
+  return page.locator("body").innerText({ timeout: 1000 }).catch(String);
+}
+
 /** A test in a browser; skipped where there is none. Browsers keep things open that Deno would miss. */
 export function browserTest(
   name: string,
@@ -139,7 +144,12 @@ export function browserTest(
     sanitizeResources: false,
     async fn() {
       await using dashboard = await Dashboard.open();
-      await run(dashboard);
+      await run(dashboard).catch(async (error) => {
+        const { page, complaints } = dashboard;
+        // deno-lint-ignore no-console
+        console.log([...complaints, `The page at ${page.url()}:`, await textOf(page)].join("\n"));
+        throw error;
+      });
       if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.join("\n"));
     },
   });

@@ -11,6 +11,7 @@ export function fixtureServer(count: number): { readonly origin: string } & Asyn
     if (asset) return new Response(asset.text, { headers: { "content-type": asset.type } });
     if (pathname === "/api/v1/session") return Response.json({ name: "", role: "admin" });
     if (pathname === "/api/v1/processes") return Response.json(processes(count));
+    if (pathname === "/api/v1/system/metrics") return Response.json({});
     if (pathname !== "/ws") return Response.json({ error: "No such path" }, { status: 404 });
     const { socket, response } = Deno.upgradeWebSocket(request);
     const push = () => {

@@ -106,6 +106,31 @@ browserTest("without WebSockets the page asks instead", async (dashboard) => {
   await page.locator(".events").getByText("stopped").first().waitFor();
 });
 
+browserTest(
+  "the overview appears as a whole, so that nothing moves under the pointer",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await daemon.startScript("web", "sleep 1000");
+    await dashboard.signIn();
+    await page.routeWebSocket("**/ws", () => {});
+    await page.reload();
+    await page.getByRole("heading", { name: "Needs attention" }).waitFor();
+    assertEquals(await page.locator(".tile").count(), 5);
+  },
+);
+
+browserTest("what the network swallowed is asked again", async (dashboard) => {
+  const { page } = dashboard;
+  await page.clock.install();
+  await dashboard.signIn();
+  let asked = 0;
+  await page.route("**/api/v1/webhooks", (route) => asked++ > 0 ? route.continue() : undefined);
+  await dashboard.go("#/webhooks");
+  await waitFor(() => asked === 1);
+  await page.clock.runFor(31_000);
+  await page.getByText("No webhooks yet").waitFor();
+});
+
 browserTest("a hidden tab without WebSockets stays connected", async (dashboard) => {
   const { page, daemon } = dashboard;
   await page.addInitScript(NO_WEBSOCKET);

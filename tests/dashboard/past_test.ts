@@ -21,14 +21,14 @@ const SEVERE = ["serious", "critical"];
 const FAILING = `seq 1 50 | sed 's/^/before /'; while [ ! -e go ]; do sleep 0.05; done; ` +
   `echo 'TypeError: boom at 03:12' >&2; exit 3`;
 
-/** As if an app had used 77 % for half an hour. */
+/** As if an app had used 77 % and 30 MB for half an hour: more than it can have used in fact. */
 function measureBefore(home: string, name: string): void {
   const folder = pathsIn(home).metrics;
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   using file = Deno.openSync(`${folder}/${name}.ring`, { write: true, create: true });
   file.writeSync(encodeHeader());
   const end = slotStart(FINE, Date.now());
-  const known = { cpu: 77, cpuMax: 77, memory: 3 * 1024 ** 2, memoryMax: 3 * 1024 ** 2 };
+  const known = { cpu: 77, cpuMax: 77, memory: 30 * 1024 ** 2, memoryMax: 30 * 1024 ** 2 };
   const more = { threads: 1, fds: 3, restarts: 0, uptime: 1, load: NaN };
   for (let at = end - 1_800_000; at <= end; at += FINE.step) {
     const isDown = at > end - 800_000 && at < end - 700_000;
@@ -63,7 +63,7 @@ async function setUp({ daemon }: Dashboard, receiver: Receiver): Promise<string>
 async function alertToLine({ page }: Dashboard, link: string): Promise<void> {
   await page.goto(link);
   const chart = page.locator("figure").filter({ hasText: "Memory" });
-  await chart.getByText("3.0 MB").first().waitFor();
+  await chart.getByText("30.0 MB").first().waitFor();
   await chart.locator(".moment").waitFor({ state: "attached" });
   await isAccessible(page);
   await chart.locator(".mark.is-failure path").click();
@@ -159,4 +159,33 @@ browserTest("from a webhook's link to the line and the curve of that moment", as
   await page.locator(".cron-history").getByRole("link", { name: "Log of this run" }).click();
   await page.locator(".log-row").getByText("the nightly line").waitFor();
   assertEquals(follows, [], "logs are followed on the WebSocket");
+});
+
+browserTest("a time that is typed takes effect as a whole", async (dashboard) => {
+  const { page } = dashboard;
+  await dashboard.signIn();
+  const [old, chosen, to] = [14, 15, 16].map((day) => new Date(2025, 2, day, 10, 15));
+  await dashboard.go(`#/events?from=${old!.toISOString()}&to=${to!.toISOString()}`);
+  const from = page.getByLabel("From", { exact: true });
+  const entries = () => page.evaluate("history.length") as Promise<number>;
+  await from.focus();
+  const before = await entries();
+  await page.keyboard.type("03152025101500AM");
+  assertEquals([paramOf(page, "from"), await entries()], [old!.toISOString(), before]);
+  await page.keyboard.press("Enter");
+  await waitFor(() => paramOf(page, "from") === chosen!.toISOString());
+  assertEquals(await entries(), before + 1);
+
+  // Leaving the field applies it too. A time that cannot be is dropped.
+  await page.getByLabel("To", { exact: true }).focus();
+  await page.keyboard.type("03172025");
+  await page.getByLabel("Time range").focus();
+  const later = new Date(to!.getTime() + 86_400_000).toISOString();
+  await waitFor(() => paramOf(page, "to") === later);
+  const shown = await from.inputValue();
+  await from.focus();
+  await page.keyboard.type("03150002");
+  await page.keyboard.press("Enter");
+  await waitFor(async () => await from.inputValue() === shown);
+  assertEquals([paramOf(page, "from"), paramOf(page, "to")], [chosen!.toISOString(), later]);
 });

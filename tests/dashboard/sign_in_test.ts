@@ -2,6 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
+import { pathsIn } from "../../src/platform/paths.ts";
+import { sealed, unsealed } from "../../src/platform/state_file.ts";
 import { bringAxe, findings } from "./axe.ts";
 import { browserTest, type Dashboard, signInBy } from "./browser.ts";
 
@@ -55,4 +57,16 @@ browserTest("axe-core finds nothing on the pages of who is not signed in", async
   await page.goto(used);
   await page.getByText("This link was used already").waitFor();
   assertEquals(await problems(page, "used link"), []);
+});
+
+browserTest("the page asks to sign in again when its session expires", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await dashboard.signIn();
+  await daemon.kill();
+  const { sessions } = pathsIn(daemon.home);
+  const [session] = unsealed(Deno.readTextFileSync(sessions)) as { until: number }[];
+  Deno.writeTextFileSync(sessions, `${sealed([{ ...session, until: Date.now() + 6000 }])}\n`);
+  await page.locator(".side-host .is-live").waitFor({ state: "detached" });
+  await daemon.run();
+  await page.getByRole("heading", { name: "Sign in to procsup" }).waitFor();
 });

@@ -51,7 +51,7 @@ browserTest(
     const elsewhere = await context.newPage();
     const cookie = await cookieSentElsewhere(elsewhere);
     await elsewhere.close();
-    assertMatch(cookie, /^procsup_session=[0-9a-f]{64}$/);
+    assertMatch(cookie, /^procsup_session_[0-9a-f]{8}=[0-9a-f]{64}$/);
     for (const path of ["/api/v1/processes", "/api/v1/session", "/metrics", "/api/v1/events"]) {
       const answer = await fetch(`${origin}${path}`, { headers: { cookie } });
       await answer.body?.cancel();

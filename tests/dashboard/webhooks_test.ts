@@ -123,9 +123,18 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await row.getByText("crash, errored, unhealthy").waitFor();
   assertEquals((await page.content()).includes(SECRET), false);
   await page.getByRole("button", { name: "Change chat" }).click();
-  await dialog.getByLabel("Targets").fill("ns:shop api");
+  await dialog.getByLabel("Targets").fill("ns:shop\ntag:a b\n");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await row.getByText("only ns:shop, api").waitFor();
+  await row.getByText("only ns:shop, tag:a b").waitFor();
+  // Saved again with another change, the targets stay as they are.
+  await page.getByRole("button", { name: "Change chat" }).click();
+  assertEquals(await dialog.getByLabel("Targets").inputValue(), "ns:shop\ntag:a b");
+  await dialog.getByLabel("unhealthy").uncheck();
+  const saved = page.waitForRequest((request) => request.method() === "PATCH");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  assertEquals(Object.keys((await saved).postDataJSON()), ["format", "events"]);
+  await row.getByText("unhealthy").waitFor({ state: "detached" });
+  await row.getByText("only ns:shop, tag:a b").waitFor();
   await page.getByRole("button", { name: "Send test to chat" }).click();
   await waitFor(() => receiver.got.some(({ body }) => /^Test of procsup/.test(body.text)));
   // What was added is there after the daemon was killed.

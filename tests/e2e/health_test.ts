@@ -149,6 +149,7 @@ Deno.test("bad health checks are refused before anything starts, with the field"
     [{ type: "command" }, 'needs "command"'],
     [{ type: "icmp", url: "x" }, "health_check.type"],
     [{ type: "http", url: "ftp://x" }, "health_check.url"],
+    [{ type: "http", url: "http://127.0.0.1:6000/" }, 'to port 6000: use type "tcp" or "command"'],
     [{ type: "tcp", address: "localhost" }, "health_check.address"],
     [{ type: "command", command: "true", retries: 0 }, "health_check.retries"],
     [{ type: "command", command: "true", on_failure: "signal:SIGFOO" }, "SIGFOO"],

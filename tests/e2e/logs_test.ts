@@ -266,3 +266,33 @@ Deno.test("logs --level error -n shows the end of a stack trace that is longer",
   assertEquals(await shown("-n", "3"), trace.slice(-3));
   assertEquals(await shown("-n", "100"), lines.slice(1));
 });
+
+Deno.test("followed logs of all begin without an app, and show each that comes, also one made anew", async () => {
+  await using daemon = await TestDaemon.start();
+  const leave = new AbortController();
+  const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { token } = await daemon.client.call("token");
+  const headers = { authorization: `Bearer ${token}` };
+  const { signal } = leave;
+  const streams = [
+    await daemon.client.stream("/logs?follow=true", signal),
+    await daemon.client.stream("/logs?follow=true&new=true", signal, { from: {} }),
+    (await fetch(`${url}/api/v1/logs?follow=true`, { headers, signal })).body!,
+  ];
+  const seen = streams.map(() => "");
+  const reading = streams.map(async (stream, at) => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) seen[at] += text;
+  });
+  const shown = (line: string) =>
+    waitFor(() => seen.every((text) => text.split(`"line":"${line}"`).length === 2), {
+      what: () => `${line} once in ${JSON.stringify(seen)}`,
+    });
+  await daemon.startScript("app", "echo first; exec sleep 1000");
+  await shown("first");
+  await daemon.client.call("delete", "app");
+  await daemon.startScript("app", "echo second; exec sleep 1000");
+  await daemon.startScript("other", "echo third >&2; exec sleep 1000");
+  for (const line of ["first", "second", "third"]) await shown(line);
+  leave.abort();
+  await Promise.allSettled(reading);
+});

@@ -51,3 +51,28 @@ Deno.test("events of an app go on when a scale renames its instance, and keep th
   const names = stdout.trim().split("\n").map((line) => JSON.parse(line).name);
   assertEquals([...new Set(names)].toSorted(), ["api", "api:1"]);
 });
+
+Deno.test("events by id or tag go on over a scale and tell of new processes, and of no deleted one", async () => {
+  await using daemon = await TestDaemon.start();
+  const tagged = { tags: ["t1"] };
+  await daemon.startScript("api", "exec sleep 1000", tagged);
+  await daemon.client.call("delete", "api");
+  await daemon.startScript("api", "exec sleep 1000", tagged);
+  const { id } = await daemon.status("api");
+  const leave = new AbortController();
+  const open = async (target: string) => {
+    const stream = await daemon.client.stream(`/events?target=${target}`, leave.signal);
+    return stream.pipeThrough(new TextDecoderStream()).getReader();
+  };
+  const [byId, byTag] = [await open(id), await open("tag:t1")];
+  await daemon.client.call("scale", { target: "api", instances: 2 });
+  await daemon.client.call("stop", "api:0");
+  await daemon.startScript("other", "exec sleep 1000", tagged);
+  await readUntil(byId, '"name":"api:0"');
+  await readUntil(byTag, '"name":"other"');
+  leave.abort();
+  const { stdout } = await daemon.cli("events", id, "--since", "1h", "-o", "jsonl");
+  const events = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  assertEquals([...new Set(events.map((event) => event.id))], [id]);
+  assertEquals([events[0].type, events.at(-1).name], ["added", "api:0"]);
+});

@@ -47,7 +47,39 @@ Deno.test("ready by health check: a port that another process answers on is not 
   const config = server(stranger.addr.port, { listen_timeout: "700ms" });
   await test.supervisor.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
   assertEquals(test.info("api").state, "errored");
+  assertEquals(
+    test.info("api").lastReason,
+    "not ready within 700ms: waited for its http health check: " +
+      `port ${stranger.addr.port} is held by another process`,
+  );
   await stranger.shutdown();
+});
+
+Deno.test("ready by ready_log or ready_delay: a health check that succeeds before decides nothing", async () => {
+  await using test = await TestManager.open();
+  const health_check = { type: "command", command: "echo checked >>checks", interval: "50ms" };
+  const gated = "while [ ! -e gate ]; do sleep 0.02; done; echo up; exec sleep 1000";
+  const both = { health_check, overlap: true };
+  const logged = test.script("logged", gated, { ...both, ready_log: "^up$" }, WAIT);
+  const delayed = test.script("delayed", "exec sleep 1000", { ...both, ready_delay: "1s" }, WAIT);
+  await waitFor(() => test.info("logged").pid > 0, { what: "a pid" });
+  await delayed;
+  assert(test.info("delayed").uptimeMs >= 1000);
+  assertEquals(test.info("logged").state, "starting");
+  Deno.writeTextFileSync(`${test.home}/gate`, "");
+  await logged;
+  await waitFor(() => test.info("logged").health === "healthy", { what: "the checks after it" });
+  // The successor of a reload is waited for in the same way.
+  Deno.removeSync(`${test.home}/gate`);
+  const { pid } = test.info("logged");
+  const reload = test.supervisor.reload("logged", WAIT);
+  const length = () => test.lines("checks").length;
+  const before = length();
+  await waitFor(() => length() >= before + 5, { what: "checks of the old run" });
+  assertEquals(test.info("logged").pid, pid);
+  Deno.writeTextFileSync(`${test.home}/gate`, "");
+  await reload;
+  assert(test.info("logged").pid !== pid);
 });
 
 Deno.test("ready by ready file: the app says so, and only READY=1 counts", async () => {

@@ -51,6 +51,41 @@ Deno.test("reload of what does not run: a signal has nobody to go to, a restart 
   assertEquals([test.info("signal").state, test.info("plain").state], ["stopped", "running"]);
 });
 
+Deno.test("reload by signal fails where the signal ends the app, and the other instances get none", async () => {
+  await using test = await TestManager.open();
+  const config = { reload_signal: "SIGHUP", instances: 3, restart_policy: "never" };
+  await test.script("app", "exec sleep 1000", config);
+  const outcomes = await test.supervisor.reload("app");
+  assertEquals(outcomes.map(({ error }) => error?.code), ["start_failed"]);
+  const message = 'Cannot reload "app:0": it did not survive SIGHUP: ended by SIGHUP';
+  assertEquals(outcomes[0]!.error?.message, message);
+  assertEquals(test.instances("app").map(({ state }) => state), ["crashed", "running", "running"]);
+});
+
+Deno.test("reload by signal restarts an app on its way up or down, which may not handle it", async () => {
+  await using test = await TestManager.open();
+  const app =
+    "echo begun >>log; while [ ! -e gate ]; do sleep 0.02; done; trap 'echo hup >>log' HUP; " +
+    "trap 'echo term >>log; while [ ! -e end ]; do sleep 0.02; done; exit 0' TERM; echo up; " +
+    "while :; do sleep 0.02; done";
+  const starting = test.script("app", app, {
+    ...{ reload_signal: "SIGHUP", ready_log: "^up$", restart_policy: "never" },
+  }, { wait: true });
+  await waitFor(() => test.lines("log").length === 1, { what: "the first run" });
+  const reloading = test.supervisor.reload("app", { wait: true });
+  await waitFor(() => test.lines("log").length === 2, { what: "the second run" });
+  Deno.writeTextFileSync(`${test.home}/gate`, "");
+  await starting;
+  assertEquals((await reloading)[0]!.error, undefined);
+  const stopping = test.supervisor.stop("app");
+  await waitFor(() => test.lines("log").includes("term"), { what: "the stop" });
+  const again = test.supervisor.reload("app", { wait: true });
+  Deno.writeTextFileSync(`${test.home}/end`, "");
+  await Promise.all([stopping, again]);
+  assertEquals(test.lines("log"), ["begun", "begun", "term", "begun"]);
+  assertEquals(test.info("app").state, "running");
+});
+
 Deno.test("reload of several instances takes them in turn, and stops at the one that fails", async () => {
   await using test = await TestManager.open();
   const before = await four(test);
@@ -132,6 +167,29 @@ Deno.test("rolling reload puts the old configuration back when a release never b
   assertEquals(now.map(({ state, ready }) => [state, ready]), Array(4).fill(["running", true]));
   assertEquals(versions(test), ["1", "1", "1", "1"]);
   assertEquals(test.pids("api").map((pid, i) => pid === before[i]), [false, false, true, true]);
+});
+
+Deno.test("rolling reload puts back batch by batch, so that most instances serve all the time", async () => {
+  for (const overlap of [false, true]) {
+    await using test = await TestManager.open();
+    const app = '[ "$PROCSUP_INSTANCE$VERSION" != 32 ] || exit 1; sleep 0.1; ' +
+      'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
+    await test.script("api", app, { ...READY, overlap, instances: 4 }, { wait: true });
+    const from = test.changes.length;
+    const { rolledBack } = await test.supervisor.reconfigure("api", {
+      rollbackOnFailure: true,
+      keys: { env: { VERSION: "2" } },
+    });
+    assertEquals([rolledBack, versions(test)], [true, ["1", "1", "1", "1"]]);
+    const down = new Set<string>();
+    let most = 0;
+    for (const { name, state } of test.changes.slice(from)) {
+      if (state === "running") down.delete(name);
+      else down.add(name);
+      most = Math.max(most, down.size);
+    }
+    assertEquals(most, overlap ? 0 : 1, `down at once with overlap ${overlap}`);
+  }
 });
 
 Deno.test("rolling reload without rollback stops where it failed", async () => {

@@ -217,7 +217,8 @@ Deno.test(
     await using daemon = await TestDaemon.start();
     const port = freePort();
     await daemon.client.call("start", nodeServer(port, 3));
-    const load = startLoad(port);
+    const clients = 8;
+    const load = startLoad(port, clients);
     await servedBy(load, await pids(daemon));
     await daemon.kill();
     // Without the right to trace it may read no descriptor of what the first one started.
@@ -231,9 +232,9 @@ Deno.test(
       await daemon.client.call("restart", name);
       await servedBy(load, await pids(daemon));
     }
-    const { requests, failures } = await load.stop();
-    assert(failures.length < requests / 100, `${failures.length} of ${requests}: ${failures[0]}`);
-    await daemon.client.call("shutdown");
+    const { failures } = await load.stop();
+    // What waits in the queue of the old socket is lost with its last instance: one for each client.
+    assert(failures.length <= clients, `${failures.length}: ${failures[0]}`);
   },
 );
 
@@ -249,6 +250,8 @@ async function weakDaemon(daemon: TestDaemon): Promise<AsyncDisposable> {
   await waitFor(() => daemon.answers(), { what: "the daemon to answer" });
   return {
     async [Symbol.asyncDispose]() {
+      // It runs on if the test has failed.
+      await daemon.client.call("shutdown").catch(() => {});
       await process.status;
     },
   };

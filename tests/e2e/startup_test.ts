@@ -97,6 +97,9 @@ Deno.test({
   async fn() {
     await using scene = new StartupScene();
     assertEquals((await scene.run("status")).code, 3);
+    const before = await scene.run("status", "--json");
+    const seen = { path: scene.unit, installed: false, current: false, running: false };
+    assertEquals([before.code, JSON.parse(before.stdout)], [3, seen]);
     const { code, stdout, stderr } = await scene.run("install", "--yes");
     assertEquals(code, 0, stderr);
     assertStringIncludes(stdout, `✔ wrote ${scene.unit}`);

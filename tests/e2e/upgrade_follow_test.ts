@@ -133,6 +133,22 @@ Deno.test("logs -f goes on when the daemon is killed and another one comes soon"
   assertStringIncludes(following.stderr, "The daemon has gone");
 });
 
+Deno.test("logs -f shows an app that comes later, over a killed daemon: every line once", async () => {
+  await using scene = new UpgradeScene();
+  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
+  await scene.startWriters(1);
+  await using following = new Following(scene.home, "logs", "-f", "-n", "10000");
+  await moreLines(following, 1);
+  await scene.startWriters(2, 1);
+  await moreLines(following, 2);
+  Deno.kill(scene.daemonPid(), "SIGKILL");
+  await waitFor(() =>
+    scene.run(programWords(), "daemon", "--detach").then(({ code }) => code === 0)
+  );
+  await moreLines(following, 2);
+  assertEveryNumberOnce(following, 2);
+});
+
 Deno.test("events go on over an upgrade, with what the next daemon found", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);

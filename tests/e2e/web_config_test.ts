@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { TestFeed } from "../support/web.ts";
+import { TestFeed, TestWeb } from "../support/web.ts";
 
 /** A daemon with a configuration file that says where it listens. */
 class WebFile implements AsyncDisposable {
@@ -161,6 +161,35 @@ Deno.test("web of a file that is wrong changes nothing, whoever sends it", async
   const config = { web: { listen: "127.0.0.1:0" } };
   const { settings } = await daemon.client.call("start_all", { config });
   assertEquals(settings.map(({ name, change }) => [name, change]), [["web", "added"]]);
+});
+
+Deno.test("web is changed and stopped over itself, and the request for it is answered", async () => {
+  await using web = await TestWeb.start();
+  const { port, daemon } = web;
+  const apply = (settings: Record<string, unknown>) =>
+    web.ask("POST", "/api/v1/config/start", { config: { processes: {}, web: settings } });
+  const fieldsOf = ({ body }: { body: { settings: { fields: { field: string }[] }[] } }) =>
+    body.settings.flatMap(({ fields }) => fields.map(({ field }) => field));
+  using feed = await web.feed();
+  const inPlace = await apply({ listen: `127.0.0.1:${port}`, hosts: ["box.lan"] });
+  assertEquals([inPlace.status, fieldsOf(inPlace)], [200, ["hosts"]]);
+  assertEquals(inPlace.headers.get("connection"), "close");
+  await waitFor(() => feed.closed !== undefined, { what: "the others to be sent away" });
+  const next = freePort();
+  const moved = await apply({ listen: `127.0.0.1:${next}` });
+  assertEquals([moved.status, fieldsOf(moved)], [200, ["listen", "hosts"]]);
+  await assertRejects(() => web.ask("GET", "/livez"));
+
+  const url = `http://127.0.0.1:${next}/api/v1/config/reload`;
+  const headers = { authorization: `Bearer ${web.token}`, "content-type": "application/json" };
+  const path = `${daemon.home}/procsup.yaml`;
+  Deno.writeTextFileSync(path, `web: { listen: "127.0.0.1:${next}" }\n`);
+  await daemon.client.call("config_reload", { config_path: path });
+  Deno.writeTextFileSync(path, "processes: {}\n");
+  const body = JSON.stringify({ config_path: path, prune: true });
+  const stopped = await fetch(url, { method: "POST", headers, body });
+  assertEquals((await stopped.json()).settings, [{ name: "web", change: "removed", fields: [] }]);
+  await assertRejects(() => fetch(url));
 });
 
 function log({ home }: TestDaemon): string {

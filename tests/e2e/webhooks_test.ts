@@ -151,7 +151,7 @@ processes:
   bad: { entrypoint: /bin/sh, args: ["-c", "exit 1"], restart_policy: never }
 `);
   const file = `${daemon.home}/procsup.yaml`;
-  const variables = { LOST_URL: `http://127.0.0.1:9/${word}` };
+  const variables = { LOST_URL: `http://127.0.0.1:2/${word}` };
   const apply = (text?: string) => {
     if (text !== undefined) Deno.writeTextFileSync(file, text);
     return daemon.client.call("config_reload", { config_path: file, variables });
@@ -193,7 +193,7 @@ processes:
   const changed = await apply(text.replace("?", "?more="));
   assertEquals(changed.settings[0]!.fields, [{ field: "ops.url" }]);
   const removed = await apply(text.replace(/^ {2}lost.*\n/m, ""));
-  assertEquals(removed.settings[0]!.fields[1], { field: "lost", from: "http://127.0.0.1:9/…" });
+  assertEquals(removed.settings[0]!.fields[1], { field: "lost", from: "http://127.0.0.1:2/…" });
   const shown = [
     ...[test, unknown, refused],
     await daemon.cli("webhook"),

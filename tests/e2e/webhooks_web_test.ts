@@ -25,7 +25,7 @@ Deno.test("REST tells how webhooks go and tests them, and shows neither a URL no
     `
 webhooks:
   on-call: { url: "${receiver.url}/${word}?${word}", secret: { file: key }, only: bad }
-  lost: { url: "http://127.0.0.1:9/${word}", max_attempts: 1, events: errored }
+  lost: { url: "http://127.0.0.1:2/${word}", max_attempts: 1, events: errored }
 processes:
   bad: { entrypoint: /bin/sh, args: ["-c", "exit 1"], restart_policy: never }
 `,

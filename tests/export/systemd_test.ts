@@ -119,6 +119,19 @@ Deno.test("a unit tells the time limit of a hook that it does not have", async (
   assertEquals(losses.map(({ key }) => key), ["hooks.pre_start.timeout"]);
 });
 
+Deno.test("a unit tells the variables that a file sets as well, since systemd lets the file win", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/app.env`;
+  Deno.writeTextFileSync(file, "PORT=81\n");
+  const lost = async (env_file: string) => {
+    const keys = { command: "/bin/sh run.sh", env: { PORT: "80", MODE: "a" }, env_file };
+    const { stack } = await exportText(JSON.stringify({ processes: { app: keys } }), "systemd");
+    return stack.losses.map(({ key }) => key);
+  };
+  assertEquals(await lost(file), ["env.PORT"]);
+  assertEquals(await lost("/nowhere/app.env"), ["env.PORT", "env.MODE"]);
+});
+
 Deno.test("cronJobSchedule() names weekdays, and knows what a CronJob has no words for", () => {
   for (
     const [schedule, expected] of [

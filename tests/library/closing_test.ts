@@ -48,6 +48,19 @@ function strays(path: string): number[] {
   });
 }
 
+cleanTest("a handle tells no pid after Close, and the pid of what was left running", async () => {
+  for (const onExit of ["stop", "leave"] as const) {
+    await using home = tempHome();
+    const manager = await Manager.open({ logDir: home.path, onExit });
+    const app = await manager.start(sleeper("app"));
+    const { pid } = app;
+    await manager.close();
+    const left = onExit === "leave";
+    assertEquals([app.state, app.pid], left ? ["running", pid] : ["stopped", 0]);
+    if (left) await (await Manager.open({ logDir: home.path })).close();
+  }
+});
+
 cleanTest("every operation throws closed after Close", async () => {
   await using opened = await openManager();
   const { manager } = opened;

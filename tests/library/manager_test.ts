@@ -207,3 +207,16 @@ cleanTest("Save and Resurrect bring the processes back in a second manager", asy
   assertEquals(manager.inspect("idle").state, "stopped");
   assertEquals(await manager.resurrect(), { count: 0, errors: [] });
 });
+
+Deno.test("run() returns all of a job's output, also what was rotated away meanwhile", async () => {
+  await using opened = await openManager();
+  const archive = `${opened.logDir}/apps/job/stdout.log.`;
+  // The last lines come when the first ones are in an archive.
+  const script = `seq 50000; until ls ${archive}* >/dev/null 2>&1; do sleep 0.02; done; seq 3`;
+  const log = { maxSize: "64KB", maxFiles: 1000 };
+  const { stdout } = await opened.manager.run({ ...shell("job", script), log });
+  assertEquals(
+    stdout.length,
+    Array.from({ length: 50_000 }, (_, n) => `${n + 1}\n`).join("").length + 5,
+  );
+});

@@ -5,6 +5,7 @@ import { Client } from "../../src/client.ts";
 import { Manager, ProcessHost, ProcsupError, StartFailedError } from "../../src/mod.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 import { codeOf, shell, sleeper } from "./support.ts";
 
 interface Opened extends AsyncDisposable {
@@ -52,6 +53,7 @@ for (const [name, open] of Object.entries(HOSTS)) {
       await t.step("a handle", () => handle(host));
       await t.step("an instance", () => instance(host));
       await t.step("lines", () => lines(host));
+      await t.step("lines of later processes", () => laterLines(host));
       await t.step("jobs", () => jobs(host));
       await t.step("configurations", () => configurations(host));
       await t.step("words", () => words(host));
@@ -90,6 +92,7 @@ async function handle(host: ProcessHost): Promise<void> {
     assertEquals([added.state, added.pid], ["stopped", 0]);
     await added.start();
     await added.remove();
+    assertEquals([added.state, added.pid, added.info.ready], ["stopped", 0, false]);
     await added[Symbol.asyncDispose]();
   }
   assertEquals(await host.list(), []);
@@ -125,6 +128,55 @@ async function lines(host: ProcessHost): Promise<void> {
   assertEquals((await followed.read()).done, true);
 }
 
+async function laterLines(host: ProcessHost): Promise<void> {
+  // Each instance says its number now, and the word "later" once the folder has that file.
+  await using folder = tempHome();
+  const says = (name: string, tag: string) => {
+    const script = `echo up $PROCSUP_INSTANCE; while [ ! -e later ]; do sleep 0.02; done; ` +
+      `echo later; exec sleep 1000`;
+    return shell(name, script, { cwd: folder.path, tags: [tag] });
+  };
+  await host.start(says("evt", "t1"));
+  const seen = new Map<string, string[]>();
+  const ended: string[] = [];
+  const stop = new AbortController();
+  const followed = ["all", "evt", "tag:t1"].map(async (target) => {
+    const lines: string[] = [];
+    seen.set(target, lines);
+    const stream = host.lines(target, { follow: true, signal: stop.signal });
+    for await (const { name, line } of stream) lines.push(`${name} ${line}`);
+    ended.push(target);
+  });
+  const reached = (target: string, ...expected: string[]) =>
+    waitFor(() => assertEquals(seen.get(target)!.toSorted(), expected) ?? true, {
+      what: `the lines of ${target}`,
+    });
+  for (const target of seen.keys()) await reached(target, "evt up 0");
+  await host.scale("evt", 2);
+  await host.start(says("other", "t1"));
+  await host.start(says("untagged", "t2"));
+  const instances = ["evt up 0", "evt:1 up 1"];
+  for (const target of seen.keys()) {
+    const others = target === "evt" ? [] : ["other up 0", "untagged up 0"];
+    await reached(target, ...instances, ...others.slice(0, target === "all" ? 2 : 1));
+  }
+  await Deno.writeTextFile(`${folder.path}/later`, "");
+  // The first instance has another name now.
+  await reached("evt", "evt up 0", "evt:0 later", "evt:1 later", "evt:1 up 1");
+  await host.remove("evt");
+  await waitFor(() => ended.includes("evt"));
+  await host.remove("other");
+  await host.remove("untagged");
+  await waitFor(() => ended.includes("tag:t1"));
+  // The stream of all goes on, here with what is new of an app that was there before.
+  await host.start(says("other", "t2"));
+  await waitFor(() => seen.get("all")!.filter((text) => text === "other up 0").length === 2);
+  assertEquals(ended.toSorted(), ["evt", "tag:t1"]);
+  stop.abort();
+  await Promise.all(followed);
+  await host.remove("other");
+}
+
 async function jobs(host: ProcessHost): Promise<void> {
   const job = { binary: "/bin/sh", args: ["-c", "echo one; echo two; echo no >&2; exit 3"] };
   const failed = { code: 3, stdout: "one\ntwo", stderr: "no" };
@@ -134,6 +186,11 @@ async function jobs(host: ProcessHost): Promise<void> {
     failed,
     failed,
   ]);
+  // Over 1 MiB, in a long line, a short one and an empty one.
+  const many = await host.run(
+    shell("many", "head -c 1500000 /dev/zero | tr '\\0' x; echo; echo y; echo"),
+  );
+  assertEquals(many.stdout === `${"x".repeat(1_500_000)}\ny\n`, true, `${many.stdout.length}`);
   const long = await host.run({ command: "sh -c 'head -c 200000 /dev/zero | tr \\\\0 x'" });
   assertEquals(long.stdout.length, 200_000);
   const wide = await host.run({
@@ -143,6 +200,7 @@ async function jobs(host: ProcessHost): Promise<void> {
   assertEquals(wide.stdout.split("\n").length, 4000);
   const log = { stdout: "/tmp/procsup-job.log" };
   assertEquals(await codeOf(host.run({ ...job, log })), "invalid_config");
+  assertEquals(await codeOf(host.run({ command: ["ls"] } as never)), "invalid_config");
   const killed = await host.run({ binary: "/bin/sh", args: ["-c", "kill -9 $$"] });
   assertEquals(killed.code, 137);
   await assertRejects(
@@ -218,6 +276,28 @@ async function words(host: ProcessHost): Promise<void> {
     [() => host.stop("x", { forse: true } as object), 'Unknown key "forse": did you mean "force"?'],
     [() => host.start("x", { wiat: true } as object), 'Unknown key "wiat": did you mean "wait"?'],
     [
+      () => host.start(sleeper("y"), { wiat: true } as object),
+      'Unknown key "wiat": did you mean "wait"?',
+    ],
+    [() => host.restart("x", { wiat: 1 } as object), 'Unknown key "wiat": did you mean "wait"?'],
+    [() => host.reload("x", { wiat: 1 } as object), 'Unknown key "wiat": did you mean "wait"?'],
+    [() => host.scale("x", 2, { wait2: 1 } as object), 'Unknown key "wait2": did you mean "wait"?'],
+    [() => host.wait("x", { four: "exit" } as object), 'Unknown key "four": did you mean "for"?'],
+    [
+      () => host.rollingReload("x", { batchsize: 2 } as object),
+      'Unknown key "batchsize": did you mean "batchSize"?',
+    ],
+    [
+      () => host.save({ allowempty: true } as object),
+      'Unknown key "allowempty": did you mean "allowEmpty"?',
+    ],
+    [
+      () => host.apply({ processes: {} }, { wiat: true } as object),
+      'Unknown key "wiat": did you mean "wait"?',
+    ],
+    [() => host.remove("x", { force: true } as object), 'Unknown key "force"'],
+    [() => host.add(sleeper("y"), { start: true } as object), 'Unknown key "start"'],
+    [
       () => host.run({ command: "true" }, { timeot: "1s" } as object),
       'Unknown key "timeot": did you mean "timeout"?',
     ],
@@ -228,6 +308,14 @@ async function words(host: ProcessHost): Promise<void> {
     [
       () => Array.fromAsync(host.lines("x", { stream: "both" } as object)),
       'Invalid "stream" "both": expected "stdout" or "stderr"',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { tail: -1 })),
+      'Invalid "tail" -1: expected a number of lines, 0 for all',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { follow: true, until: "1h" })),
+      'Invalid "until": it cannot be used with "follow"',
     ],
   ];
   for (const [act, message] of misspelt) {

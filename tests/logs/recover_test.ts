@@ -1,13 +1,14 @@
 /** What the next supervisor makes of a log whose rotation was interrupted or whose position is damaged. */
 
-import { assertEquals } from "@std/assert";
-import { copyPath, keepCopy } from "../../src/logs/archives.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import { type Archive, copyPath, keepCopy } from "../../src/logs/archives.ts";
 import { compressArchive } from "../../src/manager/compression_queue.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
 import { recoverLog } from "../../src/logs/rotate.ts";
 import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
 const COLLAPSE_ONLY = { ignore: !CAN_COLLAPSE };
@@ -173,4 +174,19 @@ Deno.test("recoverLog() makes an archive of a copy that is all there is of its l
   await recoverLog(scene.log);
   assertEquals(await scene.whole(), numbers(2001));
   assertEquals(await lastTextLines(scene.log, 2), ["2000", "2001"]);
+});
+
+Deno.test({
+  name: "compressArchive() leaves no file open where it is given up, or cannot write",
+  sanitizeResources: true,
+  async fn() {
+    await using home = tempHome();
+    const path = `${home.path}/archive`;
+    await Deno.writeFile(path, new Uint8Array(200_000));
+    const archive = { path } as Archive;
+    const closed = () => Promise.reject(new Error("Closed"));
+    await assertRejects(() => compressArchive(archive, closed), Error, "Closed");
+    await Deno.mkdir(`${path}.gz.tmp`);
+    await assertRejects(() => compressArchive(archive, () => Promise.resolve()));
+  },
 });

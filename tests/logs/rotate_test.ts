@@ -8,7 +8,7 @@ import { logStream } from "../../src/logs/log_stream.ts";
 import { readPosition, writePosition } from "../../src/logs/log_position.ts";
 import { LogCursor } from "../../src/logs/log_cursor.ts";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
-import { exclusively, flushLog } from "../../src/logs/rotate.ts";
+import { changing, flushLog } from "../../src/logs/rotate.ts";
 import { moveRest } from "../../src/logs/copy_head.ts";
 import { readTimeIndex } from "../../src/logs/time_index.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -71,12 +71,12 @@ Deno.test("a reader waits for a cut of its own process, however slow the disk is
   await cursor.open();
   cursor.position = 4;
   const disk = Promise.withResolvers<void>();
-  const cut = exclusively(scene.log, async () => {
+  const cut = changing.take(async () => {
     const cutting = await writePosition(scene.log, readPosition(scene.log), { phase: "cutting" });
     await Deno.writeTextFile(scene.log, "kept\n");
     await disk.promise;
     await writePosition(scene.log, cutting, { phase: "idle", base: 4 });
-  });
+  }, scene.log);
   await waitFor(() => Deno.statSync(scene.log).size === 5);
   const read = cursor.read();
   await sleep(20);

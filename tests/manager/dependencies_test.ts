@@ -330,3 +330,42 @@ function isSettled(process: ManagedProcess, all: readonly ManagedProcess[]): boo
         (on.snapshot.state === "running" && condition.startsWith("completed")));
   });
 }
+
+Deno.test("a dependency on its way down is started again, as one that is down", async () => {
+  const { fake, db, api } = pair("ready", { stop_timeout: "1m" });
+  await using _ = fake;
+  await db.start();
+  const stopping = db.stop();
+  assertEquals(state(db), "stopping");
+  await api.start({ wait: false });
+  fake.child("db")!.exit(0);
+  await stopping;
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+});
+
+Deno.test("an instance that is scaled away is not waited for, and the last one is missed", async () => {
+  for (const keepsOne of [true, false]) {
+    const fake = new FakeRegistry();
+    await using _ = fake;
+    fake.add("db", { instances: 2, wait_ready: true });
+    const [first, second] = fake.registry.list();
+    const api = fake.add("api", { depends_on: { db: "ready" } });
+    await api.start({ wait: false });
+    await waitFor(() => fake.child("db:0") !== undefined && fake.child("db:1") !== undefined);
+    for (const [instance, goes] of [[first!, true], [second!, !keepsOne]] as const) {
+      if (!goes) continue;
+      const retired = fake.registry.retire(instance, {});
+      fake.child(instance.name)!.exit(0);
+      await retired;
+    }
+    if (keepsOne) {
+      assertEquals(state(api), "waiting");
+      fake.world.sayReady();
+    }
+    const expected = keepsOne ? "running" : "errored";
+    await waitFor(() => state(api) === expected, { what: `api to be ${expected}` });
+    if (!keepsOne) {
+      assertEquals(api.snapshot.lastReason, 'depends on "db", which does not exist');
+    }
+  }
+});

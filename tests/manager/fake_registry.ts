@@ -11,6 +11,7 @@ import { tempHome } from "../support/temp_home.ts";
 export class FakeRegistry implements AsyncDisposable {
   readonly world: FakeWorld;
   readonly registry: Registry;
+  readonly hub = new EventHub();
   readonly #temp: AsyncDisposable;
 
   constructor() {
@@ -22,7 +23,7 @@ export class FakeRegistry implements AsyncDisposable {
     this.registry = new Registry({
       world: this.world,
       paths,
-      hub: new EventHub(),
+      hub: this.hub,
       warn: () => {},
     });
   }

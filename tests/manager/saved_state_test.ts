@@ -102,6 +102,15 @@ Deno.test("resurrect() misses no process that was scaled up since", async () => 
   assertEquals(test.supervisor.list().map(({ name }) => name), ["app:0", "app:1"]);
 });
 
+Deno.test("resurrect() tells all instances how many they are again", async () => {
+  await using test = await TestManager.open();
+  await test.script("web", "exec sleep 1000", { instances: 3 });
+  await test.manager.save();
+  await test.manager.scale("web", 1);
+  assertEquals(await test.manager.resurrect(), { count: 2, errors: [] });
+  assertEquals(test.manager.list().map(({ config }) => config.instances), [3, 3, 3]);
+});
+
 Deno.test("resurrect() brings back the others when the name of one is taken meanwhile", async () => {
   await using test = await TestManager.open();
   for (const name of ["a", "b"]) await test.script(name, "exec sleep 1000");

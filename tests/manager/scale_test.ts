@@ -3,6 +3,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { listArchives } from "../../src/logs/archives.ts";
 import { scale, scaledCount } from "../../src/manager/scale.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -140,4 +141,29 @@ Deno.test("scale() that waits fails where an instance does not stay up", async (
   const [first, ...others] = await test.supervisor.scale("app", 2, { wait: true });
   assertEquals([first?.process.name, first?.error?.code], ["app:1", "start_failed"]);
   assertEquals(others, []);
+});
+
+Deno.test("scale() keeps the log of the instance that gets another name, and rotates it on", async () => {
+  await using test = await TestManager.open();
+  const script = "while :; do seq 2000; sleep 0.05; done";
+  await test.script("app", script, { log: { max_size: "64KB", compress: false } });
+  const archives = (name: string) => listArchives(`${test.home}/apps/${name}/stdout.log`).length;
+  await waitFor(() => archives("app") >= 1);
+  await test.manager.scale("app", 2);
+  const before = archives("app:0");
+  await waitFor(() => archives("app:0") >= before + 2, { what: "archives under the new name" });
+  assertEquals(test.warnings, []);
+});
+
+Deno.test("scale() that comes while another one stops instances counts what that one leaves", async () => {
+  await using test = await TestManager.open();
+  const slow = "trap 'while [ ! -e gate ]; do sleep 0.02; done; exit 0' TERM; echo up; " +
+    "while :; do sleep 0.02; done";
+  await test.script("app", slow, { instances: 3, ready_log: "up" }, { wait: true });
+  const fewer = test.supervisor.scale("app", 1);
+  const more = test.supervisor.scale("app", 4);
+  Deno.writeTextFileSync(`${test.home}/gate`, "");
+  await Promise.all([fewer, more]);
+  const instances = test.instances("app").map(({ name, config }) => `${name} ${config.instances}`);
+  assertEquals(instances.toSorted(), ["app:0 4", "app:1 4", "app:2 4", "app:3 4"]);
 });

@@ -212,6 +212,15 @@ Deno.test("Scheduler runs once more when runs queue up", async () => {
   assertEquals(scene.statuses, ["ok", "ok"]);
 });
 
+Deno.test("Scheduler drops the queued run when the schedule is disabled", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "queue" } });
+  scene.clock.advance(2 * MINUTE);
+  scene.scheduler.enable(scene.processes, false);
+  scene.job.exit(0);
+  await turn();
+  assertEquals(scene.job.acts.length, 1);
+});
+
 for (const overlap of ["queue", "kill"]) {
   Deno.test(`Scheduler runs what was to follow although the daemon goes meanwhile: ${overlap}`, async () => {
     await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });

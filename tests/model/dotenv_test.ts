@@ -34,6 +34,20 @@ Deno.test("parseDotenv() keeps quoted values as they are, escapes in double quot
   });
 });
 
+Deno.test("parseDotenv() takes values of several lines in quotes", () => {
+  const key = ["-----BEGIN KEY-----", "abc=", "# not a comment", "", "-----END KEY-----"];
+  assertEquals(parse(`A="${key[0]}`, ...key.slice(1), `" # why`, "B='1", `"2'`, "C=3"), {
+    A: `${key.join("\n")}\n`,
+    B: '1\n"2',
+    C: "3",
+  });
+  assertEquals(parseDotenv('A="1\r\n2"\r\nB=3\r\n', ".env"), { A: "1\n2", B: "3" });
+});
+
+Deno.test("parseDotenv() tells a value with # from a comment", () => {
+  assertEquals(parse("A=#fff", "B= # none", "C=x #1"), { A: "#fff", B: "", C: "x" });
+});
+
 Deno.test("parseDotenv() expands nothing", () => {
   assertEquals(parse("A=$HOME", "B=`id`", 'C="${A}"'), { A: "$HOME", B: "`id`", C: "${A}" });
 });

@@ -208,6 +208,14 @@ Deno.test("transition() completes a reload with overlap when the old run is gone
   assertEquals(after({ kind: "rebooted", autostart: true }), []);
 });
 
+Deno.test("transition() forgets earlier failures at a reload with overlap, as at a restart", () => {
+  const failed = { consecutiveFailures: 3, totalUptimeMs: 500, restartsAt: [100, 200] };
+  const replaced = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 2002 } as const;
+  const { consecutiveFailures, totalUptimeMs, restartsAt } =
+    play({ ...inState("running"), ...failed }, [replaced]).now;
+  assertEquals([consecutiveFailures, totalUptimeMs, restartsAt], [0, 0, []]);
+});
+
 Deno.test("transition() waits for the rest of the delay when it was waiting", () => {
   const waiting = { ...inState("waiting"), leftovers: [] };
   assertEquals(waiting.nextRestartAt, NOON + 100);

@@ -1,12 +1,13 @@
 /** The machine's processes, where they cannot be read. */
 
+import { mayBelongTo } from "../../src/platform/port_owner.ts";
 import { assertEquals } from "@std/assert";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
 
 /** Loads all that it needs, then takes every descriptor. */
 const PROGRAM = `
-import { portMayBelongTo } from "${src}port_owner.ts";
+import { mayBelongTo } from "${src}port_owner.ts";
 import {
   lackCheck, processRow, processTable, processTableIfReadable
 } from "${src}process_table.ts";
@@ -14,7 +15,7 @@ import { memoryOfTrees } from "${src}usage.ts";
 const looks = () => [
   processTableIfReadable().length > 0,
   memoryOfTrees([Deno.ppid]).size > 0,
-  portMayBelongTo(port, 999999),
+  mayBelongTo({ hostname: "127.0.0.1", port }, 999999),
 ];
 using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
 const { port } = listener.addr;
@@ -49,5 +50,18 @@ Deno.test({
       without: [false, false, true],
       codes: ["EMFILE", "EMFILE"],
     });
+  },
+});
+
+Deno.test({
+  name: "mayBelongTo() looks for the owner of an address of this machine alone",
+  ignore: Deno.build.os !== "linux",
+  fn() {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    const own = Deno.networkInterfaces().find(({ family }) => family === "IPv4")!.address;
+    const hosts = ["127.0.0.1", "localhost", own, "192.0.2.1", "db.example.com"];
+    const answers = hosts.map((hostname) => mayBelongTo({ hostname, port }, 999999));
+    assertEquals(answers, [false, false, false, true, true]);
   },
 });

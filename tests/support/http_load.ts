@@ -78,7 +78,7 @@ export async function request(port: number, hostname = "127.0.0.1"): Promise<str
  */
 export function freePort(): number {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const port = 11_000 + Math.floor(Math.random() * 19_000);
     try {
       Deno.listen({ port, hostname: "127.0.0.1" }).close();
       return port;

@@ -48,9 +48,9 @@ export class UpgradeScene implements AsyncDisposable {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** Starts `count` apps that write 1, 2, 3… Returns their pids by name. */
-  async startWriters(count: number): Promise<Map<string, number>> {
-    for (let i = 0; i < count; i++) {
+  /** Starts apps up to `count`, from number `first`, that write 1, 2, 3… Returns all pids by name. */
+  async startWriters(count: number, first = 0): Promise<Map<string, number>> {
+    for (let i = first; i < count; i++) {
       await this.client.call("start", {
         name: `w${i}`,
         entrypoint: "/bin/sh",

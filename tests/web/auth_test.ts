@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { SECRET_HEADER } from "../../src/auth/sessions.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
@@ -50,12 +51,12 @@ Deno.test("webApp() gives named tokens what their role may do, and nothing once 
 });
 
 Deno.test("webApp() signs in by a code that works once, within a minute", async () => {
-  let now = 0;
-  await using web = new FakeWeb({}, () => now);
+  const clock = new FakeClock();
+  await using web = new FakeWeb({}, clock);
   const signIn = (code: string, headers = {}) =>
     web.ask("POST", "/api/v1/session", { token: "", body: { code }, headers });
   const late = web.sessions.code();
-  now += 60_001;
+  clock.advance(60_001);
   assertEquals((await signIn(late)).status, 401);
   const code = web.sessions.code();
   const signedIn = await signIn(code);
@@ -112,24 +113,24 @@ Deno.test("webApp() opens nothing to a session's cookie without the secret that 
 });
 
 Deno.test("webApp() ends a session after a day", async () => {
-  let now = 0;
-  await using web = new FakeWeb({}, () => now);
+  const clock = new FakeClock();
+  await using web = new FakeWeb({}, clock);
   const { session, secret } = web.sessions.signIn(web.sessions.code())!;
   const headers = { cookie: `a=b; procsup_session=${session}`, [SECRET_HEADER]: secret };
   assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
-  now += 24 * 3_600_000 + 1;
+  clock.advance(24 * 3_600_000 + 1);
   assertEquals((await web.ask("GET", P, { token: "", headers })).status, 401);
 });
 
 Deno.test("webApp() answers 429 after ten wrong tokens a minute, and still lets the right one in", async () => {
-  let now = 0;
-  await using web = new FakeWeb({}, () => now);
+  const clock = new FakeClock();
+  await using web = new FakeWeb({}, clock);
   const wrong = `${TOKEN.slice(0, -1)}0`;
   const statuses: number[] = [];
   for (let i = 0; i < 12; i++) statuses.push((await web.ask("GET", P, { token: wrong })).status);
   assertEquals(statuses, [...Array(10).fill(401), 429, 429]);
   assertEquals((await web.ask("GET", P)).status, 200);
-  now += 60_001;
+  clock.advance(60_001);
   assertEquals((await web.ask("GET", P, { token: wrong })).status, 401);
 });
 

@@ -8,15 +8,15 @@ class FakeConnection implements Connection {
   writableLength = 0;
   bytesWritten = 0;
   isOver = false;
-  #closed = () => {};
+  readonly #closed: (() => void)[] = [];
 
   on(_event: "close", act: () => void): void {
-    this.#closed = act;
+    this.#closed.push(act);
   }
 
   destroy(): void {
     this.isOver = true;
-    this.#closed();
+    for (const act of this.#closed) act();
   }
 
   destroySoon(): void {
@@ -81,4 +81,22 @@ Deno.test("Connections ends those first for which most waits when it is too much
   connections.look();
   assertEquals(all.map(({ isOver }) => isOver), all.map((_, i) => i === 0));
   connections.close();
+});
+
+Deno.test("Connections.close() leaves those open that are to be answered, for a while", async () => {
+  const connections = new Connections(100);
+  const [idle, answered, hung] = [1, 2, 3].map(() => new FakeConnection()) as [
+    FakeConnection,
+    FakeConnection,
+    FakeConnection,
+  ];
+  for (const connection of [idle, answered, hung]) connections.add(connection);
+  const isOver = () => [idle, answered, hung].map((one) => one.isOver);
+  const patient = connections.close(new Set([answered, hung]), 60_000);
+  assertEquals(isOver(), [true, false, false]);
+  answered.destroy();
+  // A second call has less patience.
+  await connections.close(new Set([hung]), 1);
+  assertEquals(isOver(), [true, true, true]);
+  await patient;
 });

@@ -2,6 +2,7 @@
 
 import { webMounts } from "../../src/daemon/web_backend.ts";
 import { readRequest } from "../../src/protocol/verbs/mod.ts";
+import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import { webApp } from "../../src/web/app.ts";
@@ -69,7 +70,7 @@ export class FakeWeb implements AsyncDisposable {
   readonly #home = tempHome();
   #tell: (change: ProcessChange) => void = () => {};
 
-  constructor(answers: Answers = {}, now: () => number = Date.now) {
+  constructor(answers: Answers = {}, clock: Clock = systemClock) {
     const all = { ...USUAL, ...answers };
     this.backend = {
       dispatch: async (action, payload) => {
@@ -80,7 +81,7 @@ export class FakeWeb implements AsyncDisposable {
       events: () =>
         new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
       shutdownNotice: new ShutdownNotice(),
-      named: (target) => (name) => target === "all" || name === target,
+      matcher: (target) => ({ name }) => target === "all" || name === target,
       streamLogs: (query) =>
         Promise.resolve(linesOf([
           { name: query.get("target"), line: "<b>" },
@@ -88,13 +89,13 @@ export class FakeWeb implements AsyncDisposable {
           { name: query.get("target"), line: "one\u2028still one" },
         ])),
     };
-    this.sessions = new Sessions({ now });
+    this.sessions = new Sessions(clock);
     this.tokens = new NamedTokens(`${this.#home.path}/tokens.json`);
     this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => authorization === `Bearer ${TOKEN}`,
       tokens: this.tokens,
       sessions: this.sessions,
-      attempts: new SignInRateLimit({ steady: now }),
+      attempts: new SignInRateLimit(clock),
     });
     this.app = webApp({
       backend: this.backend,

@@ -35,7 +35,7 @@ class Scene {
       dispatch: () => Promise.resolve({ total_memory: 1 }),
       events: () => new ReadableStream(),
       shutdownNotice: new ShutdownNotice(),
-      named: (target) => (name) => target === "all" || name === target,
+      matcher: (target) => ({ name }) => target === "all" || name === target,
       streamLogs: () =>
         this.problem === undefined
           ? Promise.resolve(linesOf(this.lines))

@@ -1,6 +1,7 @@
 /** The OpenAPI document, judged by a validator that is not ours. */
 
 import { assert, assertEquals } from "@std/assert";
+import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { REST_ROWS } from "../../src/protocol/verbs/mod.ts";
 import { FakeWeb } from "./fake_backend.ts";
@@ -15,6 +16,19 @@ Deno.test("openApi() makes a document that a validator accepts, with every route
   for (const { row: { method, path } } of REST_ROWS) {
     assert(body.paths[`/api/v1${path}`]?.[method.toLowerCase()] !== undefined, `${method} ${path}`);
   }
+});
+
+Deno.test("openApi() has schemas that take what the daemon takes", async () => {
+  await using web = new FakeWeb();
+  const { body } = await web.ask("GET", "/openapi.json");
+  const takes = (schema: object, value: unknown) =>
+    new Ajv({ strict: false }).validate(schema, value);
+  const patch = body.components.schemas.ProcessConfigPatch;
+  const removing = { tags: null, env: { A: null }, health_check: { interval: "5s" } };
+  assertEquals([takes(patch, removing), takes(patch, { tags: 5 })], [true, false]);
+  const { parameters } = body.paths["/api/v1/processes/{id}/stop"].post;
+  const { schema } = parameters.find(({ name }: { name: string }) => name === "timeout");
+  assertEquals(["own", "5s"].map((text) => takes(schema, text)), [true, true]);
 });
 
 Deno.test("openApi() defines every schema that it names", async () => {

@@ -79,9 +79,11 @@ Deno.test("revoking a token ends at once all that is open by it and its sessions
   });
   assertEquals(ours[0]!.code, 1008);
   assertEquals(sessions[0]!.code, 1008);
-  for (const { last } of [ours[1]!, ours[2]!, sessions[1]!, socket]) {
-    assertEquals(JSON.parse(last!), { error: "The token was revoked", code: "unauthorized" });
-  }
+  const reasons = [ours[1]!, ours[2]!, socket, sessions[1]!].map(({ last }) => JSON.parse(last!));
+  assertEquals(reasons, [
+    ...Array(3).fill({ error: "The token was revoked", code: "unauthorized" }),
+    { error: "The session has ended", code: "unauthorized" },
+  ]);
   const count = theirs.map(({ got }) => got);
   await waitFor(() => theirs.slice(0, 2).every(({ got }, i) => got > count[i]!));
   assert(theirs.every(({ open }) => open));

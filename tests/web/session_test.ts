@@ -1,8 +1,13 @@
 /** Signing in by a token, for people who have no link. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { SECRET_HEADER } from "../../src/auth/sessions.ts";
-import { type Asked, FakeWeb } from "./fake_backend.ts";
+import { SECRET_HEADER, SESSION_MS } from "../../src/auth/sessions.ts";
+import { openServer } from "../../src/web/server.ts";
+import { SiteNames } from "../../src/web/same_site.ts";
+import { FakeClock } from "../support/fake_clock.ts";
+import { waitFor } from "../support/wait_for.ts";
+import { signIn, TestFeed } from "../support/web.ts";
+import { type Asked, FakeWeb, TOKEN } from "./fake_backend.ts";
 
 const SESSION = "/api/v1/session";
 
@@ -39,4 +44,44 @@ Deno.test("webApp() opens a session for the daemon's own token, and none for a w
   assertEquals((await web.ask("GET", SESSION, { token: "", headers })).status, 200);
   assertEquals((await web.ask("POST", SESSION, { token: "ps_00" })).status, 401);
   assertEquals((await web.ask("POST", SESSION, { token: "" })).status, 401);
+});
+
+Deno.test("a session that expires ends its WebSockets and streams, and leaves no timer", async () => {
+  const clock = new FakeClock();
+  await using web = new FakeWeb({}, clock);
+  const { backend, gatekeeper } = web;
+  const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 9, warn() {} };
+  const server = openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const url = `http://127.0.0.1:${server.address.port}`;
+  const headers = await signIn(url, { token: TOKEN });
+  const open = async () => {
+    const { cookie } = headers;
+    const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, {
+      headers: { cookie: cookie! },
+    });
+    const feed = new TestFeed(socket);
+    await feed.opened;
+    feed.send({ type: "session", secret: headers[SECRET_HEADER] });
+    await waitFor(() => feed.of("process_list").length > 0, { what: "the feed to begin" });
+    return feed;
+  };
+  using feed = await open();
+  const early = await open();
+  const events = await fetch(`${url}/api/v1/events`, { headers });
+  assertEquals(clock.pending, 3);
+  early[Symbol.dispose]();
+  await waitFor(() => clock.pending === 2, { what: "the timer of what ended earlier to go" });
+  clock.advance(SESSION_MS);
+  assertEquals([clock.pending, feed.closed], [2, undefined]);
+  // A clock that is set back lengthens the session.
+  clock.jump(-60_000);
+  clock.advance(60_000);
+  assertEquals([clock.pending, feed.closed], [2, undefined]);
+  clock.advance(1);
+  await waitFor(() => feed.closed !== undefined, { what: "the WebSocket to be closed" });
+  assertEquals(feed.closed, 1008);
+  const last = { error: "The session has ended", code: "unauthorized" };
+  assertEquals(await events.json(), last);
+  assertEquals(clock.pending, 0);
+  await server.close();
 });

@@ -87,7 +87,7 @@ export async function scale(context: CommandContext): Promise<number> {
   const wait = !context.flags.on(NO_WAIT.name);
   const data = await connect(context).call("scale", { target, instances, wait });
   const { results } = data;
-  if (results.length === 0 || (output.format !== "table" && output.format !== "wide")) {
+  if (results.length === 0 || !output.isForPeople) {
     return await printResults(output, data, `${target} has that many instances already`);
   }
   const status = results.every(({ name }) => isGone(name, instances)) ? "deleted" : "started";

@@ -22,12 +22,11 @@ const POINTS = 30;
 /** Prints sparklines, and the points of a single app as a table. */
 export async function metrics(context: CommandContext): Promise<void> {
   const { output, flags, positionals: [target] } = context;
-  const forPeople = output.format === "table" || output.format === "wide";
   const history = await connect(context).call("metrics_history", {
     target,
     since: flags.text("since"),
     until: flags.text("until"),
-    points: flags.int("points") ?? (forPeople ? POINTS : undefined),
+    points: flags.int("points") ?? (output.isForPeople ? POINTS : undefined),
   });
   const names = history.series.map(({ name }) => name ?? "");
   if (await printData(output, history, names)) return;

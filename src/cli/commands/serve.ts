@@ -2,7 +2,7 @@
 
 import { createServer } from "node:http";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
-import { addressText, isLoopback } from "../../model/listen_address.ts";
+import { addressText, isLocal } from "../../model/listen_address.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { resolve } from "../../npm/path.js";
 import { onSignals } from "../../platform/signals.ts";
@@ -34,11 +34,9 @@ export async function serve(context: CommandContext): Promise<number> {
   const start = () => withProcesses(context, () => connect(context).call("start", payload));
   const { results } = await withDaemonStarted(context, start);
   const code = await printResults(context.output, { status: "started", results });
-  const { format } = context.output;
-  if (code === 0 && (format === "table" || format === "wide")) {
+  if (code === 0 && context.output.isForPeople) {
     const address = { hostname: bind, port };
-    const isNear = bind === "localhost" || isLoopback(address);
-    const reach = isNear ? "" : "; other machines can open it, unless --bind 127.0.0.1";
+    const reach = isLocal(bind) ? "" : "; other machines can open it, unless --bind 127.0.0.1";
     context.output.done(`  http://${addressText(address)}${reach}`);
   }
   return code;

@@ -5,6 +5,7 @@ import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";
 import { serviceManager } from "../../platform/service_manager.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
+import { printData } from "../print_data.ts";
 import { install, refuseUnasked } from "../startup/install.ts";
 import { runSteps, succeeds } from "../startup/steps.ts";
 import { sameUnit, type Unit, unitHere } from "../startup/unit.ts";
@@ -28,9 +29,10 @@ function unitOf({ flags, home }: CommandContext): Unit {
   return unitHere(manager, machine ? "system" : "user", home);
 }
 
-function show({ output }: CommandContext, unit: Unit): number {
-  output.data(unit.text.trimEnd());
-  output.note(`\n${unit.path}; install it with: procsup startup install`);
+async function show({ output }: CommandContext, { path, text }: Unit): Promise<number> {
+  if (await printData(output, { path, text })) return 0;
+  output.data(text.trimEnd());
+  output.note(`\n${path}; install it with: procsup startup install`);
   return 0;
 }
 
@@ -63,12 +65,18 @@ function remove(path: string): void {
 
 async function status({ output }: CommandContext, unit: Unit): Promise<number> {
   const there = readFileIfAny(unit.path);
+  const current = there !== undefined && sameUnit(there, unit.text);
+  const running = async (show: boolean) => there !== undefined && await succeeds(unit.status, show);
+  if (!output.isForPeople) {
+    const seen = { installed: there !== undefined, current, running: await running(false) };
+    await printData(output, { path: unit.path, ...seen });
+    return seen.running ? 0 : 3;
+  }
   if (there === undefined) {
     output.done(`not installed (${unit.path})`);
     return 3;
   }
-  const same = sameUnit(there, unit.text);
-  output.done(`installed (${unit.path}${same ? "" : ", not as this version would write it"})`);
-  if (!same) output.note("  renew it: procsup startup install");
-  return await succeeds(unit.status, true) ? 0 : 3;
+  output.done(`installed (${unit.path}${current ? "" : ", not as this version would write it"})`);
+  if (!current) output.note("  renew it: procsup startup install");
+  return await running(true) ? 0 : 3;
 }

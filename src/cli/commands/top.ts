@@ -8,7 +8,7 @@ import { intervalOf } from "../interval.ts";
 /** Shows the view, or prints one frame of it. Throws `bad_request` without a screen. */
 export async function top(context: CommandContext): Promise<number> {
   const { flags, output, host } = context;
-  if (output.format !== "table" && output.format !== "wide") {
+  if (!output.isForPeople) {
     throw refusal(`as ${output.format}`, `procsup list -o ${output.format}`);
   }
   const intervalMs = intervalOf(flags.text("interval"));

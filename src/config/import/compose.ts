@@ -1,13 +1,16 @@
 /** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { shellWord, splitWords } from "../../model/shell_line.ts";
-import { dirname, resolve } from "../../npm/path.js";
+import { splitWords } from "../../model/shell_line.ts";
+import { basename, dirname, resolve } from "../../npm/path.js";
+import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
+import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
+import { health, healthVariables } from "./compose_health.ts";
 import { serviceLimits } from "./compose_limits.ts";
 import { lost } from "./compose_lost.ts";
-import { type Command, dockerfileCommand } from "./dockerfile.ts";
+import { type Image, readDockerfile } from "./dockerfile.ts";
 import { dockerRun, imageAdvice } from "./images.ts";
 import {
   environment,
@@ -53,6 +56,8 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
   for (const [name, service] of Object.entries(services)) {
     if (isMap(service)) converter.add(name, service);
   }
+  const override = overrideOf(file);
+  if (override !== undefined) result.note(undefined, `${override}: docker compose merges it, too`);
   for (const key of Object.keys(rest)) {
     if (["version", "name"].includes(key) || key.startsWith("x-")) continue;
     if (["networks", "volumes"].includes(key)) continue;
@@ -66,6 +71,21 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
   throw new ConfigProblem(file, `no service can run without a container (${why})`, {
     ...(context.withDocker ? {} : { advice: "to run images with docker run: --with-docker" }),
   });
+}
+
+/** The file that docker compose merges into its default file. */
+function overrideOf(file: string): string | undefined {
+  if (!/^(docker-)?compose\.ya?ml$/.test(basename(file))) return undefined;
+  const names = ["compose.override.yml", "compose.override.yaml"];
+  return [...names, ...names.map((name) => `docker-${name}`)]
+    .find((name) => lookAt(resolve(dirname(file), name))?.isFile);
+}
+
+/** Keys of a process that depend on its image, and notes. */
+interface Program extends Keys {
+  readonly notes: readonly string[];
+  /** The variables of the image, under those of the service. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 class Converter {
@@ -87,17 +107,20 @@ class Converter {
     const container = `${nameFromPath(this.#folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
     const found = this.#program(service, container);
     if (typeof found === "string") return this.#result.note(name, found);
-    const { notes, ...program } = found;
+    const { notes, env, ...program } = found;
     const inside = program.entrypoint === "docker" ? `docker exec ${container} ` : "";
     const limits = serviceLimits(service);
+    const own = { ...env, ...environment(service.environment) };
+    const files = envFiles(service.env_file);
+    const inHealth = underFiles(healthVariables(service.healthcheck), files, this.#folder).env;
     const taken = this.#result.add(name, {
-      env: environment(service.environment),
-      env_file: envFiles(service.env_file),
+      env: { ...inHealth, ...own },
+      env_file: files,
       ...program,
       ...restart(service),
       depends_on: this.#dependsOn(service.depends_on),
       ...health(service.healthcheck, inside),
-      stop_signal: service.stop_signal,
+      stop_signal: service.stop_signal ?? program.stop_signal,
       stop_timeout: service.stop_grace_period ?? "10s",
       stdin: service.stdin_open,
       tty: service.tty,
@@ -112,7 +135,7 @@ class Converter {
   #program(
     service: Service,
     container: string,
-  ): { notes: readonly string[]; [key: string]: unknown } | string {
+  ): Program | string {
     const { build, image, command, entrypoint } = service;
     const given = commandOf(command, entrypoint);
     if (build === undefined && typeof image === "string") {
@@ -126,16 +149,23 @@ class Converter {
     }
     const source = buildOf(build, this.#folder);
     if (source === undefined) return "it has no build, image or command";
-    const made = dockerfileCommand(source);
+    const made = readDockerfile(source);
     const own = builtWords(made, given, entrypoint);
     if (own === undefined) {
       return made.found
         ? `${source.file} has no command: add "command"`
         : `${source.file} does not exist: add "command"`;
     }
-    const user = service.user === undefined ? [] : [`user ${service.user}: uid, if it exists here`];
-    const notes = [`build: what ${source.file} installs must be on this machine`, ...user];
-    return { ...own, ...this.#folderOf(service, { ...source, workdir: made.workdir }), notes };
+    const { env, unread } = underFiles(made.env, envFiles(service.env_file), this.#folder);
+    const notes = [
+      `build: what ${source.file} installs must be on this machine`,
+      ...unread.map((path) => `env_file ${path}: ${UNREAD}`),
+      ...lostOfImage(made, service),
+    ];
+    return {
+      ...{ ...own, ...this.#folderOf(service, { ...source, workdir: made.workdir }) },
+      ...{ env, stop_signal: made.stopSignal, notes },
+    };
   }
 
   /** The folder on this machine that corresponds to the container's working directory. */
@@ -188,7 +218,7 @@ function commandOf(
 
 /** The command of a service that is built here; undefined if it names no program. */
 function builtWords(
-  made: Command,
+  made: Image,
   given: ReturnType<typeof commandOf>,
   entrypoint: unknown,
 ): Keys | undefined {
@@ -206,12 +236,25 @@ function words(value: unknown): string[] {
   return list.map(withReferences);
 }
 
+/** Notes on what an image has, and a process has not. */
+function lostOfImage({ lost, user, healthcheck = "NONE" }: Image, service: Service): string[] {
+  const as = service.user ?? user;
+  return [
+    ...lost.map((name) => `ENV ${name}: its value is the image's`),
+    ...(as === undefined ? [] : [`user ${as}: uid, if it exists here`]),
+    ...(/^NONE$/i.test(healthcheck) || service.healthcheck !== undefined
+      ? []
+      : [`HEALTHCHECK ${healthcheck}: health_check`]),
+  ];
+}
+
 function buildOf(build: unknown, folder: string) {
   if (build === undefined || build === null) return undefined;
   const keys = isMap(build) ? build : { context: build };
   const context = resolve(folder, String(keys.context ?? "."));
   const file = resolve(context, String(keys.dockerfile ?? "Dockerfile"));
-  return { context, file, target: keys.target === undefined ? undefined : String(keys.target) };
+  const target = keys.target === undefined ? undefined : String(keys.target);
+  return { context, file, target, args: environment(keys.args) };
 }
 
 function envFiles(value: unknown): string[] {
@@ -236,28 +279,4 @@ function restart({ restart, deploy }: Service): Keys {
 function instances({ deploy, scale }: Service): Keys {
   const count = scale ?? (isMap(deploy) ? deploy.replicas : undefined);
   return Number(count) > 1 ? { instances: Number(count) } : {};
-}
-
-/** A health check. In compose it does not restart the service. `inside` runs a command in the container. */
-function health(value: unknown, inside: string): Keys {
-  if (!isMap(value) || value.disable === true) return {};
-  const test = Array.isArray(value.test)
-    ? value.test.map(String)
-    : ["CMD-SHELL", String(value.test)];
-  if (test[0] === "NONE") return {};
-  const line = test[0] === "CMD-SHELL"
-    ? test.slice(1).join(" ")
-    : test.slice(1).map(shellWord).join(" ");
-  const plain = line.replaceAll("$$", "$");
-  return {
-    health_check: {
-      type: "command",
-      command: inside === "" ? plain : `${inside}sh -c ${shellWord(plain)}`,
-      interval: value.interval ?? "30s",
-      timeout: value.timeout ?? "30s",
-      retries: value.retries ?? 3,
-      ...(value.start_period === undefined ? {} : { grace_period: value.start_period }),
-      on_failure: "none",
-    },
-  };
 }

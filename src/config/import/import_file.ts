@@ -2,13 +2,14 @@
 
 import { basename, dirname, join } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
-import { type ConfigDocument, isMap, Places } from "../document.ts";
+import { type ConfigDocument, Places } from "../document.ts";
 import { kindOf } from "../file_kind.ts";
 import { loadConfig } from "../load_config.ts";
 import { ConfigProblem, ConfigProblems, type Note } from "../problem.ts";
 import { readDocument, readYaml } from "../read_document.ts";
 import { foreignFormat, IMPORTERS } from "./foreign.ts";
-import { type ImportContext, type Imported, reference } from "./imported.ts";
+import type { ImportContext, Imported } from "./imported.ts";
+import { withoutEnvironment } from "./program_references.ts";
 
 export const IMPORTER_NAMES: readonly string[] = IMPORTERS.map(({ name }) => name);
 
@@ -37,7 +38,8 @@ export async function importFile(file: string, options: ImportOptions): Promise<
       : `it is a ${found.name} file: procsup import ${found.name} ${basename(file)}`;
     throw new ConfigProblem(file, what, { advice });
   }
-  const imported = importer.convert(document, options);
+  const converted = importer.convert(document, { ...options, isWritten: true });
+  const imported = { ...converted, notes: [...document.notes ?? [], ...converted.notes] };
   const yaml = await importedYaml(imported, basename(file));
   await check(file, yaml, options.env);
   return { yaml, notes: imported.notes };
@@ -60,7 +62,7 @@ async function read(
   tool: string | undefined,
   file: string,
   env: Readonly<Record<string, string>>,
-): Promise<ConfigDocument & { readonly kind: string }> {
+): ReturnType<typeof readImported> {
   if (tool === "procfile" || tool === "supervisord" || tool === "systemd") {
     const text = readText(file);
     return { file, text, value: text, places: new Places(), kind: tool };
@@ -72,49 +74,16 @@ async function read(
 
 type Env = Readonly<Record<string, string>>;
 
-/**
- * Reads a file by its kind. If it is a program, values from the environment become references. To
- * find them, it runs a second time with other values in the environment.
- */
+/** Reads a file by its kind. If it is a program, values from the environment become references. */
 async function readImported(
   file: string,
   env: Env,
-): Promise<ConfigDocument & { readonly kind: string }> {
+): Promise<ConfigDocument & { readonly kind: string; readonly notes?: readonly Note[] }> {
   const document = await readDocument(file, env);
-  if (document.text !== "") return document;
-  const source = readText(file);
-  const named = source.match(/[A-Za-z_]\w*/g)?.filter((word) => env[word]) ?? [];
-  if (named.length === 0 || !/\benv\b/.test(source)) return document;
-  const marks = new Map(
-    [...new Set(named)].map((name) => [
-      `${env[name]!.startsWith("/") ? "/" : ""}procsup-${crypto.randomUUID()}`,
-      name,
-    ]),
-  );
-  const marked = Object.fromEntries([...marks].map(([mark, name]) => [name, mark]));
-  const other = await readDocument(file, { ...env, ...marked }).catch(() => document);
-  return { ...document, value: referring(document.value, other.value, marks, env) };
-}
-
-/** Replaces text by references wherever the other value has a mark. */
-function referring(
-  value: unknown,
-  other: unknown,
-  marks: ReadonlyMap<string, string>,
-  env: Env,
-): unknown {
-  if (typeof value === "string" && typeof other === "string") {
-    const replaced = (by: (name: string) => string) =>
-      [...marks].reduce((text, [mark, name]) => text.replaceAll(mark, by(name)), other);
-    return replaced((name) => env[name]!) === value ? replaced((name) => reference(name)) : value;
-  }
-  if (Array.isArray(value) && Array.isArray(other)) {
-    return value.map((item, index) => referring(item, other[index], marks, env));
-  }
-  if (!isMap(value) || !isMap(other)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, referring(item, other[key], marks, env)]),
-  );
+  const source = document.text === "" ? readText(file) : "";
+  return /\benv\b/.test(source)
+    ? { ...document, ...await withoutEnvironment(file, source, env) }
+    : document;
 }
 
 function readText(file: string): string {
@@ -135,20 +104,24 @@ async function importedYaml(imported: Imported, from: string): Promise<string> {
     ...(Object.keys(profiles).length === 0 ? {} : { profiles }),
     ...(Object.keys(run).length === 0 ? {} : { run }),
   });
-  const head = [`Made from ${from} by procsup import.`, ...about(notes, undefined)];
+  // A service may have become no process.
+  const others = notes.filter(({ process = "" }) => !Object.hasOwn(processes, process));
+  const head = [`Made from ${from} by procsup import.`, ...others.map(lineOf)];
   document.commentBefore = comment(head);
   const made = document.get("processes");
   if (yaml.isMap(made)) {
     for (const { key } of made.items) {
-      const lines = yaml.isScalar(key) ? about(notes, String(key.value)) : [];
-      if (lines.length > 0 && yaml.isScalar(key)) key.commentBefore = comment(lines);
+      if (!yaml.isScalar(key)) continue;
+      const own = notes.filter(({ process }) => process === String(key.value));
+      const lines = own.map(({ text }) => lineOf({ process: undefined, text }));
+      if (lines.length > 0) key.commentBefore = comment(lines);
     }
   }
   return document.toString({ lineWidth: 0 });
 }
 
-function about(notes: readonly Note[], process: string | undefined): string[] {
-  return notes.filter((note) => note.process === process).map(({ text }) => `not taken: ${text}`);
+function lineOf({ process, text }: Note): string {
+  return `not taken: ${process === undefined ? "" : `${process}: `}${text}`;
 }
 
 function comment(lines: readonly string[]): string {

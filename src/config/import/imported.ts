@@ -23,6 +23,8 @@ export interface Imported {
 /** Input of a conversion besides the file. */
 export interface ImportContext {
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the result is written to a file, where a secret does not belong. */
+  readonly isWritten?: boolean;
   /** Whether to run containers with `docker run`. */
   readonly withDocker?: boolean;
 }

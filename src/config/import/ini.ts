@@ -41,10 +41,10 @@ export function parseIni(text: string): Section[] {
   return sections;
 }
 
-/** A comment starts a line, or follows a space and a semicolon. */
+/** A comment starts a line, or follows a space, as in supervisor 4 on Python 3. */
 function withoutComment(line: string): string {
   if (/^\s*[;#]/.test(line)) return "";
-  const at = line.search(/\s;/);
+  const at = line.search(/\s[;#]/);
   return at < 0 ? line : line.slice(0, at);
 }
 

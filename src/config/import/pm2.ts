@@ -1,5 +1,6 @@
 /** Converts PM2's ecosystem files, and the dump of `pm2 save`. */
 
+import { durationProblem, formatDuration, parseDuration } from "../../model/duration.ts";
 import { onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
@@ -7,8 +8,9 @@ import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
-import { appsOfDump, isDump } from "./pm2_dump.ts";
+import { appsOfDump, isDump, withoutSecrets } from "./pm2_dump.ts";
 import {
+  type ImportContext,
   type Imported,
   type Importer,
   ImportResult,
@@ -17,6 +19,7 @@ import {
   logFiles,
   ms,
   texts,
+  UNLIMITED,
 } from "./imported.ts";
 
 export const pm2: Importer = {
@@ -36,6 +39,8 @@ function isApp(value: unknown): boolean {
 }
 
 type App = Readonly<Record<string, unknown>>;
+
+const SECRET = "it looks like a secret: set it in .env, or move it to secrets";
 
 /** PM2's default interpreters by extension. */
 const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
@@ -60,13 +65,21 @@ const SILENT: ReadonlySet<string> = new Set([
   "exec_mode",
   "treekill",
   "min_uptime_ms",
+  "max_restarts",
+  "instance_var",
 ]);
 
-function convert({ file, value }: ConfigDocument): Imported {
+function convert({ file, value }: ConfigDocument, { isWritten }: ImportContext): Imported {
   const result = new ImportResult(file);
   const profiles: Record<string, { processes: Record<string, Keys> }> = {};
-  for (const app of appsOf(file, value)) {
-    addApp({ ...app, script: scriptOf(file, app) }, dirname(file), result, profiles);
+  for (const given of appsOf(file, value)) {
+    // A dump holds the whole environment of `pm2 start`. An ecosystem file holds what its author wrote.
+    const { app, secrets } = isWritten && isDump(value)
+      ? withoutSecrets(given)
+      : { app: given, secrets: [] };
+    const script = scriptOf(file, app);
+    const name = addApp({ ...app, script }, dirname(file), result, profiles);
+    for (const secret of secrets) result.note(name, `env.${secret}: ${SECRET}`);
   }
   if (isMap(value) && !isApp(value)) {
     for (const key of Object.keys(value)) {
@@ -102,7 +115,7 @@ function addApp(
   folder: string,
   result: ImportResult,
   profiles: Record<string, { processes: Record<string, Keys> }>,
-): void {
+): string {
   const keys: Keys = {
     ...pm2Command(app, folder),
     restart_policy: "always",
@@ -122,7 +135,13 @@ function addApp(
       if (problem !== undefined) unmapped.push(`${key}: ${problem}`);
     } else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
   }
-  Object.assign(keys, sockets(app, keys.env), pm2Logs(app, folder, keys.instances));
+  Object.assign(
+    keys,
+    numbered(app, keys),
+    restarts(app, keys),
+    sockets(app, keys.env),
+    pm2Logs(app, folder, keys.instances),
+  );
   const name = result.add(pm2Name(app), keys);
   if (isCluster(app) && keys.sockets === undefined) {
     unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
@@ -138,6 +157,7 @@ function addApp(
   for (const [profile, made] of Object.entries(envs)) {
     (profiles[profile] ??= { processes: {} }).processes[name] = result.written(name, made);
   }
+  return name;
 }
 
 function pm2Name({ name, script }: App): string {
@@ -236,6 +256,34 @@ function words(value: unknown): string[] {
     : [String(value)];
 }
 
+/** PM2 numbers the instances of an app in a variable, from 0. */
+function numbered({ instance_var, increment_var }: App, { env, instances = 1 }: Keys): Keys {
+  if (instances === 1) return {};
+  const name = String(instance_var ?? "NODE_APP_INSTANCE");
+  return {
+    env: { ...env as Keys, [name]: "0" },
+    increment_env: [increment_var ?? [], name].flat(),
+  };
+}
+
+/** Defaults of PM2. */
+const MIN_UPTIME = "1s";
+const MAX_RESTARTS = 16;
+
+/**
+ * PM2 gives up after `max_restarts` runs shorter than `min_uptime`, and never after a longer run. So
+ * the window is the longest time of these runs.
+ */
+function restarts({ max_restarts }: App, { min_uptime, restart_policy }: Keys): Keys {
+  if (restart_policy === "never") return {};
+  const most = Number(max_restarts ?? MAX_RESTARTS);
+  const uptime = String(min_uptime ?? MIN_UPTIME);
+  // Validation names what is not a number, or not a time.
+  if (!(most > 0) || durationProblem(uptime) !== undefined) return { max_restarts: most };
+  const window = most * parseDuration(uptime);
+  return window > 0 ? { max_restarts: most, restart_window: formatDuration(window) } : UNLIMITED;
+}
+
 /** Converters by key of an app. */
 const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   env: (_, app) => environment(app),
@@ -250,13 +298,13 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   max_memory_restart: (value) => ({ max_memory: size(value) }),
   cron_restart: (value, app) => cron(value, app),
   cron: (value, app) => cron(value, app),
+  autostart: (value) => value === false ? { autostart: false } : {},
   autorestart: (value, app) =>
     value === false && !app.cron_restart ? { restart_policy: "never" } : {},
   stop_exit_codes: (value) => ({
     restart_policy: "on-failure",
     success_exit_codes: (Array.isArray(value) ? value : [value]).map(Number),
   }),
-  max_restarts: (value) => ({ max_restarts: Number(value) }),
   min_uptime: (value) => ({ min_uptime: ms(value) }),
   restart_delay: (value) => value ? { restart_delay: ms(value), backoff_max: ms(value) } : {},
   exp_backoff_restart_delay: (value) => value ? { restart_delay: ms(value) } : {},

@@ -1,6 +1,8 @@
 /** Reads the dump of `pm2 save`. */
 
+import { looksSecret } from "../../model/looks_secret.ts";
 import { isMap } from "../document.ts";
+import { reference } from "./imported.ts";
 
 type App = Readonly<Record<string, unknown>>;
 
@@ -25,6 +27,8 @@ const KEPT = [
   "exp_backoff_restart_delay",
   "stop_exit_codes",
   "increment_var",
+  "instance_var",
+  "autostart",
   "uid",
   "gid",
 ];
@@ -58,4 +62,14 @@ export function appsOfDump(entries: readonly App[]): App[] {
       ...(first.exec_mode === "cluster_mode" ? { exec_mode: "cluster" } : {}),
     };
   });
+}
+
+/** An app with references in place of variables that look like secrets, and their names. */
+export function withoutSecrets(
+  app: App,
+): { readonly app: App; readonly secrets: readonly string[] } {
+  const env = isMap(app.env) ? app.env : {};
+  const secrets = Object.keys(env).filter((name) => looksSecret(name, String(env[name])));
+  const references = Object.fromEntries(secrets.map((name) => [name, reference(name)]));
+  return { app: { ...app, env: { ...env, ...references } }, secrets };
 }

@@ -2,6 +2,9 @@
 
 import { rowOf } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { shellWord } from "../../model/shell_line.ts";
+import { join } from "../../npm/path.js";
+import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
@@ -50,19 +53,43 @@ const RESTART: Readonly<Record<string, string>> = {
   exit_on_failure: "never",
 };
 
-/** Top-level keys that are converted. */
-const FILE_KEYS = new Set(["version", "processes", "environment", "$schema"]);
+const DOTENV = ".env";
 
-type Convert = (value: unknown, all: Record<string, unknown>) => Keys;
+/** Top-level keys that are converted. */
+const FILE_KEYS = new Set(["version", "processes", "environment", "shell", "$schema"]);
+
+/** The shell of every command in a file. */
+interface Shell {
+  readonly program: string;
+  readonly argument: string;
+}
+
+/** The rest of a file that a process depends on. */
+interface FileContext {
+  readonly processes: Record<string, unknown>;
+  readonly common: Record<string, string>;
+  readonly shell: Shell;
+  /** Whether there is a `.env`, which process-compose reads for every process. */
+  readonly hasDotenv: boolean;
+}
+
+type Convert = (value: unknown, file: FileContext) => Keys;
 
 const KEYS: Readonly<Record<string, Convert>> = {
-  command: (value) => ({ command: dollars(String(value)).trim() }),
+  command: (value, { shell }) => {
+    const command = dollars(String(value)).trim();
+    return needsShell(command, shell)
+      ? { entrypoint: shell.program, args: [shell.argument, command] }
+      : { command };
+  },
   entrypoint: (value) => {
-    const [entrypoint, ...args] = Array.isArray(value) ? value.map(String) : [String(value)];
+    const [entrypoint, ...args] = (Array.isArray(value) ? value : [value])
+      .map((word) => withReferences(String(word)));
     return { command: undefined, entrypoint, args };
   },
   working_dir: (value) => ({ cwd: withReferences(String(value)) }),
   environment: (value) => ({ env: environment(value) }),
+  is_dotenv_disabled: () => ({}),
   env_file: (value) => ({ env_file: value }),
   success_exit_codes: (value) => ({ success_exit_codes: value }),
   namespace: (value) => {
@@ -73,14 +100,14 @@ const KEYS: Readonly<Record<string, Convert>> = {
   is_tty: (value) => ({ tty: value }),
   disabled: (value) => value === true ? { autostart: false } : {},
   ready_log_line: (value) => ({ ready_log: literalRegex(String(value)), wait_ready: true }),
-  depends_on: (value, all) => ({ depends_on: dependsOn(value, all) }),
+  depends_on: (value, { processes }) => ({ depends_on: dependsOn(value, processes) }),
   availability: (value) => isMap(value) ? availability(value) : {},
-  shutdown: (value) => isMap(value) ? shutdown(value) : {},
-  readiness_probe: (value) => ({
+  shutdown: (value, { shell }) => isMap(value) ? shutdown(value, shell) : {},
+  readiness_probe: (value, { shell }) => ({
     wait_ready: true,
-    health_check: { ...probe(value), on_failure: "none" },
+    health_check: { ...probe(value, shell), on_failure: "none" },
   }),
-  liveness_probe: (value) => ({ health_check: probe(value) }),
+  liveness_probe: (value, { shell }) => ({ health_check: probe(value, shell) }),
 };
 
 function convert({ file, value }: ConfigDocument): Imported {
@@ -97,10 +124,15 @@ function convert({ file, value }: ConfigDocument): Imported {
   for (const key of Object.keys(value)) {
     if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: not supported by procsup`);
   }
-  const common = environment(value.environment);
+  const context: FileContext = {
+    processes: value.processes,
+    common: environment(value.environment),
+    shell: shellOf(value.shell),
+    hasDotenv: lookAt(join(result.folder, DOTENV))?.isFile === true,
+  };
   for (const [name, process] of Object.entries(value.processes)) {
     if (!isMap(process)) continue;
-    const taken = addProcess(name, process, common, value.processes, result);
+    const taken = addProcess(name, process, context, result);
     const { exit_on_end, restart } = isMap(process.availability) ? process.availability : {};
     if (exit_on_end === true) run.critical.push(taken);
     if (restart === "exit_on_failure") run.exit_on_failure.push(taken);
@@ -112,18 +144,21 @@ function convert({ file, value }: ConfigDocument): Imported {
 function addProcess(
   name: string,
   process: Record<string, unknown>,
-  common: Record<string, string>,
-  all: Record<string, unknown>,
+  context: FileContext,
   result: ImportResult,
 ): string {
+  const { common, hasDotenv } = context;
   const keys: Keys = { restart_policy: "never", env: common };
   const unmapped: string[] = [];
   // Convert the liveness probe last: it wins over the readiness probe, because it restarts.
   const order = Object.keys(KEYS).filter((key) => key in process);
   for (const key of order) {
-    for (const [to, made] of Object.entries(KEYS[key]!(process[key], all))) {
+    for (const [to, made] of Object.entries(KEYS[key]!(process[key], context))) {
       keys[to] = to === "env" ? { ...common, ...made as object } : made;
     }
+  }
+  if (hasDotenv && process.is_dotenv_disabled !== true) {
+    keys.env_file = [DOTENV, ...[keys.env_file ?? []].flat()];
   }
   for (const [key, value] of Object.entries(process)) {
     if (!Object.hasOwn(KEYS, key) && key !== "log_location") unmapped.push(key);
@@ -186,11 +221,14 @@ function availability(value: Record<string, unknown>): Keys {
   };
 }
 
-function shutdown({ signal, timeout_seconds, command }: Record<string, unknown>): Keys {
+function shutdown(
+  { signal, timeout_seconds, command }: Record<string, unknown>,
+  shell: Shell,
+): Keys {
   return {
     stop_signal: signal,
     stop_timeout: seconds(timeout_seconds),
-    hooks: command === undefined ? undefined : { pre_stop: dollars(String(command)) },
+    hooks: command === undefined ? undefined : { pre_stop: shellLine(command, shell) },
   };
 }
 
@@ -212,19 +250,55 @@ function dollars(text: string): string {
   return text.replaceAll("$$", "$");
 }
 
+function shellOf(value: unknown): Shell {
+  const { shell_command: program = "bash", shell_argument: argument = "-c" } = isMap(value)
+    ? value
+    : {};
+  return { program: String(program), argument: String(argument) };
+}
+
+/**
+ * What bash may read otherwise than /bin/sh. It finds too much rather than too little: a command
+ * that runs under bash without need does the same.
+ */
+const BASH_ONLY = new RegExp(
+  [
+    /[{}!]|(?<!\$)\(|\[\[|<<|<\(|&>|>&(?!\d)|\|&|==|=~|\+=|\$['"]/,
+    /\b(source|declare|typeset|local|shopt|pipefail|function|let|mapfile|readarray|pushd|popd)\b/,
+    /\b(disown|time|trap|type|select|coproc|RANDOM|SECONDS|BASH\w*)\b|\b(echo|read|printf|exec) -/,
+  ].map(({ source }) => source).join("|"),
+);
+
+/** `${NAME}` and `${NAME:-default}`, which every shell knows. */
+const PARAMETER = /\$\{\w+(:?[-+=?][^{}]*)?\}/g;
+
+/** Whether a command has to run under the shell of the file, as /bin/sh may read it otherwise. */
+function needsShell(command: string, { program }: Shell): boolean {
+  if (/^(.*\/)?(da)?sh$/.test(program)) return false;
+  return !/^(.*\/)?bash$/.test(program) || BASH_ONLY.test(command.replace(PARAMETER, "$X"));
+}
+
+/** A line for /bin/sh. */
+function shellLine(value: unknown, shell: Shell): string {
+  const command = dollars(String(value));
+  return needsShell(command, shell)
+    ? `${shellWord(shell.program)} ${shellWord(shell.argument)} ${shellWord(command)}`
+    : command;
+}
+
 function literalRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** Converts a probe to a health check. In process-compose, values below 1 mean the default. */
-function probe(value: unknown): Keys {
+function probe(value: unknown, shell: Shell): Keys {
   if (!isMap(value)) return {};
   const orDefault = (key: string, otherwise: number) => {
     const given = value[key] ?? otherwise;
     return Number(given) < 1 ? otherwise : given;
   };
   return {
-    ...target(value),
+    ...target(value, shell),
     interval: seconds(orDefault("period_seconds", 10)),
     timeout: seconds(orDefault("timeout_seconds", 1)),
     grace_period: seconds(value.initial_delay_seconds),
@@ -233,8 +307,8 @@ function probe(value: unknown): Keys {
   };
 }
 
-function target({ http_get, exec }: Record<string, unknown>): Keys {
-  if (isMap(exec)) return { type: "command", command: String(exec.command) };
+function target({ http_get, exec }: Record<string, unknown>, shell: Shell): Keys {
+  if (isMap(exec)) return { type: "command", command: shellLine(exec.command, shell) };
   if (!isMap(http_get)) return {};
   const { scheme = "http", host = "127.0.0.1", port, path = "/" } = http_get;
   const at = port === undefined ? host : `${host}:${port}`;

@@ -10,6 +10,7 @@ import {
   logFiles,
   reference,
   seconds,
+  UNLIMITED,
 } from "./imported.ts";
 import type { Section } from "./ini.ts";
 import { mergePatch } from "../../model/merge_patch.ts";
@@ -46,6 +47,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   stdout_logfile_maxbytes: "every log is rotated, at log.max_size",
   stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
   stderr_logfile_backups: "log.max_files holds for each of both streams",
+  startretries: "0 becomes 1, since max_restarts counts later crashes, too",
   serverurl: "the app finds the daemon by PROCSUP_HOME",
   "[supervisord": "settings of supervisord itself; limits such as minfds are each app's own here",
   "[inet_http_server": "web, with listen; tokens for others by procsup token create",
@@ -75,7 +77,7 @@ const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = 
   priority: (value) => ({ priority: Number(value) }),
   autostart: (value) => isTrue(value) ? {} : { autostart: false },
   exitcodes: (value) => ({ success_exit_codes: value.split(",").map(Number) }),
-  stopsignal: (value) => ({ stop_signal: value.replace(/^(?!SIG)/i, "SIG") }),
+  stopsignal: (value) => ({ stop_signal: value.replace(/^(?!SIG|\d)/i, "SIG") }),
   stopwaitsecs: (value) => ({ stop_timeout: seconds(value) }),
   stdout_logfile_maxbytes: (value) => value === "0" ? {} : ({ log: { max_size: value } }),
   stdout_logfile_backups: (value) => ({ log: { max_files: Number(value) } }),
@@ -166,6 +168,7 @@ function addOne(
     if (key === "stdout_logfile_maxbytes" && value === "0" && logs.log !== undefined) {
       unmapped.push(key);
     }
+    if (key === "startretries" && value === "0") unmapped.push(key);
     const convert = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
     if (convert === undefined) {
       if (!NATURAL.has(key)) unmapped.push(key);
@@ -198,21 +201,26 @@ function logsOf(
 
 /**
  * supervisord gives up after `startretries` short runs in a row, and never after a longer run. So
- * the window is the longest time of these runs. Each delay is one second longer than the last.
+ * the window is the longest time of these runs. With `startsecs=0` no run is short. Each delay is
+ * one second longer than the last.
  */
 function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
   const said = (key: string, otherwise: number) => expand(keys.get(key) ?? String(otherwise));
   const uptime = said("startsecs", START_SECONDS);
-  const retries = Number(said("startretries", RETRIES));
+  // Without any restart, a crash long after the start would not be followed by one either.
+  const retries = Math.max(1, Number(said("startretries", RETRIES)));
   const when = expand(keys.get("autorestart") ?? "unexpected").toLowerCase();
   const policy = when === "unexpected" ? "on-failure" : isTrue(when) ? "always" : "never";
   const window = retries * Number(uptime);
+  const limit = window > 0
+    ? { max_restarts: retries, restart_window: `${window}s`, backoff_max: `${retries}s` }
+    : Number(uptime) === 0
+    ? UNLIMITED
+    : {};
   return {
     min_uptime: seconds(uptime),
     restart_policy: policy,
-    ...(policy === "never" || !(window > 0)
-      ? {}
-      : { max_restarts: retries, restart_window: `${window}s`, backoff_max: `${retries}s` }),
+    ...(policy === "never" ? {} : limit),
   };
 }
 

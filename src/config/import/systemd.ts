@@ -5,6 +5,7 @@ import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
 import type { ConfigDocument } from "../document.ts";
+import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
   type Imported,
@@ -91,6 +92,11 @@ const INSTEAD: Readonly<Record<string, string>> = {
   Restart: "on-failure is the nearest",
 };
 
+interface UnitVariables {
+  readonly env?: Record<string, string>;
+  readonly env_file?: readonly string[];
+}
+
 function convert({ file, text }: ConfigDocument): Imported {
   const sections = read(file, text);
   const settings: Settings = new Map(
@@ -103,7 +109,10 @@ function convert({ file, text }: ConfigDocument): Imported {
   refuse(file, settings);
   const result = new ImportResult(file);
   const name = nameFromPath(basename(file).replace(/@?\.service$/, ""));
-  const taken = result.add(name, { ...keysOf(settings), ...logsOf(settings, result) });
+  const keys = keysOf(settings) as Keys & UnitVariables;
+  const { env, unread } = underFiles(keys.env ?? {}, keys.env_file ?? [], "/");
+  const taken = result.add(name, { ...keys, env, ...logsOf(settings, result) });
+  for (const path of unread) result.note(taken, `EnvironmentFile=${path}: ${UNREAD}`);
   for (const [key, values] of settings) {
     for (const text of lostOf(key, values)) result.note(taken, text);
   }

@@ -4,9 +4,10 @@ import type * as z from "../../npm/zod.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { lastEntries, lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
-import { type FeedOptions, logFeed, type LogSource } from "../../logs/log_feed.ts";
+import { type FeedOptions, logFeed } from "../../logs/log_feed.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
+import { type LogSources, logSources } from "../../manager/log_sources.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import { readPayload } from "../../protocol/verbs/read_input.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";
@@ -47,8 +48,8 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     const lines = group_similar ? MAX_LINES : limit + 1;
     const found = new FoundLines(group_similar ? "patterns" : "lines", limit);
     const options = { lines, filter, follow: false, streams: BOTH };
-    const sources = sourcesOf(context, [targets].flat());
-    for await (const batch of logFeed(sources, options, new Batches(false))) {
+    const { now } = sourcesOf(context, [targets].flat());
+    for await (const batch of logFeed(now, options, new Batches(false))) {
       found.add(batch as LogBatch);
     }
     return found.answer(MAX_LINES);
@@ -60,7 +61,8 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     const range = { since: Math.floor(from / step) * step, until: Math.ceil(to / step) * step };
     const filter = parseLogFilter({ ...rest, ignoreCase: ignore_case }, now);
     await filter?.ready();
-    const paths = sourcesOf(context, targets).flatMap(({ files }) => [files.stdout, files.stderr]);
+    const { now: sources } = sourcesOf(context, targets);
+    const paths = sources.flatMap(({ files }) => [files.stdout, files.stderr]);
     const { countLines } = await import("../log_counts.ts");
     const counted = await countLines({ paths, ...range, step, filter });
     const iso = (at: number) => new Date(at).toISOString();
@@ -96,8 +98,9 @@ async function entriesText(
 
 /**
  * The stream behind `GET /logs`. The logs in `from` resume at those positions, and every line then
- * carries its end position. Followed logs end when their processes are deleted; with `byName` they
- * continue with later processes of the same names.
+ * carries its end position. A followed stream includes processes of the targets that come later. It
+ * ends when all of its processes are deleted, unless the target is `all`; with `byName` it never
+ * ends, and continues with later processes of the same names.
  */
 export async function streamLogs(
   context: ActionContext,
@@ -106,26 +109,21 @@ export async function streamLogs(
 ): Promise<ReadableStream<LogBatch | LogStart>> {
   const fields = readQuery({ input: logStream }, { query: STREAM_FIELDS }, query);
   const { target, ...rest } = readPayload(logStream, fields);
-  const sources = sourcesOf(context, target)
-    .map(({ gone, ...source }) => byName ? source : { ...source, gone });
   const options = feedOptions(rest);
   // Report an invalid filter as an error of the request, before the stream begins.
   await options.filter?.ready();
+  // Not before: a process that is added meanwhile would belong to neither.
+  const { now, later } = sourcesOf(context, target, byName);
   const form = new Batches(from !== undefined);
-  return logFeed(sources, from === undefined ? options : { ...options, from }, form);
+  return logFeed(now, from === undefined ? options : { ...options, from }, form, later);
 }
 
 function sourcesOf(
   { supervisor }: ActionContext,
   targets: readonly string[],
-): Required<LogSource>[] {
-  const sources = new Map<string, Required<LogSource>>();
-  for (const target of new Set(targets)) {
-    for (const { id, name, logs: files, deleted: gone } of supervisor.registry.resolve(target)) {
-      sources.set(id, { name, files, gone });
-    }
-  }
-  return [...sources.values()];
+  byName = false,
+): LogSources {
+  return logSources(supervisor.registry, targets, { end: "deleted", byName });
 }
 
 function feedOptions(

@@ -10,6 +10,10 @@ const logLine = z.object({
   stream: z.enum(["stdout", "stderr"]),
   line: z.string(),
   at: time,
+  partial: about(
+    z.optional(z.literal(true)),
+    "a piece of a line over 64 KiB, which the next one of this log continues",
+  ),
 });
 
 const logs = z.strictObject({

@@ -1,5 +1,6 @@
 /** Selects the time range of charts, events and logs. */
 
+import { useSignal } from "@preact/signals";
 import { range, setRange } from "../data/range.ts";
 import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
 import { clock } from "../data/store.ts";
@@ -58,23 +59,30 @@ export function RangePicker() {
 
 const NOWHERE = between(0, 0);
 
-/** A field for a time in the browser's time zone. */
+/** A field for a time in the browser's time zone. It takes effect on Enter, or when it loses the focus. */
 function Moment({ label, at, onChange }: {
   readonly label: string;
   readonly at: number;
   readonly onChange: (at: number) => void;
 }) {
+  // A browser reports each key. On the way to the year 2026 the time is one of the year 2.
+  const typed = useSignal<string | undefined>(undefined);
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
+  const apply = () => {
+    const chosen = new Date(typed.value ?? "").getTime();
+    typed.value = undefined;
+    if (chosen > 0) onChange(chosen);
+  };
   return (
     <input
       type="datetime-local"
       step="1"
+      max="9999-12-31T23:59:59"
       aria-label={label}
-      value={local.toISOString().slice(0, 19)}
-      onChange={({ currentTarget }) => {
-        const chosen = new Date(currentTarget.value).getTime();
-        if (!Number.isNaN(chosen)) onChange(chosen);
-      }}
+      value={typed.value ?? local.toISOString().slice(0, 19)}
+      onInput={({ currentTarget }) => typed.value = currentTarget.value}
+      onBlur={apply}
+      onKeyDown={({ key }) => key === "Enter" && apply()}
     />
   );
 }

@@ -76,12 +76,8 @@ function isRefusal(error: unknown): boolean {
 export function refreshSoon(): void {
   refreshing ??= setTimeout(() => {
     refreshing = undefined;
-    refresh().catch(() => {});
+    ask<ProcessJson[]>("/processes").then(takeList, () => {});
   }, REFRESH_MS);
-}
-
-async function refresh(signal?: AbortSignal): Promise<void> {
-  takeList(await ask<ProcessJson[]>("/processes", { signal }));
 }
 
 async function connect(): Promise<void> {
@@ -89,7 +85,13 @@ async function connect(): Promise<void> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
     session.value = await whoAmI(signal);
-    await refresh(signal);
+    // Both at once: the page must not move under the pointer when the second arrives.
+    const [list, host] = await Promise.all([
+      ask<ProcessJson[]>("/processes", { signal }),
+      ask<SystemMetrics>("/system/metrics", { signal }),
+    ]);
+    takeMetrics(host);
+    takeList(list);
   } catch (error) {
     if (isRefusal(error)) connection.value = "signed_out";
     else lost();

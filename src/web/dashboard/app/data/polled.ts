@@ -15,13 +15,20 @@ export interface Polled<T> {
   readonly reload: () => Promise<void>;
 }
 
+/** After this long a request is given up, and sent again: a broken network may never answer it. */
+const PATIENCE_MS = 30_000;
+
 /** Polls every `ms` milliseconds (`Infinity`: once) while visible, and at once if `key` changes. */
 export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal("");
   const asking = useRef<Asking | undefined>(undefined);
   const begin = async () => {
-    const mine: Asking = asking.current = { abort: new AbortController(), again: false };
+    const mine: Asking = asking.current = {
+      abort: new AbortController(),
+      since: Date.now(),
+      again: false,
+    };
     const { signal } = mine.abort;
     try {
       data.value = await ask<T>(path, { signal });
@@ -42,8 +49,11 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     void begin();
     const timer = ms < Infinity
       ? setInterval(() => {
-        const isSeen = !document.hidden && connection.value !== "lost";
-        if (isSeen && asking.current === undefined) void begin();
+        if (document.hidden || connection.value === "lost") return;
+        const { since, abort } = asking.current ?? {};
+        if (since !== undefined && Date.now() - since < PATIENCE_MS) return;
+        abort?.abort();
+        void begin();
       }, ms)
       : undefined;
     return () => {
@@ -57,6 +67,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
 
 interface Asking {
   readonly abort: AbortController;
+  readonly since: number;
   /** A refresh was requested during a request. */
   again: boolean;
 }

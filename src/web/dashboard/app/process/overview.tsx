@@ -225,7 +225,8 @@ function HostTiles() {
 
 function DiskTile() {
   const { data } = usePolled<SystemInfoJson>("/system/info", 30_000);
-  const { disk_total = 0, disk_available = 0 } = data.value ?? {};
+  if (data.value === undefined) return <Tile title="Disk, free" text="–" />;
+  const { disk_total = 0, disk_available = 0 } = data.value;
   if (disk_total === 0) return null;
   const used = (disk_total - disk_available) / disk_total * 100;
   return (

@@ -39,7 +39,8 @@ function Form({ old, reload }: {
   const name = useSignal(old?.name ?? "");
   const url = useSignal("");
   const secret = useSignal("");
-  const only = useSignal(old?.only.join(" ") ?? "all");
+  const targets = old?.only.join("\n") ?? "all";
+  const only = useSignal(targets);
   const chosen = useSignal<Format | undefined>(old?.format);
   const events = useSignal<readonly string[]>(old?.events ?? WEBHOOK_EVENTS);
   const error = useSignal("");
@@ -47,7 +48,8 @@ function Form({ old, reload }: {
   const close = () => openedWebhook.value = undefined;
   const save = async () => {
     const body = {
-      ...{ format, events: events.value, only: only.value.split(/\s+/).filter(Boolean) },
+      ...{ format, events: events.value },
+      ...only.value !== targets && { only: linesOf(only.value) },
       ...url.value.trim() !== "" && { url: url.value.trim() },
       ...secret.value.trim() !== "" && { secret: { file: secret.value.trim() } },
     };
@@ -101,7 +103,13 @@ function Form({ old, reload }: {
           </label>
         ))}
       </fieldset>
-      <Field name="only" label="Targets" value={only} hint="all, names, ns:shop, tag:db" />
+      <Field
+        name="only"
+        label="Targets"
+        value={only}
+        rows={2}
+        hint="One per line: all, names, ns:shop, tag:db"
+      />
       {format === "standard" && (
         <Field
           name="secret"
@@ -116,6 +124,11 @@ function Form({ old, reload }: {
       </p>
     </FormDialog>
   );
+}
+
+/** The lines of a text, without empty ones. A tag may contain spaces. */
+function linesOf(text: string): string[] {
+  return text.split("\n").map((line) => line.trim()).filter(Boolean);
 }
 
 /** The format for the service of an address. */

@@ -1,0 +1,35 @@
+/** What a file of variables sets. */
+
+import { parseDotenv } from "../model/dotenv.ts";
+import { resolve } from "../npm/path.js";
+import { readForeignFile } from "../platform/foreign_file.ts";
+
+/** A note on a file that cannot be read. */
+export const UNREAD = "it cannot be read now: leave out of env what it sets, since here env wins";
+
+/** The names that a file sets; undefined if it cannot be read. */
+export function namesInEnvFile(path: string): readonly string[] | undefined {
+  try {
+    return Object.keys(parseDotenv(readForeignFile(path), path));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Variables of a tool whose files win over them, without those that a file sets: in procsup `env`
+ * wins over `env_file`. `unread` are the files that cannot be read now.
+ */
+export function underFiles(
+  env: Readonly<Record<string, string>>,
+  files: readonly string[],
+  folder: string,
+): { readonly env: Record<string, string>; readonly unread: readonly string[] } {
+  if (Object.keys(env).length === 0) return { env: {}, unread: [] };
+  const read = files.map((path) => ({ path, names: namesInEnvFile(resolve(folder, path)) }));
+  const set = new Set(read.flatMap(({ names = [] }) => names));
+  return {
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !set.has(name))),
+    unread: read.filter(({ names }) => names === undefined).map(({ path }) => path),
+  };
+}

@@ -1,0 +1,159 @@
+/** Feeds of several logs, to which others are added while they are followed. */
+
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  type FeedForm,
+  type FeedOptions,
+  type LaterSources,
+  logFeed,
+  type LogSource,
+  type SourceChanges,
+} from "../../src/logs/log_feed.ts";
+import { rotateLog } from "../../src/logs/rotate.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const FORM: FeedForm<readonly string[]> = {
+  async *stored(slices) {
+    for await (const slice of slices) yield FORM.arrived(slice);
+  },
+  arrived: ({ of: { name }, entries }) => entries.map(({ line }) => `${name} ${line}`),
+};
+
+const OPTIONS: FeedOptions = { lines: 0, follow: true, streams: ["stdout"] };
+
+/** A folder of logs, one for each process, and a feed of them. */
+class Scene implements AsyncDisposable {
+  readonly #home = tempHome();
+  readonly #leave = new AbortController();
+  readonly lines: string[] = [];
+  changes: SourceChanges | undefined;
+  reading: Promise<void> = Promise.resolve();
+
+  source(name: string, gone?: AbortSignal): LogSource {
+    const files = { stdout: this.path(name), stderr: `${this.#home.path}/${name}/stderr.log` };
+    return { name, files, ...(gone && { gone }) };
+  }
+
+  path(name: string): string {
+    return `${this.#home.path}/${name}/stdout.log`;
+  }
+
+  write(name: string, text: string): void {
+    Deno.mkdirSync(`${this.#home.path}/${name}`, { recursive: true });
+    Deno.writeTextFileSync(this.path(name), text, { append: true });
+  }
+
+  rename(before: string, name: string): void {
+    Deno.renameSync(`${this.#home.path}/${before}`, `${this.#home.path}/${name}`);
+    this.changes!.renamed(before, this.source(name));
+  }
+
+  follow(sources: readonly LogSource[], later: Omit<LaterSources, "watch"> = {}): void {
+    const watch = (changes: SourceChanges) => {
+      this.changes = changes;
+      return () => this.changes = undefined;
+    };
+    const stream = logFeed(sources, OPTIONS, FORM, { ...later, watch });
+    this.reading = stream.pipeTo(
+      new WritableStream({ write: (lines) => void this.lines.push(...lines as string[]) }),
+      { signal: this.#leave.signal },
+    );
+    // A test that fails before it waits for the end shows its own error.
+    this.reading.catch(() => {});
+  }
+
+  async until(...expected: string[]): Promise<void> {
+    await waitFor(() => assertEquals(this.lines, expected) ?? true);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#leave.abort();
+    await this.reading.catch(() => {});
+    await this.#home[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("logFeed() follows only what a later process writes, until all are gone", async () => {
+  await using scene = new Scene();
+  const [one, two] = [new AbortController(), new AbortController()];
+  scene.write("one", "here\n");
+  scene.follow([scene.source("one", one.signal)]);
+  await scene.until("one here");
+  scene.write("two", "of an earlier process\n");
+  scene.changes!.added(scene.source("two", two.signal));
+  scene.write("two", "first\n");
+  await scene.until("one here", "two first");
+  one.abort();
+  scene.write("two", "second\n");
+  await scene.until("one here", "two first", "two second");
+  scene.write("two", "unfinished");
+  two.abort();
+  await scene.reading;
+  assertEquals(scene.lines.at(-1), "two unfinished");
+  assertEquals(scene.changes, undefined, "nothing is watched any more");
+});
+
+Deno.test("logFeed() stays open without processes as long as it is to, and takes those that come", async () => {
+  await using scene = new Scene();
+  const [until, gone] = [new AbortController(), new AbortController()];
+  scene.follow([], { until: until.signal });
+  // Before the existing lines were sent.
+  scene.changes!.added(scene.source("one", gone.signal));
+  scene.write("one", "1\n");
+  await scene.until("one 1");
+  gone.abort();
+  scene.changes!.added(scene.source("two"));
+  scene.write("two", "2\n");
+  await scene.until("one 1", "two 2");
+  scene.changes!.added(scene.source("three", gone.signal));
+  until.abort();
+  scene.write("two", "3\n");
+  await scene.until("one 1", "two 2", "two 3");
+});
+
+Deno.test("logFeed() goes on with a renamed process under its new name, over a rotation", async () => {
+  await using scene = new Scene();
+  scene.write("api", "1\n");
+  scene.follow([scene.source("api")]);
+  await scene.until("api 1");
+  scene.write("api", "unfinished ");
+  scene.rename("api", "api:0");
+  scene.write("api:0", "2\n");
+  await scene.until("api 1", "api:0 unfinished 2");
+  // What the archive has of it is found at the new path alone.
+  scene.write("api:0", "3\n");
+  const options = { maxSizeBytes: 1, collapse: false, now: Date.now() };
+  await rotateLog(scene.path("api:0"), options);
+  scene.write("api:0", "4\n");
+  await scene.until("api 1", "api:0 unfinished 2", "api:0 3", "api:0 4");
+});
+
+Deno.test("logFeed() shows the lines of a process made anew once, also before the deleted one was read", async () => {
+  await using scene = new Scene();
+  const [gone, until] = [new AbortController(), new AbortController()];
+  scene.write("api", "1\n");
+  scene.follow([scene.source("api", gone.signal)], { until: until.signal });
+  await scene.until("api 1");
+  scene.write("api", "2\n");
+  gone.abort();
+  scene.changes!.added(scene.source("api"));
+  scene.write("api", "3\n");
+  await waitFor(() => scene.lines.length >= 3);
+  scene.write("api", "4\n");
+  await waitFor(() => scene.lines.includes("api 4"));
+  assertEquals(scene.lines.toSorted(), ["api 1", "api 2", "api 3", "api 4"]);
+});
+
+Deno.test("logFeed() fails with a later log beyond the limit, and gives its places back", async () => {
+  await using scene = new Scene();
+  const names = Array.from({ length: 4096 }, (_, index) => `app-${index}`);
+  scene.follow(names.map((name) => scene.source(name)));
+  scene.changes!.added(scene.source("one-more"));
+  await assertRejects(() => scene.reading, ProcsupError, "4096 logs are being followed already");
+  scene.follow(names.map((name) => scene.source(name, AbortSignal.abort())));
+  await scene.reading;
+  scene.follow(names.map((name) => scene.source(name, AbortSignal.abort())));
+  await scene.reading;
+});
