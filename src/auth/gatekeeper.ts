@@ -191,8 +191,8 @@ function tokenCredential(name: string): string {
 }
 
 /**
- * Ends a stream when the credential of its reader is revoked or expires. `last` makes the last item, which tells
- * the reader why: a stream that breaks off means that the daemon is gone.
+ * Ends a stream when the credential of its reader is revoked or expires. `last` makes the last item,
+ * which tells the reader why: a stream that breaks off means that the daemon is gone.
  */
 export function untilRevoked<T>(
   stream: ReadableStream<T>,

@@ -84,6 +84,8 @@ export interface ConfigDocument {
   readonly text: string;
   readonly value: unknown;
   readonly places: Places;
+  /** The variables that a program set in its own environment, as dotenv does. Only of a program. */
+  readonly set?: Readonly<Record<string, string>>;
   /** True if it was converted from another tool's file. */
   readonly imported?: true;
 }

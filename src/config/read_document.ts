@@ -8,7 +8,7 @@ import { type ConfigDocument, isMap, type Path, placeAt, placeIn, Places } from 
 import { type FileKind, kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
-import { readModule } from "./read_module.ts";
+import { runModule } from "./read_module.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;
@@ -83,7 +83,7 @@ async function moduleDocument(
   file: string,
   env: Readonly<Record<string, string>>,
 ): Promise<ConfigDocument> {
-  return { file, text: "", value: await readModule(file, env), places: new Places() };
+  return { file, text: "", ...await runModule(file, env), places: new Places() };
 }
 
 /** Some JSON files of PM2 are JavaScript expressions. */

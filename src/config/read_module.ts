@@ -55,15 +55,6 @@ export interface ModuleRun {
   readonly set: Readonly<Record<string, string>>;
 }
 
-/** The value that a module exports. Throws as `runModule()` does. */
-export async function readModule(
-  file: string,
-  env: Readonly<Record<string, string>>,
-  timeoutMs?: number,
-): Promise<unknown> {
-  return (await runModule(file, env, timeoutMs)).value;
-}
-
 /** Runs a module. Throws `ConfigProblem`, also when the time limit passes. */
 export async function runModule(
   file: string,

@@ -48,7 +48,7 @@ export class LogCursor {
     this.#positions = new PositionReader(path);
   }
 
-  /** The log was moved, open file included. */
+  /** Takes the new path of a log that was moved; the open file moved with it. */
   moved(path: string): void {
     this.#path = path;
     this.#positions[Symbol.dispose]();

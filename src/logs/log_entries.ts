@@ -166,7 +166,7 @@ export class LogEntries {
     }
   }
 
-  /** The log was moved: continues at its new path. */
+  /** Continues at the new path of a log that was moved. */
   moved(path: string): void {
     this.#path = path;
     this.#follower.moved(path);

@@ -19,7 +19,7 @@ export interface LogLine {
   readonly line: string;
   /** Time of writing in ISO 8601, as precise as the time index. */
   readonly at: string;
-  /** A piece of a line over 64 KiB, which the next one of this log continues. */
+  /** True for a piece of a line over 64 KiB. The next line of this log continues it. */
   readonly partial?: true;
   /** Byte position after the line; set only if positions were requested. */
   readonly end?: number;

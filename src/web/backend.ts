@@ -9,7 +9,7 @@ export interface Backend {
   dispatch(action: string, payload: unknown): Promise<unknown>;
   /** Events of all processes from now on. */
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
-  /** A test for the events of a target; see `Registry.matcher()`. Throws like `dispatch()`. */
+  /** Tells the events of a target from others; see `Registry.matcher()`. Throws like `dispatch()`. */
   matcher(target: string): (change: ProcessChange) => boolean;
   /** The last message to the readers of events. */
   readonly shutdownNotice: ShutdownNotice;

@@ -2,7 +2,7 @@
 
 import { loadConfig } from "../../src/config/load_config.ts";
 import { assertEquals, assertMatch } from "@std/assert";
-import { readModule } from "../../src/config/read_module.ts";
+import { runModule } from "../../src/config/read_module.ts";
 import { Files, mistakes } from "./files.ts";
 
 Deno.test("loadConfig() names the place, the key and what would be right in every format", async () => {
@@ -135,7 +135,7 @@ Deno.test("loadConfig() refuses files that extend each other, and files that are
   assertMatch(await refused("c.yaml"), /nowhere\.yaml: no such file/);
 });
 
-Deno.test("readModule() kills a module that loops for ever, and one that wants more than to read", async () => {
+Deno.test("runModule() kills a module that loops for ever, and one that wants more than to read", async () => {
   await using files = new Files({
     "loop.config.js": "export default (() => { for (;;); })();",
     "write.config.js": 'Deno.writeTextFileSync("x", ""); export default {};',
@@ -144,7 +144,7 @@ Deno.test("readModule() kills a module that loops for ever, and one that wants m
     "none.config.js": "export const x = ;",
   });
   const refused = async (name: string, timeoutMs = 30_000) =>
-    await readModule(`${files.folder}/${name}`, {}, timeoutMs)
+    await runModule(`${files.folder}/${name}`, {}, timeoutMs)
       .then(() => "none", (error) => (error as Error).message);
   assertMatch(
     await refused("loop.config.js", 1500),

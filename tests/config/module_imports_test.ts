@@ -1,7 +1,7 @@
 /** `defineConfig` by the package's name, in folders that know nothing of this one. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { readModule } from "../../src/config/read_module.ts";
+import { runModule } from "../../src/config/read_module.ts";
 import { cli } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -15,10 +15,10 @@ async function given(folder: string, from: string): Promise<unknown> {
      import { entry } from "own/entry.ts";
      export default defineConfig({ processes: { api: { script: entry } } });`,
   );
-  return await readModule(`${folder}/procsup.config.ts`, {});
+  return (await runModule(`${folder}/procsup.config.ts`, {})).value;
 }
 
-Deno.test("readModule() finds defineConfig by the package's name, in all its spellings, and by path", async () => {
+Deno.test("runModule() finds defineConfig by the package's name, in all its spellings, and by path", async () => {
   await using home = tempHome();
   await Deno.mkdir(`${home.path}/library`);
   await Deno.writeTextFile(`${home.path}/library/entry.ts`, 'export const entry = "api.ts";');
@@ -48,7 +48,7 @@ Deno.test("readModule() finds defineConfig by the package's name, in all its spe
   }
 });
 
-Deno.test("readModule() says what may be imported when a module wants more", async () => {
+Deno.test("runModule() says what may be imported when a module wants more", async () => {
   await using home = tempHome();
   const file = `${home.path}/procsup.config.ts`;
   const wanted = {
@@ -58,7 +58,7 @@ Deno.test("readModule() says what may be imported when a module wants more", asy
   };
   for (const [name, why] of Object.entries(wanted)) {
     await Deno.writeTextFile(file, `import "${name}"; export default {};`);
-    const error = await readModule(file, {}).then(() => "worked", (error) => error.message);
+    const error = await runModule(file, {}).then(() => "worked", (error) => error.message);
     assertMatch(error, why);
     assertMatch(error, /[^.]: a configuration may import .*@procsup\/procsup\/config$/);
   }

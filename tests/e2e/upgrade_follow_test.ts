@@ -116,16 +116,21 @@ Deno.test("logs -f of an app that was scaled up goes on over an upgrade: every l
   rest.forEach((number, at) => assertEquals(number, first + at + 1));
 });
 
+/** Kills the daemon and starts another one. */
+async function anotherDaemon(scene: UpgradeScene): Promise<void> {
+  Deno.kill(scene.daemonPid(), "SIGKILL");
+  await waitFor(() =>
+    scene.run(programWords(), "daemon", "--detach").then(({ code }) => code === 0)
+  );
+}
+
 Deno.test("logs -f goes on when the daemon is killed and another one comes soon", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(2);
   await using following = new Following(scene.home, "logs", "-f", "-n", "10000");
   await moreLines(following, 2);
-  Deno.kill(scene.daemonPid(), "SIGKILL");
-  await waitFor(() =>
-    scene.run(programWords(), "daemon", "--detach").then(({ code }) => code === 0)
-  );
+  await anotherDaemon(scene);
   await moreLines(following, 2);
   assertEveryNumberOnce(following, 2);
   assertEquals((await scene.run(programWords(), "shutdown", "--yes")).code, 0);
@@ -141,10 +146,7 @@ Deno.test("logs -f shows an app that comes later, over a killed daemon: every li
   await moreLines(following, 1);
   await scene.startWriters(2, 1);
   await moreLines(following, 2);
-  Deno.kill(scene.daemonPid(), "SIGKILL");
-  await waitFor(() =>
-    scene.run(programWords(), "daemon", "--detach").then(({ code }) => code === 0)
-  );
+  await anotherDaemon(scene);
   await moreLines(following, 2);
   assertEveryNumberOnce(following, 2);
 });

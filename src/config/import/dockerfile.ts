@@ -22,7 +22,7 @@ export interface ImageSource {
   readonly file: string;
   /** The stage; by default the last one. */
   readonly target: string | undefined;
-  /** Values for ARG. */
+  /** Values of the build arguments (`ARG`), by name. */
   readonly args: Readonly<Record<string, string>>;
 }
 

@@ -80,9 +80,10 @@ async function readImported(
   env: Env,
 ): Promise<ConfigDocument & { readonly kind: string; readonly notes?: readonly Note[] }> {
   const document = await readDocument(file, env);
-  const source = document.text === "" ? readText(file) : "";
-  return /\benv\b/.test(source)
-    ? { ...document, ...await withoutEnvironment(file, source, env) }
+  const { value, set } = document;
+  const source = set === undefined ? "" : readText(file);
+  return set !== undefined && /\benv\b/.test(source)
+    ? { ...document, ...await withoutEnvironment({ value, set }, file, source, env) }
     : document;
 }
 
@@ -104,7 +105,7 @@ async function importedYaml(imported: Imported, from: string): Promise<string> {
     ...(Object.keys(profiles).length === 0 ? {} : { profiles }),
     ...(Object.keys(run).length === 0 ? {} : { run }),
   });
-  // A service may have become no process.
+  // A note may be about a service that was not taken.
   const others = notes.filter(({ process = "" }) => !Object.hasOwn(processes, process));
   const head = [`Made from ${from} by procsup import.`, ...others.map(lineOf)];
   document.commentBefore = comment(head);

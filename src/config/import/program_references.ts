@@ -2,7 +2,7 @@
 
 import { isMap } from "../document.ts";
 import type { Note } from "../problem.ts";
-import { runModule } from "../read_module.ts";
+import { type ModuleRun, runModule } from "../read_module.ts";
 import { reference } from "./imported.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -34,11 +34,11 @@ interface Program {
  * program runs once more with marks for values. dotenv leaves variables alone that are set.
  */
 export async function withoutEnvironment(
+  { value, set }: ModuleRun,
   file: string,
   source: string,
   env: Env,
 ): Promise<{ readonly value: unknown; readonly notes: readonly Note[] }> {
-  const { value, set } = await runModule(file, env);
   const after = { ...env, ...set };
   const names = new Map(
     [...namesIn(source, after, set)].map((name) => [

@@ -4,7 +4,7 @@ import type { LogLine } from "../../../../model/log_line.ts";
 import { ApiError, ask, jsonLines, send } from "./api.ts";
 import { happened } from "./event_history.ts";
 import { loadRecent } from "./past.ts";
-import { poll, type Stream } from "./poll.ts";
+import { fetchState, poll, type Stream } from "./poll.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
 import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
@@ -86,10 +86,7 @@ async function connect(): Promise<void> {
   try {
     session.value = await whoAmI(signal);
     // Both at once: the page must not move under the pointer when the second arrives.
-    const [list, host] = await Promise.all([
-      ask<ProcessJson[]>("/processes", { signal }),
-      ask<SystemMetrics>("/system/metrics", { signal }),
-    ]);
+    const [list, host] = await fetchState({ signal });
     takeMetrics(host);
     takeList(list);
   } catch (error) {

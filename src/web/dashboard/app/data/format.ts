@@ -80,10 +80,14 @@ export class FieldError extends Error {
   }
 }
 
+/** The lines of a text, trimmed, without empty ones. */
+export function linesOf(text: string): string[] {
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
 /** Parses `KEY=value` lines. Throws for an invalid line. */
 export function readEnv(text: string, field: string): Record<string, string> {
-  const lines = text.split("\n").map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"));
+  const lines = linesOf(text).filter((line) => !line.startsWith("#"));
   return Object.fromEntries(lines.map((line) => {
     const at = line.indexOf("=");
     if (at < 1) throw new FieldError(field, `${JSON.stringify(line)} is not KEY=value`);

@@ -1,6 +1,7 @@
 /** Updates without a WebSocket: a stream of events, and polled figures. */
 
 import { ask, jsonLines, send } from "./api.ts";
+import type { ProcessJson, SystemMetrics } from "./types.ts";
 
 /** Delivers messages until it is closed. */
 export interface Stream {
@@ -18,6 +19,16 @@ export interface PollSink {
   fail(): void;
 }
 
+/** All processes and the host's figures, asked for together. */
+export function fetchState(
+  options: { readonly signal: AbortSignal },
+): Promise<[ProcessJson[], SystemMetrics]> {
+  return Promise.all([
+    ask<ProcessJson[]>("/processes", options),
+    ask<SystemMetrics>("/system/metrics", options),
+  ]);
+}
+
 /** Polls every two seconds, and receives events in between. */
 export function poll({ receive, fail }: PollSink): Stream {
   const over = new AbortController();
@@ -31,10 +42,7 @@ export function poll({ receive, fail }: PollSink): Stream {
   const look = async () => {
     const each = { signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) };
     try {
-      const [processes, metrics] = await Promise.all([
-        ask("/processes", each),
-        ask("/system/metrics", each),
-      ]);
+      const [processes, metrics] = await fetchState(each);
       receive({ type: "process_list", processes });
       receive({ type: "system_metrics", metrics });
     } catch {

@@ -47,6 +47,8 @@ export function linkTo(path: readonly string[], params?: URLSearchParams | strin
 /** Goes to a place, like a link. */
 export function go(path: readonly string[], params?: URLSearchParams | string): void {
   location.hash = linkTo(path, params);
+  // The event comes later. What is typed or pressed before it must not act on the old place.
+  hash.value = location.hash;
 }
 
 /** Changes the query of the current place without a new history entry. */

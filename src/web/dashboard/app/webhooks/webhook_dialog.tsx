@@ -3,6 +3,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../../../model/webhook.ts";
 import { ask, messageOf } from "../data/api.ts";
+import { linesOf } from "../data/format.ts";
 import { toast } from "../shell/notices.ts";
 import type { WebhookJson } from "../data/types.ts";
 import { FormDialog } from "../controls/controls.tsx";
@@ -124,11 +125,6 @@ function Form({ old, reload }: {
       </p>
     </FormDialog>
   );
-}
-
-/** The lines of a text, without empty ones. A tag may contain spaces. */
-function linesOf(text: string): string[] {
-  return text.split("\n").map((line) => line.trim()).filter(Boolean);
 }
 
 /** The format for the service of an address. */
