@@ -20,8 +20,8 @@ const STATIC_STEPS: readonly Step[] = [
 /** Also checks types: run it after `types`, whose results it finds in the cache. */
 const PACKAGE: Step = { name: "package", args: ["run", "-A", "scripts/publish.ts", "--dry-run"] };
 
-/** Most tests wait for children, so one file more than there are cores keeps the cores busy. */
-const JOBS = String(Math.min(8, 1 + navigator.hardwareConcurrency));
+/** Most tests wait for children: two files a core keep the cores busy. */
+const JOBS = String(Math.min(8, 2 * navigator.hardwareConcurrency));
 
 const THIS_MACHINE = "localhost,127.0.0.1,::1";
 
