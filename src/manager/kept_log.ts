@@ -49,7 +49,7 @@ export interface KeptLogOptions {
   /** Standard output (0) or error (1). */
   readonly stream: 0 | 1;
   readonly process: ManagedProcess;
-  readonly watch: FileWatch;
+  readonly watch: Pick<FileWatch, "once">;
   readonly changed: (log: KeptLog) => void;
 }
 
@@ -83,6 +83,8 @@ export class KeptLog {
   #end = 0;
   #size = 0;
   #writtenAt: number | undefined;
+  /** Whether the last check found a new write time without growth. */
+  #wasRewritten = false;
   #inode: number | null = null;
   #runId: string | undefined;
   #blockSize: number | null = null;
@@ -91,7 +93,7 @@ export class KeptLog {
   #grownBy = 0;
   #marked = 0;
   #savedAt = 0;
-  readonly #watch: FileWatch;
+  readonly #watch: Pick<FileWatch, "once">;
   readonly #watchedPath: Uint8Array<ArrayBuffer>;
   readonly #changed: (log: KeptLog) => void;
   #unwatch: Cancel | undefined;
@@ -244,8 +246,15 @@ export class KeptLog {
   #see(info: Deno.FileInfo, now: number): boolean {
     const end = this.#base + info.size;
     const writtenAt = info.mtime?.getTime();
-    // A new write time without growth means that it was truncated.
-    const shrunk = end < this.#end || (end === this.#end && writtenAt !== this.#writtenAt);
+    const isRewritten = end === this.#end && writtenAt !== this.#writtenAt &&
+      info.ino === this.#inode;
+    // A write sets the time before the size. Without growth at two checks, it was truncated.
+    if (isRewritten && !this.#wasRewritten) {
+      this.#wasRewritten = true;
+      return false;
+    }
+    const shrunk = end < this.#end || isRewritten;
+    this.#wasRewritten = false;
     this.#writtenAt = writtenAt;
     if (shrunk && info.ino === this.#inode) this.trouble = "truncated";
     if (info.ino !== this.#inode || shrunk) {

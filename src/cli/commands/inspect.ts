@@ -174,16 +174,26 @@ function lastExit(process: ProcessJson): string {
 
 async function daemonStatus(context: CommandContext): Promise<number> {
   const client = connect(context);
-  const [ping, processes] = await Promise.all([client.call("ping"), client.call("list")]);
+  const [{ protocol }, { daemon }, processes] = await Promise.all([
+    client.call("ping"),
+    client.call("system_metrics"),
+    client.call("list"),
+  ]);
   const { output } = context;
   const home = await homeOf(context);
-  const counts = Object.fromEntries(stateCounts(processes));
-  const { version, protocol } = ping;
-  const data = { version, protocol, home, count: processes.length, states: counts };
+  const { version, pid, uptime_seconds, memory_bytes } = daemon;
+  const data = {
+    ...{ version, protocol, home, pid, uptime_seconds, memory_bytes },
+    count: processes.length,
+    states: Object.fromEntries(stateCounts(processes)),
+  };
   if (await printData(output, data, processes.map((process) => process.name))) return 0;
   printLines(output, [
     ["daemon", `running, procsup ${version}`],
     ["home", home],
+    ["pid", String(pid)],
+    ["uptime", humanDuration(uptime_seconds * 1000)],
+    ["mem", humanBytes(memory_bytes)],
     ["apps", processes.length === 0 ? "none" : stateSummary(processes)],
   ]);
   return 0;

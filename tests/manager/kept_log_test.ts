@@ -1,0 +1,44 @@
+/** What the checks of a log conclude from its size and its times. */
+
+import { assertEquals } from "@std/assert";
+import { lastMark } from "../../src/logs/time_index.ts";
+import { KeptLog } from "../../src/manager/kept_log.ts";
+import type { ManagedProcess } from "../../src/process/managed_process.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+const PROCESS = {
+  config: { log: { maxSizeBytes: 1 << 20, rotate: "size", maxAgeMs: Infinity } },
+  logs: {},
+  snapshot: { run: null, startedAt: null },
+} as unknown as ManagedProcess;
+
+Deno.test("KeptLog takes a write under way for no truncation: it sets the time before the size", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/stdout.log`;
+  Deno.writeTextFileSync(path, "one\n");
+  const log = new KeptLog(path, {
+    ...{ stream: 0, process: PROCESS, changed() {} },
+    watch: { once: () => undefined },
+  });
+  let now = Date.now();
+  const touch = () => Deno.utimeSync(path, new Date(now += 1000), new Date(now));
+  const look = () => log.look(now, now += 1000);
+  log.refresh();
+  look();
+  const first = lastMark(path);
+  touch();
+  look();
+  assertEquals([log.trouble, lastMark(path)], [undefined, first]);
+  Deno.writeTextFileSync(path, "two\n", { append: true });
+  touch();
+  look();
+  assertEquals([log.trouble, lastMark(path)?.end], [undefined, 8]);
+
+  // Written anew with as many bytes, again and again.
+  touch();
+  look();
+  touch();
+  look();
+  assertEquals(log.trouble, "truncated");
+  log.release();
+});
