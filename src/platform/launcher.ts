@@ -19,8 +19,7 @@ import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./so
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "./sockets_node.ts";
 import { type Spawned, type SpawnStatus, spawnWrapper } from "./sockets_spawn.ts";
 import { openTerminal } from "./terminal.ts";
-import { NOT_STARTED, wrapperWords } from "./wrapper.ts";
-import { wrapperShell } from "./wrapper_shell.ts";
+import { NOT_STARTED, wrapperShell, wrapperWords } from "./wrapper.ts";
 
 /** What to run; every path is absolute. */
 export interface LaunchSpec {

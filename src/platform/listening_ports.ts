@@ -1,5 +1,9 @@
-/** The listening ports of process trees. Read on demand, since it inspects every descriptor. */
+/**
+ * The listening ports of process trees, and who listens on one. Read on demand, since it inspects
+ * every descriptor.
+ */
 
+import { isLocal, type ListenAddress } from "../model/listen_address.ts";
 import { isLinux } from "./os.ts";
 import { descriptorsOf, processTableIfReadable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
@@ -100,4 +104,35 @@ function linkOf(path: string): string {
   } catch {
     return "";
   }
+}
+
+/**
+ * Readiness must not be another process's answer: true if a process of the group may hold an address. False only if another process of this machine
+ * certainly listens there.
+ */
+export function mayBelongTo({ hostname, port }: ListenAddress, pgid: number): boolean {
+  if (!isLinux || !isHere(hostname)) return true;
+  const inodes = new Set(
+    [...listeningSockets()].flatMap(([inode, held]) => held.port === port ? [inode] : []),
+  );
+  if (inodes.size === 0) return true;
+  const table = processTableIfReadable();
+  if (table.length === 0) return true;
+  const mine = new Set([pgid]);
+  // Descendants may lead groups of their own.
+  for (let grown = true; grown;) {
+    grown = false;
+    for (const row of table) {
+      if (mine.has(row.pid) || !(row.pgid === pgid || mine.has(row.ppid))) continue;
+      mine.add(row.pid);
+      grown = true;
+    }
+  }
+  return [...mine].some((pid) => socketsOf(pid).some((inode) => inodes.has(inode)));
+}
+
+/** Whether an address is one of this machine. A name other than localhost may be any machine's. */
+function isHere(hostname: string): boolean {
+  return isLocal(hostname) ||
+    Deno.networkInterfaces().some(({ address }) => address === hostname);
 }

@@ -47,7 +47,8 @@ export function fixedWords(program: OwnProgram = current()): readonly [string, .
 }
 
 /** Whether this is the procsup program, and not one that imports the library. */
-export function isProcsup({ mainModule }: Pick<OwnProgram, "mainModule"> = Deno): boolean {
+export function isProcsup(): boolean {
+  const { mainModule } = Deno;
   return isBundle(mainModule) || mainModule === new URL("../../main.ts", import.meta.url).href;
 }
 

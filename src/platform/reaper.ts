@@ -16,12 +16,12 @@ const SYMBOLS = {
  * Collects orphaned zombies until it is disposed of. Deno collects our own children at once, so a
  * zombie that is still there at a second look is an orphan. Does nothing unless this is pid 1.
  */
-export function reapOrphans(pid: number = Deno.pid): Disposable {
-  if (pid !== 1 || !isLinux) return { [Symbol.dispose]() {} };
+export function reapOrphans(): Disposable {
+  if (Deno.pid !== 1 || !isLinux) return { [Symbol.dispose]() {} };
   const { waitpid } = openLibc(SYMBOLS);
   let seen = new Set<string>();
   const look = () => {
-    const zombies = processTableIfReadable().filter((row) => row.zombie && row.ppid === pid);
+    const zombies = processTableIfReadable().filter((row) => row.zombie && row.ppid === 1);
     const now = new Set<string>();
     for (const zombie of zombies) {
       const name = `${zombie.pid} ${zombie.start}`;

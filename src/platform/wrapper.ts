@@ -34,6 +34,8 @@
  *   temporary file and a program to rename it.
  */
 
+import { ProcsupError } from "../model/errors.ts";
+import { systemProgram } from "./as_user.ts";
 import { isLinux } from "./os.ts";
 
 /** Sets `procsup_pid` to the pid of a subshell: the first word of `stat`. */
@@ -137,4 +139,28 @@ export function parseWrapperWords(commandLine: readonly string[]): WrapperWords 
   const [, , , program, folder, stdout, stderr, setup, name, ...command] = commandLine;
   if (program !== "procsup" || name === undefined || command.length === 0) return undefined;
   return { folder: folder!, stdout: stdout!, stderr: stderr!, setup: setup!, name, command };
+}
+
+/** ksh runs a subshell in its own process, so that the app would have the pid of its wrapper. */
+const UNFIT = /^r?ksh/;
+
+/** Shells to use instead. */
+const OTHERS = ["dash", "bash", "mksh"];
+
+let found: string | undefined;
+
+/** Path of the shell, found once. Throws `start_failed` if none works. */
+export function wrapperShell(): string {
+  return found ??= fitShell("/bin/sh");
+}
+
+/** The shell at a path, or another one if it is not fit for the wrapper. */
+export function fitShell(path: string): string {
+  const name = Deno.realPathSync(path).split("/").at(-1)!;
+  if (!UNFIT.test(name)) return path;
+  const other = OTHERS.map(systemProgram).find((program) => program !== undefined);
+  if (other !== undefined) return other;
+  throw new ProcsupError("start_failed", `${path} is ${name}, which cannot launch apps`, {
+    hint: `Install one of ${OTHERS.join(", ")}`,
+  });
 }

@@ -8,7 +8,7 @@ import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
-import { mayBelongTo } from "../platform/port_owner.ts";
+import { mayBelongTo } from "../platform/listening_ports.ts";
 import { probeHttp, probeTcp } from "../platform/probe.ts";
 import { runShell } from "../platform/shell.ts";
 import { runHook } from "./hooks.ts";

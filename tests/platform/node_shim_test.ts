@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { withoutNodeShim } from "../../src/platform/node_shim.ts";
+import { withoutNodeShim } from "../../src/platform/inherited_environment.ts";
 
 Deno.test("withoutNodeShim() takes Deno's own node out of the search path", () => {
   const PATH = "/home/me/.cache/deno/node_compat_bin:/usr/bin:/bin";

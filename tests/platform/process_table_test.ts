@@ -1,13 +1,13 @@
 /** The machine's processes, where they cannot be read. */
 
-import { mayBelongTo } from "../../src/platform/port_owner.ts";
+import { mayBelongTo } from "../../src/platform/listening_ports.ts";
 import { assertEquals } from "@std/assert";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
 
 /** Loads all that it needs, then takes every descriptor. */
 const PROGRAM = `
-import { mayBelongTo } from "${src}port_owner.ts";
+import { mayBelongTo } from "${src}listening_ports.ts";
 import {
   lackCheck, processRow, processTable, processTableIfReadable
 } from "${src}process_table.ts";

@@ -1,7 +1,7 @@
 /** The shell that is chosen for the wrapper. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { fitShell } from "../../src/platform/wrapper_shell.ts";
+import { fitShell } from "../../src/platform/wrapper.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("fitShell() takes /bin/sh, but another one where that is ksh93", async () => {

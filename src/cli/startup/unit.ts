@@ -3,7 +3,7 @@
 import { shellWord } from "../../model/shell_line.ts";
 import { commandWord, quoted, specifiers } from "../../model/systemd_words.ts";
 import { dirname, isAbsolute } from "../../npm/path.js";
-import { withoutShimFolder } from "../../platform/node_shim.ts";
+import { withoutShimFolder } from "../../platform/inherited_environment.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
 
