@@ -1,13 +1,12 @@
 /** Turns a configuration into the command line to execute. */
 
 import { shellWord } from "../model/shell_line.ts";
-import { basename, dirname } from "../npm/path.js";
+import { basename, dirname, resolve } from "../npm/path.js";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
-import { bundleCommand } from "./bundle.ts";
-import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
-import { type CommandConfig, type Entry, findEntry } from "./entry.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";
+import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
+import { type CommandConfig, type Entry, extensionOf, findEntry, isBareWord } from "./entry.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
 import { Tools, type ToolUser } from "./tools.ts";
@@ -33,7 +32,7 @@ export function commandLine(
   user?: ToolUser,
 ): CommandLine {
   checkCwd(config);
-  const { argv, runtime } = resolve(config, new Tools(config, path, user));
+  const { argv, runtime } = resolved(config, new Tools(config, path, user));
   if (argv.length === 1) checkFirstLine(config, argv[0]!, user);
   return { argv: [...argv, ...config.args], runtime };
 }
@@ -56,7 +55,7 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
 /** This command runs procsup itself, in the running version. */
 const OWN_COMMAND = "procsup";
 
-function resolve(config: CommandConfig, tools: Tools): CommandLine {
+function resolved(config: CommandConfig, tools: Tools): CommandLine {
   if (config.entrypoint === OWN_COMMAND && config.interpreter === undefined && isProcsup()) {
     return { argv: [...ownWords()], runtime: "auto" };
   }
@@ -123,4 +122,30 @@ function checkFirstLine({ name }: CommandConfig, path: string, user?: ToolUser):
 function runtimeOf(interpreter: string): string {
   const word = basename(interpreter).replace(/(?<![-\d.])[-\d.]+$/, "");
   return RUNTIMES.find((row) => row.name === word)?.name ?? "auto";
+}
+
+/** The command of `use_bundle`: with the gems of the Gemfile. Throws `invalid_config` for other runtimes. */
+function bundleCommand(config: CommandConfig, tools: Tools): string[] {
+  const { cwd, entrypoint, interpreter, runtime } = config;
+  const extension = extensionOf(entrypoint);
+  const foreign = extension !== "rb" && isScript(extension);
+  if (runtime !== "ruby" && (runtime !== "auto" || (foreign && interpreter === undefined))) {
+    const whose = runtime === "auto"
+      ? `a .${extension} file`
+      : `runtime ${JSON.stringify(runtime)}`;
+    return refuse(config.name, `use_bundle is for ruby, not for ${whose}`);
+  }
+  const bundle = [tools.need("bundle"), "exec"];
+  const isFile = () => lookAt(resolve(cwd, entrypoint))?.isFile;
+  if (interpreter === undefined && extension !== "rb" && isBareWord(entrypoint) && !isFile()) {
+    // A command of a gem, such as puma: bundler finds it even if it is not on PATH.
+    return [...bundle, entrypoint];
+  }
+  const entry = findEntry(config, tools.path, () => true);
+  if (entry.isFolder) {
+    return refuseEntrypoint(config.name, entry.path, "is a folder");
+  }
+  if (interpreter !== undefined) return [...bundle, tools.need(interpreter), entry.path];
+  const asItIs = runtime === "auto" && extension !== "rb" && entry.isExecutable;
+  return asItIs ? [...bundle, entry.path] : [...bundle, "ruby", entry.path];
 }

@@ -1,12 +1,11 @@
 /** The runtimes: the files that identify them, and their command lines. */
 
 import type { RuntimeName } from "../model/process_config.ts";
-import { resolve } from "../npm/path.js";
+import { dirname, join, resolve } from "../npm/path.js";
+import { askProgram } from "../platform/as_user.ts";
 import { lookAt } from "../platform/stat.ts";
 import type { Entry } from "./entry.ts";
 import { findExecutable, isExecutable } from "./executable.ts";
-import { goPackage } from "./go_package.ts";
-import { type TypeScriptSupport, typeScriptSupport } from "./node_typescript.ts";
 import type { Tools } from "./tools.ts";
 
 export interface Runtime {
@@ -118,4 +117,63 @@ function hasTsx({ cwd, path }: Tools): boolean {
     if (lookAt(`${at}/node_modules/.bin/tsx`)?.isFile) return true;
   }
   return findExecutable("tsx", cwd, path) !== undefined;
+}
+
+/**
+ * The folder of a `main.go` that must be run as a package: there are other Go files beside it, and it
+ * is in the same module as `cwd`, as `go run` requires. Undefined for other files.
+ */
+function goPackage(file: string, cwd: string): string | undefined {
+  const folder = dirname(file);
+  if (!file.endsWith("/main.go") || !hasOthers(folder)) return undefined;
+  const module = moduleOf(folder);
+  return module !== undefined && module === moduleOf(cwd) ? folder : undefined;
+}
+
+function hasOthers(folder: string): boolean {
+  return [...Deno.readDirSync(folder)].some(({ name }) =>
+    name !== "main.go" && name.endsWith(".go") && !name.endsWith("_test.go")
+  );
+}
+
+/** The nearest folder upward that has a go.mod. */
+function moduleOf(folder: string): string | undefined {
+  if (lookAt(join(folder, "go.mod"))?.isFile) return folder;
+  return folder === "/" ? undefined : moduleOf(dirname(folder));
+}
+
+/** Natively, with a flag, or not at all. */
+type TypeScriptSupport = "native" | "flag" | "none";
+
+const known = new Map<string, TypeScriptSupport>();
+
+/**
+ * How this `node` supports TypeScript. Runs it once, for about 30 ms. The shim of a version manager may
+ * differ by folder and user, so the result is cached for both.
+ */
+function typeScriptSupport(node: string, tools: Tools): TypeScriptSupport {
+  const { cwd, path, user } = tools;
+  const key = [node, Deno.statSync(node).mtime?.getTime(), cwd, path, user?.uid].join("\0");
+  let support = known.get(key);
+  if (support === undefined) {
+    support = supportOf(versionOf(node, tools));
+    known.set(key, support);
+  }
+  return support;
+}
+
+/** Support by version: `v22.18.0` strips types by default, `v22.6.0` with a flag. */
+export function supportOf(version: string): TypeScriptSupport {
+  const match = /^v?(\d+)\.(\d+)/.exec(version);
+  const major = Number(match?.[1] ?? 0);
+  const minor = Number(match?.[2] ?? 0);
+  if (major >= 24 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)) return "native";
+  return major === 23 || (major === 22 && minor >= 6) ? "flag" : "none";
+}
+
+/** Empty if it fails: the app will report the reason when it starts. */
+function versionOf(node: string, { cwd, path, user }: Tools): string {
+  const env: Record<string, string> = { PATH: path };
+  if (user?.home !== undefined) env.HOME = user.home;
+  return askProgram(user, { argv: [node, "--version"], env }, cwd);
 }

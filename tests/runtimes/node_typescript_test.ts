@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { commandLine } from "../../src/runtimes/command_line.ts";
-import { supportOf } from "../../src/runtimes/node_typescript.ts";
+import { supportOf } from "../../src/runtimes/runtime_table.ts";
 import { Sandbox } from "./sandbox.ts";
 
 Deno.test("supportOf() knows which Node.js strips types", () => {
