@@ -1,7 +1,7 @@
 /** Authenticates requests, and ends sessions and streams whose credential is revoked or expires. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { endedBy } from "../protocol/ended_by.ts";
+import { endedBy } from "../protocol/shutdown_notice.ts";
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 import type { SignInRateLimit } from "./sign_in_limit.ts";
 import type { NamedTokens } from "./named_tokens.ts";

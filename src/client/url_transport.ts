@@ -1,15 +1,16 @@
 /** Talks to a daemon over REST, by the URL of its web listener. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
-import { notPermitted } from "../platform/permissions.ts";
-import type { Output, VerbName } from "../protocol/verbs/types.ts";
-import type { ActionResult } from "../protocol/wire.ts";
-import { errorOf } from "../protocol/error_json.ts";
 import { baseOf, bearer } from "./address.ts";
-import { restRequest } from "./rest_requests.ts";
+import { REST_ROWS } from "./rest_rows.ts";
+import type { Fields, Transport } from "./transport.ts";
 import { searchOf } from "./wire_input.ts";
 import type { CallOptions } from "../library/options.ts";
-import type { Fields, Transport } from "./transport.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import { notFound } from "../model/target.ts";
+import { notPermitted } from "../platform/permissions.ts";
+import { errorOf } from "../protocol/error_json.ts";
+import type { Output, VerbName } from "../protocol/verbs/types.ts";
+import type { ActionResult } from "../protocol/wire.ts";
 
 /** A web listener. */
 export class UrlTransport implements Transport {
@@ -154,4 +155,49 @@ async function textOf(
 function queryText(values: Fields): string {
   const search = searchOf(values);
   return search.size === 0 ? "" : `?${search}`;
+}
+
+/** One request, below `/api/v1`. */
+interface RestRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Without undefined fields. */
+  readonly query: Fields;
+  /** A JSON object. */
+  readonly body?: Fields;
+}
+
+/** The request for a verb. Throws `process_not_found` for a target that a path cannot contain. */
+function restRequest(name: VerbName, payload: Fields): RestRequest {
+  const { bare, requests } = REST_ROWS[name] ?? { bare: "", requests: [] };
+  const row = requests.find(({ fixed = {} }) =>
+    Object.entries(fixed).every(([field, value]) => payload[field] === value)
+  );
+  if (row === undefined) throw new Error(`No route of "${name}"`);
+  const { method, path, query: names = [], own = [], fixed = {}, hasBody, bodyField } = row;
+  const taken = [...names, ...Object.keys(fixed), ...(path.includes("{") ? [bare] : [])];
+  const left = pick(payload, (field) => !taken.includes(field));
+  return {
+    method,
+    path: path.replace(/\{\w+\}/, () => word(payload[bare])),
+    query: {
+      ...Object.fromEntries(own.map((field) => [field, "own"])),
+      ...pick(payload, (field, value) => names.includes(field) && value !== undefined),
+    },
+    ...(hasBody ? { body: bodyField ? payload[bodyField] as Fields : left } : {}),
+  };
+}
+
+function pick(payload: Fields, isWanted: (field: string, value: unknown) => boolean): Fields {
+  return Object.fromEntries(
+    Object.entries(payload).filter(([field, value]) => isWanted(field, value)),
+  );
+}
+
+/** A target as one segment of a path. */
+function word(target: unknown): string {
+  const text = String(target);
+  // URLs resolve these as folders, even encoded. No process has such a name.
+  if (text === "." || text === "..") throw notFound(text, []);
+  return encodeURIComponent(text);
 }

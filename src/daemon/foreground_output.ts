@@ -4,8 +4,7 @@ import { logFeed, type LogSource } from "../logs/log_feed.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
-import { LogBatch } from "./log_batch.ts";
-import { Batches } from "./log_batches.ts";
+import { Batches, LogBatch } from "./log_batch.ts";
 
 const STREAMS = ["stdout", "stderr"] as const;
 

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { statusFor } from "../protocol/failed_result.ts";
-import { fieldsOf } from "../protocol/verbs/read_query.ts";
+import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
 import { CONFIG_VERBS } from "../protocol/verbs/config.ts";
 import { CRON_VERBS } from "../protocol/verbs/cron.ts";

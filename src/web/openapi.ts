@@ -6,7 +6,7 @@ import { PROCESS_STATES } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { changeStream, logStream } from "../protocol/verbs/logs.ts";
 import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
-import { fieldsOf } from "../protocol/verbs/read_query.ts";
+import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { about } from "../protocol/verbs/shapes.ts";
 import type { RestRow, Verb } from "../protocol/verbs/verb.ts";
 import { REST_BASE, VERSION } from "../protocol/version.ts";

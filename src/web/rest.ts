@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { failureOf } from "../protocol/failed_result.ts";
 import { REST_ROWS, roleFor, type Route } from "../protocol/verbs/mod.ts";
-import { readQuery } from "../protocol/verbs/read_query.ts";
+import { readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { readBody } from "./body.ts";

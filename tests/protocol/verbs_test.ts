@@ -10,7 +10,7 @@ import {
   roleFor,
   VERB_ROWS,
 } from "../../src/protocol/verbs/mod.ts";
-import { fieldsOf, readQuery } from "../../src/protocol/verbs/read_query.ts";
+import { fieldsOf, readQuery } from "../../src/protocol/verbs/read_input.ts";
 
 Deno.test("REST_ROWS name fields of their verbs, and each path once a method", () => {
   const seen = new Set<string>();

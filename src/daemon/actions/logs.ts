@@ -9,13 +9,11 @@ import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { type LogSources, logSources } from "../../manager/log_sources.ts";
 import { parseRange } from "../../model/time_spec.ts";
-import { readPayload } from "../../protocol/verbs/read_input.ts";
+import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";
-import { readQuery } from "../../protocol/verbs/read_query.ts";
 import { MAX_LINES } from "../../protocol/verbs/shapes.ts";
 import type { LogPositions, LogStart } from "../../model/log_line.ts";
-import type { LogBatch } from "../log_batch.ts";
-import { Batches } from "../log_batches.ts";
+import { Batches, type LogBatch } from "../log_batch.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 import { FoundLines } from "./found_lines.ts";
 

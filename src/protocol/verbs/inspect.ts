@@ -1,10 +1,21 @@
-/** The verbs that look at one process: `why`, `history`, `wait` and `events`. */
+/** The verbs that look at processes: `list`, `status`, `why`, `history`, `wait` and `events`. */
 
 import { CHANGE_TYPES } from "../../model/process_change.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
 import * as z from "../../npm/zod.ts";
-import { about, duration, exit, lineCount, onTarget, processInfo, target, time } from "./shapes.ts";
+import {
+  about,
+  duration,
+  exit,
+  flag,
+  lineCount,
+  nothing,
+  onTarget,
+  processInfo,
+  target,
+  time,
+} from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 const changeEvent = z.object({
@@ -59,6 +70,42 @@ const waiting = z.strictObject({
 });
 
 export const INSPECT_VERBS = {
+  list: verb({
+    help: "All processes",
+    role: "read",
+    input: nothing,
+    output: z.array(processInfo),
+    rest: [{ method: "GET", path: "/processes", answers: "ProcessList" }],
+    mcp: {
+      tool: "list_apps",
+      title: "List apps",
+      description: "List the supervised apps, or those that a target names: state and usage.",
+      input: z.strictObject({
+        target: z.optional(target),
+        detail: about(
+          z.optional(flag),
+          "Include all fields, and configuration that differs from the defaults",
+        ),
+      }),
+      idempotent: true,
+    },
+  }),
+  status: verb({
+    help: "One process",
+    role: "read",
+    input: onTarget,
+    bare: "target",
+    output: processInfo,
+    rest: [{ method: "GET", path: "/processes/{id}", answers: "ProcessInfo" }],
+    mcp: {
+      tool: "get_status",
+      title: "Get status",
+      description: "Show everything about apps: state and its reason, last check and output, " +
+        "usage, restarts, last exit, next restart, whole configuration.",
+      input: onTarget,
+      idempotent: true,
+    },
+  }),
   why: verb({
     help: "Explain the state of a process",
     role: "read",

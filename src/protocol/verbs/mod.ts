@@ -7,7 +7,6 @@ import { CONFIG_VERBS } from "./config.ts";
 import { CRON_VERBS } from "./cron.ts";
 import { DAEMON_VERBS } from "./daemon.ts";
 import { INSPECT_VERBS } from "./inspect.ts";
-import { LIST_VERBS } from "./list.ts";
 import { LOG_VERBS } from "./logs.ts";
 import { METRICS_VERBS } from "./metrics.ts";
 import { readInput } from "./read_input.ts";
@@ -16,7 +15,6 @@ import type { RestRow, Role, Verb } from "./verb.ts";
 import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
 
 export const VERBS = {
-  ...LIST_VERBS,
   ...INSPECT_VERBS,
   ...LOG_VERBS,
   ...METRICS_VERBS,
