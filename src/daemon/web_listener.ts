@@ -26,11 +26,10 @@ import type { Principal } from "../auth/principal.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../auth/sessions.ts";
-import { keepSessions, restoreSessions } from "./kept_sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
 import { Turns } from "../platform/turns.ts";
-import { forgetWeb, recallWeb, rememberWeb } from "./web_memory.ts";
+import { forgetWeb, keepSessions, recallWeb, rememberWeb, restoreSessions } from "./web_memory.ts";
 
 export interface WebListenerParts {
   readonly paths: HomePaths;

@@ -1,9 +1,11 @@
-/** Remembers the settings of the web listener for the next daemon. */
+/** What the next daemon needs of the web listener: its settings, and the sessions of the dashboard. */
 
-import type { WebSettings } from "../model/listen_address.ts";
+import type { OpenSession, Sessions } from "../auth/sessions.ts";
 import { parseWeb } from "../model/config_schema.ts";
+import type { WebSettings } from "../model/listen_address.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
-import { readState, removeState, writeState } from "../platform/state_file.ts";
+import { readState, removeState, sealed, unsealed, writeState } from "../platform/state_file.ts";
 
 /**
  * The settings in effect when the last daemon ended; undefined if the web listener was stopped or the
@@ -32,4 +34,23 @@ export function rememberWeb(path: string, settings: WebSettings): void {
 /** Removes the settings, so that the next daemon does not listen. */
 export function forgetWeb(path: string): void {
   removeState(path);
+}
+
+/** Writes the open sessions, at each change, to a file that only the user can read. */
+export function keepSessions(path: string, sessions: Sessions): void {
+  const open = sessions.list();
+  if (open.length > 0) replaceFile(path, `${sealed(open)}\n`);
+  else removeFile(path);
+}
+
+/** Restores the sessions of the previous daemon. */
+export function restoreSessions(path: string, sessions: Sessions): void {
+  const text = readFileIfAny(path);
+  if (text === undefined) return;
+  try {
+    sessions.restore(unsealed(text) as OpenSession[]);
+  } catch {
+    // Damaged: users sign in again.
+    removeFile(path);
+  }
 }

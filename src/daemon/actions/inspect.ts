@@ -1,11 +1,15 @@
 /** The verbs that inspect processes: `list`, `status`, `history`, `events` and `wait`. */
 
+import type { ActionContext, Handlers } from "./context.ts";
+import { ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
+import { isNameOf } from "../../model/target.ts";
+import { parseRange } from "../../model/time_spec.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
+import type { ChangeJson } from "../../protocol/change_json.ts";
 import { processJson } from "../../protocol/process_json.ts";
+import type { Input, Output } from "../../protocol/verbs/types.ts";
 import type { HealthCheckJson, HookRunJson } from "../../protocol/wire.ts";
-import { pastEvents } from "../past_events.ts";
-import type { Handlers } from "./context.ts";
 
 export const INSPECT_ACTIONS: Handlers<"list" | "status" | "history" | "events" | "wait"> = {
   list: ({ supervisor }) => supervisor.list().map(processJson),
@@ -46,4 +50,63 @@ function checkJson({ at, latencyMs, problem }: HealthCheckRun): HealthCheckJson 
     message: problem,
     latency: Math.round(latencyMs * 1e6),
   };
+}
+
+/**
+ * The last matching events, the oldest first. A target may name a deleted app. Throws `bad_request`,
+ * `ambiguous_target` and `process_not_found`.
+ */
+export async function pastEvents(
+  { supervisor, journal }: Pick<ActionContext, "supervisor" | "journal">,
+  { target = "all", since, until, type, search = "", before, limit }: Input<"events">,
+): Promise<Output<"events">> {
+  const range = parseRange({ since, until }, Date.now());
+  const { matches, unknown } = matcherFor(supervisor, target);
+  const words = search.toLowerCase().split(/\s+/);
+  const wanted = (event: ChangeJson) => {
+    if (!matches(event) || (type !== undefined && event.type !== type)) return false;
+    const text = `${event.name} ${event.type} ${event.reason}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  const query = {
+    since: range.since ?? -Infinity,
+    until: range.until ?? Infinity,
+    ...{ wanted, before },
+  };
+  const events: ChangeJson[] = [];
+  let next = "";
+  for await (const { event, place } of journal.newest(query)) {
+    if (limit > 0 && events.length === limit) {
+      return { events: events.reverse(), truncated: true, next };
+    }
+    events.push(event);
+    next = place;
+  }
+  if (unknown !== undefined && events.length === 0 && !await isOnRecord(journal, matches)) {
+    throw unknown;
+  }
+  return { events: events.reverse(), truncated: false };
+}
+
+/** Whether the journal has any of these events. */
+async function isOnRecord(
+  journal: ActionContext["journal"],
+  wanted: (event: ChangeJson) => boolean,
+): Promise<boolean> {
+  const query = { since: -Infinity, until: Infinity };
+  for await (const _ of journal.newest({ ...query, wanted })) return true;
+  return false;
+}
+
+/** A test for the events of a target. With `unknown`, no such process exists, but one may have existed. */
+function matcherFor(
+  { registry }: ActionContext["supervisor"],
+  target: string,
+): { readonly matches: (event: ChangeJson) => boolean; readonly unknown?: ProcsupError } {
+  try {
+    return { matches: registry.matcher(target) };
+  } catch (error) {
+    if (!(error instanceof ProcsupError) || error.code !== "process_not_found") throw error;
+    return { matches: ({ name }) => isNameOf(target, name), unknown: error };
+  }
 }

@@ -8,7 +8,7 @@ import { withoutProxyHere } from "../../platform/direct_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
-import { signature } from "./signature.ts";
+import { signature } from "./secret.ts";
 
 /** The result of an attempt. */
 export interface Attempt {

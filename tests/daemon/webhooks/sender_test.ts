@@ -5,7 +5,7 @@ import { parseWebhook } from "../../../src/model/config_schema.ts";
 import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
 import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
 import { Sender } from "../../../src/daemon/webhooks/sender.ts";
-import { signingKey } from "../../../src/daemon/webhooks/signature.ts";
+import { signingKey } from "../../../src/daemon/webhooks/secret.ts";
 import { freePort } from "../../support/http_load.ts";
 import { Receiver, SECRET } from "../../support/receiver.ts";
 import { type TempHome, tempHome } from "../../support/temp_home.ts";

@@ -3,9 +3,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { ProcsupError } from "../../../src/model/errors.ts";
-import { signature, signingKey } from "../../../src/daemon/webhooks/signature.ts";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
-import { webhookKey } from "../../../src/daemon/webhooks/secret.ts";
+import { signature, signingKey, webhookKey } from "../../../src/daemon/webhooks/secret.ts";
 import { SECRET } from "../../support/receiver.ts";
 
 const BODY = '{"type":"crash","text":"größer 😀"}';

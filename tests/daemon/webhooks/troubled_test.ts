@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Troubled } from "../../../src/daemon/webhooks/troubled.ts";
+import { Troubled } from "../../../src/daemon/webhooks/trouble_watch.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("Troubled is on the disk as soon as it is told, and half a line spoils nothing", async () => {
