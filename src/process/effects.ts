@@ -86,7 +86,7 @@ export class Effects {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return true;
     const run = runHook(hook, config, this.hookContext(), signal);
-    this.journal.begun(hook, run);
+    this.journal.begun(run);
     const problem = await run;
     if (problem !== undefined) this.#process.note(problem);
     return problem === undefined || config.ignoreFailure;

@@ -36,7 +36,7 @@ export class Journal {
   #hooks: readonly HookRun[] = [];
   #checkHooks: readonly HookRun[] = [];
   #checks: readonly HealthCheckRun[] = [];
-  #underWay: readonly (readonly [HookName, Promise<unknown>])[] = [];
+  readonly #underWay = new Set<Promise<unknown>>();
 
   /**
    * Where the output of the last run begins in the logs of standard output and error; undefined when
@@ -55,16 +55,15 @@ export class Journal {
   }
 
   /** A hook began. */
-  begun(hook: HookName, over: Promise<unknown>): void {
-    this.#underWay = [...this.#underWay, [hook, over]];
-    const ended = () => this.#underWay = this.#underWay.filter(([, other]) => other !== over);
+  begun(over: Promise<unknown>): void {
+    this.#underWay.add(over);
+    const ended = () => this.#underWay.delete(over);
     over.then(ended, ended);
   }
 
-  /** Resolves when the hooks in progress are over: one of them, or all. */
-  async over(hook?: HookName): Promise<void> {
-    const runs = this.#underWay.filter(([name]) => hook === undefined || name === hook);
-    await Promise.allSettled(runs.map(([, over]) => over));
+  /** Resolves when the hooks in progress are over. */
+  async over(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
   }
 
   /** A hook ended. */

@@ -31,15 +31,14 @@ Deno.test("Journal keeps the end of what a hook printed, cut between characters"
   assert(output.endsWith("ä!") && !output.includes("\ufffd") && output.length <= 2048);
 });
 
-Deno.test("Journal.over() resolves when the runs of that hook have ended, failed or not", async () => {
+Deno.test("Journal.over() resolves when the hooks in progress have ended, failed or not", async () => {
   const journal = new Journal();
-  await journal.over("postStop");
+  await journal.over();
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  journal.begun("postStart", new Promise(() => {}));
-  journal.begun("postStop", first.promise);
-  journal.begun("postStop", second.promise);
+  journal.begun(first.promise);
+  journal.begun(second.promise);
   let over = false;
-  const waiting = journal.over("postStop").then(() => over = true);
+  const waiting = journal.over().then(() => over = true);
   first.resolve();
   await first.promise;
   assertEquals(over, false);

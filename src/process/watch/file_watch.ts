@@ -11,8 +11,7 @@ import { Debouncer } from "./debouncer.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
 import { LOOP_RESTARTS, LoopGuard } from "./guard.ts";
 import { changeTimes, FilePoll } from "./poll.ts";
-import { resolveRoots } from "./roots.ts";
-import { WatchTree } from "./tree.ts";
+import { resolveRoots, WatchTree } from "./tree.ts";
 
 /** What is watched. */
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {

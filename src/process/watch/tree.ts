@@ -1,7 +1,44 @@
 /** The watched folders and files. Links are not followed, so a loop of links does no harm. */
 
-import { dirname, join, relative } from "../../npm/path.js";
-import { DEFAULT_IGNORES, type IgnoreTest, ignoreTest } from "./filter.ts";
+import { pathTest } from "../../model/glob.ts";
+import { dirname, join, relative, resolve } from "../../npm/path.js";
+import { watchFailure } from "../../platform/watch_paths.ts";
+
+/**
+ * Files that never count: data of tools, and what editors write beside an open file. A path in
+ * `watch.paths` is watched even so.
+ */
+const DEFAULT_IGNORES: readonly string[] = [
+  ".git",
+  ".hg",
+  ".svn",
+  "node_modules",
+  "__pycache__",
+  ".DS_Store",
+  "*.swp",
+  "*.swx",
+  "*~",
+  ".#*",
+  "#*#",
+  "4913",
+];
+
+/** Whether a path, given relative to the watched folder, does not count. */
+type IgnoreTest = (relative: string) => boolean;
+
+/**
+ * Compiles globs. One without a slash matches names at any depth (`*.log`), one with a slash
+ * matches paths relative to the watched folder (`tmp/*.txt`, `src/gen/**`). A folder that matches
+ * is ignored with everything in it. Throws `invalid_config`.
+ */
+export function ignoreTest(globs: readonly string[]): IgnoreTest {
+  const tests = globs.map((glob) => {
+    const bare = glob.replace(/^\.?\//, "").replace(/\/(\*\*)?$/, "");
+    const anchored = bare.includes("/") || /^\.?\//.test(glob);
+    return pathTest(anchored ? bare : `**/${bare}`);
+  });
+  return (relative) => tests.some((test) => test(relative));
+}
 
 /** One watched path: a folder with all below it, or a file. */
 export interface WatchRoot {
@@ -102,4 +139,28 @@ function isThere(path: string): Promise<boolean> {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || folder === "/" || path.startsWith(`${folder}/`);
+}
+
+/** The resolved paths, and why others cannot be watched. */
+interface Roots {
+  /** The working directory, links resolved. */
+  readonly base: string;
+  readonly roots: readonly WatchRoot[];
+  readonly problems: readonly string[];
+}
+
+/** The watched paths, links resolved: the system reports changes in this form. */
+export async function resolveRoots(cwd: string, paths: readonly string[]): Promise<Roots> {
+  const roots: WatchRoot[] = [];
+  const problems: string[] = [];
+  for (const path of paths.length === 0 ? [cwd] : paths) {
+    try {
+      const real = await Deno.realPath(resolve(cwd, path));
+      roots.push({ path: real, isFile: !(await Deno.stat(real)).isDirectory });
+    } catch (error) {
+      problems.push(`cannot watch "${path}": ${watchFailure(error)}`);
+    }
+  }
+  const base = await Deno.realPath(cwd).catch(() => cwd);
+  return { base, roots, problems };
 }

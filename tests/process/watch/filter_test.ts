@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
-import { ignoreTest } from "../../../src/process/watch/filter.ts";
+import { ignoreTest } from "../../../src/process/watch/tree.ts";
 import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../../src/process/watch/guard.ts";
 
 const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
