@@ -13,7 +13,7 @@ import type {
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
 import { lineOptions, optionsOf, refuseUnknown, stopOptions } from "../library/known_keys.ts";
-import { hintText, inLibraryWords } from "../library/words.ts";
+import { hintText, inLibraryWords, withLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -98,7 +98,7 @@ export class Client extends ProcessHost {
 
   /** Stops processes and everything they started. */
   override async stop(target: string, how: DurationInput | StopOptions = {}): Promise<void> {
-    const { force, timeout, ...options } = this.#now(() => stopOptions(how));
+    const { force, timeout, ...options } = withLibraryWords(() => stopOptions(how));
     await this.#call("stop", { target, force, timeout: durationText(timeout) }, options);
   }
 
@@ -213,10 +213,10 @@ export class Client extends ProcessHost {
    * target is `all`), and fails with `closed` if the daemon goes away.
    */
   override lines(target: string, options: LineOptions = {}): ReadableStream<OutputLine> {
-    const { signal, newOnly, stream, tail = 0, follow = false, ...filter } = this.#now(() =>
+    const { signal, newOnly, stream, tail = 0, follow = false, ...filter } = withLibraryWords(() =>
       lineOptions(options)
     );
-    const search = this.#now(() => {
+    const search = withLibraryWords(() => {
       checkTarget(target);
       return searchOf({
         ...{ target, follow, new: newOnly, lines: tail, ...filterKeys(filter) },
@@ -295,7 +295,7 @@ export class Client extends ProcessHost {
     config: ProcessConfigInput,
     { start, wait, signal }: LaunchOptions,
   ): Promise<ProcessInfo> {
-    const payload = { config: this.#now(() => newConfig(config)), start, wait };
+    const payload = { config: withLibraryWords(() => newConfig(config)), start, wait };
     return processInfo(await this.#call("add", payload, { signal }));
   }
 
@@ -312,7 +312,7 @@ export class Client extends ProcessHost {
     configs: readonly ProcessConfigInput[],
     { wait, signal }: StartOptions,
   ): Promise<void> {
-    const processes = this.#now(() => configs.map((config) => literal(newConfig(config))));
+    const processes = withLibraryWords(() => configs.map((config) => literal(newConfig(config))));
     const { errors } = await this.#call("start_all", { config: { processes }, wait }, { signal });
     if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
   }
@@ -359,14 +359,6 @@ export class Client extends ProcessHost {
         (options) => this.#transport.stream(what, search, options),
         { signal, ...how },
       );
-    } catch (error) {
-      throw inLibraryWords(error);
-    }
-  }
-
-  #now<T>(act: () => T): T {
-    try {
-      return act();
     } catch (error) {
       throw inLibraryWords(error);
     }

@@ -4,9 +4,9 @@ import { configOf } from "../model/key_spelling.ts";
 import { camelCase } from "../model/key_table.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Exit, ProcessInfo } from "../model/process_info.ts";
+import { exitOf, type ProcessInfo } from "../model/process_info.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
-import type { ExitJson, ProcessJson } from "../protocol/wire.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 import { inCamelCase } from "../library/words.ts";
 
 /** A process; its `id` has 8 characters, and values of `env` are `***`. */
@@ -36,10 +36,6 @@ type Times = "startedAt" | "finishedAt" | "nextRestartAt";
 /** An event. */
 export function processChange({ at, exit, ...rest }: ChangeJson): ProcessChange {
   return { ...rest, at: new Date(at), exit: exitOf(exit) };
-}
-
-function exitOf(exit: ExitJson | null): Exit | null {
-  return exit === null ? null : { ...exit, at: new Date(exit.at) };
 }
 
 function dateOf(time: string | null): Date | null {

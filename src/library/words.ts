@@ -29,6 +29,15 @@ export function inLibraryWords(error: unknown): unknown {
   return error;
 }
 
+/** Calls `act`, and rewrites what it throws. */
+export function withLibraryWords<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw inLibraryWords(error);
+  }
+}
+
 /** Converts the keys in a text to camelCase, but not parts of file names. */
 export function inCamelCase(text: string): string {
   return text.replace(

@@ -14,7 +14,7 @@ import type {
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
 import { lineOptions, optionsOf, stopOptions } from "../library/known_keys.ts";
-import { inLibraryWords } from "../library/words.ts";
+import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
@@ -180,12 +180,12 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /** All processes, by numeric id. */
   override list(): ProcessInfo[] {
-    return this.#now(() => this.#live.list());
+    return withLibraryWords(() => this.#live.list());
   }
 
   /** One process. */
   override inspect(id: string): ProcessInfo {
-    return this.#now(() => this.#live.inspect(id));
+    return withLibraryWords(() => this.#live.inspect(id));
   }
 
   /**
@@ -194,7 +194,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * target is `all`), or when the manager is closed.
    */
   override lines(id: string, options: LineOptions = {}): ReadableStream<OutputLine> {
-    return this.#now(() => outputLines(this.#live.registry, id, lineOptions(options)));
+    return withLibraryWords(() => outputLines(this.#live.registry, id, lineOptions(options)));
   }
 
   /**
@@ -202,7 +202,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * Reads archives too if the last lines were rotated away.
    */
   logs(id: string, options: LogOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return this.#now(() => {
+    return withLibraryWords(() => {
       checkLogOptions(options);
       const { gone, logs } = this.#live.process(id);
       const path = options.stderr ? logs.stderr : logs.stdout;
@@ -215,12 +215,12 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /** Path of the standard output log. */
   logPath(id: string): string {
-    return this.#now(() => this.#live.logFiles(id).stdout);
+    return withLibraryWords(() => this.#live.logFiles(id).stdout);
   }
 
   /** Path of the standard error log. */
   logPathStderr(id: string): string {
-    return this.#now(() => this.#live.logFiles(id).stderr);
+    return withLibraryWords(() => this.#live.logFiles(id).stderr);
   }
 
   /** Empties the logs of a process and removes their archives; the app continues to write. */
@@ -230,7 +230,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /** New events of all processes. Ends at `close()`, and if a reader is 10,000 events behind. */
   events(options: EventOptions = {}): ReadableStream<ProcessChange> {
-    return this.#now(() => this.#live.events(optionsOf("call", options).signal));
+    return withLibraryWords(() => this.#live.events(optionsOf("call", options).signal));
   }
 
   /**
@@ -280,7 +280,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     config: ProcessConfigInput,
     { signal, ...how }: LaunchOptions,
   ): Promise<ProcessInfo> {
-    const wire = this.#now(() => inScriptFolder(inputKeys(config)));
+    const wire = withLibraryWords(() => inScriptFolder(inputKeys(config)));
     const [first] = await this.#all({ signal }, () => this.#live.add(wire, how));
     return first!.process.info();
   }
@@ -344,14 +344,6 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     try {
       const { signal } = optionsOf("call", options);
       return await unlessAborted(signal, act);
-    } catch (error) {
-      throw inLibraryWords(error);
-    }
-  }
-
-  #now<T>(act: () => T): T {
-    try {
-      return act();
     } catch (error) {
       throw inLibraryWords(error);
     }

@@ -9,7 +9,7 @@ import { wireKeys } from "../model/key_spelling.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Exit } from "../model/process_info.ts";
+import { exitOf } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { appendToFile, replaceFile } from "../platform/atomic_file.ts";
 import { sealed, unsealed } from "../platform/state_file.ts";
@@ -131,10 +131,5 @@ interface Numbered<T> {
 }
 
 function reviveSnapshot(snapshot: Snapshot): Snapshot {
-  return { ...NEW, ...snapshot, lastExit: reviveExit(snapshot.lastExit) };
-}
-
-/** JSON has the time as text. */
-function reviveExit(exit: Exit | null): Exit | null {
-  return exit === null ? null : { ...exit, at: new Date(exit.at) };
+  return { ...NEW, ...snapshot, lastExit: exitOf(snapshot.lastExit) };
 }

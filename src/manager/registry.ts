@@ -7,7 +7,7 @@ import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
-import { RestartTally } from "../model/restart_tally.ts";
+import { RestartTally } from "../model/restart_budget.ts";
 import { startWaves } from "../model/start_order.ts";
 import { type Addressable, isNameOf, resolveTarget, selectorOf } from "../model/target.ts";
 import { Turns } from "../platform/turns.ts";

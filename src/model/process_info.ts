@@ -47,6 +47,13 @@ export interface Exit {
   readonly refused?: true;
 }
 
+/** An end that was JSON, where the time is text. */
+export function exitOf(
+  json: Omit<Exit, "at"> & { readonly at: Date | string } | null,
+): Exit | null {
+  return json === null ? null : { ...json, at: new Date(json.at) };
+}
+
 /** Resource usage of a process tree. All zero while nothing runs. */
 export interface Usage {
   /** Percent of one core, over the time since the previous reading. */

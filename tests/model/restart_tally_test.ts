@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { RestartTally } from "../../src/model/restart_tally.ts";
+import { RestartTally } from "../../src/model/restart_budget.ts";
 
 const MINUTE = 60_000;
 
