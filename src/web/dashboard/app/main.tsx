@@ -13,7 +13,7 @@ import { Cron } from "./cron/cron.tsx";
 import { Events } from "./events/events.tsx";
 import { Graph } from "./graph/graph.tsx";
 import { Host } from "./host/host.tsx";
-import { Logs } from "./logs/log_pages.tsx";
+import { Logs } from "./logs/log_view.tsx";
 import { Machines } from "./machines/machines.tsx";
 import { Overview } from "./process/overview.tsx";
 import { Process } from "./process/process_page.tsx";

@@ -1,4 +1,4 @@
-/** Buttons, icons, menus, dialogs. */
+/** Buttons, icons, lists of facts, menus, dialogs. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -133,6 +133,27 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
     >
       <path d={SHAPES[name]} />
     </svg>
+  );
+}
+
+interface FactsProps {
+  readonly kind?: string;
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+  readonly children?: ComponentChildren;
+}
+
+/** A list of names, each with its value. */
+export function Facts({ kind = "facts", facts, children }: FactsProps) {
+  return (
+    <dl class={kind}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+      {children}
+    </dl>
   );
 }
 

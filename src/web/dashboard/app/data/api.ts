@@ -1,9 +1,7 @@
 /** Requests to the daemon over REST. */
 
+import { REST_BASE } from "../../../../protocol/version.ts";
 import { SECRET_HEADER, secretOfTab } from "./session_secret.ts";
-
-/** Base of the routes. */
-export const API = "/api/v1";
 
 type About = { readonly [K in "field" | "process"]?: string | undefined };
 
@@ -46,7 +44,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(secret === undefined ? {} : { [SECRET_HEADER]: secret }),
   };
-  const response = await fetch(`${API}${path}${queryText(query)}`, {
+  const response = await fetch(`${REST_BASE}${path}${queryText(query)}`, {
     method,
     credentials: "same-origin",
     cache: "no-store",

@@ -6,7 +6,7 @@ import { useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock, metrics, session } from "../data/store.ts";
 import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
-import { Button, Loading } from "../controls/controls.tsx";
+import { Button, Facts, Loading } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Chart, marksOf } from "./chart.tsx";
 import { DaemonActions } from "../shell/daemon_actions.tsx";
@@ -49,8 +49,8 @@ export function Host() {
         />
       </div>
       <div class="two">
-        <Facts title="Machine" facts={machineFacts(host, info)} />
-        <Facts title="Daemon" facts={daemonFacts(host, info)} />
+        <FactPanel title="Machine" facts={machineFacts(host, info)} />
+        <FactPanel title="Daemon" facts={daemonFacts(host, info)} />
       </div>
       <Snippets home={info?.home ?? "~/.procsup"} />
     </>
@@ -104,18 +104,11 @@ function savedText(info: SystemInfoJson | undefined): string {
     : relative(Date.parse(info.saved_at), clock.value);
 }
 
-function Facts({ title, facts }: { title: string; facts: readonly [string, string][] }) {
+function FactPanel({ title, facts }: { title: string; facts: readonly [string, string][] }) {
   return (
     <section class="panel">
       <h2>{title}</h2>
-      <dl class="facts">
-        {facts.map(([name, text]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
     </section>
   );
 }

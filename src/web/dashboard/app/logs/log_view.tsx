@@ -2,8 +2,16 @@
 
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { useKeys } from "../shell/keys.ts";
+import { RangePicker } from "../controls/range_picker.tsx";
+import { counted } from "../data/format.ts";
+import { range, setRange } from "../data/range.ts";
+import { linkTo, place, replacePlace } from "../data/router.ts";
+import { processList } from "../data/store.ts";
+import { NOW, type Range, rangeText } from "../data/time_range.ts";
+import { LineDetails } from "./line_details.tsx";
 import type { LogBuffer } from "./log_buffer.ts";
+import { LogHistogram } from "./log_histogram.tsx";
+import { LogList } from "./log_list.tsx";
 import {
   isOneProcess,
   isRaw,
@@ -13,19 +21,48 @@ import {
   useMoment,
   wrap,
 } from "./log_panes.ts";
-import { type LogQuery, patternOf } from "./log_query.ts";
-import { FIRST_LINES, type OpenLog } from "./open_log.ts";
-import { range, setRange } from "../data/range.ts";
-import { NOW, type Range } from "../data/time_range.ts";
-import { linkTo } from "../data/router.ts";
-import { processList } from "../data/store.ts";
-import { LineDetails } from "./line_details.tsx";
-import { RangePicker } from "../controls/range_picker.tsx";
-import { LogHistogram } from "./log_histogram.tsx";
-import { LogList } from "./log_list.tsx";
+import { type LogQuery, patternOf, readLogQuery, writeLogQuery } from "./log_query.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
+import { FIRST_LINES, type OpenLog } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
-import { counted } from "../data/format.ts";
+import { useKeys } from "../shell/keys.ts";
+
+export function Logs() {
+  return (
+    <div class="fill">
+      <h1 class="unseen">Logs</h1>
+      <View targets={place.value.params.getAll("t")} />
+    </div>
+  );
+}
+
+/** The viewer on the page of an app. */
+export function ProcessLog({ name }: { name: string }) {
+  return <View targets={[name]} single />;
+}
+
+function View({ targets, single = false }: {
+  readonly targets: readonly string[];
+  readonly single?: boolean;
+}) {
+  const query = { ...readLogQuery(place.value.params), targets };
+  const text = rangeText(range.value);
+  const paramsOf = (changed: LogQuery, range: string) =>
+    new URLSearchParams([
+      ...(single ? [["tab", "logs"]] : []),
+      ...writeLogQuery(single ? { ...changed, targets: [] } : changed),
+      ...new URLSearchParams(range),
+    ] as [string, string][]);
+  return (
+    <LogView
+      key={range.value.span === undefined ? `${text} ${query.mark}` : "live"}
+      single={single}
+      query={query}
+      onQuery={(changed) => replacePlace(place.value.path, paramsOf(changed, text))}
+      linkOf={(changed, range) => linkTo(place.value.path, paramsOf(changed, rangeText(range)))}
+    />
+  );
+}
 
 interface LogViewProps {
   readonly query: LogQuery;

@@ -8,12 +8,12 @@ import { go, linkTo, place } from "../data/router.ts";
 import { isUp } from "./select.ts";
 import { mayAdminister, mayOperate, processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
-import { Button, Empty, Loading } from "../controls/controls.tsx";
+import { Button, Empty, Facts, Loading } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
 import { EventLog } from "../events/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
-import { ProcessLog } from "../logs/log_pages.tsx";
+import { ProcessLog } from "../logs/log_view.tsx";
 import { openProcessMenu } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { Tabs } from "../controls/tabs.tsx";
@@ -256,15 +256,9 @@ function Value({ value }: { value: unknown }) {
 
 function Tree({ kind, value }: { readonly kind: string; readonly value: object }) {
   return (
-    <dl class={kind}>
-      {Object.entries(value).map(([key, inner]) => (
-        <div key={key}>
-          <dt>{key}</dt>
-          <dd>
-            <Value value={inner} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      kind={kind}
+      facts={Object.entries(value).map(([key, inner]) => [key, <Value key={key} value={inner} />])}
+    />
   );
 }

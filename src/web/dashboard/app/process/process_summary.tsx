@@ -10,6 +10,7 @@ import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
+import { Facts } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { EventList } from "../events/events.tsx";
 import { Chart, marksOf } from "../host/chart.tsx";
@@ -29,7 +30,7 @@ export function Summary({ process }: { process: ProcessJson }) {
   return (
     <div class="two">
       <Why process={process} />
-      <Facts process={process} />
+      <FactsPanel process={process} />
     </div>
   );
 }
@@ -112,7 +113,7 @@ function NextCron({ process: { name, started_at } }: { process: ProcessJson }) {
   );
 }
 
-function Facts({ process }: { process: ProcessJson }) {
+function FactsPanel({ process }: { process: ProcessJson }) {
   const { id, pid, started_at, finished_at, next_restart_at, last_exit, tags, config } = process;
   const now = clock.value;
   const command = [config.entrypoint, ...(config.args as string[] | undefined ?? [])].join(" ");
@@ -147,15 +148,9 @@ function Facts({ process }: { process: ProcessJson }) {
     <section class="panel" aria-labelledby="facts">
       <h2 id="facts">Facts</h2>
       {pid !== 0 && <Now process={process} />}
-      <dl class="facts">
-        {facts.filter(([, text]) => text !== "").map(([name, text]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
+      <Facts facts={facts.filter(([, text]) => text !== "")}>
         {(config.cron ?? config.cron_restart) !== undefined && <NextCron process={process} />}
-      </dl>
+      </Facts>
     </section>
   );
 }

@@ -1,15 +1,19 @@
 /** The webhooks and their deliveries. */
 
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Button, Empty, Loading } from "../controls/controls.tsx";
+import { ask, messageOf } from "../data/api.ts";
 import { happened } from "../data/event_history.ts";
+import { dateTime, relative } from "../data/format.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
-import { mayAdminister } from "../data/store.ts";
-import type { WebhookJson } from "../data/types.ts";
+import { clock, mayAdminister } from "../data/store.ts";
+import type { WebhookJson, WebhookTestJson } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
-import { Button, Empty, Loading } from "../controls/controls.tsx";
+import { run } from "../process/actions.ts";
+import { announce, confirmed, toast } from "../shell/notices.ts";
 import { openedWebhook, WebhookDialog } from "./webhook_dialog.tsx";
-import { WebhookRow } from "./webhook_row.tsx";
 
 const REFRESH_MS = 3000;
 
@@ -103,4 +107,127 @@ export function WebhookTrouble() {
       </ul>
     </>
   );
+}
+
+function WebhookRow({ webhook, reload }: {
+  readonly webhook: WebhookJson;
+  readonly reload: () => Promise<void>;
+}) {
+  const { name, url, format, events, only, signed, queued, delivered, failed, dropped } = webhook;
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <div class="name-cell">
+          <strong class="clip" title={name}>{name}</strong>
+          <span class="labels">
+            {format !== "standard" && <span class="label">{format}</span>}
+            <span class="label">{signed ? "signed" : "not signed"}</span>
+          </span>
+        </div>
+        <div class="faint small clip" title={url}>{url}</div>
+      </th>
+      <td class="told" data-label="Told of">
+        {events.join(", ")}
+        {!only.includes("all") && <div class="faint small">only {only.join(", ")}</div>}
+      </td>
+      <td class="attempt" data-label="Last attempt">
+        <LastAttempt webhook={webhook} />
+      </td>
+      <Count label="Waiting" count={queued} />
+      <Count label="Delivered" count={delivered} />
+      <Count label="Given up" count={failed} isBad />
+      <Count label="Dropped" count={dropped} isBad />
+      <td class="actions">
+        {mayAdminister.value && (
+          <>
+            <TestButton name={name} reload={reload} />
+            <Button
+              icon="file"
+              kind="quiet"
+              label={`Change ${name}`}
+              onClick={() => openedWebhook.value = webhook}
+            />
+            <Button
+              icon="delete"
+              kind="quiet"
+              label={`Delete ${name}`}
+              onClick={() => void remove(name).then(reload)}
+            />
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Count({ label, count, isBad = false }: {
+  readonly label: string;
+  readonly count: number;
+  readonly isBad?: boolean;
+}) {
+  return (
+    <td class={`number${isBad && count > 0 ? " some" : ""}`} data-label={label}>
+      {count.toLocaleString("en")}
+    </td>
+  );
+}
+
+function LastAttempt({ webhook: { last, queued } }: { webhook: WebhookJson }) {
+  if (last === null) return <span class="faint">none yet</span>;
+  const at = Date.parse(last.at);
+  return (
+    <>
+      <span class={last.ok ? "is-running" : "is-crashed"}>
+        {last.ok ? `✓ answered ${last.status}` : `✗ ${plainLine(last.error)}`}
+      </span>
+      <div class="faint small" title={dateTime(at)}>
+        {relative(at, clock.value)}
+        {!last.ok && queued > 0 && ", is tried again"}
+      </div>
+    </>
+  );
+}
+
+function TestButton({ name, reload }: { name: string; reload: () => Promise<void> }) {
+  const isBusy = useSignal(false);
+  const test = async () => {
+    isBusy.value = true;
+    await sendTest(name);
+    isBusy.value = false;
+    await reload();
+  };
+  return (
+    <Button
+      label={`Send test to ${name}`}
+      disabled={isBusy.value}
+      onClick={() => void test()}
+    >
+      Send test
+    </Button>
+  );
+}
+
+/** Sends a test, in one attempt, and shows whether the receiver accepted it. */
+async function sendTest(name: string): Promise<void> {
+  const id = toast("busy", `Sending a test to ${name}…`);
+  const failed = (detail: string) => {
+    toast("failed", `${name} did not take the test`, { id, detail });
+    announce(`${name} did not take the test: ${detail}`);
+  };
+  try {
+    const path = `/webhooks/${encodeURIComponent(name)}/test`;
+    const { ok, status, error } = await ask<WebhookTestJson>(path, { method: "POST" });
+    if (!ok) return failed(error);
+    toast("done", `${name} took the test: it answered ${status}`, { id });
+    announce(`${name} took the test`);
+  } catch (error) {
+    failed(messageOf(error));
+  }
+}
+
+async function remove(name: string): Promise<void> {
+  const text = "It gets no more messages; those that wait are dropped.";
+  if (!await confirmed(`Delete ${name}?`, text, "Delete")) return;
+  const words = { doing: `Deleting ${name}`, done: `Deleted ${name}` };
+  await run(words, `/webhooks/${encodeURIComponent(name)}`, { method: "DELETE" });
 }
