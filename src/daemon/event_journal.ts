@@ -2,7 +2,8 @@
 
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
 import { NEWLINE } from "../logs/line_splitter.ts";
-import { BLOCK_BYTES, fillAt, openIfAny } from "../logs/read_at.ts";
+import { BLOCK_BYTES, fillAt } from "../logs/read_at.ts";
+import { ifAnyAsync } from "../platform/stat.ts";
 import { type ChangeJson, changeJson } from "../protocol/change_json.ts";
 import { CappedFile } from "./capped_file.ts";
 
@@ -47,8 +48,8 @@ export class EventJournal implements Disposable {
 
   /** Recorded events, the newest first. Reads the files only as far as needed. */
   async *newest({ since, until, wanted, before }: JournalQuery): AsyncGenerator<JournalEntry> {
-    using newer = await openIfAny(this.#path);
-    using older = await openIfAny(`${this.#path}.1`);
+    using newer = await ifAnyAsync(() => Deno.open(this.#path));
+    using older = await ifAnyAsync(() => Deno.open(`${this.#path}.1`));
     const [soughtId, soughtStart] = before?.split(".") ?? [];
     let isSought = before !== undefined;
     const seen = new Set<string>();

@@ -1,7 +1,8 @@
 /** Archives of a log: files beside it, named by their time and first position. */
 
 import { basename, dirname } from "../npm/path.js";
-import { namesIn } from "../platform/stat.ts";
+import { removeFile } from "../platform/atomic_file.ts";
+import { ifAny, ifAnyAsync, namesIn } from "../platform/stat.ts";
 
 export interface Archive {
   readonly path: string;
@@ -79,14 +80,8 @@ export function archiveAt(archives: readonly Archive[], position: number): Archi
 export async function openArchive(
   archive: Archive,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | undefined> {
-  let file: Deno.FsFile;
-  try {
-    file = await Deno.open(archive.path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-  if (!archive.compressed) return file.readable;
+  const file = await ifAnyAsync(() => Deno.open(archive.path));
+  if (file === undefined || !archive.compressed) return file?.readable;
   return file.readable.pipeThrough(new DecompressionStream("gzip"));
 }
 
@@ -112,13 +107,8 @@ export function pruneArchives(
 /** Removes both forms of an archive. */
 export function removeArchive(path: string): void {
   const plain = path.replace(/\.gz$/, "");
-  for (const each of [plain, `${plain}.gz`]) {
-    try {
-      Deno.removeSync(each);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
+  removeFile(plain);
+  removeFile(`${plain}.gz`);
 }
 
 /** Path of the copy that becomes an archive after its bytes are cut off the log. */
@@ -128,11 +118,7 @@ export function copyPath(archive: string): string {
 
 /** Turns a copy into an archive. Does nothing if it is one already. */
 export function keepCopy(archive: string): void {
-  try {
-    Deno.renameSync(copyPath(archive), archive);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+  ifAny(() => Deno.renameSync(copyPath(archive), archive));
 }
 
 /** Copies that have not become archives. */

@@ -1,9 +1,10 @@
 /** Reads a log from a position, through its archives into the file, even while it is being rotated. */
 
 import { type Clock, sleep, systemClock } from "../platform/clock.ts";
+import { ifAnyAsync } from "../platform/stat.ts";
 import { archiveAt, listArchives, openArchive } from "./archives.ts";
 import { type LogPosition, PositionReader } from "./log_position.ts";
-import { BLOCK_BYTES, giveBlock, openIfAny, readAt, takeBlock } from "./read_at.ts";
+import { BLOCK_BYTES, giveBlock, readAt, takeBlock } from "./read_at.ts";
 import { changing } from "./rotate.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -69,7 +70,7 @@ export class LogCursor {
     this.close();
     return await this.consistently(async (base, from) => {
       this.#file?.close();
-      this.#file = await openIfAny(this.#path);
+      this.#file = await ifAnyAsync(() => Deno.open(this.#path));
       if (this.#file === undefined) return undefined;
       const info = await this.#file.stat();
       this.#inode = identity(info);
@@ -198,7 +199,7 @@ export class LogCursor {
    */
   async look(): Promise<"grown" | "same" | "missing" | "truncated" | "replaced"> {
     const now = await this.consistently(async (base) => {
-      return { base, info: await statIfAny(this.#path) };
+      return { base, info: await ifAnyAsync(() => Deno.stat(this.#path)) };
     });
     if (now.info === undefined) return "missing";
     if (this.#file === undefined || identity(now.info) !== this.#inode) return "replaced";
@@ -243,13 +244,4 @@ async function skip(
 
 function identity(info: Deno.FileInfo): string {
   return `${info.dev}:${info.ino}`;
-}
-
-async function statIfAny(path: string): Promise<Deno.FileInfo | undefined> {
-  try {
-    return await Deno.stat(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }

@@ -5,6 +5,7 @@
  * meanwhile. If it is missing or damaged, the base follows from the archives.
  */
 
+import { ifAny } from "../platform/stat.ts";
 import { archivesEnd } from "./archives.ts";
 
 /** How bytes leave a log: cut off at the head, archived and truncated, or flushed. */
@@ -92,7 +93,7 @@ export class PositionReader implements Disposable {
 
   /** The content of the file; undefined if it is missing or damaged. */
   recorded(): LogPosition | undefined {
-    this.#file ??= openIfAny(this.#path);
+    this.#file ??= ifAny(() => Deno.openSync(this.#path));
     // A read during a write looks like damage: try again once.
     return this.#file && (this.#parsed(this.#file) ?? this.#parsed(this.#file));
   }
@@ -155,13 +156,4 @@ function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return (hash >>> 0).toString(16);
-}
-
-function openIfAny(path: string): Deno.FsFile | undefined {
-  try {
-    return Deno.openSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }

@@ -37,13 +37,3 @@ export async function fillAt(
   }
   return into.subarray(0, filled);
 }
-
-/** Opens a file for reading; undefined if it does not exist. */
-export async function openIfAny(path: string): Promise<Deno.FsFile | undefined> {
-  try {
-    return await Deno.open(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
-}

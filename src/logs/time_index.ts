@@ -5,6 +5,7 @@
  * interpolated. Positions are those of `log_position.ts`.
  */
 
+import { ifAny, ifAnyAsync } from "../platform/stat.ts";
 import { besideLog } from "./log_position.ts";
 
 /** At time `at`, in milliseconds since the epoch, the log ended at position `end`. */
@@ -54,13 +55,11 @@ export function saveMarks(log: string): void {
   if (recent === undefined || recent.unsaved === 0) return;
   const unsaved = recent.marks.slice(-recent.unsaved);
   recent.unsaved = 0;
-  try {
+  // If the folder is gone, so is the log.
+  ifAny(() => {
     using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
     file.writeSync(bytesOf(unsaved));
-  } catch (error) {
-    // The folder is gone, and the log with it.
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+  });
 }
 
 /** Saves and forgets the marks of a log that is no longer written. */
@@ -90,25 +89,21 @@ export function restartMarks(log: string, mark: TimeMark): void {
 export function lastMark(log: string): TimeMark | undefined {
   const noted = recents.get(log)?.marks.at(-1);
   if (noted !== undefined) return noted;
-  const path = besideLog(log, ".idx");
-  try {
-    using file = Deno.openSync(path);
+  return ifAny(() => {
+    using file = Deno.openSync(besideLog(log, ".idx"));
     const whole = Math.floor(file.statSync().size / MARK_BYTES) * MARK_BYTES;
     if (whole === 0) return undefined;
     file.seekSync(whole - MARK_BYTES, Deno.SeekMode.Start);
     const bytes = new Uint8Array(MARK_BYTES);
     file.readSync(bytes);
     return marksOf(bytes)[0];
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+  });
 }
 
 /** All marks of a log, extended by the times of the file itself. */
 export async function readTimeIndex(log: string, base: number): Promise<TimeIndex> {
   saveMarks(log);
-  const all = numbersOf(await bytesIfAny(besideLog(log, ".idx")));
+  const all = numbersOf(await ifAnyAsync(() => Deno.readFile(besideLog(log, ".idx"))));
   const info = await Deno.stat(log).catch(() => undefined);
   if (info === undefined) return new TimeIndex(all);
   const end = base + info.size;
@@ -139,7 +134,7 @@ function possible(marks: Float64Array, lastEnd: number): Float64Array {
 export function trimMarks(log: string, start: number, end: number): void {
   releaseMarks(log);
   const path = besideLog(log, ".idx");
-  const all = marksOf(readIfAny(path));
+  const all = marksOf(ifAny(() => Deno.readFileSync(path)));
   // The last mark before the start tells when the content after it began.
   const from = Math.max(0, all.findLastIndex((mark) => mark.end <= start));
   const kept = all.slice(from).filter((mark) => mark.end <= end);
@@ -227,7 +222,7 @@ function bytesOf(marks: readonly TimeMark[]): Uint8Array {
   return new Uint8Array(new Float64Array(marks.flatMap(numbersIn)).buffer);
 }
 
-function marksOf(bytes: Uint8Array): TimeMark[] {
+function marksOf(bytes: Uint8Array | undefined): TimeMark[] {
   const numbers = numbersOf(bytes);
   return Array.from({ length: numbers.length / 2 }, (_, i) => {
     const [at, end] = [numbers[2 * i]!, numbers[2 * i + 1]!];
@@ -235,8 +230,8 @@ function marksOf(bytes: Uint8Array): TimeMark[] {
   });
 }
 
-/** Alternating times and positions. */
-function numbersOf(bytes: Uint8Array): Float64Array {
+/** Alternating times and positions; none without a file. */
+function numbersOf(bytes: Uint8Array = new Uint8Array()): Float64Array {
   const count = Math.floor(bytes.length / MARK_BYTES);
   return new Float64Array(bytes.slice(0, count * MARK_BYTES).buffer);
 }
@@ -251,22 +246,4 @@ function joined(
   all.set(marks, before.length);
   all.set(after, before.length + marks.length);
   return all;
-}
-
-function readIfAny(path: string): Uint8Array {
-  try {
-    return Deno.readFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return new Uint8Array();
-    throw error;
-  }
-}
-
-async function bytesIfAny(path: string): Promise<Uint8Array> {
-  try {
-    return await Deno.readFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return new Uint8Array();
-    throw error;
-  }
 }

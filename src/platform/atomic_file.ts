@@ -1,6 +1,7 @@
 /** Writes files so that they exist whole or not at all. */
 
 import { dirname } from "../npm/path.js";
+import { ifAny } from "./stat.ts";
 
 /**
  * Replaces a file atomically: readers never see half of it, even if the writer is killed. Not
@@ -83,19 +84,10 @@ export function appendToFile(path: string, content: string): boolean {
 
 /** Removes a file if it exists. */
 export function removeFile(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
+  ifAny(() => Deno.removeSync(path));
 }
 
 /** The text of a file; undefined if the file does not exist. */
 export function readFileIfAny(path: string): string | undefined {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+  return ifAny(() => Deno.readTextFileSync(path));
 }

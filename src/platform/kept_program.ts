@@ -7,6 +7,7 @@ import { basename } from "../npm/path.js";
 import { readFileIfAny } from "./atomic_file.ts";
 import { readDaemonRecord } from "./daemon_record.ts";
 import { fixedWords, npmBundle } from "./own_program.ts";
+import { ifAny, namesIn } from "./stat.ts";
 
 /** File that is written into the bundle when it is built. */
 const BUILD_ID = "build_id";
@@ -44,13 +45,9 @@ function copyOf(folder: string, home: string): string {
 /** Copies of this version stay: another process may be making one at this moment. */
 function removeOthers(home: string, own: string): void {
   const used = readDaemonRecord(home)?.words.join("\n") ?? "";
-  try {
-    for (const { name } of Deno.readDirSync(`${home}/program`)) {
-      if (name === own || name.startsWith(`${own}.`)) continue;
-      const path = `${home}/program/${name}`;
-      if (!used.includes(`${path}/`)) Deno.removeSync(path, { recursive: true });
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  for (const name of namesIn(`${home}/program`)) {
+    if (name === own || name.startsWith(`${own}.`)) continue;
+    const path = `${home}/program/${name}`;
+    if (!used.includes(`${path}/`)) ifAny(() => Deno.removeSync(path, { recursive: true }));
   }
 }

@@ -1,13 +1,28 @@
-/** File information by path. */
+/** Looks at files that may not exist. */
 
-/** File information, links not followed; undefined if there is no file. Throws other failures. */
-export function lstatIfAny(path: string): Deno.FileInfo | undefined {
+/** What `act` returns; undefined if it finds no file. Throws other failures. */
+export function ifAny<T>(act: () => T): T | undefined {
   try {
-    return Deno.lstatSync(path);
+    return act();
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
+}
+
+/** What `act` resolves with; undefined if it finds no file. Throws other failures. */
+export async function ifAnyAsync<T>(act: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** File information, links not followed; undefined if there is no file. Throws other failures. */
+export function lstatIfAny(path: string): Deno.FileInfo | undefined {
+  return ifAny(() => Deno.lstatSync(path));
 }
 
 /** File information, links followed; undefined if there is no file that we may reach. */
@@ -21,10 +36,5 @@ export function lookAt(path: string): Deno.FileInfo | undefined {
 
 /** Names in a folder; empty if it does not exist. Throws any other failure. */
 export function namesIn(folder: string): string[] {
-  try {
-    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return [];
-    throw error;
-  }
+  return ifAny(() => Array.from(Deno.readDirSync(folder), ({ name }) => name)) ?? [];
 }
