@@ -1,6 +1,6 @@
 /** Entry point of the command line: parses it, loads the module of its command and runs it. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode, ProcsupError } from "../model/errors.ts";
 import { checkedHome } from "../platform/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
@@ -50,7 +50,7 @@ async function report(thrown: unknown, args: readonly string[]): Promise<number>
     : thrown;
   const word = args.find((word) => !word.startsWith("-"));
   const command = word !== undefined && findCommand(COMMANDS, word) ? word : undefined;
-  const isConfig = error instanceof ProcsupError && error.code === "invalid_config";
+  const isConfig = hasCode(error, "invalid_config");
   if (!isConfig) return reportError(error, errorText(error, command));
   return (await import("./config_problems.ts")).reportProblems(error, Deno.cwd());
 }

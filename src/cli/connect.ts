@@ -1,6 +1,6 @@
 /** Connects to the daemon, and starts it if a command such as `start` needs one. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode } from "../model/errors.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { otherVersion, refuseOtherProtocol } from "../protocol/peer.ts";
 import type { CommandContext } from "./command.ts";
@@ -40,7 +40,7 @@ export async function withDaemonStarted<T>(
   try {
     return await act();
   } catch (error) {
-    const absent = error instanceof ProcsupError && error.code === "daemon_unreachable";
+    const absent = hasCode(error, "daemon_unreachable");
     if (!absent || !mayStart(context)) throw error;
     const { host, output } = context;
     const where = host === undefined ? "" : ` on ${host.machine}`;

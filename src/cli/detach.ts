@@ -1,6 +1,6 @@
 /** Starts a daemon of this same program in the background, and waits until it answers. */
 
-import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, hasCode, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
@@ -81,8 +81,7 @@ export async function answers(home: string): Promise<boolean> {
     await client.call("ping");
     return true;
   } catch (error) {
-    const isAbsent = error instanceof ProcsupError &&
-      (error.code === "daemon_unreachable" || error.code === "closed");
+    const isAbsent = hasCode(error, "daemon_unreachable", "closed");
     if (isAbsent) return false;
     throw error;
   }

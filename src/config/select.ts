@@ -1,6 +1,6 @@
 /** Selects processes of a configuration, with their dependencies. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
@@ -86,7 +86,7 @@ function resolved(target: string, entries: readonly Addressable[]): Addressable[
   try {
     return resolveTarget(target, entries);
   } catch (error) {
-    const isMissing = error instanceof ProcsupError && error.code === "process_not_found";
+    const isMissing = hasCode(error, "process_not_found");
     if (!isMissing || error.near !== undefined) throw error;
     const names = entries.slice(0, MAX_NAMES).map(({ name }) => name).join(", ");
     const more = entries.length > MAX_NAMES ? ` and ${entries.length - MAX_NAMES} more` : "";

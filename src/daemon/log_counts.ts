@@ -3,7 +3,7 @@
 import { LogEntries, type LogEntry } from "../logs/log_entries.ts";
 import type { LogFilter } from "../logs/log_filter.ts";
 import { Search } from "../logs/search.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode } from "../model/errors.ts";
 import { LevelReader } from "../model/log_level.ts";
 import type { LogLevel } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
@@ -46,7 +46,7 @@ export async function countLines(
     try {
       for (const path of paths) await countIn(path, inPart, { search, step, into: partly });
     } catch (error) {
-      if (!(error instanceof ProcsupError) || error.code !== "timeout") throw error;
+      if (!hasCode(error, "timeout")) throw error;
       return { counts: sorted(counts), since: to };
     }
     for (const [at, one] of partly) counts.set(at, one);

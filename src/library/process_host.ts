@@ -2,7 +2,7 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode } from "../model/errors.ts";
 import type { LogStream } from "../model/log_line.ts";
 import { NO_USAGE, type ProcessInfo, type ProcessState } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
@@ -287,8 +287,7 @@ export class Process implements AsyncDisposable {
   /** Removes it, unless it was deleted or its manager closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.remove().catch((error) => {
-      const isGone = error instanceof ProcsupError &&
-        ["process_not_found", "closed"].includes(error.code);
+      const isGone = hasCode(error, "process_not_found", "closed");
       if (!isGone) throw error;
     });
   }

@@ -1,7 +1,7 @@
 /** Runs a job to its end. */
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode, ProcsupError } from "../model/errors.ts";
 import type { LogStream } from "../model/log_line.ts";
 import { nameFromPath } from "../model/name.ts";
 import { commandOf } from "../model/shell_line.ts";
@@ -69,7 +69,7 @@ async function added(host: JobHost, { name, ...config }: JobInput): Promise<Job>
       return await host.add({ ...config, name: free } as ProcessConfigInput);
     } catch (error) {
       // Another job took the name meanwhile.
-      if (!(error instanceof ProcsupError && error.code === "name_taken")) throw error;
+      if (!hasCode(error, "name_taken")) throw error;
     }
   }
 }

@@ -7,7 +7,7 @@
 
 import { wireKeys } from "../model/key_spelling.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { exitOf } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
@@ -114,7 +114,7 @@ export function parseRecordLines(texts: readonly string[]): RecordLines {
         newest = { number, value: reviveSnapshot(value.snapshot) };
       }
     } catch (error) {
-      if (error instanceof ProcsupError && error.code === "other_version") throw error;
+      if (hasCode(error, "other_version")) throw error;
       damage.push(error);
     }
   }

@@ -1,6 +1,6 @@
 /** Keeps a record file per process. A new daemon recovers from them if the old one was killed. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode } from "../model/errors.ts";
 import { readFileIfAny, removeFile } from "../platform/atomic_file.ts";
 import {
   copyOf,
@@ -161,7 +161,7 @@ function readLines(file: string): ReadFile {
     const lines = parseRecordLines([text]);
     return { texts: [text], lines, damage: lines.damage.slice(0, 1) };
   } catch (error) {
-    if (error instanceof ProcsupError && error.code === "other_version") throw error;
+    if (hasCode(error, "other_version")) throw error;
     return { texts: [], damage: [error] };
   }
 }

@@ -1,7 +1,7 @@
 /** The list that `save` writes and `resurrect` reads: sealed, synced, with older generations. */
 
 import type { Resurrected } from "../library/options.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
 import {
   afresh,
   readFileIfAny,
@@ -82,7 +82,7 @@ export function loadState(path: string): SavedList {
       const text = readFileIfAny(generation);
       if (text !== undefined) return { records: parseSaved(text), problems };
     } catch (error) {
-      if (error instanceof ProcsupError && error.code === "other_version") throw error;
+      if (hasCode(error, "other_version")) throw error;
       problems.push(setAside(generation, error));
     }
   }

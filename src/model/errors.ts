@@ -131,6 +131,11 @@ export class ProcsupError extends Error {
   }
 }
 
+/** Whether an error is one of ours with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ProcsupError {
+  return error instanceof ProcsupError && codes.includes(error.code);
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@
  * file. So one of the two is always whole, and an old copy never restores removed data.
  */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { hasCode, messageOf } from "../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile, replaceFileDurably } from "./atomic_file.ts";
 import { lstatIfAny } from "./stat.ts";
 
@@ -77,7 +77,7 @@ function readOne<T>(path: string, parse: (value: unknown) => T): ReadOne<T> {
     const text = readFileIfAny(path);
     return text === undefined ? {} : { text, value: parse(unsealed(text)) };
   } catch (why) {
-    if (why instanceof ProcsupError && why.code === "other_version") throw why;
+    if (hasCode(why, "other_version")) throw why;
     return { why };
   }
 }

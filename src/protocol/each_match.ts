@@ -1,6 +1,6 @@
 /** Calls a verb that takes one process for each process that a target matches. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode } from "../model/errors.ts";
 import type { ProcessJson } from "./wire.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function askEachMatch<T>(
   try {
     return [await ask(target)];
   } catch (error) {
-    if (!(error instanceof ProcsupError) || error.code !== "ambiguous_target") throw error;
+    if (!hasCode(error, "ambiguous_target")) throw error;
     const { selectProcesses } = await import("./select_processes.ts");
     const found = selectProcesses(await list(), [target]);
     return await Promise.all(found.map(({ name }) => ask(name)));

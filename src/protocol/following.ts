@@ -1,6 +1,6 @@
 /** Streams that continue with the next daemon after an upgrade or restart. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode, type ProcsupError } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ShutdownNoticeJson } from "./change_json.ts";
 import { ndjson } from "./ndjson.ts";
@@ -60,7 +60,7 @@ export async function* following<T extends object>(
     } catch (error) {
       if (signal?.aborted) return;
       // After a rotation of the token the next attempt sends the new one.
-      const isPassing = isAbsent(error) || (isOpen && isRevoked(error));
+      const isPassing = isAbsent(error) || (isOpen && hasCode(error, "unauthorized"));
       const mayReturn = again && isPassing && shutdownNotice?.type !== "shutdown";
       if (!forEver && !mayReturn) throw error;
       if (again && failed === undefined && isOutOfReach(error)) {
@@ -90,14 +90,9 @@ function isShutdownNotice(value: object): value is ShutdownNoticeJson {
 }
 
 function isAbsent(error: unknown): boolean {
-  return isOutOfReach(error) || (error instanceof ProcsupError &&
-    (error.code === "closed" || error.code === "daemon_unreachable"));
-}
-
-function isRevoked(error: unknown): boolean {
-  return error instanceof ProcsupError && error.code === "unauthorized";
+  return isOutOfReach(error) || hasCode(error, "closed", "daemon_unreachable");
 }
 
 function isOutOfReach(error: unknown): error is ProcsupError {
-  return error instanceof ProcsupError && error.code === "host_unreachable";
+  return hasCode(error, "host_unreachable");
 }

@@ -1,6 +1,6 @@
 /** Matches targets against a list from the daemon. Pure. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { hasCode } from "../model/errors.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { ProcessJson } from "./wire.ts";
 
@@ -37,7 +37,7 @@ function present(processes: readonly ProcessJson[], target: string): readonly Pr
   try {
     return selectProcesses(processes, [target]);
   } catch (error) {
-    if (error instanceof ProcsupError && error.code === "process_not_found") return [];
+    if (hasCode(error, "process_not_found")) return [];
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** Commands on targets, such as `stop` and `roll`, and `save`, `resurrect` and `shutdown`. */
 
-import { ProcsupError } from "../../model/errors.ts";
+import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { confirmed } from "../ask.ts";
@@ -177,6 +177,6 @@ export async function shutdown(context: CommandContext): Promise<number> {
 
 /** Replaces the hint to start a daemon. */
 function unhinted(error: unknown): never {
-  if (!(error instanceof ProcsupError) || error.code !== "daemon_unreachable") throw error;
+  if (!hasCode(error, "daemon_unreachable")) throw error;
   throw new ProcsupError(error.code, error.message, { hint: "There is nothing to stop" });
 }

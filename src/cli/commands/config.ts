@@ -3,7 +3,7 @@
 import type { LoadedConfig } from "../../config/load_config.ts";
 import type { LoadedSettings } from "../../config/load_settings.ts";
 import { throwProblems } from "../../config/problem.ts";
-import { ProcsupError } from "../../model/errors.ts";
+import { hasCode } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
 import { masked } from "../../model/masks.ts";
@@ -87,7 +87,7 @@ async function planWithoutDaemon(
   loaded: LoadedConfig | undefined,
   error: unknown,
 ): Promise<ConfigReloadResult> {
-  const isAbsent = error instanceof ProcsupError && error.code === "daemon_unreachable";
+  const isAbsent = hasCode(error, "daemon_unreachable");
   if (!isAbsent || loaded === undefined) throw error;
   const { processes, settings } = await selected(context, loaded);
   const names = Object.keys(settings) as (keyof LoadedSettings)[];

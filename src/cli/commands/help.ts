@@ -1,7 +1,7 @@
 /** `procsup help`, and `--help` anywhere. */
 
 import { PAGES, pageText } from "../../docs/pages.ts";
-import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { hasCode, messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
 import { connect } from "../connect.ts";
 import { stateSummary } from "../describe.ts";
@@ -58,7 +58,7 @@ async function now(context: CommandContext): Promise<string[]> {
     const more = processes.length > MAX_APPS ? ["  …"] : [];
     return [`${counted(processes.length, "app")}: ${stateSummary(processes)}`, ...rows, ...more];
   } catch (error) {
-    const absent = error instanceof ProcsupError && error.code === "daemon_unreachable";
+    const absent = hasCode(error, "daemon_unreachable");
     return [absent ? "daemon not running" : `daemon: ${messageOf(error)}`];
   }
 }

@@ -1,7 +1,7 @@
 /** `procsup start`: starts new or existing apps. */
 
 import { nearestWord } from "../../model/nearest_word.ts";
-import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
+import { ERROR_TABLE, hasCode, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
@@ -109,7 +109,7 @@ async function hintForFolder(cwd: string): Promise<string> {
 
 /** Adds a hint for a file that is missing on another machine, but may exist here. */
 function missingThere(error: unknown, { target }: StartPayload, cwd: string): unknown {
-  const isMissing = error instanceof ProcsupError && error.code === "process_not_found";
+  const isMissing = hasCode(error, "process_not_found");
   if (!isMissing || target === undefined) return error;
   return new ProcsupError(error.code, `${error.message}, and no such file in ${cwd} there`, {
     hint: lookAt(target)?.isFile
@@ -155,7 +155,7 @@ async function hintFor(
 
 /** True if the word names a program, not a process. */
 function isCommand(error: unknown, { target }: StartPayload): boolean {
-  return error instanceof ProcsupError && error.code === "process_not_found" &&
+  return hasCode(error, "process_not_found") &&
     target !== undefined && isOnPath(target);
 }
 

@@ -1,7 +1,7 @@
 /** The verbs that inspect processes: `list`, `status`, `history`, `events` and `wait`. */
 
 import type { ActionContext, Handlers } from "./context.ts";
-import { ProcsupError } from "../../model/errors.ts";
+import { hasCode, type ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
 import { isNameOf } from "../../model/target.ts";
 import { parseRange } from "../../model/time_spec.ts";
@@ -106,7 +106,7 @@ function matcherFor(
   try {
     return { matches: registry.matcher(target) };
   } catch (error) {
-    if (!(error instanceof ProcsupError) || error.code !== "process_not_found") throw error;
+    if (!hasCode(error, "process_not_found")) throw error;
     return { matches: ({ name }) => isNameOf(target, name), unknown: error };
   }
 }

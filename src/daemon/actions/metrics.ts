@@ -1,6 +1,6 @@
 /** `metrics_history`: reads the metrics history. */
 
-import { ProcsupError } from "../../model/errors.ts";
+import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type { MetricsPointJson } from "../../protocol/wire.ts";
 import { HOST } from "../metrics_history.ts";
@@ -51,7 +51,7 @@ function namesOf(
     const found = supervisor.registry.resolve(target).map(({ name }) => name);
     return [...new Set([...found, ...deleted])];
   } catch (error) {
-    const isUnknown = error instanceof ProcsupError && error.code === "process_not_found";
+    const isUnknown = hasCode(error, "process_not_found");
     if (!isUnknown || deleted.length === 0) throw error;
     return deleted;
   }
