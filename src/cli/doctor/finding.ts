@@ -32,7 +32,12 @@ export function homeFlag(home: string): string {
   return home === defaultHome() ? "" : ` --home ${shellWord(home)}`;
 }
 
-/** Names in a folder; empty if it cannot be read. */
+/** Paths in a folder, sorted; empty if it cannot be read. */
+export function pathsBelow(folder: string): string[] {
+  return listed(folder).map((name) => `${folder}/${name}`);
+}
+
+/** Names in a folder, sorted; empty if it cannot be read. */
 export function listed(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();

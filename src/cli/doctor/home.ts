@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { checkSocketLength, checkWay, pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
-import { type Finding, listed, ok, wrong } from "./finding.ts";
+import { type Finding, ok, pathsBelow, wrong } from "./finding.ts";
 
 /** Checks the folder itself. */
 export function checkHome(home: string): Finding {
@@ -36,9 +36,9 @@ export function checkHome(home: string): Finding {
 /** Checks the files inside: `sudo procsup …` leaves files that the user's daemon cannot write. */
 export function checkOwners(home: string): Finding[] {
   const { records, run, apps, token, tokens } = pathsIn(home);
-  const apart = listed(apps).map((name) => `${apps}/${name}`);
+  const apart = pathsBelow(apps);
   const folders = [home, `${home}/state`, records, run, apps, ...apart];
-  const foreign = folders.flatMap((folder) => listed(folder).map((name) => `${folder}/${name}`))
+  const foreign = folders.flatMap(pathsBelow)
     .filter((path) => (statOf(path)?.uid ?? Deno.uid()) !== Deno.uid());
   const owners = foreign.length === 0 ? [] : [wrong(
     "owner",

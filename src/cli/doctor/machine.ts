@@ -12,7 +12,7 @@ import { readProc } from "../../platform/process_table.ts";
 import { unpackedFolder } from "../../platform/own_program.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { counted, humanDuration } from "../human.ts";
-import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
+import { type Finding, listed, ok, pathsBelow, warning, wrong } from "./finding.ts";
 
 /** Bytes. Below FULL the next rotation or save may fail; a busy app uses NEARLY_FULL in an hour. */
 const FULL = 50e6;
@@ -50,11 +50,11 @@ function largestLogs(home: string): { name: string; bytes: number } | undefined 
 
 /** Disk usage of a folder and its subfolders. */
 function bytesIn(folder: string): number {
-  return listed(folder).reduce((sum, name) => {
+  return pathsBelow(folder).reduce((sum, path) => {
     try {
-      const { isDirectory, blocks, size } = Deno.lstatSync(`${folder}/${name}`);
+      const { isDirectory, blocks, size } = Deno.lstatSync(path);
       const own = blocks === null ? size : blocks * 512;
-      return sum + own + (isDirectory ? bytesIn(`${folder}/${name}`) : 0);
+      return sum + own + (isDirectory ? bytesIn(path) : 0);
     } catch {
       return sum;
     }
@@ -77,7 +77,7 @@ export function checkClock(home: string, now: number = Date.now()): Finding {
   const date = new Date(now).toISOString();
   if (now < BUILT) return wrong("clock", `it says ${date}, before this program was made`, fix);
   const { records, daemonLog } = pathsIn(home);
-  const written = [daemonLog, ...listed(records).map((name) => `${records}/${name}`)]
+  const written = [daemonLog, ...pathsBelow(records)]
     .map((path) => ({ path, ahead: (lookAt(path)?.mtime?.getTime() ?? 0) - now }))
     .reduce((a, b) => b.ahead > a.ahead ? b : a);
   if (written.ahead <= SLACK_MS) return ok("clock", date);
@@ -141,9 +141,8 @@ function isHeld(folder: string): boolean {
 export function checkUnpacked(home: string, own: string | undefined = unpackedFolder()): Finding[] {
   if (own === undefined) return [];
   const used = readDaemonRecord(home)?.words.join("\n") ?? "";
-  const old = listed(dirname(own))
-    .filter((name) => /^[0-9a-f]{64}$/.test(name))
-    .map((name) => `${dirname(own)}/${name}`)
+  const old = pathsBelow(dirname(own))
+    .filter((path) => /\/[0-9a-f]{64}$/.test(path))
     .filter((path) => path !== own && !used.includes(path) && !isHeld(path));
   if (old.length === 0) return [ok("versions", "no old ones left behind")];
   const bytes = old.reduce((sum, path) => sum + bytesIn(path), 0);

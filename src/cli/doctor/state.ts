@@ -6,7 +6,7 @@ import { messageOf } from "../../model/errors.ts";
 import { isSetAside, unsealed } from "../../platform/state_file.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
-import { type Finding, listed, ok, warning, wrong } from "./finding.ts";
+import { type Finding, ok, pathsBelow, warning, wrong } from "./finding.ts";
 
 /** Checks all state files of a home. */
 export function checkState(home: string): Finding[] {
@@ -17,10 +17,8 @@ export function checkState(home: string): Finding[] {
   }
   const { records, saved, cron, webhooks, tokens } = pathsIn(home);
   const files = [dirname(saved), records, cron, webhooks]
-    .flatMap((folder) => listed(folder).map((name) => `${folder}/${name}`))
-    .concat(
-      listed(home).map((name) => `${home}/${name}`).filter((path) => path.startsWith(tokens)),
-    );
+    .flatMap(pathsBelow)
+    .concat(pathsBelow(home).filter((path) => path.startsWith(tokens)));
   const aside = files.filter(isSetAside);
   const findings = files.filter((path) => /\.json(\.copy)?$/.test(path)).flatMap(damageOf);
   if (aside.length + findings.length === 0) return [ok("state", "all of it can be read")];
