@@ -16,7 +16,7 @@ import {
   rowsAt,
 } from "./key_table.ts";
 import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
-import { isMap } from "./merge_patch.ts";
+import { isMap, type Keyed } from "./merge_patch.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
@@ -25,7 +25,6 @@ import { commandProblem, expanded } from "./shorthand.ts";
 import type { Webhook } from "./webhook.ts";
 
 type Path = readonly PropertyKey[];
-type Keyed = Readonly<Record<string, unknown>>;
 
 /** An invalid configuration, with the path of the invalid part. */
 export class ConfigFieldError extends ProcsupError {

@@ -5,7 +5,7 @@ import * as z from "../npm/zod.ts";
 import { parseDuration } from "./duration.ts";
 import { messageOf } from "./errors.ts";
 import { FORMATS } from "./key_formats.ts";
-import { isMap } from "./merge_patch.ts";
+import { isMap, type Keyed } from "./merge_patch.ts";
 import {
   type Key,
   type KeyTable,
@@ -22,7 +22,6 @@ import { parseSignal } from "./signal.ts";
 import { parseSize } from "./size.ts";
 
 type Schema = z.ZodMiniType;
-type Keyed = Readonly<Record<string, unknown>>;
 
 function tableSchema(table: KeyTable): Schema {
   const shape = Object.entries(table).map(([key, row]) => [key, keySchema(row)] as const);

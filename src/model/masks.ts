@@ -1,13 +1,11 @@
 /** Masked values are never shown, and sending a mask back is refused. */
 
 import { ProcsupError } from "./errors.ts";
-import { isMap } from "./merge_patch.ts";
+import { isMap, type Keyed } from "./merge_patch.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 
 /** Shown in place of a masked value. */
 const MASK = "***";
-
-type Keyed = Readonly<Record<string, unknown>>;
 
 /** Returns a configuration in wire form with its masked values replaced. */
 export function masked(wire: Keyed): Keyed {

@@ -1,12 +1,13 @@
 /** JSON Merge Patch (RFC 7396), and helpers for maps. Pure. */
 
-type Json = Readonly<Record<string, unknown>>;
+/** A value that is a map, such as a configuration in wire form. */
+export type Keyed = Readonly<Record<string, unknown>>;
 
 /**
  * Applies a patch to a value: `null` removes a key, maps are merged, anything else (lists included)
  * replaces the old value.
  */
-export function mergePatch(value: Json, patch: Json): Record<string, unknown> {
+export function mergePatch(value: Keyed, patch: Keyed): Record<string, unknown> {
   const merged = new Map(Object.entries(value));
   for (const [key, change] of Object.entries(patch)) {
     if (change === null) merged.delete(key);
@@ -23,7 +24,7 @@ export function onlyGiven<T extends object>(
   return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-function mapOf(value: unknown): Json {
+function mapOf(value: unknown): Keyed {
   return isMap(value) ? value : {};
 }
 

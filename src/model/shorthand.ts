@@ -1,8 +1,7 @@
 /** Expands short forms of a configuration's keys. */
 
+import type { Keyed } from "./merge_patch.ts";
 import { commandOf } from "./shell_line.ts";
-
-type Keyed = Readonly<Record<string, unknown>>;
 
 /** Keys of the program; `command` replaces all of them. */
 const PROGRAM_KEYS = ["entrypoint", "script", "binary", "args"];
