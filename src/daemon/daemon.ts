@@ -137,18 +137,16 @@ function daemonContext(
   const settings = new Settings({ supervisor, web, webhooks, warn });
   const configs = new ConfigFiles(supervisor, paths.configs, settings);
   const context: ActionContext = {
-    ...{
-      supervisor,
-      paths,
-      token,
-      configs,
-      web,
-      webhooks,
-      journal,
-      history,
-      shutdownNotice,
-      endDaemon,
-    },
+    supervisor,
+    paths,
+    token,
+    configs,
+    web,
+    webhooks,
+    journal,
+    history,
+    shutdownNotice,
+    endDaemon,
   };
   return context;
 }

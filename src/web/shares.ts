@@ -8,13 +8,8 @@ export function placeToFree<T>(
   taken: Iterable<readonly [T, string]>,
   newcomer: string,
 ): T | undefined {
-  const counts = new Map<string, { count: number; readonly oldest: T }>();
-  for (const [place, account] of taken) {
-    const known = counts.get(account);
-    if (known === undefined) counts.set(account, { count: 1, oldest: place });
-    else known.count++;
-  }
-  const own = counts.get(newcomer)?.count ?? 0;
-  const [most] = [...counts.values()].sort((a, b) => b.count - a.count);
-  return most !== undefined && most.count > own + 1 ? most.oldest : undefined;
+  const places = Map.groupBy(taken, ([, account]) => account);
+  const own = places.get(newcomer)?.length ?? 0;
+  const [most] = [...places.values()].sort((a, b) => b.length - a.length);
+  return most !== undefined && most.length > own + 1 ? most[0]![0] : undefined;
 }
