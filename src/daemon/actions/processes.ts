@@ -8,14 +8,14 @@ import { ProcsupError } from "../../model/errors.ts";
 import { refuseMasks } from "../../model/masks.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { takenFromShell } from "../../process/environment.ts";
-import type { BULK_VERBS } from "../../protocol/verbs/bulk.ts";
+import type { BULK_VERBS, INSTANCE_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
 import type { Input, Output } from "../../protocol/verbs/types.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 
 export const PROCESS_ACTIONS: Handlers<
-  keyof typeof START_VERBS | keyof typeof BULK_VERBS | "scale" | "rolling_reload" | "reconfigure"
+  keyof typeof START_VERBS | keyof typeof BULK_VERBS | keyof typeof INSTANCE_VERBS
 > = {
   async add({ supervisor }, { config, start, wait }) {
     const outcomes = await supervisor.add(config, { start, wait });
