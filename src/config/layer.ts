@@ -28,6 +28,8 @@ export interface LayerContext {
   readonly problems: ProcsupError[];
   /** Receives values that contain variables. */
   readonly references?: Reference[];
+  /** Receives the places of paths that are absolute as written. */
+  readonly absolutePaths?: Path[];
 }
 
 /** A value that contains variables. */
@@ -99,6 +101,9 @@ function prepared(
     ? filledText(value, path, layer, context)
     : value;
   if (typeof text !== "string") return text;
+  if (["path", "entrypoint", "program"].includes(of.type) && isAbsolute(text)) {
+    context.absolutePaths?.push(path);
+  }
   if (of.type === "path") return resolve(folder, text);
   if (of.type === "entrypoint") return entryPath(folder, text);
   return of.type === "program" && text.includes("/") ? resolve(folder, text) : text;

@@ -11,7 +11,7 @@ import { startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
-import { isMap, type Place, placeIn, valueAt } from "./document.ts";
+import { isMap, type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { FileShape } from "./file_shape.ts";
 import {
   type Layer,
@@ -46,6 +46,8 @@ export interface LoadedProcess {
   readonly place: Place | undefined;
   /** Values that contain variables. */
   readonly references: readonly Reference[];
+  /** Places of paths that are absolute as written: they name the same file on every machine. */
+  readonly absolutePaths: readonly Path[];
 }
 
 export interface LoadedConfig {
@@ -113,24 +115,46 @@ function loadProcess(
 ): Loading | undefined {
   const layers = [...defaults, ...own];
   const { document, path } = own[0]!;
-  const references: Reference[] = [];
-  const merged = (from: readonly Layer[]) =>
-    from.map((layer) => preparedKeys(layer, { ...context, references })).reduce(mergeKeys, {});
-  const [common, keys] = [merged(defaults), merged(own)];
-  const usable = keys.cron === undefined ? common : jobDefaults(common);
-  const wire: Record<string, unknown> = {
-    cwd: dirname(document.file),
-    ...mergeKeys(usable, keys),
-    name,
+  const references: (Reference & { readonly layer: number })[] = [];
+  const absolutePaths: { readonly layer: number; readonly path: Path }[] = [];
+  const prepared = layers.map((layer, index) => {
+    const found = { references: [] as Reference[], absolutePaths: [] as Path[] };
+    const keys = preparedKeys(layer, { ...context, ...found });
+    references.push(...found.references.map((one) => ({ ...one, layer: index })));
+    absolutePaths.push(...found.absolutePaths.map((path) => ({ layer: index, path })));
+    return keys;
+  });
+  const merged = (all: readonly Keys[]) => {
+    const common = all.slice(0, defaults.length).reduce(mergeKeys, {});
+    const keys = all.slice(defaults.length).reduce(mergeKeys, {});
+    return mergeKeys(keys.cron === undefined ? common : jobDefaults(common), keys);
   };
+  const wire: Record<string, unknown> = { cwd: dirname(document.file), ...merged(prepared), name };
+  // The same merge over the numbers of the layers tells which layer each value comes from.
+  const origin = merged(prepared.map((keys, index) => numbered(keys, index) as Keys));
+  const isKept = ({ path, layer }: { readonly path: Path; readonly layer: number }) =>
+    valueAt(origin, path) === layer;
   try {
     const place = placeIn(document, path, "key");
-    return { loaded: { config: parseConfig(wire), wire, place, references }, layers };
+    const loaded = {
+      ...{ config: parseConfig(wire), wire, place, references: references.filter(isKept) },
+      absolutePaths: absolutePaths.filter(isKept).map(({ path }) => path),
+    };
+    return { loaded, layers };
   } catch (error) {
     const each = error instanceof ConfigFieldError ? error.each : [error];
     context.problems.push(...each.map((one) => located(one, name, layers)));
     return undefined;
   }
+}
+
+/** The keys with a number in place of each value. */
+function numbered(value: unknown, number: number): unknown {
+  if (value === null || value === undefined) return value;
+  if (Array.isArray(value)) return value.map((item) => numbered(item, number));
+  if (!isMap(value)) return number;
+  const entries = Object.entries(value).map(([key, inner]) => [key, numbered(inner, number)]);
+  return Object.fromEntries(entries);
 }
 
 /** An error of validation, with the place of the value. */

@@ -52,10 +52,19 @@ export function singleProcess(
   now: boolean,
 ): ProcessConfig {
   const [found] = resolved(name, processes.map(addressable));
-  const { cron, limits, ...config } =
-    processes.find(({ config }) => config.name === found!.name)!.config;
+  const { references, config: { cron, limits, ...config } } = processes.find(({ config }) =>
+    config.name === found!.name
+  )!;
   const { memoryBytes: _memory, cpuPercent: _cpu, pids: _pids, ...own } = limits;
-  const env = Object.entries(config.env).map(([key, value]) => [key, environment[key] ?? value]);
+  // `PATH: "bin:${PATH}"` already contains the value of the environment.
+  const extended = new Set(
+    references.filter(({ path: [key, name], variables }) =>
+      key === "env" && Object.hasOwn(variables, name!)
+    ).map(({ path: [, name] }) => name),
+  );
+  const env = Object.entries(config.env).map(([key, value]) =>
+    [key, extended.has(key) ? value : environment[key] ?? value] as const
+  );
   return {
     ...config,
     env: Object.fromEntries(env),

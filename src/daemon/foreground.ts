@@ -6,6 +6,7 @@ import { baseName } from "../model/name.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
+import { isSuccess } from "../model/transition_steps.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
@@ -241,8 +242,10 @@ function codeOf(
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-function exitCode({ lastExit, state }: ProcessInfo): number {
+/** A container engine knows only 0 as success. */
+function exitCode({ lastExit, state, config }: ProcessInfo): number {
   if (lastExit === null) return state === "errored" ? 1 : 0;
+  if (isSuccess(lastExit, config)) return 0;
   if (lastExit.signal !== null) return signalCode(lastExit.signal as SignalName);
   return lastExit.code ?? 1;
 }

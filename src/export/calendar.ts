@@ -1,4 +1,4 @@
-/** Converts cron expressions to calendar events of systemd and schedules of CronJobs. */
+/** Converts cron expressions to those of systemd, CronJobs and Nomad. */
 
 /** Lists, ranges, steps and names, but no L, W and #, which few cron parsers know. */
 const PART = "(\\*|(\\d+|[a-z]{3})(-(\\d+|[a-z]{3}))?)(/\\d+)?";
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function calendarEvents(schedule: string): string[] | undefined {
   const word = WORDS[schedule.trim().toLowerCase()];
   if (word !== undefined) return [word];
-  const fields = schedule.trim().replaceAll("?", "*").split(/\s+/);
+  const fields = fieldsOf(schedule);
   if (fields.length === 5) fields.unshift("0");
   if (fields.length !== 6 || !fields.every((field) => FIELD.test(field))) return undefined;
   const [second, minute, hour, day, month, weekday] = fields as [
@@ -44,11 +44,25 @@ export function calendarEvents(schedule: string): string[] | undefined {
 
 /** The five fields of a CronJob, which knows no weekday 7; undefined for L, W and #. */
 export function cronJobSchedule(schedule: string): string | undefined {
-  const fields = schedule.trim().replaceAll("?", "*").split(/\s+/);
-  if (fields.length === 1) return fields[0];
+  const fields = fieldsOf(schedule);
+  if (fields.length === 1) return fields[0]!.toLowerCase();
   if (!fields.every((field) => FIELD.test(field))) return undefined;
   const days = weekdays(fields.at(-1)!);
   return days && [...fields.slice(-5, -1), days].join(" ");
+}
+
+/** The schedule of a Nomad job: with six fields the last one would be the year, so it has seven. */
+export function nomadSchedule(schedule: string): string {
+  const fields = fieldsOf(schedule);
+  if (fields.length === 1) return fields[0]!.toLowerCase().replace("@midnight", "@daily");
+  const day = fields.at(-1)!;
+  const all = [...fields.slice(0, -1), weekdays(day) ?? day];
+  return [...all, ...(all.length === 6 ? ["*"] : [])].join(" ");
+}
+
+/** The fields of an expression; a nickname is one. */
+function fieldsOf(schedule: string): string[] {
+  return schedule.trim().replaceAll("?", "*").split(/\s+/);
 }
 
 /** `1-5/2,8` → `1..5/2,8`; `*` with a step starts at `least`. */

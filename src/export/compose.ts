@@ -92,7 +92,7 @@ function common(stack: Stack, app: App): Keys {
   const environment = Object.fromEntries([...plain, ...needed]);
   return {
     image: stack.image,
-    command: runWords(app, stack.file, "inside").map(literal),
+    command: runWords(stack, app, "inside").map(literal),
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(names.length > 0 && { secrets: names }),
     ...(cron === undefined && { healthcheck: healthcheck(app) }),
@@ -135,7 +135,7 @@ function resources({ config }: App, pids: number | undefined): Keys {
   const { memoryBytes, cpuPercent } = config.limits;
   const limits = {
     ...(memoryBytes === undefined ? {} : { memory: `${memoryBytes}b` }),
-    ...(cpuPercent === undefined ? {} : { cpus: String(cpuPercent / 100) }),
+    ...(cpuPercent === undefined ? {} : { cpus: String(Math.round(cpuPercent * 10) / 1000) }),
     ...(pids === undefined ? {} : { pids }),
   };
   return Object.keys(limits).length === 0 ? {} : { resources: { limits } };

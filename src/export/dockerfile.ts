@@ -3,7 +3,7 @@
 import { singleQuoted } from "../model/shell_line.ts";
 import { basename } from "../npm/path.js";
 import { commandLine } from "../runtimes/command_line.ts";
-import { APP_FOLDER, type Stack } from "./stack.ts";
+import { APP_FOLDER, fileWords, PROGRAM, type Stack } from "./stack.ts";
 
 /** A runtime in an image. */
 interface Layer {
@@ -113,7 +113,7 @@ export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
     ...runtimes.flatMap((name) => installed(name, has)),
     "",
     "FROM runtime",
-    "COPY --from=procsup /usr/local/bin/procsup /usr/local/bin/procsup",
+    `COPY --from=procsup ${PROGRAM} ${PROGRAM}`,
     "ENV PROCSUP_CACHE=/var/cache/procsup",
     'RUN procsup version && chmod -R a+rX,go-w "$PROCSUP_CACHE"',
     ...["python", "ruby", "php"].some((name) => runtimes.includes(name))
@@ -122,8 +122,8 @@ export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
     `COPY --from=build ${APP_FOLDER} ${APP_FOLDER}`,
     `WORKDIR ${APP_FOLDER}`,
     ...(needsRoot ? [] : ["USER 65534:65534"]),
-    'ENTRYPOINT ["procsup"]',
-    `CMD ${JSON.stringify(["run", stack.file])}`,
+    `ENTRYPOINT ["${PROGRAM}"]`,
+    `CMD ${JSON.stringify(["run", ...fileWords(stack)])}`,
     "",
   ].join("\n");
 }

@@ -7,6 +7,7 @@ import {
   type App,
   PROBE_SECONDS,
   PROBE_WORDS,
+  PROGRAM,
   REPLACE_SECONDS,
   runWords,
   type Stack,
@@ -172,6 +173,8 @@ function pod(stack: Stack, app: App, restartPolicy: string): Manifest {
     metadata: { labels: labels(stack, app) },
     spec: {
       restartPolicy,
+      // Variables of Services, such as SHOP_API_PORT, could take the place of those of the file.
+      enableServiceLinks: false,
       terminationGracePeriodSeconds: app.graceSeconds,
       containers: [{
         ...container(stack, app),
@@ -198,8 +201,8 @@ function container(stack: Stack, app: App): Manifest {
   return {
     name: app.id,
     image: stack.image,
-    command: ["procsup"],
-    args: runWords(app, stack.file, "engine"),
+    command: [PROGRAM],
+    args: runWords(stack, app, "engine"),
     ...(Object.keys(app.plain).length > 0 &&
       { envFrom: [{ configMapRef: { name: configMapName(stack, app) } }] }),
     ...(env.length > 0 && { env }),

@@ -1,5 +1,6 @@
 /** Nomad jobs, as JSON for its API and `nomad job run -json`. */
 
+import { nomadSchedule } from "./calendar.ts";
 import {
   type App,
   PROBE_SECONDS,
@@ -35,7 +36,7 @@ export function nomadJob(stack: Stack, app: App): Keys {
         Periodic: {
           Enabled: cron.enabled && autostart,
           SpecType: "cron",
-          Spec: cron.schedule,
+          Spec: nomadSchedule(cron.schedule),
           ProhibitOverlap: true,
           ...(cron.timezone === undefined ? {} : { TimeZone: cron.timezone }),
         },
@@ -115,7 +116,7 @@ function task(stack: Stack, app: App): Keys {
     Driver: "docker",
     Config: {
       image: stack.image,
-      args: runWords(app, stack.file, "engine"),
+      args: runWords(stack, app, "engine"),
       ...(app.ports.length > 0 && { ports: app.ports.map((port) => `p${port}`) }),
       ...(pids === undefined ? {} : { pids_limit: pids }),
       ...(mounts.length > 0 && { mount: mounts }),

@@ -15,6 +15,12 @@ import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
 /** The folder of the configuration file, in the image. */
 export const APP_FOLDER = "/app";
 
+/** The executable in the image, by its path: `PATH` in `env` may lack its folder. */
+export const PROGRAM = "/usr/local/bin/procsup";
+
+/** Variables that every container has. */
+const IMAGE_VARIABLES = ["PATH", "HOME"];
+
 /** Exists in the container while the app is ready. Every engine probes this file. */
 const READY_FILE = "/tmp/procsup-ready";
 
@@ -62,6 +68,8 @@ export interface Stack {
   readonly file: string;
   readonly folder: string;
   readonly image: string;
+  /** Profile of the file, for the procsup in the containers too. */
+  readonly profile?: string;
   readonly apps: readonly App[];
   /** Exporters add their losses here. */
   readonly losses: Loss[];
@@ -72,6 +80,7 @@ export interface StackRequest {
   readonly loaded: LoadedConfig;
   readonly engine: Engine;
   readonly image?: string;
+  readonly profile?: string;
   /** Name of the stack. */
   readonly stack?: string;
 }
@@ -87,7 +96,7 @@ export function stackName(folder: string, given?: string): string {
 }
 
 /** Makes the stack. Throws `bad_request` if a needed value is not set, or names clash. */
-export function stackOf({ file, loaded, engine, image, stack }: StackRequest): Stack {
+export function stackOf({ file, loaded, engine, image, profile, stack }: StackRequest): Stack {
   const folder = dirname(file);
   const name = stackName(folder, stack);
   const apps = loaded.processes.map((process) => appOf(process, folder));
@@ -98,19 +107,30 @@ export function stackOf({ file, loaded, engine, image, stack }: StackRequest): S
     const text = "a daemon has them, and containers have no daemon";
     if (loaded.settings[key] !== undefined) losses.push({ key, text });
   }
-  return { name, file: basename(file), folder, image: image ?? `${name}:latest`, apps, losses };
+  return {
+    ...{ name, file: basename(file), folder, image: image ?? `${name}:latest`, apps, losses },
+    ...(profile !== undefined && { profile }),
+  };
 }
 
 /** The arguments of `procsup` that run an app in its container. */
 export function runWords(
+  stack: Stack,
   { name, config }: App,
-  file: string,
   clock: "engine" | "inside",
 ): string[] {
-  if (config.cron !== undefined) {
-    return ["run", "--single", name, ...(clock === "engine" ? ["--now"] : []), file];
-  }
-  return ["run", "--single", name, "--ready-file", READY_FILE, file];
+  const isNow = clock === "engine" && config.cron !== undefined;
+  return [
+    ...["run", "--single", name],
+    ...(isNow ? ["--now"] : []),
+    ...(config.cron === undefined ? ["--ready-file", READY_FILE] : []),
+    ...fileWords(stack),
+  ];
+}
+
+/** The arguments of `procsup run` that name the file and its profile. */
+export function fileWords({ file, profile }: Stack): string[] {
+  return [...(profile === undefined ? [] : [`--profile=${profile}`]), file];
 }
 
 /** The command of a probe. */
@@ -129,7 +149,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     // At most 63 characters with the stack name; names of CronJobs and Jobs get up to 11 more.
     id: label(name, cron === undefined && restartPolicy !== "never" ? 42 : 31),
     ...variablesOf(loaded),
-    files: Object.fromEntries(filesOf(config, folder)),
+    files: Object.fromEntries(filesOf(loaded, folder)),
     // Engines that publish no ports do not ask: they do not need the value of PORT.
     get ports() {
       return [...new Set([...shared, ...ownPort(loaded)])];
@@ -175,7 +195,7 @@ function refuseSameIds(apps: readonly App[]): void {
 /** Throws `bad_request` if two files have the same name on engines: one would be lost. */
 function refuseSameFiles(apps: readonly App[], folder: string): void {
   const known = new Map<string, string>();
-  for (const [id, { path }] of apps.flatMap(({ config }) => filesOf(config, folder))) {
+  for (const [id, { path }] of apps.flatMap(({ loaded }) => filesOf(loaded, folder))) {
     const other = known.get(id) ?? path;
     known.set(id, path);
     if (other === path) continue;
@@ -203,7 +223,7 @@ function variablesOf({ config, references }: LoadedProcess): Pick<App, "plain" |
   const variables: Record<string, boolean> = {};
   for (const { text } of references) {
     for (const [, name, fallback] of text.matchAll(/\$\$|\$\{([^}:]+)(:-)?/g)) {
-      if (name !== undefined) {
+      if (name !== undefined && !IMAGE_VARIABLES.includes(name)) {
         variables[name] = (variables[name] ?? false) || fallback === undefined;
       }
     }
@@ -214,16 +234,28 @@ function variablesOf({ config, references }: LoadedProcess): Pick<App, "plain" |
   return { plain: Object.fromEntries(plain), variables };
 }
 
-function filesOf({ secrets, envFile }: ProcessConfig, folder: string): [string, SecretFile][] {
+/** A file is mounted where the app looks for it: an absolute path is the same in the container. */
+function filesOf({ config, wire, absolutePaths }: LoadedProcess, folder: string) {
+  const absolute = new Set(absolutePaths.map((path) => valueAt(wire, path)));
+  const { secrets, envFile } = config;
   const paths = [...envFile, ...Object.values(secrets).flatMap(({ file }) => file ?? [])];
-  return paths.map((path) => {
-    const inside = isWithin(path, folder) ? `${APP_FOLDER}/${relative(folder, path)}` : path;
+  return paths.map((path): [string, SecretFile] => {
+    const isMoved = isWithin(path, folder) && !absolute.has(path);
+    const inside = isMoved ? moved(path, folder) : path;
     return [label(inside), { path, inside }];
   });
 }
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Keys whose files are not in the image: the engine mounts them, or the app writes them. */
+const OUTSIDE_IMAGE = new Set(["env_file", "secrets", "log"]);
+
+/** The path in the image of a file of the folder. */
+function moved(path: string, folder: string): string {
+  return [APP_FOLDER, ...[relative(folder, path)].filter(Boolean)].join("/");
 }
 
 /** The keys of an app that have no counterpart and are not set to their defaults. */
@@ -236,6 +268,11 @@ function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[]
   const note = (key: string, text: string) => losses.push({ app: name, key, text });
   if (engine !== "systemd" && !isWithin(config.cwd, folder)) {
     note("cwd", `${config.cwd} is outside of the folder, and not in the image`);
+  }
+  for (const path of engine === "systemd" ? [] : loaded.absolutePaths) {
+    const [key, value] = [path.join("."), String(valueAt(wire, path))];
+    if (OUTSIDE_IMAGE.has(String(path[0])) || !isWithin(value, folder)) continue;
+    note(key, `${value} is ${moved(value, folder)} in the image: write it relative to the file`);
   }
   for (const address of parseSockets(config.sockets)) {
     if (engine === "systemd" || !isLocal(address)) continue;

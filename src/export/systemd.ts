@@ -255,11 +255,16 @@ function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[]
     ["LimitAS", limits.addressSpaceBytes],
     ["LimitFSIZE", limits.fileSizeBytes],
     ["MemoryMax", limits.memoryBytes ?? maxMemoryBytes],
-    ["CPUQuota", limits.cpuPercent === undefined ? undefined : `${limits.cpuPercent}%`],
+    ["CPUQuota", limits.cpuPercent === undefined ? undefined : `${tenths(limits.cpuPercent)}%`],
     ["TasksMax", limits.pids],
     // A dash in a slice name would make a nested slice.
     ["Slice", namespace === "default" ? undefined : `${namespace.replaceAll("-", "_")}.slice`],
   ]);
+}
+
+/** systemd refuses more than two decimals. */
+function tenths(percent: number): number {
+  return Math.round(percent * 10) / 10;
 }
 
 /** The settings that have a value. */

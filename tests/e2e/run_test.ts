@@ -380,6 +380,32 @@ run: { critical: [db] }
   assert(![...Deno.readDirSync(folder.path)].some(({ name }) => name === "ready"));
 });
 
+Deno.test("run --single keeps a value that extends a variable of its container", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/procsup.yaml`;
+  await Deno.writeTextFile(
+    file,
+    `processes:
+  api:
+    command: sh -c 'echo $OPTIONS $SIZE'
+    env: { OPTIONS: "\${OPTIONS} --more", SIZE: "\${OTHER:-small}" }
+`,
+  );
+  const { code, stdout } = await run(["run", "--single", "api", "--no-prefix", file], {
+    before: ["env", "OPTIONS=--one", "SIZE=large"],
+  });
+  assertEquals([code, stdout], [0, "--one --more large\n"]);
+});
+
+Deno.test("run ends with 0 after an exit code that success_exit_codes names", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/procsup.yaml`;
+  const app = { command: "sh -c 'exit 3'", success_exit_codes: [0, 3] };
+  await Deno.writeTextFile(file, JSON.stringify({ processes: { app } }));
+  assertEquals((await run(["run", file])).code, 0);
+  assertEquals((await run(["run", "--single", "app", file])).code, 0);
+});
+
 Deno.test("run --single --now runs a job at once, and ends with its exit code", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { parseSchedule } from "../../src/model/cron.ts";
 import { isUnitOf } from "../../src/export/backends/systemd.ts";
-import { calendarEvents, cronJobSchedule } from "../../src/export/calendar.ts";
+import { calendarEvents, cronJobSchedule, nomadSchedule } from "../../src/export/calendar.ts";
 import { EXPORTED_KEYS } from "../../src/export/engines.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { exportText, lacks, runs, sampleFiles, SAMPLES } from "./exporting.ts";
@@ -138,10 +138,23 @@ Deno.test("cronJobSchedule() names weekdays, and knows what a CronJob has no wor
       ["0 4 * * 7", "0 4 * * Sun"],
       ["30 0 4 * * 5-7/2", "0 4 * * Sun,Fri"],
       ["*/5 8-18 ? jan mon-fri", "*/5 8-18 * jan Mon,Tue,Wed,Thu,Fri"],
-      ["@daily", "@daily"],
+      ["@Daily", "@daily"],
       ["0 4 L * *", undefined],
       ["0 4 * * 5#2", undefined],
       ["0 4 15W * *", undefined],
     ] as const
   ) assertEquals(cronJobSchedule(schedule), expected, schedule);
+});
+
+Deno.test("nomadSchedule() keeps the meaning of the fields: Nomad takes a sixth for the year", () => {
+  for (
+    const [schedule, expected] of [
+      ["0 4 * * *", "0 4 * * *"],
+      ["*/10 * * * * *", "*/10 * * * * * *"],
+      ["30 0 4 ? * 5-7", "30 0 4 * * Sun,Fri,Sat *"],
+      ["@MIDNIGHT", "@daily"],
+      ["0 4 L * *", "0 4 L * *"],
+      ["0 4 * * 5#2", "0 4 * * 5#2"],
+    ] as const
+  ) assertEquals(nomadSchedule(schedule), expected, schedule);
 });

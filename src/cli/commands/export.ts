@@ -57,12 +57,17 @@ export async function exported(
     });
   }
   const { exportStack } = await import("../../export/export_stack.ts");
-  const { files, loaded } = await readSource(context, file === undefined ? [] : [file], true);
+  const { files, loaded, payload } = await readSource(
+    context,
+    file === undefined ? [] : [file],
+    true,
+  );
   const result = exportStack({
     to,
     file: files[0]!,
     loaded,
     image: flags.text("image"),
+    profile: payload.profile,
     base: flags.text("base"),
     ports: flags.text("ports") === "host" ? "host" : undefined,
     stack: flags.text("stack") ?? engine?.stack,

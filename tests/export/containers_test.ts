@@ -1,0 +1,97 @@
+/** What procsup in a container reads must be what was exported. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { loadConfig } from "../../src/config/load_config.ts";
+import { type Engine, ENGINES } from "../../src/export/engines.ts";
+import { exportStack } from "../../src/export/export_stack.ts";
+import { Files } from "../config/files.ts";
+import { exportedText, exportText } from "./exporting.ts";
+
+const CONTAINERS = ENGINES.filter((engine) => engine !== "systemd");
+
+/** Exports a file with its profile `prod`. */
+async function exportProfile(text: string, to: Engine | "dockerfile"): Promise<string> {
+  await using files = new Files({ "procsup.yaml": text });
+  const file = `${files.folder}/procsup.yaml`;
+  const profile = "prod";
+  const loaded = await loadConfig({ files: [file], env: {}, profile, assumeVariables: true });
+  return exportStack({ to, file, loaded, profile }).files.map((one) => one.text).join("\n");
+}
+
+const PROFILED = `
+processes:
+  api:
+    command: /bin/echo --port \${PORT:-80} one
+    env: { MODE: "\${MODE}", COLOR: "\${COLOR}" }
+profiles:
+  prod:
+    processes:
+      api: { command: /bin/echo --port 9000 two, env: { MODE: live } }
+`;
+
+Deno.test("a container reads the file with the profile that was exported", async () => {
+  for (const engine of [...CONTAINERS, "dockerfile"] as const) {
+    assertStringIncludes(await exportProfile(PROFILED, engine), "--profile=prod", engine);
+  }
+});
+
+Deno.test("a profile replaces references to variables, in exports too", async () => {
+  const unit = await exportProfile(PROFILED, "systemd");
+  assertStringIncludes(unit, "ExecStart=/bin/echo --port 9000 two\n");
+  assertStringIncludes(unit, 'Environment="MODE=live"');
+  assertStringIncludes(unit, "must set: COLOR\n");
+  const compose = await exportProfile(PROFILED, "compose");
+  assertStringIncludes(compose, "MODE: live");
+  assert(!compose.includes("PORT"), compose);
+});
+
+Deno.test("an engine is not asked for PATH and HOME, which every container has", async () => {
+  const app = 'command: /bin/echo, env: { PATH: "bin:${PATH}", CACHE: "${HOME}/c", A: "${B}" }';
+  for (const engine of CONTAINERS) {
+    const text = await exportedText(`processes: { api: { ${app} } }`, engine);
+    assert(!/\bPATH\b|\bHOME\b/.test(text), text);
+    assertStringIncludes(text, "B");
+  }
+});
+
+Deno.test("an image starts procsup by its path, whatever PATH the app has", async () => {
+  const text = 'processes: { api: { command: /bin/echo, env: { PATH: "/opt" } } }';
+  assertStringIncludes(await exportedText(text, "kubernetes"), '- "/usr/local/bin/procsup"\n');
+  const { files } = await exportText(text, "dockerfile");
+  assertStringIncludes(files[0]!.text, 'ENTRYPOINT ["/usr/local/bin/procsup"]');
+});
+
+Deno.test("Kubernetes sets no variables of its Services", async () => {
+  const text = await exportedText("processes: { api: { command: /bin/echo } }", "kubernetes");
+  assertStringIncludes(text, "enableServiceLinks: false");
+});
+
+Deno.test("a path of the folder that is absolute has no counterpart in an image", async () => {
+  await using files = new Files({ "app.env": "A=1", "api/x": "", "run.sh": "" });
+  const { folder } = files;
+  const api = `{ entrypoint: /bin/sh, args: [x], cwd: ${folder}/api, env_file: ${folder}/app.env }`;
+  const other = "{ entrypoint: ./run.sh, interpreter: /bin/sh, cwd: api, env_file: app.env }";
+  files.write("a.yaml", `processes: { api: ${api} }`);
+  files.write("b.yaml", `processes: { api: ${other} }`);
+  for (const to of ENGINES) {
+    const exported = async (name: string) => {
+      const loaded = await files.load([name]);
+      const { stack } = exportStack({ to, file: `${folder}/${name}`, loaded });
+      return {
+        lost: stack.losses.map(({ key }) => key),
+        mounted: Object.values(stack.apps[0]!.files).map(({ inside }) => inside),
+      };
+    };
+    const lost = to === "systemd" ? [] : ["cwd"];
+    assertEquals(await exported("a.yaml"), { lost, mounted: [`${folder}/app.env`] }, to);
+    assertEquals(await exported("b.yaml"), { lost: [], mounted: ["/app/app.env"] }, to);
+  }
+});
+
+Deno.test("a share of the processor has decimals that every engine accepts", async () => {
+  const text = "processes: { api: { command: /bin/echo, limits: { cpu_percent: 33.333 } } }";
+  assertStringIncludes(await exportedText(text, "compose"), 'cpus: "0.333"');
+  assertStringIncludes(await exportedText(text, "swarm"), 'cpus: "0.333"');
+  assertStringIncludes(await exportedText(text, "kubernetes"), 'cpu: "333m"');
+  assertStringIncludes(await exportedText(text, "systemd"), "CPUQuota=33.3%\n");
+});
