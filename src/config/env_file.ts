@@ -16,6 +16,19 @@ export function namesInEnvFile(path: string): readonly string[] | undefined {
   }
 }
 
+/** A variable that systemd reads in the same way. */
+const COMMON =
+  /^[ \t]*(\w+)[ \t]*=[ \t]*(?:'[^']*'|"[^"\\]*"|(?!["'])(?:(?!\s#)[^\n\\])*)[ \t]*$/gm;
+
+/** The names in a file whose values systemd reads differently; none if it cannot be read. */
+export function unlikeSystemd(path: string): readonly string[] {
+  const names = namesInEnvFile(path);
+  if (names === undefined || names.length === 0) return [];
+  const text = readForeignFile(path).replaceAll("\r\n", "\n");
+  const common = new Set([...text.matchAll(COMMON)].map(([, name]) => name));
+  return names.filter((name) => !common.has(name));
+}
+
 /**
  * Variables of a tool whose files win over them, without those that a file sets: in procsup `env`
  * wins over `env_file`. `unread` are the files that cannot be read now.

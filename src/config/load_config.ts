@@ -51,6 +51,8 @@ export interface LoadedProcess {
 }
 
 export interface LoadedConfig {
+  /** Every file that was read, with those that it extends. */
+  readonly files: readonly string[];
   readonly processes: readonly LoadedProcess[];
   /** Settings of the daemon. */
   readonly settings: LoadedSettings;
@@ -98,6 +100,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   throwProblems(distinct(problems));
   return {
     ...{ processes: processes.map(({ loaded }) => loaded), settings, run, notes },
+    files: files.map(({ file }) => file),
     variables: used,
   };
 }

@@ -86,7 +86,7 @@ function common(stack: Stack, app: App): Keys {
     target: literal(inside),
   }));
   const needed = Object.entries(app.variables).map(([name, needed]) =>
-    [name, needed ? `\${${name}:?}` : null] as const
+    [name, needed ? `\${${name}?}` : null] as const
   );
   const plain = Object.entries(app.plain).map(([name, value]) => [name, literal(value)] as const);
   const environment = Object.fromEntries([...plain, ...needed]);
@@ -151,13 +151,22 @@ function labelsOf({ config: { namespace, tags, labels } }: App): Record<string, 
   return Object.fromEntries(entries);
 }
 
-function dependencies(stack: Stack, { config: { dependsOn } }: App): Keys {
+function dependencies(stack: Stack, app: App): Keys {
   return Object.fromEntries(
-    Object.entries(dependsOn).map(([name, state]) => {
-      const app = stack.apps.find((app) => app.name === name)!;
+    Object.entries(app.config.dependsOn).map(([name, state]) => {
+      const other = stack.apps.find((app) => app.name === name)!;
+      const isJob = other.config.cron !== undefined;
+      const isEnd = state === "completed" || state === "completed_ok";
+      const text = isJob && isEnd
+        ? "compose does not run a job before its time"
+        : state === "completed"
+        ? "compose waits for its success"
+        : undefined;
+      if (text !== undefined) {
+        stack.losses.push({ app: app.name, key: "depends_on", text: `${name}: ${state}: ${text}` });
+      }
       // A job has no probe.
-      const condition = app.config.cron === undefined ? CONDITIONS[state] : "service_started";
-      return [app.id, { condition }];
+      return [other.id, { condition: isJob ? "service_started" : CONDITIONS[state] }];
     }),
   );
 }

@@ -14,6 +14,11 @@ type Keys = Readonly<Record<string, unknown>>;
 
 const NS_PER_SECOND = 1e9;
 
+/** Nomad refuses durations that are not whole nanoseconds. */
+function nanoseconds(ms: number): number {
+  return Math.round(ms * 1e6);
+}
+
 export function nomadJob(stack: Stack, app: App): Keys {
   const { cron, restartPolicy, instances, autostart, namespace, tags, labels } = app.config;
   const isBatch = cron !== undefined || restartPolicy === "never";
@@ -50,7 +55,10 @@ export function nomadJob(stack: Stack, app: App): Keys {
           Delay: 15 * NS_PER_SECOND,
           Mode: "fail",
         },
-        ...(isBatch ? {} : { Update: update(app) }),
+        // By default Nomad runs a failed batch job once more.
+        ...(isBatch
+          ? { ReschedulePolicy: { Attempts: 0, Unlimited: false } }
+          : { Update: update(app) }),
         ...network(app),
         ...(isBatch ? {} : { Services: [service(stack, app)] }),
         Tasks: [task(stack, app)],
@@ -61,14 +69,14 @@ export function nomadJob(stack: Stack, app: App): Keys {
 
 function update({ config }: App): Keys {
   const { overlap, minUptimeMs, listenTimeoutMs, instances } = config;
-  const deadline = listenTimeoutMs / 1000 + REPLACE_SECONDS;
+  const deadlineMs = listenTimeoutMs + REPLACE_SECONDS * 1000;
   return {
     MaxParallel: 1,
     ...(overlap ? { Canary: instances, AutoPromote: true } : {}),
     HealthCheck: "checks",
-    MinHealthyTime: minUptimeMs * 1e6,
-    HealthyDeadline: deadline * NS_PER_SECOND,
-    ProgressDeadline: 2 * deadline * NS_PER_SECOND,
+    MinHealthyTime: nanoseconds(minUptimeMs),
+    HealthyDeadline: nanoseconds(deadlineMs),
+    ProgressDeadline: nanoseconds(2 * deadlineMs),
     AutoRevert: true,
   };
 }
@@ -96,7 +104,7 @@ function service(stack: Stack, app: App): Keys {
       Timeout: PROBE_SECONDS * NS_PER_SECOND,
       CheckRestart: {
         Limit: REPLACE_SECONDS / PROBE_SECONDS,
-        Grace: app.config.listenTimeoutMs * 1e6,
+        Grace: nanoseconds(app.config.listenTimeoutMs),
       },
     }],
   };

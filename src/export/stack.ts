@@ -103,6 +103,10 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
   refuseSameIds(apps);
   if (engine !== "systemd") refuseSameFiles(apps, folder);
   const losses = apps.flatMap((app) => lossesOf(app, engine, folder));
+  for (const path of engine === "systemd" ? [] : loaded.files) {
+    if (isWithin(path, folder)) continue;
+    losses.push({ key: "extends", text: `${path} is outside of the folder, and not in the image` });
+  }
   for (const key of ["web", "webhooks"] as const) {
     const text = "a daemon has them, and containers have no daemon";
     if (loaded.settings[key] !== undefined) losses.push({ key, text });

@@ -1,7 +1,7 @@
 /** systemd units that run the apps without procsup: services, timers, sockets, and one target. */
 
 import { valueAt } from "../config/document.ts";
-import { namesInEnvFile } from "../config/env_file.ts";
+import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { holdsSecret } from "../model/looks_secret.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
@@ -66,7 +66,6 @@ function service(stack: Stack, app: App): UnitFile {
   const { config } = app;
   const advice: string[] = [];
   const environment = environmentFile(stack, app, advice);
-  const isJob = config.cron !== undefined || config.restartPolicy === "never";
   return {
     path: `${unitName(stack.name, app.id)}${config.instances > 1 ? "@" : ""}.service`,
     app: app.name,
@@ -82,8 +81,8 @@ function service(stack: Stack, app: App): UnitFile {
         ["StartLimitBurst", config.maxRestarts + 1],
       ],
       Service: [
-        ["Type", isJob ? "oneshot" : "exec"],
-        ...(isJob ? [["TimeoutStartSec", timeLimit(config)] as const] : []),
+        ["Type", isJob(config) ? "oneshot" : "exec"],
+        ...startLimit(config),
         ...program(stack, app),
         ...environment,
         ...hooks(stack, app),
@@ -102,8 +101,26 @@ function install({ name }: Stack): Setting[] {
   return [["WantedBy", `${name}.target`]];
 }
 
-function timeLimit({ cron }: ProcessConfig): string {
-  return cron?.timeoutMs === undefined ? "infinity" : seconds(cron.timeoutMs);
+/** True for an app that ends by itself: systemd waits for its end. */
+function isJob({ cron, restartPolicy }: ProcessConfig): boolean {
+  return cron !== undefined || restartPolicy === "never";
+}
+
+/** A job has its time limit; for other apps, systemd applies the limit to each hook of the start. */
+function startLimit(config: ProcessConfig): Setting[] {
+  const { cron, hooks: { preStart, postStart } } = config;
+  const hookMs = [preStart, postStart].flatMap((hook) => hook?.timeoutMs ?? []);
+  if (!isJob(config)) {
+    return hookMs.length === 0 ? [] : [["TimeoutStartSec", seconds(Math.max(...hookMs, 1))]];
+  }
+  const limitMs = cron?.timeoutMs;
+  return [["TimeoutStartSec", limitMs === undefined ? "infinity" : seconds(limitMs)]];
+}
+
+/** The grace before SIGKILL. It is also the limit of each hook of the stop. */
+function stopLimit({ stopTimeoutMs, hooks: { preStop, postStop } }: ProcessConfig): string {
+  const hookMs = [preStop, postStop].flatMap((hook) => hook?.timeoutMs ?? []);
+  return seconds(Math.max(stopTimeoutMs, ...hookMs, 1));
 }
 
 function program(stack: Stack, app: App): Setting[] {
@@ -168,6 +185,13 @@ function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
     const text = "a file of env_file sets it, or cannot be read here: systemd lets the file win";
     stack.losses.push({ app: app.name, key: `env.${name}`, text });
   }
+  for (const file of envFile) {
+    const unlike = unlikeSystemd(file);
+    if (unlike.length === 0) continue;
+    const text = `systemd reads ${unlike.join(", ")} of ${file} differently: ` +
+      "it has no export, no comment after a value, no escapes, and only letters, digits and _ in names";
+    stack.losses.push({ app: app.name, key: "env_file", text });
+  }
   const path = `/etc/${stack.name}/${app.id}.env`;
   if (names.size > 0) advice.push(`${path}, mode 600, must set: ${[...names].join(", ")}`);
   return [
@@ -230,7 +254,7 @@ function ending(config: ProcessConfig): Setting[] {
     ["KillSignal", stopSignal],
     // Only the app gets the stop signal. The rest of its process tree is killed afterwards.
     ["KillMode", "mixed"],
-    ["TimeoutStopSec", seconds(Math.max(config.stopTimeoutMs, 1))],
+    ["TimeoutStopSec", stopLimit(config)],
     ...(reloadSignal === undefined
       ? []
       : [["ExecReload", `/bin/kill -${reloadSignal.replace(/^SIG/, "")} $MAINPID`] as const]),
@@ -328,11 +352,14 @@ function timer(stack: Stack, app: App): UnitFile[] {
 function dependencies(stack: Stack, app: App): Setting[] {
   return Object.entries(app.config.dependsOn).flatMap(([name, state]) => {
     const other = stack.apps.find((one) => one.name === name)!;
-    if (state === "ready" || state === "healthy") {
-      const text = `${name}: ${state}: systemd waits for its start alone`;
-      const { waitReady, readyLog, readyDelayMs, healthCheck } = other.config;
-      const isProbed = waitReady || [readyLog, readyDelayMs, healthCheck].some(Boolean);
-      if (isProbed) stack.losses.push({ app: app.name, key: "depends_on", text });
+    const { waitReady, readyLog, readyDelayMs, healthCheck } = other.config;
+    const isEnd = state === "completed" || state === "completed_ok";
+    const isProbed = waitReady || [readyLog, readyDelayMs, healthCheck].some(Boolean);
+    const isDifferent = isJob(other.config) ? !isEnd : isEnd || (state !== "started" && isProbed);
+    if (isDifferent) {
+      const what = isJob(other.config) ? "its end" : "its start alone";
+      const text = `${name}: ${state}: systemd waits for ${what}`;
+      stack.losses.push({ app: app.name, key: "depends_on", text });
     }
     const verb = state === "completed" ? "Wants" : "Requires";
     return serviceNames(stack, other).flatMap((unit) => [[verb, unit], ["After", unit]] as const);

@@ -95,3 +95,46 @@ Deno.test("a share of the processor has decimals that every engine accepts", asy
   assertStringIncludes(await exportedText(text, "kubernetes"), 'cpu: "333m"');
   assertStringIncludes(await exportedText(text, "systemd"), "CPUQuota=33.3%\n");
 });
+
+Deno.test("an extended file outside of the folder is named: it is not in the image", async () => {
+  await using files = new Files({
+    "base.yaml": "defaults: { env: { A: b } }",
+    "app/procsup.yaml": "{ extends: ../base.yaml, processes: { api: { entrypoint: sleep } } }",
+  });
+  const loaded = await files.load(["app/procsup.yaml"]);
+  for (const to of ENGINES) {
+    const { stack } = exportStack({ to, file: `${files.folder}/app/procsup.yaml`, loaded });
+    const lost = stack.losses.map(({ key }) => key);
+    assertEquals(lost, to === "systemd" ? [] : ["extends"], to);
+  }
+});
+
+Deno.test("compose accepts an empty variable, and tells what it does not wait for", async () => {
+  const app = { command: "/bin/echo", env: { A: "${A}" } };
+  const processes = {
+    app: { ...app, depends_on: { once: "completed", job: "completed_ok" } },
+    once: { command: "/bin/echo" },
+    job: { command: "/bin/echo", cron: "@daily" },
+  };
+  const { files, stack } = await exportText(JSON.stringify({ processes }), "compose");
+  assertStringIncludes(files[0]!.text, 'A: "${A?}"');
+  assertEquals(stack.losses.map(({ text }) => text), [
+    "once: completed: compose waits for its success",
+    "job: completed_ok: compose does not run a job before its time",
+  ]);
+});
+
+Deno.test("Nomad runs a failed job only once, and gets whole nanoseconds", async () => {
+  const job = await exportText(
+    "processes: { job: { command: /bin/echo, restart_policy: never } }",
+    "nomad",
+  );
+  const group = (text: string) => JSON.parse(text).Job.TaskGroups[0];
+  assertEquals(group(job.files[0]!.text).ReschedulePolicy, { Attempts: 0, Unlimited: false });
+  const app = await exportText(
+    "processes: { app: { command: /bin/echo, listen_timeout: 8002ms } }",
+    "nomad",
+  );
+  const { HealthyDeadline, ProgressDeadline } = group(app.files[0]!.text).Update;
+  assertEquals([HealthyDeadline, ProgressDeadline], [128_002_000_000, 256_004_000_000]);
+});

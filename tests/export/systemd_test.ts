@@ -1,4 +1,4 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parseSchedule } from "../../src/model/cron.ts";
 import { isUnitOf } from "../../src/export/backends/systemd.ts";
 import { calendarEvents, cronJobSchedule, nomadSchedule } from "../../src/export/calendar.ts";
@@ -157,4 +157,41 @@ Deno.test("nomadSchedule() keeps the meaning of the fields: Nomad takes a sixth 
       ["0 4 * * 5#2", "0 4 * * 5#2"],
     ] as const
   ) assertEquals(nomadSchedule(schedule), expected, schedule);
+});
+
+Deno.test("a unit does not cut off a hook within its time limit", async () => {
+  const hooks = { pre_start: { command: "true", timeout: "5m" }, pre_stop: "true" };
+  const text = JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", hooks } } });
+  const { files: [unit] } = await exportText(text, "systemd");
+  assertStringIncludes(unit!.text, "TimeoutStartSec=300s\n");
+  assertStringIncludes(unit!.text, "TimeoutStopSec=30s\n");
+});
+
+Deno.test("a unit tells where systemd waits for something else than depends_on says", async () => {
+  const other = { command: "/bin/sh run.sh" };
+  const lost = async (state: string, keys: object) => {
+    const app = { ...other, depends_on: { other: state } };
+    const text = JSON.stringify({ processes: { app, other: { ...other, ...keys } } });
+    return (await exportText(text, "systemd")).stack.losses.map(({ text }) => text);
+  };
+  const never = { restart_policy: "never" };
+  assertEquals(await lost("completed", {}), [
+    "other: completed: systemd waits for its start alone",
+  ]);
+  assertEquals(await lost("completed_ok", never), []);
+  assertEquals(await lost("started", never), ["other: started: systemd waits for its end"]);
+  assertEquals(await lost("started", {}), []);
+  assertEquals(await lost("ready", {}), []);
+});
+
+Deno.test("a unit tells the variables of a file that systemd reads differently", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/app.env`;
+  const same = "A=1 2\n# no\n\nB = 'x # y'\r\nC=\"two\nlines\"\nD=a#b$c\nE=\n";
+  Deno.writeTextFileSync(file, `${same}export F=1\nG=1 # one\nH="a\\nb"\nI=a\\b\nJ.k=1\n`);
+  const app = { command: "/bin/sh run.sh", env_file: file };
+  const { stack } = await exportText(JSON.stringify({ processes: { app } }), "systemd");
+  const [loss, ...others] = stack.losses;
+  assertEquals([loss!.key, others], ["env_file", []]);
+  assertStringIncludes(loss!.text, "systemd reads F, G, H, I, J.k of");
 });
