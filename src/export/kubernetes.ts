@@ -18,6 +18,9 @@ type Manifest = Readonly<Record<string, unknown>>;
 /** Valid names of annotations, with or without a prefix. */
 const ANNOTATION = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 
+/** Valid values of labels. */
+const LABEL_VALUE = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+
 /** Value of the managed-by label of all exported objects. */
 export const MANAGED_BY = "procsup";
 
@@ -79,14 +82,22 @@ function metadata(stack: Stack, app: App) {
     name: `${stack.name}-${app.id}`,
     labels: {
       ...labels(stack, app),
-      ...(namespace === "default" ? {} : { "app.kubernetes.io/part-of": namespace }),
+      ...(isGroup(namespace) && { "app.kubernetes.io/part-of": namespace }),
     },
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   };
 }
 
+/** True if a namespace becomes a label. */
+function isGroup(namespace: string): boolean {
+  return namespace !== "default" && LABEL_VALUE.test(namespace);
+}
+
 function workload(stack: Stack, app: App): Manifest {
-  const { cron, restartPolicy, instances, autostart, overlap } = app.config;
+  const { cron, restartPolicy, instances, autostart, overlap, namespace } = app.config;
+  if (namespace !== "default" && !isGroup(namespace)) {
+    stack.losses.push({ app: app.name, key: "namespace", text: "no value of a label" });
+  }
   for (const key of Object.keys(app.config.labels).filter((key) => !ANNOTATION.test(key))) {
     stack.losses.push({ app: app.name, key: `labels.${key}`, text: "no name of an annotation" });
   }

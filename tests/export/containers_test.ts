@@ -138,3 +138,12 @@ Deno.test("Nomad runs a failed job only once, and gets whole nanoseconds", async
   const { HealthyDeadline, ProgressDeadline } = group(app.files[0]!.text).Update;
   assertEquals([HealthyDeadline, ProgressDeadline], [128_002_000_000, 256_004_000_000]);
 });
+
+Deno.test("a namespace that is no value of a label is named, and left out", async () => {
+  for (const [namespace, isLost] of [["front-", true], ["front", false]] as const) {
+    const text = `processes: { api: { command: /bin/echo, namespace: ${namespace} } }`;
+    const { files, stack } = await exportText(text, "kubernetes");
+    assertEquals(stack.losses.map(({ key }) => key), isLost ? ["namespace"] : []);
+    assertEquals(files[0]!.text.includes("part-of"), !isLost);
+  }
+});
