@@ -31,8 +31,10 @@ export interface LoadRequest {
   readonly content?: { readonly file: string; readonly text: string };
   /** Absolute paths; later files override earlier ones. */
   readonly files: readonly string[];
-  /** Variables for `${…}`; they override the `.env` beside a file. */
+  /** The environment of files that are programs. */
   readonly env: Readonly<Record<string, string>>;
+  /** Variables for `${…}`; they override the `.env` beside a file. Default: `env`. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly profile?: string;
   /** Whether to accept unset variables, because another machine sets them. */
   readonly assumeVariables?: boolean;
@@ -59,6 +61,8 @@ export interface LoadedConfig {
   readonly run: RunSettings;
   /** Variables of the environment that were used in `${…}`. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Variables in `${…}` that the environment does not have. */
+  readonly unset: readonly string[];
   /** Parts of another tool's file that procsup does not support. */
   readonly notes: readonly Note[];
 }
@@ -80,7 +84,10 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   }
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
-  const { lookup, used } = variablesOf({ env: request.env, folders: [...folders] });
+  const { lookup, used, unset } = variablesOf({
+    env: request.variables ?? request.env,
+    folders: [...folders],
+  });
   // A number is valid for every key.
   const context = { lookup, problems, ...(request.assumeVariables ? { assumed: "1" } : {}) };
   const defaults = parts.flatMap((part) => part.defaults);
@@ -101,7 +108,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   return {
     ...{ processes: processes.map(({ loaded }) => loaded), settings, run, notes },
     files: files.map(({ file }) => file),
-    variables: used,
+    ...{ variables: used, unset: [...unset] },
   };
 }
 
@@ -317,18 +324,22 @@ export interface Variables {
   readonly lookup: Lookup;
   /** Variables of the environment that were used. Those of `.env` files can be read again. */
   readonly used: Readonly<Record<string, string>>;
+  /** Variables that were looked up, and are not in the environment. */
+  readonly unset: ReadonlySet<string>;
 }
 
 /** Looks up variables. A `.env` file is read only when needed. */
 function variablesOf({ env, folders }: VariableSources): Variables {
   const used: Record<string, string> = {};
+  const unset = new Set<string>();
   let fromFiles: Record<string, string> | undefined;
   const lookup = (name: string) => {
     if (Object.hasOwn(env, name)) return used[name] = env[name]!;
+    unset.add(name);
     fromFiles ??= Object.assign({}, ...folders.map(dotenvIn));
     return Object.hasOwn(fromFiles!, name) ? fromFiles![name] : undefined;
   };
-  return { lookup, used };
+  return { lookup, used, unset };
 }
 
 function dotenvIn(folder: string): Record<string, string> {

@@ -117,7 +117,8 @@ export class ConfigFiles {
     }
     const failed = await settings.carryOut();
     const { outcomes, errors } = await apply(this.#supervisor, plan, request);
-    this.#remember({ ...applied, variables: loaded.variables }, plan, wanted, request);
+    const { variables, unset } = loaded;
+    this.#remember({ ...applied, variables, unset }, plan, wanted, request);
     return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
   }
 
@@ -134,6 +135,7 @@ export class ConfigFiles {
     const loaded = await loadConfig({
       ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
       env: { ...Deno.env.toObject(), ...applied.variables },
+      variables: variablesOf(request, applied),
       inline: request.inline,
       profile: applied.profile,
       assumeVariables: purpose === "remove",
@@ -244,6 +246,20 @@ export class ConfigFiles {
       writeMemory(this.#path, { last: whole, origins, settings });
     });
   }
+}
+
+/**
+ * The values for `${…}`: those of the command that applies the files, if they were sent. In a reload
+ * the daemon's own environment stands only for variables that are new in the files.
+ */
+function variablesOf(
+  { files, inline, content, variables }: ConfigRequest,
+  applied: Applied,
+): Readonly<Record<string, string>> {
+  if (variables !== undefined && (files ?? inline ?? content) !== undefined) return variables;
+  const environment = Deno.env.toObject();
+  for (const name of applied.unset ?? []) delete environment[name];
+  return { ...environment, ...applied.variables };
 }
 
 function refuseTaken(name: string, why: string): never {

@@ -19,6 +19,8 @@ export interface Applied {
   readonly profile?: string;
   /** Values of `${…}` at that time: the daemon's environment differs from that of its client. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Variables of `${…}` that were not set at that time. The daemon's environment may have them. */
+  readonly unset?: readonly string[];
 }
 
 export interface ConfigMemory {

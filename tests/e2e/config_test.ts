@@ -3,7 +3,8 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
-import { cli, TestDaemon } from "../support/procsup.ts";
+import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -249,3 +250,29 @@ function argvOf(pid: string): string {
     return "";
   }
 }
+
+Deno.test("the daemon's own environment is not that of the command that applies a file", async () => {
+  await using temp = tempHome();
+  const file = `${temp.path}/procsup.yaml`;
+  const app = (size: string) => `  ${size}: { command: "sleep \${${size}:-100}" }\n`;
+  Deno.writeTextFileSync(file, `processes:\n${app("SIZE")}`);
+  const run = (env: Record<string, string>, ...args: string[]) => cliIn(temp.path, env, ...args);
+  try {
+    assertEquals((await run({ SIZE: "101", OTHER: "301" }, "up", file)).code, 0);
+    const client = new DaemonClient(temp.path);
+    const args = async () =>
+      (await client.call("list")).map(({ config }) => String(config.args)).join();
+    assertEquals(await args(), "101");
+    assertEquals((await run({}, "config", "apply", file)).code, 0);
+    assertEquals(await args(), "100");
+    Deno.writeTextFileSync(`${temp.path}/.env`, "SIZE=102\n");
+    assertEquals((await run({}, "config", "reload")).code, 0);
+    assertEquals(await args(), "102");
+    // A reload has no environment of its own for what is new in the file.
+    Deno.writeTextFileSync(file, `processes:\n${app("SIZE")}${app("OTHER")}`);
+    assertEquals((await run({}, "config", "reload")).code, 0);
+    assertEquals(await args(), "102,301");
+  } finally {
+    await run({}, "shutdown", "--yes");
+  }
+});

@@ -22,7 +22,7 @@ const selection = {
   profile: about(z.optional(text), "Profile of the files"),
   variables: about(
     z.optional(z.record(z.string(), z.string())),
-    "Values for `${…}`, before those of the daemon's own environment",
+    "Values for `${…}`, in place of those of the daemon's own environment",
   ),
 };
 
