@@ -1,4 +1,4 @@
-/** Cases 34 to 42 of the test plan: what hostile and broken clients do to a running daemon. */
+/** Hostile and broken clients against a running daemon. */
 
 import { pathsIn } from "../../src/platform/paths.ts";
 import { assert, assertEquals } from "@std/assert";

@@ -1,4 +1,4 @@
-/** Cases 25 to 27 of the test plan: huge, odd and hostile text of logs. */
+/** Huge, odd and hostile text in logs. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { programLine, TestDaemon } from "../support/procsup.ts";

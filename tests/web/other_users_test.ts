@@ -1,4 +1,4 @@
-/** Cases 43 and 44 of the test plan: what other users of the machine can find out, or prepare. */
+/** What other users of the machine can find out or prepare. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { pathsIn } from "../../src/platform/paths.ts";

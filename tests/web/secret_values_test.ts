@@ -1,4 +1,4 @@
-/** Case 45 of the test plan: a value of an environment is told by nothing that anybody can ask. */
+/** No surface shows the value of an environment variable. */
 
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { walkSync } from "@std/fs/walk";

@@ -1,4 +1,4 @@
-/** Cases 37 and 38 of the test plan: WebSockets that do not read, and those that break the rules. */
+/** WebSockets that do not read, or that break the protocol. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
