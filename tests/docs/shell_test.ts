@@ -201,7 +201,7 @@ async function prepare(
   block: Example,
   yaml: string,
 ): Promise<string> {
-  if (!await daemon.answers()) await daemon.run();
+  await daemon.revive();
   await Deno.writeTextFile(`${folder.path}/procsup.yaml`, yaml);
   await daemon.client.call("delete", "all");
   const names = Object.keys((parse(yaml) as { processes: object }).processes);

@@ -223,7 +223,7 @@ async function configurations(host: ProcessHost): Promise<void> {
       web: { command, dependsOn: ["db"], env: { B: "$A ${A} $$" } },
       db: { command },
     },
-  });
+  }, { wait: true });
   assertEquals([db.state, web.state], ["running", "running"]);
   assertEquals(Object.keys(web.info.config.env).sort(), ["A", "B"]);
   const shown = await host.run({ command: "sh -c 'echo \"$B\"'", env: { B: "$A ${A} $$" } });
@@ -244,7 +244,7 @@ async function configurations(host: ProcessHost): Promise<void> {
     command,
     dependsOn: ["db"],
     env: { A: "1", B: "$A ${A} $$" },
-  });
+  }, { wait: true });
   assertEquals(up.state, "running");
   // Nothing is touched when any entry is wrong.
   const wrong = { processes: { new: { command }, bad: { command, instances: -1 } } };

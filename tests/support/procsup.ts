@@ -28,6 +28,9 @@ function daemonWords(): readonly string[] {
   return fixedWords({ standalone: false, mainModule: MAIN, execPath, executable: undefined });
 }
 
+/** On a busy machine a daemon takes seconds to start, or to answer. */
+const DAEMON_WAIT_MS = 60_000;
+
 /** The result of a command. */
 export interface CliResult {
   readonly code: number;
@@ -62,6 +65,7 @@ export class TestDaemon implements AsyncDisposable {
   readonly client: DaemonClient;
   readonly #temp: AsyncDisposable;
   #process: Deno.ChildProcess | undefined;
+  #ended: Deno.CommandStatus | undefined;
 
   private constructor(temp: AsyncDisposable & { path: string }) {
     this.#temp = temp;
@@ -91,16 +95,28 @@ export class TestDaemon implements AsyncDisposable {
       stdout: "null",
       stderr: "inherit",
     });
-    const process = this.#process = command.spawn();
-    let ended: Deno.CommandStatus | undefined;
-    void process.status.then((status) => ended = status);
-    await waitFor(async () => ended !== undefined || await this.answers(), {
+    this.#ended = undefined;
+    this.#process = command.spawn();
+    void this.#process.status.then((status) => this.#ended = status);
+    await waitFor(async () => this.#ended !== undefined || await this.answers(), {
       what: "the daemon to answer",
+      timeoutMs: DAEMON_WAIT_MS,
     });
-    if (ended === undefined) return;
+    if (this.#ended === undefined) return;
     throw new Error(
-      `The daemon of ${this.home} ended before it answered: ${JSON.stringify(ended)}`,
+      `The daemon of ${this.home} ended before it answered: ${JSON.stringify(this.#ended)}`,
     );
+  }
+
+  /** Starts a daemon in this home if there is none. */
+  async revive(): Promise<void> {
+    // A daemon that is too busy to answer is still there. A second one would take its place when it
+    // ends, and run forever.
+    await waitFor(async () => this.#ended !== undefined || await this.answers(), {
+      what: "the daemon to answer or to end",
+      timeoutMs: DAEMON_WAIT_MS,
+    });
+    if (this.#ended !== undefined && !await this.answers()) await this.run();
   }
 
   /** Whether it answers. */
@@ -143,7 +159,7 @@ export class TestDaemon implements AsyncDisposable {
 
   /** Stops every process and the daemon, and removes the home. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!await this.answers()) await this.run();
+    await this.revive();
     await this.client.call("shutdown");
     await this.#process!.status;
     await this.#temp[Symbol.asyncDispose]();
