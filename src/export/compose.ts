@@ -2,11 +2,15 @@
 
 import {
   type App,
+  lose,
+  notes,
   PROBE_SECONDS,
   PROBE_WORDS,
   REPLACE_SECONDS,
+  RESTART,
   runWords,
   type Stack,
+  unlessEmpty,
 } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
@@ -25,49 +29,45 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 /** The file for docker compose. */
 export function composeFile(stack: Stack): Keys {
   const services = stack.apps.map((app) => {
-    const { instances, restartPolicy, dependsOn, limits: { pids } } = app.config;
-    const all = labelsOf(app);
-    const ports = instances === 1 ? app.ports.map((port) => `${port}:${port}`) : [];
-    if (ports.length < app.ports.length) {
-      const text =
-        "several copies cannot publish one port of this machine: put a proxy before them";
-      stack.losses.push({ app: app.name, key: "sockets", text });
+    const { instances, restartPolicy, cron, limits } = app.config;
+    const isPublished = instances === 1;
+    if (!isPublished && app.ports.length > 0) {
+      const why = "several copies cannot publish one port of this machine: put a proxy before them";
+      lose(stack, app, "sockets", why);
     }
     return [app.id, {
       ...common(stack, app),
-      restart: app.config.cron !== undefined
-        ? "always"
-        : { always: "always", never: "no", "on-failure": "on-failure" }[restartPolicy],
-      ...(ports.length > 0 && { ports }),
-      ...(ports.length < app.ports.length && { expose: app.ports.map(String) }),
-      ...(Object.keys(dependsOn).length > 0 && { depends_on: dependencies(stack, app) }),
-      ...(Object.keys(all).length > 0 && { labels: all }),
-      ...(pids !== undefined && { pids_limit: pids }),
-      deploy: { replicas: copies(app), ...resources(app, undefined) },
+      restart: cron !== undefined ? "always" : RESTART[restartPolicy],
+      ports: unlessEmpty(isPublished ? app.ports.map((port) => `${port}:${port}`) : []),
+      expose: unlessEmpty(isPublished ? [] : app.ports.map(String)),
+      depends_on: unlessEmpty(dependencies(stack, app)),
+      labels: unlessEmpty(labelsOf(app)),
+      pids_limit: limits.pids,
+      deploy: { replicas: copies(app), resources: resources(app) },
     }];
   });
-  return { services: Object.fromEntries(services), ...secrets(stack, false) };
+  const files = secrets(stack, (path) => ({ file: literal(path) }));
+  return { services: Object.fromEntries(services), secrets: files };
 }
 
 /** The file for `docker stack deploy`. */
 export function swarmFile(stack: Stack, mode: PortMode): Keys {
-  const services = stack.apps.map((app) => {
-    const all = labelsOf(app);
-    return [app.id, {
-      ...common(stack, app),
-      ...(app.ports.length > 0 && {
-        ports: app.ports.map((port) => ({ target: port, published: port, protocol: "tcp", mode })),
-      }),
-      deploy: {
-        replicas: copies(app),
-        ...updates(app),
-        ...resources(app, app.config.limits.pids),
-        restart_policy: restartPolicy(app),
-        ...(Object.keys(all).length > 0 && { labels: all }),
-      },
-    }];
-  });
-  return { version: "3.9", services: Object.fromEntries(services), ...secrets(stack, true) };
+  const services = stack.apps.map((app) => [app.id, {
+    ...common(stack, app),
+    ports: unlessEmpty(
+      app.ports.map((port) => ({ target: port, published: port, protocol: "tcp", mode })),
+    ),
+    deploy: {
+      replicas: copies(app),
+      ...updates(app),
+      resources: resources(app, app.config.limits.pids),
+      restart_policy: restartPolicy(app),
+      labels: unlessEmpty(labelsOf(app)),
+    },
+  }]);
+  // Created beforehand, by `docker secret create`.
+  const files = secrets(stack, () => ({ external: true }));
+  return { version: "3.9", services: Object.fromEntries(services), secrets: files };
 }
 
 /** Escapes "$", which begins a variable. */
@@ -75,27 +75,26 @@ function literal(text: string): string {
   return text.replaceAll("$", "$$$$");
 }
 
+function literals(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, literal(text)]));
+}
+
 function copies({ config: { autostart, instances, cron } }: App): number {
   return autostart && cron?.enabled !== false ? instances : 0;
 }
 
 function common(stack: Stack, app: App): Keys {
-  const { cron } = app.config;
-  const names = Object.entries(app.files).map(([source, { inside }]) => ({
-    source,
-    target: literal(inside),
-  }));
-  const needed = Object.entries(app.variables).map(([name, needed]) =>
+  const variables = Object.entries(app.variables).map(([name, needed]) =>
     [name, needed ? `\${${name}?}` : null] as const
   );
-  const plain = Object.entries(app.plain).map(([name, value]) => [name, literal(value)] as const);
-  const environment = Object.fromEntries([...plain, ...needed]);
   return {
     image: stack.image,
     command: runWords(stack, app, "inside").map(literal),
-    ...(Object.keys(environment).length > 0 && { environment }),
-    ...(names.length > 0 && { secrets: names }),
-    ...(cron === undefined && { healthcheck: healthcheck(app) }),
+    environment: unlessEmpty({ ...literals(app.plain), ...Object.fromEntries(variables) }),
+    secrets: unlessEmpty(
+      Object.entries(app.files).map(([source, file]) => ({ source, target: literal(file.inside) })),
+    ),
+    healthcheck: app.config.cron === undefined ? healthcheck(app) : undefined,
     stop_grace_period: `${app.graceSeconds}s`,
   };
 }
@@ -123,60 +122,44 @@ function updates({ config: { overlap, minUptimeMs, cron } }: App): Keys {
 }
 
 /** A job waits for its time in the container, which is started again after each run. */
-function restartPolicy({ config }: App): Keys {
-  const { restartPolicy, cron } = config;
-  const condition = cron !== undefined
-    ? "any"
-    : { always: "any", never: "none", "on-failure": "on-failure" }[restartPolicy];
-  return { condition, delay: cron === undefined ? "5s" : "1s" };
+function restartPolicy({ config: { restartPolicy, cron } }: App): Keys {
+  if (cron !== undefined) return { condition: "any", delay: "1s" };
+  const condition = { always: "any", never: "none", "on-failure": "on-failure" }[restartPolicy];
+  return { condition, delay: "5s" };
 }
 
-function resources({ config }: App, pids: number | undefined): Keys {
+function resources({ config }: App, pids?: number): Keys | undefined {
   const { memoryBytes, cpuPercent } = config.limits;
-  const limits = {
-    ...(memoryBytes === undefined ? {} : { memory: `${memoryBytes}b` }),
-    ...(cpuPercent === undefined ? {} : { cpus: String(Math.round(cpuPercent * 10) / 1000) }),
-    ...(pids === undefined ? {} : { pids }),
-  };
-  return Object.keys(limits).length === 0 ? {} : { resources: { limits } };
+  const limits = unlessEmpty({
+    memory: memoryBytes === undefined ? undefined : `${memoryBytes}b`,
+    cpus: cpuPercent === undefined ? undefined : String(Math.round(cpuPercent * 10) / 1000),
+    pids,
+  });
+  return limits && { limits };
 }
 
-function labelsOf({ config: { namespace, tags, labels } }: App): Record<string, string> {
-  const all = {
-    ...labels,
-    ...(tags.length === 0 ? {} : { "procsup.tags": tags.join(",") }),
-    ...(namespace === "default" ? {} : { "procsup.namespace": namespace }),
-  };
-  const entries = Object.entries(all).map(([key, value]) => [key, literal(value)]);
-  return Object.fromEntries(entries);
+function labelsOf(app: App): Record<string, string> {
+  return literals(notes(app, "procsup."));
 }
 
 function dependencies(stack: Stack, app: App): Keys {
-  return Object.fromEntries(
-    Object.entries(app.config.dependsOn).map(([name, state]) => {
-      const other = stack.apps.find((app) => app.name === name)!;
-      const isJob = other.config.cron !== undefined;
-      const isEnd = state === "completed" || state === "completed_ok";
-      const text = isJob && isEnd
-        ? "compose does not run a job before its time"
-        : state === "completed"
-        ? "compose waits for its success"
-        : undefined;
-      if (text !== undefined) {
-        stack.losses.push({ app: app.name, key: "depends_on", text: `${name}: ${state}: ${text}` });
-      }
-      // A job has no probe.
-      return [other.id, { condition: isJob ? "service_started" : CONDITIONS[state] }];
-    }),
-  );
+  const all = Object.entries(app.config.dependsOn).map(([name, state]) => {
+    const other = stack.apps.find((app) => app.name === name)!;
+    const isJob = other.config.cron !== undefined;
+    if (isJob && state.startsWith("completed")) {
+      const why = "compose does not run a job before its time";
+      lose(stack, app, "depends_on", `${name}: ${state}: ${why}`);
+    } else if (state === "completed") {
+      lose(stack, app, "depends_on", `${name}: ${state}: compose waits for its success`);
+    }
+    // A job has no probe.
+    return [other.id, { condition: isJob ? "service_started" : CONDITIONS[state] }];
+  });
+  return Object.fromEntries(all);
 }
 
-/** Swarm secrets are created beforehand (`external`); compose reads them from files. */
-function secrets({ apps }: Stack, external: boolean): Keys {
+/** The secret files of all apps, each with the place where the engine finds it. */
+function secrets({ apps }: Stack, source: (path: string) => Keys): Keys | undefined {
   const all = apps.flatMap(({ files }) => Object.entries(files));
-  if (all.length === 0) return {};
-  const entries = all.map((
-    [name, { path }],
-  ) => [name, external ? { external } : { file: literal(path) }]);
-  return { secrets: Object.fromEntries(entries) };
+  return unlessEmpty(Object.fromEntries(all.map(([name, { path }]) => [name, source(path)])));
 }

@@ -86,7 +86,7 @@ const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/_
 /** Options of the image. */
 export interface ImageRequest {
   /** Base image, instead of the image of the first runtime. */
-  readonly base?: string;
+  readonly base: string | undefined;
   readonly has: (path: string) => boolean;
 }
 
@@ -145,15 +145,12 @@ function runtimesOf({ apps, losses }: Stack): string[] {
         losses.push({ app: name, key: "runtime", text: "unknown here: the image may lack it" });
       }
     }
-    if (runtime === "auto") runtime = PROGRAMS[programOf(config.entrypoint)] ?? runtime;
+    // `/usr/bin/python3.11` is `python`.
+    const program = basename(config.entrypoint).replace(/[\d.]+$/, "");
+    if (runtime === "auto") runtime = PROGRAMS[program] ?? runtime;
     if (runtime !== "auto") counts.set(runtime, (counts.get(runtime) ?? 0) + 1);
   }
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
-}
-
-/** Name of a program: `/usr/bin/python3.11` → `python`. */
-function programOf(entrypoint: string): string {
-  return basename(entrypoint).replace(/[\d.]+$/, "");
 }
 
 function copied(runtime: string): string[] {

@@ -7,8 +7,8 @@ import { dockerfile, dockerignore } from "./dockerfile.ts";
 import type { Engine } from "./engines.ts";
 import { kubernetesManifests, secretName } from "./kubernetes.ts";
 import { nomadJob } from "./nomad.ts";
-import { type App, type Loss, type Stack, stackOf, type StackRequest } from "./stack.ts";
-import { systemdUnits, type UnitFile } from "./systemd.ts";
+import { type Loss, type Stack, stackOf, type StackRequest } from "./stack.ts";
+import { systemdUnits } from "./systemd.ts";
 
 /** A file to write. */
 export interface ExportedFile {
@@ -31,75 +31,63 @@ export type ExportRequest = Omit<StackRequest, "engine"> & {
 };
 
 /** Exports a configuration. Throws `bad_request` if it cannot be expressed on the engine. */
-export function exportStack({ to, ports = "ingress", base, ...request }: ExportRequest): Exported {
+export function exportStack(request: ExportRequest): Exported {
+  const { to } = request;
   const stack = stackOf({ ...request, engine: to === "dockerfile" ? "compose" : to });
-  if (to !== "dockerfile") return { stack, files: FORMS[to](stack, ports) };
-  stack.losses.length = 0;
-  const has = (path: string) => lookAt(`${stack.folder}/${path}`) !== undefined;
-  const text = dockerfile(stack, { has, ...(base === undefined ? {} : { base }) });
-  return {
-    stack,
-    files: [
-      { path: "Dockerfile", text: `${heading(stack, "dockerfile")}${comments(stack)}${text}` },
-      { path: ".dockerignore", text: dockerignore() },
-    ],
-  };
+  return { stack, files: FORMS[to](stack, request) };
 }
 
-const FORMS: Readonly<Record<Engine, (stack: Stack, ports: PortMode) => ExportedFile[]>> = {
+type Form = (stack: Stack, request: ExportRequest) => ExportedFile[];
+
+const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
   kubernetes(stack) {
     const documents = kubernetesManifests(stack).map((manifest) => `---\n${yaml(manifest)}\n`);
-    const needed = needsOf(stack);
-    const advice = needed.length === 0 ? "" : comment(
-      `The Secret ${secretName(stack)} must have: ${needed.join(", ")}.\n` +
-        `kubectl create secret generic ${
-          secretName(stack)
-        } --from-literal=NAME=… --from-file=NAME=…`,
+    const needs = stack.apps.flatMap(({ variables, files }) => [
+      ...Object.keys(variables).filter((name) => variables[name]),
+      ...Object.keys(files),
+    ]);
+    const secret = secretName(stack);
+    const advice = needs.length === 0 ? "" : comment(
+      `The Secret ${secret} must have: ${[...new Set(needs)].join(", ")}.\n` +
+        `kubectl create secret generic ${secret} --from-literal=NAME=… --from-file=NAME=…`,
     );
-    const text = `${heading(stack, "kubernetes")}${advice}${comments(stack)}${documents.join("")}`;
-    return [{ path: `${stack.name}.kubernetes.yaml`, text }];
+    const text = heading(stack, "kubernetes") + advice + comments(stack.losses);
+    return [{ path: `${stack.name}.kubernetes.yaml`, text: text + documents.join("") }];
   },
   compose: (stack) => [composed(stack, "compose", composeFile(stack))],
-  swarm: (stack, ports) => [composed(stack, "swarm", swarmFile(stack, ports))],
+  swarm: (stack, { ports = "ingress" }) => [composed(stack, "swarm", swarmFile(stack, ports))],
   nomad: (stack) =>
-    stack.apps.map((app) => {
-      const job = nomadJob(stack, app) as { Job: { Meta: Record<string, string> } };
-      const lost = stack.losses.filter(({ app: name }) => name === undefined || name === app.name);
-      // JSON has no comments.
-      for (const { key, text } of lost) job.Job.Meta[`no counterpart: ${key}`] = text;
-      return {
-        path: `${stack.name}-${app.id}.nomad.json`,
-        text: `${JSON.stringify(job, null, 2)}\n`,
-      };
+    stack.apps.map((app) => ({
+      path: `${stack.name}-${app.id}.nomad.json`,
+      text: `${JSON.stringify(nomadJob(stack, app), null, 2)}\n`,
+    })),
+  systemd: (stack) =>
+    systemdUnits(stack).map(({ path, sections, advice, app }) => {
+      const isMain = /\.(service|target)$/.test(path);
+      const lost = stack.losses.filter((loss) => isMain && loss.app === app);
+      const head = heading(stack, "systemd") + advice.map(comment).join("") + comments(lost);
+      const blocks = Object.entries(sections).map(([section, settings]) => {
+        const lines = settings.filter(([, value]) => value !== undefined)
+          .map(([name, value]) => `${name}=${oneLine(value!)}\n`);
+        return `[${section}]\n${lines.join("")}`;
+      });
+      return { path, text: head + blocks.join("\n") };
     }),
-  systemd: (stack) => {
-    const units = systemdUnits(stack);
-    return units.map((unit) => ({ path: unit.path, text: unitText(stack, unit) }));
+  dockerfile(stack, { base }) {
+    stack.losses.length = 0;
+    const has = (path: string) => lookAt(`${stack.folder}/${path}`) !== undefined;
+    const text = dockerfile(stack, { has, base });
+    const head = heading(stack, "dockerfile") + comments(stack.losses);
+    return [
+      { path: "Dockerfile", text: head + text },
+      { path: ".dockerignore", text: dockerignore() },
+    ];
   },
 };
 
 function composed(stack: Stack, engine: Engine, value: unknown): ExportedFile {
-  const head = heading(stack, engine) + comments(stack);
+  const head = heading(stack, engine) + comments(stack.losses);
   return { path: `${stack.name}.${engine}.yaml`, text: `${head}${yaml(value)}\n` };
-}
-
-function needsOf({ apps }: Stack): string[] {
-  const needs = (app: App) => [
-    ...Object.keys(app.variables).filter((name) => app.variables[name]),
-    ...Object.keys(app.files),
-  ];
-  return [...new Set(apps.flatMap(needs))];
-}
-
-function unitText(stack: Stack, { path, sections, advice, app }: UnitFile): string {
-  const isMain = /\.(service|target)$/.test(path);
-  const lost = stack.losses.filter((loss) => isMain && loss.app === app);
-  const blocks = Object.entries(sections).map(([section, settings]) =>
-    [`[${section}]`, ...settings.map(([name, value]) => `${name}=${oneLine(value)}`), ""].join("\n")
-  );
-  const head = heading(stack, "systemd") + advice.map(comment).join("") +
-    lost.map(lossComment).join("");
-  return `${head}${blocks.join("\n")}`;
 }
 
 /** Escapes line breaks: a setting is one line. */
@@ -111,12 +99,8 @@ function heading({ file }: Stack, to: string): string {
   return `# Written by procsup export ${to} ${file}.\n`;
 }
 
-function comments({ losses }: Stack): string {
-  return losses.map(lossComment).join("");
-}
-
-function lossComment(loss: Loss): string {
-  return comment(`No counterpart: ${lossText(loss)}`);
+function comments(losses: readonly Loss[]): string {
+  return losses.map((loss) => comment(`No counterpart: ${lossText(loss)}`)).join("");
 }
 
 /** The text of a loss: `api: watch: why it has no counterpart`. */

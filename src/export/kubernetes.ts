@@ -1,16 +1,18 @@
 /** Kubernetes manifests. */
 
 import type { CronConfig } from "../model/process_config.ts";
-import { cronJobSchedule } from "./calendar.ts";
 import { checksum } from "../platform/state_file.ts";
+import { cronJobSchedule } from "./calendar.ts";
 import {
   type App,
+  lose,
   PROBE_SECONDS,
   PROBE_WORDS,
   PROGRAM,
   REPLACE_SECONDS,
   runWords,
   type Stack,
+  unlessEmpty,
 } from "./stack.ts";
 
 type Manifest = Readonly<Record<string, unknown>>;
@@ -30,37 +32,32 @@ export function secretName({ name }: Stack): string {
 }
 
 export function kubernetesManifests(stack: Stack): Manifest[] {
-  return stack.apps.flatMap((app) => [
-    ...configMap(stack, app),
-    workload(stack, app),
-    ...service(stack, app),
-  ]);
+  return stack.apps.flatMap((app) => {
+    const { plain, ports } = app;
+    const work = workload(stack, app);
+    const config = { metadata: metadata(stack, app, checksumOf(plain)), data: plain };
+    const service = {
+      metadata: metadata(stack, app),
+      spec: {
+        selector: selector(stack, app),
+        ports: ports.map((port) => ({ name: `p${port}`, port, targetPort: port })),
+      },
+    };
+    return [
+      ...(unlessEmpty(plain) ? [{ apiVersion: "v1", kind: "ConfigMap", ...config }] : []),
+      work,
+      ...(unlessEmpty(ports) ? [{ apiVersion: "v1", kind: "Service", ...service }] : []),
+    ];
+  });
 }
 
-function configMap(stack: Stack, app: App): Manifest[] {
-  if (Object.keys(app.plain).length === 0) return [];
-  return [{
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { ...metadata(stack, app), name: configMapName(stack, app) },
-    data: app.plain,
-  }];
+/** Part of a name that changes with a value. */
+function checksumOf(value: unknown): string {
+  return `-${checksum(JSON.stringify(value))}`;
 }
 
-/** The name changes with the values: that replaces the pods, and each revision keeps its own. */
-function configMapName(stack: Stack, app: App): string {
-  return `${metadata(stack, app).name}-${checksum(JSON.stringify(app.plain))}`;
-}
-
-function service(stack: Stack, app: App): Manifest[] {
-  if (app.ports.length === 0) return [];
-  const ports = app.ports.map((port) => ({ name: `p${port}`, port, targetPort: port }));
-  return [{
-    apiVersion: "v1",
-    kind: "Service",
-    metadata: metadata(stack, app),
-    spec: { selector: selector(stack, app), ports },
-  }];
+function nameOf({ name }: Stack, { id }: App): string {
+  return `${name}-${id}`;
 }
 
 function selector({ name }: Stack, { id }: App): Record<string, string> {
@@ -71,20 +68,19 @@ function labels(stack: Stack, app: App): Record<string, string> {
   return { ...selector(stack, app), "app.kubernetes.io/managed-by": MANAGED_BY };
 }
 
-function metadata(stack: Stack, app: App) {
+function metadata(stack: Stack, app: App, suffix = ""): Manifest {
   const { tags, namespace } = app.config;
   const taken = Object.entries(app.config.labels).filter(([key]) => ANNOTATION.test(key));
-  const annotations = {
-    ...Object.fromEntries(taken),
-    ...(tags.length === 0 ? {} : { "procsup/tags": tags.join(",") }),
-  };
   return {
-    name: `${stack.name}-${app.id}`,
+    name: nameOf(stack, app) + suffix,
     labels: {
       ...labels(stack, app),
-      ...(isGroup(namespace) && { "app.kubernetes.io/part-of": namespace }),
+      "app.kubernetes.io/part-of": isGroup(namespace) ? namespace : undefined,
     },
-    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    annotations: unlessEmpty({
+      ...Object.fromEntries(taken),
+      "procsup/tags": tags.length === 0 ? undefined : tags.join(","),
+    }),
   };
 }
 
@@ -96,25 +92,29 @@ function isGroup(namespace: string): boolean {
 function workload(stack: Stack, app: App): Manifest {
   const { cron, restartPolicy, instances, autostart, overlap, namespace } = app.config;
   if (namespace !== "default" && !isGroup(namespace)) {
-    stack.losses.push({ app: app.name, key: "namespace", text: "no value of a label" });
+    lose(stack, app, "namespace", "no value of a label");
   }
   for (const key of Object.keys(app.config.labels).filter((key) => !ANNOTATION.test(key))) {
-    stack.losses.push({ app: app.name, key: `labels.${key}`, text: "no name of an annotation" });
+    lose(stack, app, `labels.${key}`, "no name of an annotation");
   }
   if (cron !== undefined) return cronJob(stack, app, cron);
   if (restartPolicy === "never") {
+    const count = instances === 1 ? undefined : instances;
     const spec = {
-      ...copies(instances, autostart),
+      parallelism: count,
+      completions: count,
+      suspend: autostart ? undefined : true,
       backoffLimit: 0,
       template: pod(stack, app, "Never"),
     };
-    const job = head("batch/v1", "Job", stack, app);
     // A Job cannot be changed, so a changed one gets another name.
-    const name = `${job.metadata.name}-${checksum(JSON.stringify(spec))}`;
-    return { ...job, metadata: { ...job.metadata, name }, spec };
+    const meta = metadata(stack, app, checksumOf(spec));
+    return { apiVersion: "batch/v1", kind: "Job", metadata: meta, spec };
   }
   return {
-    ...head("apps/v1", "Deployment", stack, app),
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: metadata(stack, app),
     spec: {
       replicas: autostart ? instances : 0,
       selector: { matchLabels: selector(stack, app) },
@@ -134,34 +134,28 @@ function progressSeconds({ config }: App): number {
   return Math.ceil((config.listenTimeoutMs + config.minUptimeMs) / 1000) + 60;
 }
 
-function copies(instances: number, autostart: boolean): Manifest {
-  const suspend = autostart ? {} : { suspend: true };
-  return instances === 1 ? suspend : { parallelism: instances, completions: instances, ...suspend };
-}
-
 function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
   const { schedule, timezone, overlap, timeoutMs, enabled } = cron;
   const fields = schedule.trim().split(/\s+/);
   const known = cronJobSchedule(schedule);
-  const lose = (key: string, text: string) => stack.losses.push({ app: app.name, key, text });
-  if (fields.length === 6) lose("cron.schedule", "seconds: a CronJob knows minutes");
-  if (known === undefined) lose("cron.schedule", `${schedule}: a CronJob has no L, W and #`);
-  if (overlap === "queue") lose("cron.overlap", "queue: a CronJob skips or replaces a run");
-  const concurrencyPolicy = overlap === "kill" ? "Replace" : "Forbid";
+  const loseCron = (key: string, text: string) => lose(stack, app, `cron.${key}`, text);
+  if (fields.length === 6) loseCron("schedule", "seconds: a CronJob knows minutes");
+  if (known === undefined) loseCron("schedule", `${schedule}: a CronJob has no L, W and #`);
+  if (overlap === "queue") loseCron("overlap", "queue: a CronJob skips or replaces a run");
   return {
-    ...head("batch/v1", "CronJob", stack, app),
+    apiVersion: "batch/v1",
+    kind: "CronJob",
+    metadata: metadata(stack, app),
     spec: {
       schedule: known ?? fields.slice(-5).join(" "),
-      ...(timezone === undefined ? {} : { timeZone: timezone }),
-      concurrencyPolicy,
+      timeZone: timezone,
+      concurrencyPolicy: overlap === "kill" ? "Replace" : "Forbid",
       suspend: !enabled || !app.config.autostart,
       jobTemplate: {
         metadata: { labels: labels(stack, app) },
         spec: {
           backoffLimit: 0,
-          ...(timeoutMs === undefined
-            ? {}
-            : { activeDeadlineSeconds: Math.max(1, Math.ceil(timeoutMs / 1000)) }),
+          activeDeadlineSeconds: timeoutMs && Math.ceil(timeoutMs / 1000),
           template: pod(stack, app, "Never"),
         },
       },
@@ -169,17 +163,11 @@ function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
   };
 }
 
-function head(apiVersion: string, kind: string, stack: Stack, app: App) {
-  return { apiVersion, kind, metadata: metadata(stack, app) };
-}
-
 function pod(stack: Stack, app: App, restartPolicy: string): Manifest {
-  const mounts = Object.entries(app.files).map(([key, { inside }]) => ({
-    name: "secrets",
-    mountPath: inside,
-    subPath: key,
-    readOnly: true,
-  }));
+  const mounts = Object.entries(app.files).map(([key, { inside }]) => (
+    { name: "secrets", mountPath: inside, subPath: key, readOnly: true }
+  ));
+  const volume = { name: "secrets", secret: { secretName: secretName(stack) } };
   return {
     metadata: { labels: labels(stack, app) },
     spec: {
@@ -187,40 +175,33 @@ function pod(stack: Stack, app: App, restartPolicy: string): Manifest {
       // Variables of Services, such as SHOP_API_PORT, could take the place of those of the file.
       enableServiceLinks: false,
       terminationGracePeriodSeconds: app.graceSeconds,
-      containers: [{
-        ...container(stack, app),
-        ...(mounts.length > 0 && { volumeMounts: mounts }),
-      }],
-      ...(mounts.length > 0 &&
-        { volumes: [{ name: "secrets", secret: { secretName: secretName(stack) } }] }),
+      containers: [{ ...container(stack, app), volumeMounts: unlessEmpty(mounts) }],
+      volumes: unlessEmpty(mounts) && [volume],
     },
   };
 }
 
 function container(stack: Stack, app: App): Manifest {
-  const env = Object.entries(app.variables).map(([name, needed]) => ({
-    name,
-    valueFrom: {
-      secretKeyRef: { name: secretName(stack), key: name, ...(needed ? {} : { optional: true }) },
-    },
-  }));
-  const { memoryBytes, cpuPercent } = app.config.limits;
-  const limits = {
-    ...(memoryBytes === undefined ? {} : { memory: String(memoryBytes) }),
-    ...(cpuPercent === undefined ? {} : { cpu: `${Math.round(cpuPercent * 10)}m` }),
-  };
+  const { plain, ports, variables, config: { cron, limits } } = app;
+  const configMap = nameOf(stack, app) + checksumOf(plain);
+  const env = Object.entries(variables).map(([key, needed]) => {
+    const optional = needed ? undefined : true;
+    return { name: key, valueFrom: { secretKeyRef: { name: secretName(stack), key, optional } } };
+  });
+  const max = unlessEmpty({
+    memory: limits.memoryBytes === undefined ? undefined : String(limits.memoryBytes),
+    cpu: limits.cpuPercent === undefined ? undefined : `${Math.round(limits.cpuPercent * 10)}m`,
+  });
   return {
     name: app.id,
     image: stack.image,
     command: [PROGRAM],
     args: runWords(stack, app, "engine"),
-    ...(Object.keys(app.plain).length > 0 &&
-      { envFrom: [{ configMapRef: { name: configMapName(stack, app) } }] }),
-    ...(env.length > 0 && { env }),
-    ...(app.ports.length > 0 &&
-      { ports: app.ports.map((port) => ({ name: `p${port}`, containerPort: port })) }),
-    ...(Object.keys(limits).length > 0 && { resources: { limits } }),
-    ...(app.config.cron === undefined && probes(app)),
+    envFrom: unlessEmpty(plain) && [{ configMapRef: { name: configMap } }],
+    env: unlessEmpty(env),
+    ports: unlessEmpty(ports.map((port) => ({ name: `p${port}`, containerPort: port }))),
+    resources: max && { limits: max },
+    ...(cron === undefined && probes(app)),
   };
 }
 

@@ -3,65 +3,65 @@
 import { nomadSchedule } from "./calendar.ts";
 import {
   type App,
+  lose,
+  notes,
   PROBE_SECONDS,
   PROBE_WORDS,
   REPLACE_SECONDS,
   runWords,
   type Stack,
+  unlessEmpty,
 } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
-const NS_PER_SECOND = 1e9;
-
-/** Nomad refuses durations that are not whole nanoseconds. */
+/** Nomad counts whole nanoseconds. */
 function nanoseconds(ms: number): number {
   return Math.round(ms * 1e6);
 }
 
 export function nomadJob(stack: Stack, app: App): Keys {
-  const { cron, restartPolicy, instances, autostart, namespace, tags, labels } = app.config;
+  const { cron, restartPolicy, instances, autostart } = app.config;
   const isBatch = cron !== undefined || restartPolicy === "never";
-  const lose = (key: string, text: string) => stack.losses.push({ app: app.name, key, text });
+  const name = `${stack.name}-${app.id}`;
   if (cron?.overlap === "kill" || cron?.overlap === "queue") {
-    lose("cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);
+    lose(stack, app, "cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);
   }
+  // JSON has no comments.
+  const lost = stack.losses.filter((loss) => loss.app === undefined || loss.app === app.name)
+    .map(({ key, text }) => [`no counterpart: ${key}`, text]);
   return {
     Job: {
-      ID: `${stack.name}-${app.id}`,
-      Name: `${stack.name}-${app.id}`,
+      ID: name,
+      Name: name,
       Type: isBatch ? "batch" : "service",
       Datacenters: ["*"],
-      Meta: {
-        ...labels,
-        ...(tags.length === 0 ? {} : { tags: tags.join(",") }),
-        ...(namespace === "default" ? {} : { namespace }),
+      Meta: { ...notes(app), ...Object.fromEntries(lost) },
+      Periodic: cron && {
+        Enabled: cron.enabled && autostart,
+        SpecType: "cron",
+        Spec: nomadSchedule(cron.schedule),
+        ProhibitOverlap: true,
+        TimeZone: cron.timezone,
       },
-      ...(cron === undefined ? {} : {
-        Periodic: {
-          Enabled: cron.enabled && autostart,
-          SpecType: "cron",
-          Spec: nomadSchedule(cron.schedule),
-          ProhibitOverlap: true,
-          ...(cron.timezone === undefined ? {} : { TimeZone: cron.timezone }),
-        },
-      }),
       TaskGroups: [{
         Name: app.id,
         Count: autostart ? instances : 0,
         RestartPolicy: {
           Attempts: isBatch ? 0 : 3,
-          Interval: 1800 * NS_PER_SECOND,
-          Delay: 15 * NS_PER_SECOND,
+          Interval: nanoseconds(1_800_000),
+          Delay: nanoseconds(15_000),
           Mode: "fail",
         },
         // By default Nomad runs a failed batch job once more.
-        ...(isBatch
-          ? { ReschedulePolicy: { Attempts: 0, Unlimited: false } }
-          : { Update: update(app) }),
-        ...network(app),
-        ...(isBatch ? {} : { Services: [service(stack, app)] }),
-        Tasks: [task(stack, app)],
+        ReschedulePolicy: isBatch ? { Attempts: 0, Unlimited: false } : undefined,
+        Update: isBatch ? undefined : update(app),
+        Networks: unlessEmpty(app.ports) && [{
+          Mode: "bridge",
+          ReservedPorts: app.ports.map((port) => ({ Label: `p${port}`, Value: port, To: port })),
+        }],
+        Services: isBatch ? undefined : [probed(app, name)],
+        Tasks: [task(stack, app, name)],
       }],
     },
   };
@@ -72,7 +72,7 @@ function update({ config }: App): Keys {
   const deadlineMs = listenTimeoutMs + REPLACE_SECONDS * 1000;
   return {
     MaxParallel: 1,
-    ...(overlap ? { Canary: instances, AutoPromote: true } : {}),
+    ...(overlap && { Canary: instances, AutoPromote: true }),
     HealthCheck: "checks",
     MinHealthyTime: nanoseconds(minUptimeMs),
     HealthyDeadline: nanoseconds(deadlineMs),
@@ -81,82 +81,70 @@ function update({ config }: App): Keys {
   };
 }
 
-function network({ ports }: App): Keys {
-  if (ports.length === 0) return {};
-  const reserved = ports.map((port) => ({ Label: `p${port}`, Value: port, To: port }));
-  return { Networks: [{ Mode: "bridge", ReservedPorts: reserved }] };
-}
-
 /** Nomad restarts a task that stays unready for longer than `REPLACE_SECONDS`. */
-function service(stack: Stack, app: App): Keys {
+function probed({ id, ports: [port], config }: App, name: string): Keys {
   const [command, ...args] = PROBE_WORDS;
   return {
-    Name: `${stack.name}-${app.id}`,
+    Name: name,
     Provider: "consul",
-    ...(app.ports.length === 0 ? {} : { PortLabel: `p${app.ports[0]}` }),
+    PortLabel: port && `p${port}`,
     Checks: [{
       Name: "ready",
       Type: "script",
-      TaskName: app.id,
+      TaskName: id,
       Command: command,
       Args: args,
-      Interval: PROBE_SECONDS * NS_PER_SECOND,
-      Timeout: PROBE_SECONDS * NS_PER_SECOND,
+      Interval: nanoseconds(PROBE_SECONDS * 1000),
+      Timeout: nanoseconds(PROBE_SECONDS * 1000),
       CheckRestart: {
         Limit: REPLACE_SECONDS / PROBE_SECONDS,
-        Grace: nanoseconds(app.config.listenTimeoutMs),
+        Grace: nanoseconds(config.listenTimeoutMs),
       },
     }],
   };
 }
 
-function task(stack: Stack, app: App): Keys {
+function task(stack: Stack, app: App, name: string): Keys {
   const { memoryBytes, pids } = app.config.limits;
-  const mounts = Object.entries(app.files).map(([key, { inside }]) => ({
-    type: "bind",
-    source: `secrets/${key}`,
-    target: inside,
-    readonly: true,
-  }));
-  const templates = [...environment(stack, app), ...fileTemplates(stack, app)];
+  const mounts = Object.entries(app.files).map(([key, { inside }]) => (
+    { type: "bind", source: `secrets/${key}`, target: inside, readonly: true }
+  ));
   return {
     Name: app.id,
     Driver: "docker",
     Config: {
       image: stack.image,
       args: runWords(stack, app, "engine"),
-      ...(app.ports.length > 0 && { ports: app.ports.map((port) => `p${port}`) }),
-      ...(pids === undefined ? {} : { pids_limit: pids }),
-      ...(mounts.length > 0 && { mount: mounts }),
+      ports: unlessEmpty(app.ports.map((port) => `p${port}`)),
+      pids_limit: pids,
+      mount: unlessEmpty(mounts),
     },
     Env: app.plain,
-    ...(templates.length > 0 && { Templates: templates }),
-    ...(memoryBytes === undefined
-      ? {}
-      : { Resources: { MemoryMB: Math.max(10, Math.round(memoryBytes / 2 ** 20)) } }),
-    KillTimeout: app.graceSeconds * NS_PER_SECOND,
+    Templates: unlessEmpty(templates(app, name)),
+    Resources: memoryBytes === undefined
+      ? undefined
+      : { MemoryMB: Math.max(10, Math.round(memoryBytes / 2 ** 20)) },
+    KillTimeout: nanoseconds(app.graceSeconds * 1000),
   };
 }
 
-/** A template with the job's Nomad variables, set by `nomad var put nomad/jobs/…`. */
-function withVariables({ name }: Stack, { id }: App, inner: string): string {
-  return `{{ with nomadVar "nomad/jobs/${name}-${id}" }}${inner}{{ end }}`;
-}
-
-function environment(stack: Stack, app: App): Keys[] {
-  const names = Object.entries(app.variables);
-  if (names.length === 0) return [];
-  const lines = names.map(([name, needed]) => {
+/** Templates of variables and secret files, with values from `nomad var put nomad/jobs/…`. */
+function templates({ variables, files }: App, name: string): Keys[] {
+  const filledIn = (inner: string) => `{{ with nomadVar "nomad/jobs/${name}" }}${inner}{{ end }}`;
+  const lines = Object.entries(variables).map(([name, needed]) => {
     const line = `${name}={{ .${name}.Value | toJSON }}\n`;
     return needed ? line : `{{ if index . "${name}" }}${line}{{ end }}`;
   });
-  const EmbeddedTmpl = withVariables(stack, app, lines.join(""));
-  return [{ EmbeddedTmpl, DestPath: "secrets/variables.env", Envvars: true }];
-}
-
-function fileTemplates(stack: Stack, app: App): Keys[] {
-  return Object.keys(app.files).map((key) => ({
-    EmbeddedTmpl: withVariables(stack, app, `{{ .${key.replaceAll("-", "_")}.Value }}`),
-    DestPath: `secrets/${key}`,
-  }));
+  const environment = {
+    EmbeddedTmpl: filledIn(lines.join("")),
+    DestPath: "secrets/variables.env",
+    Envvars: true,
+  };
+  return [
+    ...(lines.length > 0 ? [environment] : []),
+    ...Object.keys(files).map((key) => ({
+      EmbeddedTmpl: filledIn(`{{ .${key.replaceAll("-", "_")}.Value }}`),
+      DestPath: `secrets/${key}`,
+    })),
+  ];
 }

@@ -69,7 +69,7 @@ export interface Stack {
   readonly folder: string;
   readonly image: string;
   /** Profile of the file, for the procsup in the containers too. */
-  readonly profile?: string;
+  readonly profile: string | undefined;
   readonly apps: readonly App[];
   /** Exporters add their losses here. */
   readonly losses: Loss[];
@@ -99,11 +99,17 @@ export function stackName(folder: string, given?: string): string {
 export function stackOf({ file, loaded, engine, image, profile, stack }: StackRequest): Stack {
   const folder = dirname(file);
   const name = stackName(folder, stack);
+  const isContainer = engine !== "systemd";
   const apps = loaded.processes.map((process) => appOf(process, folder));
-  refuseSameIds(apps);
-  if (engine !== "systemd") refuseSameFiles(apps, folder);
-  const losses = apps.flatMap((app) => lossesOf(app, engine, folder));
-  for (const path of engine === "systemd" ? [] : loaded.files) {
+  refuseSameIds(apps.map(({ id, name }) => [id, name]));
+  if (isContainer) {
+    const files = apps.flatMap(({ loaded }) => filesOf(loaded, folder));
+    refuseSameIds(files.map(([id, { path }]) => [id, path]));
+  }
+  const losses: Loss[] = apps.flatMap((app) =>
+    [...lossesOf(app, engine, folder)].map(([key, text]) => ({ app: app.name, key, text }))
+  );
+  for (const path of isContainer ? loaded.files : []) {
     if (isWithin(path, folder)) continue;
     losses.push({ key: "extends", text: `${path} is outside of the folder, and not in the image` });
   }
@@ -112,9 +118,32 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
     if (loaded.settings[key] !== undefined) losses.push({ key, text });
   }
   return {
-    ...{ name, file: basename(file), folder, image: image ?? `${name}:latest`, apps, losses },
-    ...(profile !== undefined && { profile }),
+    ...{ name, file: basename(file), folder, image: image ?? `${name}:latest`, profile },
+    ...{ apps, losses },
   };
+}
+
+/** Adds a loss of an app. */
+export function lose({ losses }: Stack, { name }: App, key: string, text: string): void {
+  losses.push({ app: name, key, text });
+}
+
+/** Labels, tags and namespace of an app, as one map. */
+export function notes({ config }: App, prefix = ""): Record<string, string> {
+  const { labels, tags, namespace } = config;
+  return {
+    ...labels,
+    ...(tags.length > 0 && { [`${prefix}tags`]: tags.join(",") }),
+    ...(namespace !== "default" && { [`${prefix}namespace`]: namespace }),
+  };
+}
+
+/** Restart policies, in the words of compose and systemd. */
+export const RESTART = { always: "always", never: "no", "on-failure": "on-failure" } as const;
+
+/** Undefined for an empty map or list: undefined keys are not written. */
+export function unlessEmpty<T extends object>(value: T): T | undefined {
+  return Object.values(value).some((inner) => inner !== undefined) ? value : undefined;
 }
 
 /** The arguments of `procsup` that run an app in its container. */
@@ -186,25 +215,15 @@ function label(name: string, most = 63): string {
   return (/^[a-z]/.test(text) ? text : `app-${text}`).slice(0, most).replace(/-$/, "");
 }
 
-function refuseSameIds(apps: readonly App[]): void {
-  for (const { id, name } of apps) {
-    const other = apps.find((app) => app.id === id && app.name !== name);
-    if (other === undefined) continue;
-    throw new ProcsupError("bad_request", `"${name}" and "${other.name}" are both "${id}" there`, {
-      hint: "Engines know lower-case letters, digits and dashes: rename one of them",
-    });
-  }
-}
-
-/** Throws `bad_request` if two files have the same name on engines: one would be lost. */
-function refuseSameFiles(apps: readonly App[], folder: string): void {
+/** Throws `bad_request` if two names or paths become the same id: one would be lost. */
+function refuseSameIds(all: readonly (readonly [id: string, name: string])[]): void {
   const known = new Map<string, string>();
-  for (const [id, { path }] of apps.flatMap(({ loaded }) => filesOf(loaded, folder))) {
-    const other = known.get(id) ?? path;
-    known.set(id, path);
-    if (other === path) continue;
-    throw new ProcsupError("bad_request", `"${path}" and "${other}" are both "${id}" there`, {
-      hint: "Engines know 63 lower-case letters, digits and dashes: rename one of them",
+  for (const [id, name] of all) {
+    const other = known.get(id) ?? name;
+    known.set(id, name);
+    if (other === name) continue;
+    throw new ProcsupError("bad_request", `"${other}" and "${name}" are both "${id}" there`, {
+      hint: "Engines know short names of lower-case letters, digits and dashes: rename one of them",
     });
   }
 }
@@ -262,35 +281,37 @@ function moved(path: string, folder: string): string {
   return [APP_FOLDER, ...[relative(folder, path)].filter(Boolean)].join("/");
 }
 
-/** The keys of an app that have no counterpart and are not set to their defaults. */
-function lossesOf({ name, loaded }: App, engine: Engine, folder: string): Loss[] {
-  const { wire, config } = loaded;
-  const losses: Loss[] = EXPORTED_KEYS.flatMap((key) => {
+/** What an app loses: set keys without a counterpart, and values that cannot be written. */
+function* lossesOf(
+  { loaded, config }: App,
+  engine: Engine,
+  folder: string,
+): Generator<[key: string, text: string]> {
+  const { wire, references, absolutePaths } = loaded;
+  for (const key of EXPORTED_KEYS) {
     const text = lackOf(key, engine);
-    return text === undefined || !isSet(wire, key) ? [] : [{ app: name, key, text }];
-  });
-  const note = (key: string, text: string) => losses.push({ app: name, key, text });
-  if (engine !== "systemd" && !isWithin(config.cwd, folder)) {
-    note("cwd", `${config.cwd} is outside of the folder, and not in the image`);
+    if (text !== undefined && isSet(wire, key)) yield [key, text];
   }
-  for (const path of engine === "systemd" ? [] : loaded.absolutePaths) {
-    const [key, value] = [path.join("."), String(valueAt(wire, path))];
-    if (OUTSIDE_IMAGE.has(String(path[0])) || !isWithin(value, folder)) continue;
-    note(key, `${value} is ${moved(value, folder)} in the image: write it relative to the file`);
+  if (engine !== "systemd") {
+    if (!isWithin(config.cwd, folder)) {
+      yield ["cwd", `${config.cwd} is outside of the folder, and not in the image`];
+    }
+    for (const path of absolutePaths) {
+      const value = String(valueAt(wire, path));
+      if (OUTSIDE_IMAGE.has(String(path[0])) || !isWithin(value, folder)) continue;
+      const text = `${value} is ${moved(value, folder)} in the image`;
+      yield [path.join("."), `${text}: write it relative to the file`];
+    }
+    for (const { text, port } of parseSockets(config.sockets).filter(isLocal)) {
+      const reach = `nothing outside of the container reaches ${text}`;
+      yield ["sockets", `${reach}; "${port}" is for every interface`];
+    }
   }
-  for (const address of parseSockets(config.sockets)) {
-    if (engine === "systemd" || !isLocal(address)) continue;
-    const { text, port } = address;
-    const what =
-      `nothing outside of the container reaches ${text}; "${port}" is for every interface`;
-    note("sockets", what);
+  const filled = references.map(({ path }) => path.join("."));
+  for (const [name, value] of Object.entries(config.env)) {
+    if (filled.includes(`env.${name}`) || !looksSecret(name, value)) continue;
+    yield [`env.${name}`, "it looks like a secret, and is not written here: move it to secrets"];
   }
-  const filled = loaded.references.map(({ path }) => path.join("."));
-  for (const [key, value] of Object.entries(config.env)) {
-    if (filled.includes(`env.${key}`) || !looksSecret(key, value)) continue;
-    note(`env.${key}`, "it looks like a secret, and is not written here: move it to secrets");
-  }
-  return losses;
 }
 
 /** True if a key is set to a value other than its default. */

@@ -10,7 +10,7 @@ import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
-import { type App, settled, type Stack } from "./stack.ts";
+import { type App, lose, RESTART, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */
 export interface UnitFile {
@@ -22,7 +22,8 @@ export interface UnitFile {
   readonly advice: readonly string[];
 }
 
-type Setting = readonly [name: string, value: string | number];
+/** Not written if the value is undefined. */
+type Setting = readonly [name: string, value: string | number | undefined];
 
 export function systemdUnits(stack: Stack): UnitFile[] {
   const units = stack.apps.flatMap((app) => [
@@ -64,10 +65,11 @@ function serviceNames(stack: Stack, app: App): string[] {
 
 function service(stack: Stack, app: App): UnitFile {
   const { config } = app;
+  const name = unitName(stack.name, app.id);
   const advice: string[] = [];
   const environment = environmentFile(stack, app, advice);
   return {
-    path: `${unitName(stack.name, app.id)}${config.instances > 1 ? "@" : ""}.service`,
+    path: `${name}${config.instances > 1 ? "@" : ""}.service`,
     app: app.name,
     advice,
     sections: {
@@ -82,14 +84,13 @@ function service(stack: Stack, app: App): UnitFile {
       ],
       Service: [
         ["Type", isJob(config) ? "oneshot" : "exec"],
-        ...startLimit(config),
+        ["TimeoutStartSec", startLimit(config)],
         ...program(stack, app),
         ...environment,
         ...hooks(stack, app),
         ...ending(config),
         ...rights(config),
-        ...limits(config),
-        ...sockets(stack, app),
+        ["Sockets", config.sockets.length > 0 ? `${name}.socket` : undefined],
       ],
       ...(config.cron === undefined && { Install: install(stack) }),
     },
@@ -107,14 +108,11 @@ function isJob({ cron, restartPolicy }: ProcessConfig): boolean {
 }
 
 /** A job has its time limit; for other apps, systemd applies the limit to each hook of the start. */
-function startLimit(config: ProcessConfig): Setting[] {
+function startLimit(config: ProcessConfig): string | undefined {
   const { cron, hooks: { preStart, postStart } } = config;
+  if (isJob(config)) return cron?.timeoutMs === undefined ? "infinity" : seconds(cron.timeoutMs);
   const hookMs = [preStart, postStart].flatMap((hook) => hook?.timeoutMs ?? []);
-  if (!isJob(config)) {
-    return hookMs.length === 0 ? [] : [["TimeoutStartSec", seconds(Math.max(...hookMs, 1))]];
-  }
-  const limitMs = cron?.timeoutMs;
-  return [["TimeoutStartSec", limitMs === undefined ? "infinity" : seconds(limitMs)]];
+  return hookMs.length === 0 ? undefined : seconds(Math.max(...hookMs, 1));
 }
 
 /** The grace before SIGKILL. It is also the limit of each hook of the stop. */
@@ -127,9 +125,13 @@ function program(stack: Stack, app: App): Setting[] {
   const { config, loaded } = app;
   const words = settled(loaded, "entrypoint", argv(stack, app)).map((word) => commandWord(word));
   const args = config.args.map((arg, index) => {
+    const secret = secretArgument(app, index);
+    if (secret !== undefined) {
+      lose(stack, app, `args.${index}`, `it looks like a secret: set ${secret} instead`);
+      return `\${${secret}}`;
+    }
     const text = referenceIn(app, index);
-    return secretArgument(stack, app, index) ??
-      (text === undefined ? commandWord(arg) : referringWord(text));
+    return text === undefined ? commandWord(arg) : referringWord(text);
   });
   return [
     ["WorkingDirectory", specifiers(settled(loaded, "cwd", config.cwd))],
@@ -138,12 +140,13 @@ function program(stack: Stack, app: App): Setting[] {
 }
 
 /** The program without its arguments, looked up on this machine. */
-function argv({ losses }: Stack, { name, config }: App): readonly string[] {
+function argv(stack: Stack, app: App): readonly string[] {
+  const { config } = app;
   try {
     return commandLine({ ...config, args: [] }, Deno.env.get("PATH") ?? "").argv;
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
-    losses.push({ app: name, key: "entrypoint", text: `not found here: ${error.message}` });
+    lose(stack, app, "entrypoint", `not found here: ${error.message}`);
     return [...(config.interpreter === undefined ? [] : [config.interpreter]), config.entrypoint];
   }
 }
@@ -154,19 +157,12 @@ function referenceIn({ loaded }: App, index: number): string | undefined {
 }
 
 /** The name of the variable that stands for an argument that looks like a secret. */
-function secretArgument({ losses }: Stack, app: App, index: number): string | undefined {
+function secretArgument(app: App, index: number): string | undefined {
   const { args } = app.config;
   const before = index > 0 && args[index - 1]!.startsWith("-") ? `${args[index - 1]} ` : "";
   // Check the text that the unit would contain: defaults, but no values of variables.
   const text = referenceIn(app, index)?.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1");
-  if (!holdsSecret(before + (text ?? args[index]!))) return undefined;
-  const key = `args.${index}`;
-  losses.push({
-    app: app.name,
-    key,
-    text: `it looks like a secret: set ARGUMENT_${index} instead`,
-  });
-  return `\${ARGUMENT_${index}}`;
+  return holdsSecret(before + (text ?? args[index]!)) ? `ARGUMENT_${index}` : undefined;
 }
 
 /** Plain values go into the unit; the others into a file that the administrator writes. */
@@ -176,33 +172,29 @@ function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
     .flatMap(({ variables, text }) =>
       Object.keys(variables).filter((name) => text.includes(`\${${name}}`))
     );
-  const fromArgs = args.flatMap((_, index) =>
-    secretArgument({ ...stack, losses: [] }, app, index) === undefined ? [] : [`ARGUMENT_${index}`]
-  );
+  const fromArgs = args.flatMap((_, index) => secretArgument(app, index) ?? []);
   const others = Object.keys(env).filter((name) => !(name in app.plain));
-  const names = new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs]);
+  const names = [...new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs])];
   for (const name of overriddenNames(app)) {
     const text = "a file of env_file sets it, or cannot be read here: systemd lets the file win";
-    stack.losses.push({ app: app.name, key: `env.${name}`, text });
+    lose(stack, app, `env.${name}`, text);
   }
   for (const file of envFile) {
     const unlike = unlikeSystemd(file);
     if (unlike.length === 0) continue;
     const text = `systemd reads ${unlike.join(", ")} of ${file} differently: ` +
       "it has no export, no comment after a value, no escapes, and only letters, digits and _ in names";
-    stack.losses.push({ app: app.name, key: "env_file", text });
+    lose(stack, app, "env_file", text);
   }
   const path = `/etc/${stack.name}/${app.id}.env`;
-  if (names.size > 0) advice.push(`${path}, mode 600, must set: ${[...names].join(", ")}`);
+  if (names.length > 0) advice.push(`${path}, mode 600, must set: ${names.join(", ")}`);
   return [
     ...envFile.map((file) => ["EnvironmentFile", specifiers(file)] as const),
     ...Object.entries(app.plain).map(([name, value]) =>
       ["Environment", JSON.stringify(specifiers(`${name}=${value}`))] as const
     ),
-    ...(names.size > 0 ? [["EnvironmentFile", path] as const] : []),
-    ...(inheritEnv instanceof Array && inheritEnv.length > 0
-      ? [["PassEnvironment", inheritEnv.join(" ")] as const]
-      : []),
+    ["EnvironmentFile", names.length > 0 ? path : undefined],
+    ["PassEnvironment", inheritEnv instanceof Array && inheritEnv.join(" ") || undefined],
   ];
 }
 
@@ -221,19 +213,18 @@ const HOOKS = [
   ["postStop", "post_stop", "ExecStopPost"],
 ] as const;
 
-function hooks({ losses }: Stack, { name, config, loaded: { wire } }: App): Setting[] {
-  return HOOKS.flatMap(([key, word, setting]) => {
-    const lose = (key: string, text: string) => losses.push({ app: name, key, text });
-    const hook = config.hooks[key];
+function hooks(stack: Stack, app: App): Setting[] {
+  return HOOKS.flatMap(([key, word, setting]): Setting[] => {
+    const hook = app.config.hooks[key];
     if (hook === undefined || hook.command === "") return [];
     if (holdsSecret(hook.command)) {
-      lose(`hooks.${word}`, "it looks as if it held a secret");
+      lose(stack, app, `hooks.${word}`, "it looks as if it held a secret");
       return [];
     }
-    if (valueAt(wire, ["hooks", word, "timeout"]) !== undefined) {
-      lose(`hooks.${word}.timeout`, "a unit has no time limit for one command");
+    if (valueAt(app.loaded.wire, ["hooks", word, "timeout"]) !== undefined) {
+      lose(stack, app, `hooks.${word}.timeout`, "a unit has no time limit for one command");
     }
-    return [[setting, hookLine(hook, key)] as const];
+    return [[setting, hookLine(hook, key)]];
   });
 }
 
@@ -244,108 +235,82 @@ function hookLine({ command, ignoreFailure, runAsRoot }: HookConfig, key: string
 }
 
 function ending(config: ProcessConfig): Setting[] {
-  const { restartPolicy, cron, successExitCodes, stopSignal, reloadSignal, maxAgeMs } = config;
-  const policy = { always: "always", never: "no", "on-failure": "on-failure" }[restartPolicy];
-  const codes = successExitCodes.filter((code) => code !== 0);
+  const { restartPolicy, cron, reloadSignal, maxAgeMs } = config;
+  const codes = config.successExitCodes.filter((code) => code !== 0);
   return [
-    ["Restart", cron === undefined ? policy : "no"],
+    ["Restart", cron === undefined ? RESTART[restartPolicy] : "no"],
     ["RestartSec", seconds(config.restartDelayMs)],
-    ...(codes.length === 0 ? [] : [["SuccessExitStatus", codes.join(" ")] as const]),
-    ["KillSignal", stopSignal],
+    ["SuccessExitStatus", codes.join(" ") || undefined],
+    ["KillSignal", config.stopSignal],
     // Only the app gets the stop signal. The rest of its process tree is killed afterwards.
     ["KillMode", "mixed"],
     ["TimeoutStopSec", stopLimit(config)],
-    ...(reloadSignal === undefined
-      ? []
-      : [["ExecReload", `/bin/kill -${reloadSignal.replace(/^SIG/, "")} $MAINPID`] as const]),
-    ...(maxAgeMs === undefined ? [] : [["RuntimeMaxSec", seconds(maxAgeMs)] as const]),
+    ["ExecReload", reloadSignal && `/bin/kill -${reloadSignal.replace(/^SIG/, "")} $MAINPID`],
+    ["RuntimeMaxSec", maxAgeMs && seconds(maxAgeMs)],
   ];
 }
 
-function rights({ uid, gid, umask, nice }: ProcessConfig): Setting[] {
-  return given([
-    ["User", uid],
-    ["Group", gid],
-    ["UMask", umask],
-    ["Nice", nice],
-  ]);
-}
-
-function limits({ limits, maxMemoryBytes, namespace }: ProcessConfig): Setting[] {
-  return given([
+function rights(config: ProcessConfig): Setting[] {
+  const { limits, maxMemoryBytes, namespace } = config;
+  return [
+    ["User", config.uid],
+    ["Group", config.gid],
+    ["UMask", config.umask],
+    ["Nice", config.nice],
     ["LimitNOFILE", limits.nofile],
     ["LimitNPROC", limits.nproc],
     ["LimitCORE", limits.coreBytes],
     ["LimitAS", limits.addressSpaceBytes],
     ["LimitFSIZE", limits.fileSizeBytes],
     ["MemoryMax", limits.memoryBytes ?? maxMemoryBytes],
-    ["CPUQuota", limits.cpuPercent === undefined ? undefined : `${tenths(limits.cpuPercent)}%`],
+    // systemd refuses more than two decimals.
+    ["CPUQuota", limits.cpuPercent && `${Math.round(limits.cpuPercent * 10) / 10}%`],
     ["TasksMax", limits.pids],
     // A dash in a slice name would make a nested slice.
     ["Slice", namespace === "default" ? undefined : `${namespace.replaceAll("-", "_")}.slice`],
-  ]);
-}
-
-/** systemd refuses more than two decimals. */
-function tenths(percent: number): number {
-  return Math.round(percent * 10) / 10;
-}
-
-/** The settings that have a value. */
-function given(all: readonly (readonly [string, string | number | undefined])[]): Setting[] {
-  return all.filter((one): one is Setting => one[1] !== undefined);
-}
-
-function sockets(stack: Stack, app: App): Setting[] {
-  return app.config.sockets.length === 0
-    ? []
-    : [["Sockets", `${unitName(stack.name, app.id)}.socket`]];
+  ];
 }
 
 function socket(stack: Stack, app: App): UnitFile[] {
   const addresses = parseSockets(app.config.sockets);
   if (addresses.length === 0) return [];
-  const [first] = serviceNames(stack, app);
-  return [{
-    path: `${unitName(stack.name, app.id)}.socket`,
-    app: app.name,
-    advice: [],
-    sections: {
-      Unit: [
-        ["Description", specifiers(`Sockets of ${app.name} of ${stack.file}`)],
-        ["PartOf", `${stack.name}.target`],
-      ],
-      Socket: [
-        ...addresses.map(({ text }) => ["ListenStream", text.replace(/^:/, "")] as const),
-        ["Service", first!],
-      ],
-    },
-  }];
+  const [service] = serviceNames(stack, app);
+  const socket: Setting[] = [
+    ...addresses.map(({ text }) => ["ListenStream", text.replace(/^:/, "")] as const),
+    ["Service", service],
+  ];
+  return [companion(stack, app, "socket", "Sockets", { Socket: socket })];
 }
 
 function timer(stack: Stack, app: App): UnitFile[] {
   const { cron } = app.config;
   if (cron === undefined) return [];
-  const lose = (key: string, text: string) => stack.losses.push({ app: app.name, key, text });
   const events = calendarEvents(cron.schedule);
-  if (events === undefined) lose("cron.schedule", `${cron.schedule}: no calendar event means it`);
+  if (events === undefined) {
+    lose(stack, app, "cron.schedule", `${cron.schedule}: no calendar event means it`);
+  }
   const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;
-  return [{
-    path: `${unitName(stack.name, app.id)}.timer`,
-    app: app.name,
-    advice: [],
-    sections: {
-      Unit: [
-        ["Description", specifiers(`Schedule of ${app.name} of ${stack.file}`)],
-        ["PartOf", `${stack.name}.target`],
-      ],
-      Timer: [
-        ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
-        ["AccuracySec", "1s"],
-      ],
-      Install: install(stack),
-    },
-  }];
+  const timer: Setting[] = [
+    ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
+    ["AccuracySec", "1s"],
+  ];
+  return [companion(stack, app, "timer", "Schedule", { Timer: timer, Install: install(stack) })];
+}
+
+/** A unit beside the service of an app. */
+function companion(
+  stack: Stack,
+  app: App,
+  kind: string,
+  what: string,
+  sections: UnitFile["sections"],
+): UnitFile {
+  const unit: Setting[] = [
+    ["Description", specifiers(`${what} of ${app.name} of ${stack.file}`)],
+    ["PartOf", `${stack.name}.target`],
+  ];
+  const path = `${unitName(stack.name, app.id)}.${kind}`;
+  return { path, app: app.name, advice: [], sections: { Unit: unit, ...sections } };
 }
 
 /** systemd waits for the end of a job, but only for the start of other apps. */
@@ -358,8 +323,7 @@ function dependencies(stack: Stack, app: App): Setting[] {
     const isDifferent = isJob(other.config) ? !isEnd : isEnd || (state !== "started" && isProbed);
     if (isDifferent) {
       const what = isJob(other.config) ? "its end" : "its start alone";
-      const text = `${name}: ${state}: systemd waits for ${what}`;
-      stack.losses.push({ app: app.name, key: "depends_on", text });
+      lose(stack, app, "depends_on", `${name}: ${state}: systemd waits for ${what}`);
     }
     const verb = state === "completed" ? "Wants" : "Requires";
     return serviceNames(stack, other).flatMap((unit) => [[verb, unit], ["After", unit]] as const);
