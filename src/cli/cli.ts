@@ -31,7 +31,7 @@ async function run(args: readonly string[]): Promise<number> {
   try {
     const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
     output = new Output(line.flags);
-    const context = contextOf(line, output);
+    const context = await contextOf(line, output);
     code = await (await load(line, context))(context) ?? 0;
   } catch (error) {
     code = await report(error, args);
@@ -65,9 +65,9 @@ async function load(
   return await command?.load() ?? (await import("./commands/help.ts")).printStart;
 }
 
-function contextOf(line: CommandLine, output: Output): CommandContext {
+async function contextOf(line: CommandLine, output: Output): Promise<CommandContext> {
   const { flags } = line;
-  const { host, engine } = targetOf(line);
+  const { host, engine } = await targetOf(line);
   return {
     ...{ host, engine },
     flags,
@@ -86,7 +86,7 @@ function contextOf(line: CommandLine, output: Output): CommandContext {
 /** Flags that only engines have a use for. */
 const ENGINE_FLAGS = ["context", "stack", "image", "strict", "ports"];
 
-function targetOf({ command, flags }: CommandLine): Target {
+async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   if (flags.on("version") || flags.on("help") || command === undefined) return {};
   const [host, on] = [flags.text("host"), flags.text("on")];
   const isElsewhere = host !== undefined && host !== THIS_MACHINE;
@@ -100,7 +100,7 @@ function targetOf({ command, flags }: CommandLine): Target {
     throw new ProcsupError("bad_request", "Cannot use --on with --host");
   }
   if (flags.on("all-contexts")) return {};
-  const target = targetIn(flags);
+  const target = await targetIn(flags);
   const lost = flags.names().find((name) => ENGINE_FLAGS.includes(name));
   if (target.engine !== undefined || lost === undefined) return target;
   const value = lost === "strict" ? "" : ` ${flags.text(lost)}`;

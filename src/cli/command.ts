@@ -1,7 +1,7 @@
 /** A row of the command table. */
 
 import type { Engine } from "../contexts/contexts.ts";
-import type { Host } from "../contexts/host.ts";
+import type { Host } from "../contexts/ssh.ts";
 import type { Flags } from "./flags.ts";
 import type { Output } from "./output.ts";
 

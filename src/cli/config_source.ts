@@ -7,7 +7,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { basename, resolve } from "../npm/path.js";
 import { absolute } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
-import type { Host } from "../contexts/host.ts";
+import type { Host } from "../contexts/ssh.ts";
 
 /** Files that were read. */
 export interface ConfigSource {

@@ -1,7 +1,7 @@
 /** The target of a command: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
 
 import { type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
-import { Host } from "../contexts/host.ts";
+import type { Host } from "../contexts/ssh.ts";
 import type { Flags } from "./flags.ts";
 
 /** The target of a command: this machine if both are undefined. */
@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** The machine or engine that flags, environment and contexts name. */
-export function targetIn(flags: Flags): Target {
+export async function targetIn(flags: Flags): Promise<Target> {
   const on = flags.text("on");
   if (on !== undefined) return on === THIS_MACHINE ? {} : { engine: engineIn(flags, { on }) };
   const given = flags.text("host") ?? (Deno.env.get("PROCSUP_HOST") || undefined);
@@ -23,6 +23,7 @@ export function targetIn(flags: Flags): Target {
   const known = Object.hasOwn(contexts, name) ? contexts[name]! : { destination: name };
   if ("on" in known) return { engine: engineIn(flags, known) };
   const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
+  const { Host } = await import("../contexts/ssh.ts");
   return { host: new Host({ name, ...known, ...(home && { home }), ...(program && { program }) }) };
 }
 

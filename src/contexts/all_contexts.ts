@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { type Destination, type Engine, readContexts, THIS_MACHINE } from "./contexts.ts";
-import { Host } from "./host.ts";
+import { Host } from "./ssh.ts";
 
 /** Time limit for the answer of a machine. */
 const PATIENCE_MS = 15_000;
@@ -47,7 +47,7 @@ export async function askContexts<Copy>(
             try {
               return await processesOf(host, signal);
             } finally {
-              await host.close();
+              host.close();
             }
           },
       )

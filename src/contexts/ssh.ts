@@ -50,21 +50,22 @@ const MAX_NOISE_LINES = 1000;
 const LAST_WORDS_MS = 200;
 const MAX_MESSAGE_CHARS = 4096;
 
-/** Reuses idle ssh connections; opens another one for concurrent requests. */
-export class SshWay implements Way {
+/** Another machine's daemon. Reuses idle connections; opens more for concurrent requests. */
+export class Host implements Way {
   readonly machine: string;
-  readonly #machine: Machine;
-  readonly #isBatch: boolean;
+  readonly home: string;
+  readonly #open: () => SshStream;
   #idle: SshStream[] = [];
 
   /** With `isBatch` ssh asks for no password. Throws `bad_request` for an invalid destination. */
   constructor(machine: Machine, isBatch = false) {
     checkDestination(machine.destination);
     this.machine = machine.name;
-    this.#machine = machine;
-    this.#isBatch = isBatch;
+    this.home = machine.home ?? "";
+    this.#open = () => new SshStream(machine, isBatch, (stream) => this.#idle.push(stream));
   }
 
+  /** Version, home and folder of the other end. */
   async hello(): Promise<Hello> {
     const stream = this.#stream();
     const hello = await stream.hello;
@@ -78,8 +79,8 @@ export class SshWay implements Way {
     return await exchange(this.#stream(), rest);
   }
 
-  /** A request that the other end answers itself. */
-  async ask<T>(path: string, body: unknown): Promise<T> {
+  /** A request that needs no daemon there. */
+  async ask<T>(path: string, body: unknown = null): Promise<T> {
     const response = await this.send({ method: "POST", path, body: JSON.stringify(body) });
     const json = JSON.parse(await response.text());
     if (response.status === 200) return json;
@@ -94,39 +95,45 @@ export class SshWay implements Way {
 
   #stream(): SshStream {
     this.#idle = this.#idle.filter(({ isOpen }) => isOpen);
-    return this.#idle.pop() ??
-      new SshStream(this.#machine, this.#isBatch, (stream) => this.#idle.push(stream));
+    return this.#idle.pop() ?? this.#open();
   }
 }
 
 /** One running ssh. */
 class SshStream implements RequestStream {
   readonly hello: Promise<Hello>;
-  readonly keep: () => void;
   isOpen = true;
   readonly #machine: Machine;
+  readonly #keep: (stream: SshStream) => void;
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #output: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
-  readonly #said: LastWords;
+  readonly #output: ReadableStreamBYOBReader;
+  readonly #reader = new ByteReader({ read: (into) => this.#read(into) });
+  readonly #errorOutput: Promise<void>;
+  #errors = "";
   #isJoined = false;
 
   constructor(machine: Machine, isBatch: boolean, keep: (stream: SshStream) => void) {
     this.#machine = machine;
+    this.#keep = keep;
     this.#child = spawn(machine, isBatch);
     this.#input = this.#child.stdin.getWriter();
-    this.#output = this.#child.stdout.getReader();
-    this.#said = new LastWords(this.#child.stderr);
+    this.#output = this.#child.stdout.getReader({ mode: "byob" });
+    this.#errorOutput = this.#readErrors().catch(() => {});
     void this.#child.status.then(() => this.isOpen = false);
-    const reader = new ByteReader({ read: (into) => this.#read(into) });
-    this.hello = this.#hello(reader);
+    this.hello = this.#hello();
     // The request that reads the answer reports the failure.
     this.hello.catch(() => {});
-    this.reader = async () => (await this.hello, reader);
-    this.keep = () => keep(this);
   }
 
-  readonly reader: () => Promise<ByteReader>;
+  async reader(): Promise<ByteReader> {
+    await this.hello;
+    return this.#reader;
+  }
+
+  keep(): void {
+    this.#keep(this);
+  }
 
   async write(bytes: Uint8Array): Promise<number> {
     try {
@@ -145,23 +152,23 @@ class SshStream implements RequestStream {
     if (!this.#isJoined) this.#child.kill();
   }
 
-  #rest = new Uint8Array(0);
-
-  async #read(into: Uint8Array): Promise<number | null> {
-    if (this.#rest.length === 0) {
-      const { value } = await this.#output.read();
-      if (value === undefined) throw await this.#failure();
-      this.#rest = value;
-    }
-    const count = Math.min(into.length, this.#rest.length);
-    into.set(this.#rest.subarray(0, count));
-    this.#rest = this.#rest.subarray(count);
-    return count;
+  async #read(into: Uint8Array): Promise<number> {
+    const { value } = await this.#output.read(new Uint8Array(into.length));
+    if (!value?.length) throw await this.#failure();
+    into.set(value);
+    return value.length;
   }
 
-  async #hello(reader: ByteReader): Promise<Hello> {
+  /** Keeps the end of what ssh or the remote shell writes to stderr. */
+  async #readErrors(): Promise<void> {
+    for await (const text of this.#child.stderr.pipeThrough(new TextDecoderStream())) {
+      this.#errors = (this.#errors + text).slice(-MAX_MESSAGE_CHARS);
+    }
+  }
+
+  async #hello(): Promise<Hello> {
     for (let lines = 0; lines < MAX_NOISE_LINES; lines++) {
-      const line = await reader.line();
+      const line = await this.#reader.line();
       if (!line.startsWith(HELLO)) continue;
       this.#isJoined = true;
       return JSON.parse(line.slice(HELLO.length));
@@ -171,22 +178,21 @@ class SshStream implements RequestStream {
 
   /** Why ssh has ended. */
   async #failure(): Promise<ProcsupError> {
-    const { name } = this.#machine;
+    const { name, destination } = this.#machine;
     const { code } = await this.#child.status;
     // A ControlMaster may keep stderr open.
-    await Promise.race([this.#said.whole, sleep(LAST_WORDS_MS)]);
-    const said = this.#said.lastLine;
-    const words = said === "" ? `ssh ended with exit code ${code}` : said;
+    await Promise.race([this.#errorOutput, sleep(LAST_WORDS_MS)]);
+    const lastLine = this.#errors.split(/\r?\n/).filter((line) => /^\S/.test(line)).at(-1);
+    const words = lastLine ?? `ssh ended with exit code ${code}`;
     if (this.#isJoined) {
-      if (code === DAEMON_GONE) {
-        return new ProcsupError("closed", `On ${name}: The daemon has gone`);
-      }
-      return this.#unreachable(words, `The connection to ${name} is lost`);
+      return code === DAEMON_GONE
+        ? new ProcsupError("closed", `On ${name}: The daemon has gone`)
+        : this.#unreachable(words, `The connection to ${name} is lost`);
     }
     if (code === SSH_FAILED) return this.#unreachable(words);
     const hint = code === NOT_FOUND
       ? "Install procsup there, or name its path there: --remote-procsup PATH"
-      : `Both machines need the same procsup: ssh ${this.#machine.destination} procsup version`;
+      : `Both machines need the same procsup: ssh ${destination} procsup version`;
     return this.#unreachable(words, `Cannot run procsup on ${name}`, hint);
   }
 
@@ -244,26 +250,4 @@ export function checkDestination(text: string): void {
       ? `With a port: ssh://${text}`
       : "One such as user@server, ssh://user@server:2222, or a context: procsup context list",
   });
-}
-
-/** The last output of ssh or the remote shell on stderr. */
-class LastWords {
-  readonly whole: Promise<void>;
-  #text = "";
-
-  constructor(stream: ReadableStream<Uint8Array>) {
-    this.whole = this.#read(stream).catch(() => {});
-  }
-
-  get lastLine(): string {
-    return this.#text.split(/\r?\n/).filter((line) => /^\S/.test(line)).at(-1) ?? "";
-  }
-
-  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
-    const decoder = new TextDecoder();
-    for await (const bytes of stream) {
-      const text = decoder.decode(bytes, { stream: true });
-      this.#text = (this.#text + text).slice(-MAX_MESSAGE_CHARS);
-    }
-  }
 }

@@ -7,7 +7,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { accept } from "../platform/accept.ts";
 import { sleep } from "../platform/clock.ts";
 import { failure } from "../protocol/envelope.ts";
-import { ByteReader, chunks } from "../protocol/unix_http.ts";
+import { ByteReader, chunks, writeAll } from "../protocol/unix_http.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -230,7 +230,7 @@ async function write(connection: Deno.UnixConn, ...parts: readonly Uint8Array[])
     bytes.set(part, at);
     at += part.length;
   }
-  for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+  await writeAll(connection, bytes);
 }
 
 /** Reads the rest of the request for a moment, so that the client can read the answer. */

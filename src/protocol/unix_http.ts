@@ -98,7 +98,7 @@ export async function exchange(
     close();
   });
   try {
-    await writeAll(connection, requestText(request));
+    await writeAll(connection, encoder.encode(requestText(request)));
     return await readResponse(await connection.reader(), close, over);
   } catch (error) {
     close();
@@ -123,8 +123,11 @@ function requestText({ method, path, token, body = "", hook }: UnixRequest): str
   return `${headers.join("\r\n")}\r\n\r\n${body}`;
 }
 
-async function writeAll(connection: RequestStream, text: string): Promise<void> {
-  const bytes = encoder.encode(text);
+/** Writes bytes, of which one call may take only a part. */
+export async function writeAll(
+  connection: Pick<RequestStream, "write">,
+  bytes: Uint8Array,
+): Promise<void> {
   for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
 }
 

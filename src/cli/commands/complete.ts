@@ -27,7 +27,7 @@ async function names(context: CommandContext): Promise<Candidate[]> {
   try {
     const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
     // Do not open a remote connection for each Tab.
-    const { host, engine } = targetIn(context.flags);
+    const { host, engine } = await targetIn(context.flags);
     const isElsewhere = host !== undefined || engine !== undefined ||
       ["--host", "--on"].some((word) => context.positionals.includes(word));
     if (isElsewhere) return [];

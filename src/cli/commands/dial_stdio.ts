@@ -6,7 +6,7 @@ import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
 import { PEER_HEADER } from "../../protocol/peer.ts";
 import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../contexts/ssh.ts";
-import { ByteReader, type UnixResponse } from "../../protocol/unix_http.ts";
+import { ByteReader, type UnixResponse, writeAll } from "../../protocol/unix_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 
@@ -105,14 +105,13 @@ async function respond(
   for await (const piece of typeof body === "string" ? [encoder.encode(body)] : body) {
     if (piece.length === 0) continue;
     await write(`${piece.length.toString(16)}\r\n`);
-    await write(piece);
+    await writeAll(Deno.stdout, piece);
     await write("\r\n");
   }
   await write("0\r\n\r\n");
   return 0;
 }
 
-async function write(data: string | Uint8Array): Promise<void> {
-  const bytes = typeof data === "string" ? encoder.encode(data) : data;
-  for (let sent = 0; sent < bytes.length;) sent += await Deno.stdout.write(bytes.subarray(sent));
+async function write(text: string): Promise<void> {
+  await writeAll(Deno.stdout, encoder.encode(text));
 }
