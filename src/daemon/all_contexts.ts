@@ -29,13 +29,13 @@ async function ask(home: string): Promise<ContextJson[]> {
   }));
 }
 
-async function copiesOn({ on, stack, ...place }: Engine): Promise<Copy[]> {
-  if (stack === undefined) {
+async function copiesOn(engine: Engine): Promise<Copy[]> {
+  if (engine.stack === undefined) {
     throw new ProcsupError(
       "bad_request",
       "The context names no stack, and the daemon has no folder",
     );
   }
   const { openBackend } = await import("../export/backends/mod.ts");
-  return await (await openBackend(on, { stack, ...place }, () => {})).list();
+  return await (await openBackend(engine, "/")).list();
 }

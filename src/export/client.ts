@@ -14,9 +14,10 @@ export class Client {
   readonly #program: string;
   readonly #flags: readonly string[];
 
-  constructor(program: string, ...flags: string[]) {
+  constructor(program: string, flags: Readonly<Record<string, string | undefined>> = {}) {
     this.#program = program;
-    this.#flags = flags;
+    this.#flags = Object.entries(flags).filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `--${name}=${value}`);
   }
 
   /** Runs the program. Throws `not_found` if it is not installed. */

@@ -38,21 +38,9 @@ export async function onEngine(context: CommandContext): Promise<number> {
   refuseOthers(context, engine);
   const isFile = ["start", "down"].includes(command.name) && positionals[0] !== undefined;
   const folder = isFile ? dirname(absolute(positionals[0]!)) : Deno.cwd();
-  const backend = await openEngine(engine, folder, (text) => output.note(text));
-  return await VERBS[command.name]!(context, backend);
-}
-
-/** The backend of an engine for the named stack, or the stack of a folder. */
-async function openEngine(
-  engine: Engine,
-  folder: string,
-  onProgress: (text: string) => void,
-): Promise<Backend> {
-  const { on, ...place } = engine;
-  const { stackName } = await import("../../export/stack.ts");
   const { openBackend } = await import("../../export/backends/mod.ts");
-  const stack = stackName(folder, place.stack);
-  return await openBackend(on, { ...place, stack }, onProgress);
+  const backend = await openBackend(engine, folder, (text) => output.note(text));
+  return await VERBS[command.name]!(context, backend);
 }
 
 /** Throws `bad_request` for commands and flags that have no meaning on the engine. */
@@ -83,8 +71,8 @@ async function up(context: CommandContext, backend: Backend): Promise<number> {
 
 /** Lists the copies on a context's engine. */
 export async function listEngine(engine: Engine, names: readonly string[]): Promise<Copy[]> {
-  const copies = await (await openEngine(engine, Deno.cwd(), () => {})).list();
-  return named(copies, names);
+  const { openBackend } = await import("../../export/backends/mod.ts");
+  return named(await (await openBackend(engine, Deno.cwd())).list(), names);
 }
 
 function named(copies: readonly Copy[], names: readonly string[]): Copy[] {
@@ -95,10 +83,7 @@ function named(copies: readonly Copy[], names: readonly string[]): Copy[] {
 async function list({ output, positionals }: CommandContext, backend: Backend): Promise<number> {
   const all = await backend.list();
   const unknown = positionals.find((name) => named(all, [name]).length === 0);
-  if (unknown !== undefined) {
-    const { unknownApp } = await import("../../export/backends/mod.ts");
-    throw unknownApp(backend.stack, unknown, all.map(({ app }) => app));
-  }
+  if (unknown !== undefined) throw backend.unknownApp(unknown, all.map(({ app }) => app));
   const copies = named(all, positionals);
   await printCopies(output, copies);
   if (copies.length === 0) output.note("nothing of it runs there");

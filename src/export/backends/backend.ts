@@ -1,6 +1,7 @@
 /** The commands of `--on`. A backend runs the engine's own client. */
 
 import { ProcsupError } from "../../model/errors.ts";
+import { sleep } from "../../platform/clock.ts";
 import type { Exported } from "../export_stack.ts";
 
 /** One copy of an app on an engine. */
@@ -23,6 +24,9 @@ export interface Rollout {
   /** The engine's message. */
   readonly text: string;
 }
+
+/** Progress of a rollout; `ok` is undefined while it is running. */
+export type Progress = Omit<Rollout, "ok"> & { readonly ok: boolean | undefined };
 
 /** Explains the state of an app. */
 export interface Explanation {
@@ -49,25 +53,69 @@ export interface Place {
   readonly namespace?: string;
 }
 
+/** Poll interval. */
+export const POLL_MS = 1000;
+
+/** A rollout that makes no progress for this long has failed. */
+const PATIENCE_MS = 10 * 60_000;
+
 /** An engine, for the stack of one file. */
-export interface Backend {
+export abstract class Backend {
   /** Name of the stack. */
   readonly stack: string;
+  readonly #onProgress: OnProgress;
+
+  constructor({ stack }: Place, onProgress: OnProgress) {
+    this.stack = stack;
+    this.#onProgress = onProgress;
+  }
+
   /** Applies an export, removes what is no longer in it, and waits for success or failure. */
-  up(exported: Exported): Promise<Rollout[]>;
-  list(): Promise<Copy[]>;
+  abstract up(exported: Exported): Promise<Rollout[]>;
+  abstract list(): Promise<Copy[]>;
   /** Prints the logs of the named apps, or of all; returns the client's exit code. */
-  logs(apps: readonly string[], flags: LogFlags): Promise<number>;
-  why(app: string): Promise<Explanation>;
-  scale(app: string, copies: (now: number) => number): Promise<Rollout[]>;
+  abstract logs(apps: readonly string[], flags: LogFlags): Promise<number>;
+  abstract why(app: string): Promise<Explanation>;
+  abstract scale(app: string, copies: (now: number) => number): Promise<Rollout[]>;
   /** Replaces the copies of an app one by one. */
-  roll(app: string): Promise<Rollout[]>;
-  down(): Promise<string[]>;
+  abstract roll(app: string): Promise<Rollout[]>;
+  /** Removes the stack; returns the names of its apps. */
+  abstract down(): Promise<string[]>;
+
+  /** The error for an app that the stack does not have. */
+  unknownApp(app: string, apps: readonly string[]): ProcsupError {
+    return new ProcsupError("process_not_found", `The stack "${this.stack}" has no app "${app}"`, {
+      hint: apps.length === 0 ? "Nothing of it runs" : `It has ${[...new Set(apps)].join(", ")}`,
+    });
+  }
+
+  /** Waits until each rollout has succeeded or failed, or none makes progress. */
+  protected async settled(look: () => Promise<readonly Progress[]>): Promise<Rollout[]> {
+    const last = new Map<string, string>();
+    let since = performance.now();
+    for (;;) {
+      const all = await look();
+      for (const { app, text } of all) {
+        if (last.get(app) === text) continue;
+        last.set(app, text);
+        since = performance.now();
+        this.#onProgress(`${app}  ${text}`);
+      }
+      const isLate = performance.now() - since > PATIENCE_MS;
+      if (isLate || all.every(({ ok }) => ok !== undefined)) {
+        return all.map(({ app, ok, text }) => ({ app, text, ok: ok === true }));
+      }
+      await sleep(POLL_MS);
+    }
+  }
 }
 
-/** The error for an app that a stack does not have. */
-export function unknownApp(stack: string, app: string, apps: readonly string[]): ProcsupError {
-  return new ProcsupError("process_not_found", `The stack "${stack}" has no app "${app}"`, {
-    hint: apps.length === 0 ? "Nothing of it runs" : `It has ${[...new Set(apps)].join(", ")}`,
-  });
+/** The name of an engine's object without the name of its stack, which precedes it. */
+export function shortName(stack: string, name: string): string {
+  return name.slice(stack.length + 1);
+}
+
+/** A state with its reason, if there is one. */
+export function withReason(state: string, reason: string): string {
+  return reason === "" ? state : `${state}: ${reason}`;
 }

@@ -5,56 +5,42 @@ import { sleep } from "../../platform/clock.ts";
 import { Client, withFile } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { MANAGED_BY } from "../kubernetes.ts";
-import type {
+import {
   Backend,
-  Copy,
-  Explanation,
-  LogFlags,
-  OnProgress,
-  Place,
-  Rollout,
+  type Copy,
+  type Explanation,
+  type LogFlags,
+  type OnProgress,
+  type Place,
+  POLL_MS,
+  type Rollout,
 } from "./backend.ts";
 import {
   appliedOf,
   appOf,
-  type Deployment,
   type Event,
   type Item,
-  type PodTemplate,
+  podTemplateOf,
   revisionOf,
+  type Workload,
   Workloads,
 } from "./kubernetes_objects.ts";
-import { settleRollouts } from "./settle.ts";
 
 /** Kinds of exported objects. */
 const OWN_KINDS = "deployments,jobs,cronjobs,services,configmaps";
 
 const WORKLOADS = "deployments,replicasets,jobs,cronjobs,pods";
 
-/** Poll interval for new containers. */
-const LOOK_MS = 1000;
-
-/** The backend of a stack. */
-export function kubernetes(place: Place, onProgress: OnProgress): Backend {
-  return new Kubernetes(place, onProgress);
-}
-
-class Kubernetes implements Backend {
-  readonly stack: string;
+export class Kubernetes extends Backend {
   readonly #selector: string;
   readonly #kubectl: Client;
-  readonly #onProgress: OnProgress;
 
-  constructor({ stack, context, namespace }: Place, onProgress: OnProgress) {
-    this.stack = stack;
+  constructor(place: Place, onProgress: OnProgress) {
+    super(place, onProgress);
+    const { stack, context, namespace } = place;
     this.#selector =
       `app.kubernetes.io/instance=${stack},app.kubernetes.io/managed-by=${MANAGED_BY}`;
-    this.#kubectl = new Client(
-      "kubectl",
-      ...context === undefined ? [] : [`--context=${context}`],
-      ...namespace === undefined ? [] : [`--namespace=${namespace}`],
-    );
-    this.#onProgress = onProgress;
+    this.#kubectl = new Client("kubectl", { context, namespace });
   }
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
@@ -82,7 +68,7 @@ class Kubernetes implements Backend {
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
     const workloads = await this.#workloads();
-    for (const app of apps) workloads.find(app);
+    for (const app of apps) this.#find(app, workloads);
     // Keys are container ids: a restarted container gets another one.
     const shown = new Map<string, Promise<number>>();
     for (let tail = lines;; tail = -1) {
@@ -95,33 +81,36 @@ class Kubernetes implements Backend {
         shown.set(id, this.#kubectl.shown("logs", ...flags, name));
       }
       if (!follow) return Math.max(0, ...await Promise.all(shown.values()));
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 
   async why(app: string): Promise<Explanation> {
     const workloads = await this.#workloads();
-    workloads.find(app);
+    this.#find(app, workloads);
     const events = await this.#items<Event>("get", "events");
     return { copies: workloads.copies(app), history: workloads.history(app, events) };
   }
 
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const { metadata: { name }, spec: { replicas } } = await this.#deployment(app);
-    return await this.#changed(async () => {
-      await this.#kubectl.told("scale", `deployment/${name}`, `--replicas=${copies(replicas)}`);
-    }, app);
+    const count = `--replicas=${copies(replicas ?? 0)}`;
+    return await this.#changed(
+      () => this.#kubectl.told("scale", `deployment/${name}`, count),
+      app,
+    );
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const { metadata: { name } } = await this.#deployment(app);
-    return await this.#changed(async () => {
-      await this.#kubectl.told("rollout", "restart", `deployment/${name}`);
-    }, app);
+    return await this.#changed(
+      () => this.#kubectl.told("rollout", "restart", `deployment/${name}`),
+      app,
+    );
   }
 
   async down(): Promise<string[]> {
-    const apps = (await this.#workloads()).apps();
+    const apps = (await this.#workloads()).own.map(appOf);
     // With this, the command ends when every pod has ended.
     const words = ["--selector", this.#selector, "--cascade=foreground"];
     await this.#kubectl.told("delete", OWN_KINDS, ...words);
@@ -129,20 +118,21 @@ class Kubernetes implements Backend {
   }
 
   /** Makes a change, waits for the rollouts, and rolls back those that fail. */
-  async #changed(change: () => Promise<void>, only?: string): Promise<Rollout[]> {
+  async #changed(change: () => Promise<unknown>, only?: string): Promise<Rollout[]> {
     const good = (await this.#workloads()).completeRevisions();
     await change();
-    const rollouts = await this.#settled(only);
+    const rollouts = await this.#rollouts(only);
     return await Promise.all(
       rollouts.map((rollout) => rollout.ok ? rollout : this.#takenBack(rollout, good)),
     );
   }
 
-  async #settled(only?: string): Promise<Rollout[]> {
-    return await settleRollouts(async () => {
+  /** Waits for the rollouts of all apps, or of one. */
+  async #rollouts(only?: string): Promise<Rollout[]> {
+    return await this.settled(async () => {
       const rollouts = (await this.#workloads()).rollouts();
       return rollouts.filter(({ app }) => only === undefined || app === only);
-    }, this.#onProgress);
+    });
   }
 
   /** Rolls back to the last complete revision, if the change has made a new one. */
@@ -153,7 +143,7 @@ class Kubernetes implements Backend {
     if (now === undefined || before === undefined || revisionOf(now) === before) return failed;
     const name = `deployment/${now.metadata.name}`;
     await this.#kubectl.told("rollout", "undo", name, `--to-revision=${before}`);
-    const [undone] = await this.#settled(app);
+    const [undone] = await this.#rollouts(app);
     const end = undone?.ok ? "rolled back" : `rollback failed: ${undone?.text}`;
     return { app, ok: false, text: `${end}, ${text}` };
   }
@@ -209,21 +199,25 @@ class Kubernetes implements Backend {
   /** Names of ConfigMaps that some revision refers to: `kubectl rollout undo` needs them. */
   async #configMapsInUse(): Promise<Set<string>> {
     const { deployments, replicaSets, cronJobs } = await this.#workloads();
-    const templates: readonly PodTemplate[] = [
-      ...[...deployments, ...replicaSets].map(({ spec }) => spec.template),
-      ...cronJobs.map(({ spec }) => spec.jobTemplate.spec.template),
-    ];
+    const containers = [...deployments, ...replicaSets, ...cronJobs]
+      .flatMap((workload) => podTemplateOf(workload).containers);
     return new Set(
-      templates.flatMap(({ spec }) => spec.containers).flatMap(({ envFrom = [] }) => envFrom)
-        .map(({ configMapRef }) => configMapRef.name),
+      containers.flatMap(({ envFrom = [] }) => envFrom.map(({ configMapRef: { name } }) => name)),
     );
   }
 
-  async #deployment(app: string): Promise<Deployment> {
-    const workloads = await this.#workloads();
-    const { kind } = workloads.find(app);
-    const deployment = workloads.deployment(app);
-    if (deployment !== undefined) return deployment;
+  /** The workload of an app. Throws `process_not_found`. */
+  #find(app: string, workloads: Workloads): Workload {
+    const found = workloads.own.find((workload) => appOf(workload) === app);
+    if (found !== undefined) return found;
+    throw this.unknownApp(app, workloads.own.map(appOf));
+  }
+
+  /** The Deployment of an app. Throws `wrong_state` if it is another workload. */
+  async #deployment(app: string): Promise<Workload> {
+    const found = this.#find(app, await this.#workloads());
+    const { kind } = found;
+    if (kind === "Deployment") return found;
     throw new ProcsupError("wrong_state", `"${app}" is a ${kind}, which has no copies to replace`, {
       hint: kind === "CronJob"
         ? "Its next run takes what procsup up applied"

@@ -1,7 +1,6 @@
 /** Derives rollouts, copies and reasons of a stack from its Kubernetes objects. */
 
-import { type Copy, unknownApp } from "./backend.ts";
-import type { Progress } from "./settle.ts";
+import { type Copy, type Progress, shortName, withReason } from "./backend.ts";
 
 /** Any object. */
 export interface Item {
@@ -24,44 +23,34 @@ interface Condition {
   readonly message?: string;
 }
 
-/** The template of pods. */
-export interface PodTemplate {
-  readonly spec: {
-    readonly containers: readonly {
-      readonly image: string;
-      readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
-    }[];
-  };
+interface PodSpec {
+  readonly nodeName?: string;
+  readonly containers: readonly {
+    readonly image: string;
+    readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
+  }[];
 }
 
-/** A Deployment, or a ReplicaSet, which is one revision of a Deployment. */
-export interface Deployment extends Item {
-  readonly spec: { readonly replicas: number; readonly template: PodTemplate };
+interface PodTemplate {
+  readonly template: { readonly spec: PodSpec };
+}
+
+/** A Deployment, Job or CronJob, or a ReplicaSet, which is one revision of a Deployment. */
+export interface Workload extends Item {
+  readonly spec: (PodTemplate | { readonly jobTemplate: { readonly spec: PodTemplate } }) & {
+    readonly replicas?: number;
+    readonly parallelism?: number;
+    readonly schedule?: string;
+    readonly suspend?: boolean;
+  };
   readonly status: {
     readonly observedGeneration?: number;
     readonly replicas?: number;
     readonly updatedReplicas?: number;
     readonly availableReplicas?: number;
+    readonly lastScheduleTime?: string;
     readonly conditions?: readonly Condition[];
   };
-}
-
-interface Job extends Item {
-  readonly spec: {
-    readonly parallelism?: number;
-    readonly suspend?: boolean;
-    readonly template: PodTemplate;
-  };
-  readonly status: { readonly conditions?: readonly Condition[] };
-}
-
-interface CronJob extends Item {
-  readonly spec: {
-    readonly schedule: string;
-    readonly suspend?: boolean;
-    readonly jobTemplate: { readonly spec: { readonly template: PodTemplate } };
-  };
-  readonly status: { readonly lastScheduleTime?: string };
 }
 
 interface ContainerState {
@@ -70,8 +59,8 @@ interface ContainerState {
 }
 
 /** A pod: a current or former copy of an app. */
-export interface Pod extends Item {
-  readonly spec: PodTemplate["spec"] & { readonly nodeName?: string };
+interface Pod extends Item {
+  readonly spec: PodSpec;
   readonly status: {
     readonly phase: string;
     readonly reason?: string;
@@ -112,27 +101,38 @@ const MAX_EVENTS = 20;
 const ROUTINE =
   /^(Scheduled|Pulling|Pulled|Created|Started|Successful(Create|Delete)|Completed|SawCompletedJob)$/;
 
+/** The rollout of a workload; `ok` is undefined while it is running. */
+interface State {
+  readonly ok: boolean | undefined;
+  readonly state: string;
+  readonly reason?: string;
+}
+
 /** The workloads of a stack, with their pods. */
 export class Workloads {
-  readonly deployments: readonly Deployment[];
-  readonly replicaSets: readonly Deployment[];
-  readonly cronJobs: readonly CronJob[];
+  readonly deployments: readonly Workload[];
+  readonly replicaSets: readonly Workload[];
+  readonly cronJobs: readonly Workload[];
   readonly pods: readonly Pod[];
-  readonly #jobs: readonly Job[];
+  /** The workloads of the file. A job that something owns is a run of a CronJob. */
+  readonly own: readonly Workload[];
+  readonly #jobs: readonly Workload[];
   readonly #stack: string;
   readonly #items: readonly Item[];
   readonly #warnings: readonly Event[];
 
   constructor(stack: string, items: readonly Item[], warnings: readonly Event[] = []) {
-    const of = <T>(kind: string) => items.filter((item) => item.kind === kind) as unknown as T[];
+    const of = <T = Workload>(kind: string) => items.filter((item) => item.kind === kind) as T[];
     this.#stack = stack;
     this.#items = items;
     this.#warnings = warnings.toSorted(newestFirst);
     this.deployments = of("Deployment");
     this.replicaSets = of("ReplicaSet");
-    this.pods = of("Pod");
+    this.pods = of<Pod>("Pod");
     this.#jobs = of("Job");
     this.cronJobs = of("CronJob");
+    const jobs = this.#jobs.filter(({ metadata }) => metadata.ownerReferences === undefined);
+    this.own = [...this.deployments, ...jobs, ...this.cronJobs];
   }
 
   /** A copy with warnings, which give reasons. */
@@ -140,18 +140,7 @@ export class Workloads {
     return new Workloads(this.#stack, this.#items, warnings);
   }
 
-  apps(): string[] {
-    return this.#own().map(appOf);
-  }
-
-  /** The workload of an app. Throws `process_not_found`. */
-  find(app: string): Item {
-    const found = this.#own().find((item) => appOf(item) === app);
-    if (found !== undefined) return found;
-    throw unknownApp(this.#stack, app, this.apps());
-  }
-
-  deployment(app: string): Deployment | undefined {
+  deployment(app: string): Workload | undefined {
     return this.deployments.find((deployment) => appOf(deployment) === app);
   }
 
@@ -172,33 +161,21 @@ export class Workloads {
 
   /** The progress of each app. */
   rollouts(): Progress[] {
-    return [
-      ...this.deployments.map((one) => ({ app: appOf(one), ...this.#deploymentProgress(one) })),
-      ...this.#ownJobs().map((job) => ({ app: appOf(job), ...this.#jobProgress(job) })),
-      ...this.cronJobs.map((one) => ({ app: appOf(one), ok: true, text: scheduleOf(one) })),
-    ];
+    return this.own.map((workload) => {
+      const { ok, state, reason = "" } = this.#stateOf(workload);
+      return { app: appOf(workload), ok, text: withReason(state, reason) };
+    });
   }
 
   /** The pods that have not ended, and the workloads without such pods. */
   copies(only?: string): Copy[] {
     const pods = this.pods.filter((pod) => !hasEnded(pod));
-    const has = (item: Item) => pods.some((pod) => appOf(pod) === appOf(item));
-    return [
-      ...pods.map((pod) => this.#copy(pod)),
-      ...this.deployments.filter((one) => one.spec.replicas > 0 && !has(one))
-        .map((one) => this.#withoutPod(one, one.spec.template, this.#deploymentProgress(one))),
-      ...this.#ownJobs().filter((job) => !has(job))
-        .map((job) => this.#withoutPod(job, job.spec.template, this.#jobProgress(job))),
-      ...this.cronJobs.map((one) => {
-        const { lastScheduleTime } = one.status;
-        return {
-          ...this.#withoutPod(one, one.spec.jobTemplate.spec.template, {
-            ...{ ok: true, text: scheduleOf(one) },
-          }),
-          reason: lastScheduleTime === undefined ? "" : `last run ${lastScheduleTime}`,
-        };
-      }),
-    ].filter(({ app }) => only === undefined || app === only);
+    const running = new Set(pods.map(appOf));
+    const idle = this.own.filter((workload) =>
+      workload.kind === "CronJob" || (workload.spec.replicas !== 0 && !running.has(appOf(workload)))
+    );
+    return [...pods.map((pod) => this.#copy(pod)), ...idle.map((one) => this.#withoutPod(one))]
+      .filter(({ app }) => only === undefined || app === only);
   }
 
   /** What happened to an app and its earlier pods, newest first. */
@@ -235,54 +212,56 @@ export class Workloads {
     return new Set([...pods, ...jobs].map(({ metadata }) => metadata.uid));
   }
 
-  /** All workloads of the file. */
-  #own(): Item[] {
-    return [...this.deployments, ...this.#ownJobs(), ...this.cronJobs];
-  }
-
-  /** Jobs of the file; the others are runs of a CronJob. */
-  #ownJobs(): Job[] {
-    return this.#jobs.filter(({ metadata }) => metadata.ownerReferences === undefined);
-  }
-
   #podsOf(owner: Item | undefined): Pod[] {
     return this.pods.filter((pod) => isOwned(pod, owner));
   }
 
-  #deploymentProgress(deployment: Deployment): Omit<Progress, "app"> {
+  #stateOf(workload: Workload): State {
+    if (workload.kind === "Deployment") return this.#deploymentState(workload);
+    if (workload.kind === "Job") return this.#jobState(workload);
+    const { suspend, schedule } = workload.spec;
+    return { ok: true, state: suspend === true ? "suspended" : `scheduled ${schedule}` };
+  }
+
+  #deploymentState(deployment: Workload): State {
     const { metadata: { generation = 0 }, spec: { replicas }, status } = deployment;
-    if ((status.observedGeneration ?? 0) < generation) return { ok: undefined, text: "applied" };
+    if ((status.observedGeneration ?? 0) < generation) return { ok: undefined, state: "applied" };
     const current = this.replicaSets.find((set) =>
       isOwned(set, deployment) && revisionOf(set) === revisionOf(deployment)
     );
     const pods = this.#podsOf(current);
-    const text = `${pods.filter(isReady).length} of ${replicas} ready`;
-    if (isComplete(deployment)) return { ok: true, text };
+    const state = `${pods.filter(isReady).length} of ${replicas} ready`;
+    if (isComplete(deployment)) return { ok: true, state };
     const bad = status.conditions?.filter(isBad) ?? [];
     const isLate = bad.some(({ type }) => type === "Progressing");
     const refused = bad.find(({ type }) => type === "ReplicaFailure")?.message;
-    const why = refused ?? (this.#firstReason(pods) || (isLate ? bad[0]!.message! : ""));
-    return { ok: isLate ? false : undefined, text: why === "" ? text : `${text}: ${why}` };
+    const reason = refused ?? (this.#firstReason(pods) || (isLate ? bad[0]!.message : ""));
+    return { ok: isLate ? false : undefined, state, reason };
   }
 
-  #jobProgress(job: Job): Omit<Progress, "app"> {
+  #jobState(job: Workload): State {
     const pods = this.#podsOf(job);
     const end = endOf(job);
-    if (end?.type === "Complete") return { ok: true, text: "complete" };
+    if (end?.type === "Complete") return { ok: true, state: "complete" };
     if (end !== undefined) {
-      const why = pods.map(exitOf).find(Boolean) ?? end.message;
-      return { ok: false, text: `${end.reason}: ${why}` };
+      return {
+        ok: false,
+        state: end.reason ?? end.type,
+        reason: pods.map(exitOf).find(Boolean) ?? end.message,
+      };
     }
-    if (job.spec.suspend === true) return { ok: true, text: "suspended" };
+    if (job.spec.suspend === true) return { ok: true, state: "suspended" };
     const count = job.spec.parallelism ?? 1;
-    const text = `${pods.filter(isReady).length} of ${count} running`;
+    const state = `${pods.filter(isReady).length} of ${count} running`;
     if (pods.filter((pod) => isReady(pod) || hasEnded(pod)).length >= count) {
-      return { ok: true, text };
+      return { ok: true, state };
     }
-    const why = this.#firstReason(pods) || textOf(this.#warningOf(job));
-    const reasons = [...pods.map(waitingReason), this.#warningOf(job)?.reason];
-    const isStuck = reasons.some((reason) => STUCK.has(reason ?? ""));
-    return { ok: isStuck ? false : undefined, text: why === "" ? text : `${text}: ${why}` };
+    const warning = this.#warningOf(job);
+    const isStuck = [...pods.map(waitingReason), warning?.reason].some((reason) =>
+      STUCK.has(reason ?? "")
+    );
+    const reason = this.#firstReason(pods) || textOf(warning);
+    return { ok: isStuck ? false : undefined, state, reason };
   }
 
   #firstReason(pods: readonly Pod[]): string {
@@ -307,19 +286,24 @@ export class Workloads {
     };
   }
 
-  #withoutPod(item: Item, template: PodTemplate, { ok, text }: Omit<Progress, "app">): Copy {
-    const [state, ...reason] = text.split(": ");
+  #withoutPod(workload: Workload): Copy {
+    const { ok, state, reason = "" } = this.#stateOf(workload);
+    const { lastScheduleTime } = workload.status;
     return {
-      ...{ name: appOf(item), app: appOf(item), state: state!, ready: ok === true, node: "-" },
-      image: template.spec.containers[0]!.image,
-      reason: reason.join(": "),
+      ...{ name: appOf(workload), app: appOf(workload), state, ready: ok === true, node: "-" },
+      image: podTemplateOf(workload).containers[0]!.image,
+      reason: lastScheduleTime === undefined ? reason : `last run ${lastScheduleTime}`,
     };
   }
 
-  /** The name without the stack name. */
   #short({ metadata: { name } }: Item): string {
-    return name.slice(this.#stack.length + 1);
+    return shortName(this.#stack, name);
   }
+}
+
+/** The pods that a workload makes. */
+export function podTemplateOf({ spec }: Workload): PodSpec {
+  return ("template" in spec ? spec : spec.jobTemplate.spec).template.spec;
 }
 
 /** The revision of a Deployment or a ReplicaSet. */
@@ -341,7 +325,7 @@ function isOwned({ metadata: { ownerReferences = [] } }: Item, owner: Item | und
   return ownerReferences.some(({ uid }) => uid === owner?.metadata.uid);
 }
 
-function isComplete({ metadata, spec: { replicas }, status }: Deployment): boolean {
+function isComplete({ metadata, spec: { replicas }, status }: Workload): boolean {
   const { observedGeneration = 0, updatedReplicas, availableReplicas } = status;
   return observedGeneration >= (metadata.generation ?? 0) &&
     [status.replicas, updatedReplicas, availableReplicas].every((one) => (one ?? 0) === replicas);
@@ -354,14 +338,10 @@ function isBad({ type, status }: Condition): boolean {
     : status === "False" && type === "Progressing";
 }
 
-function endOf({ status: { conditions = [] } }: Job): Condition | undefined {
+function endOf({ status: { conditions = [] } }: Workload): Condition | undefined {
   return conditions.find(({ type, status }) =>
     /^(Complete|Failed)$/.test(type) && status === "True"
   );
-}
-
-function scheduleOf({ spec: { suspend, schedule } }: CronJob): string {
-  return suspend === true ? "suspended" : `scheduled ${schedule}`;
 }
 
 function hasEnded({ status: { phase } }: Pod): boolean {

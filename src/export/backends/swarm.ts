@@ -3,20 +3,20 @@
 import { Client, withFile } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import {
-  type Backend,
+  Backend,
   type Copy,
   type Explanation,
   type LogFlags,
   type OnProgress,
   type Place,
+  type Progress,
   type Rollout,
-  unknownApp,
+  shortName,
+  withReason,
 } from "./backend.ts";
-import { settleRollouts } from "./settle.ts";
 
 /** The fields of `docker service inspect` that are used. */
 interface Service {
-  readonly ID: string;
   readonly Spec: {
     readonly Name: string;
     readonly Mode: { readonly Replicated?: { readonly Replicas: number } };
@@ -34,15 +34,14 @@ interface TaskSpec {
   readonly ForceUpdate?: number;
 }
 
-/** The fields of `docker inspect --type task` that are used. */
-interface TaskJson {
-  readonly ID: string;
+/** A current or former copy of an app: the fields of `docker inspect --type task` that are used. */
+interface Task extends TaskLine {
   readonly DesiredState: string;
   readonly Status: { readonly State: string; readonly Err?: string };
   readonly Spec: TaskSpec;
 }
 
-/** A line of `docker stack ps`. */
+/** The fields that only `docker stack ps` has. */
 interface TaskLine {
   readonly ID: string;
   readonly Name: string;
@@ -50,36 +49,18 @@ interface TaskLine {
   readonly Image: string;
 }
 
-/** A task: a current or former copy of an app. */
-interface Task {
-  readonly id: string;
-  readonly name: string;
-  readonly node: string;
-  readonly image: string;
-  readonly state: string;
-  /** True if Swarm wants it to run. */
-  readonly wanted: boolean;
-  readonly error: string;
-  readonly spec: TaskSpec;
-}
-
 /** After this many failures for each copy, the rollout has failed. */
 const FAILURES = 3;
 
-/** The backend of a stack. */
-export function swarm(place: Place, onProgress: OnProgress): Backend {
-  return new Swarm(place, onProgress);
-}
+/** The flags for one JSON object a line. */
+const AS_JSON = ["--format", "{{json .}}"];
 
-class Swarm implements Backend {
-  readonly stack: string;
+export class Swarm extends Backend {
   readonly #docker: Client;
-  readonly #onProgress: OnProgress;
 
-  constructor({ stack, context }: Place, onProgress: OnProgress) {
-    this.stack = stack;
-    this.#docker = new Client("docker", ...context === undefined ? [] : ["--context", context]);
-    this.#onProgress = onProgress;
+  constructor(place: Place, onProgress: OnProgress) {
+    super(place, onProgress);
+    this.#docker = new Client("docker", { context: place.context });
   }
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
@@ -96,168 +77,160 @@ class Swarm implements Backend {
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
-    const services = await Promise.all(apps.map((app) => this.#inspect(app)));
-    const names = apps.length > 0 ? services.map(({ Spec }) => Spec.Name) : await this.#names();
+    const services = apps.length === 0
+      ? await this.#services()
+      : await Promise.all(apps.map((app) => this.#service(app)));
     const flags = [...follow ? ["--follow"] : [], "--tail", String(lines)];
     const codes = await Promise.all(
-      names.map((name) => this.#docker.shown("service", "logs", ...flags, name)),
+      services.map(({ Spec }) => this.#docker.shown("service", "logs", ...flags, Spec.Name)),
     );
     return Math.max(0, ...codes);
   }
 
   async why(app: string): Promise<Explanation> {
-    const service = await this.#inspect(app);
-    const tasks = (await this.#tasks()).filter(({ name }) => this.#appOf(name) === app);
-    const update = service.UpdateStatus;
+    const { Spec, UpdateStatus: update } = await this.#service(app);
+    const tasks = tasksOf(Spec.Name, await this.#tasks());
+    const failed = tasks.filter((task) => errorOf(task) !== "");
     return {
       copies: this.#copies(tasks),
       history: [
         ...(update === undefined ? [] : [`update ${update.State}: ${update.Message}`]),
-        ...tasks.filter(({ error }) => error !== "")
-          .map(({ name, node, error }) => `${name} on ${node}: ${error}`),
+        ...failed.map((task) => `${task.Name} on ${task.Node}: ${errorOf(task)}`),
       ],
     };
   }
 
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
-    const { Spec: { Name, Mode } } = await this.#inspect(app);
-    const count = copies(Mode.Replicated?.Replicas ?? 0);
-    return await this.#changed(async () => {
-      await this.#docker.told("service", "scale", "--detach", `${Name}=${count}`);
-    }, app);
+    const { Spec: { Name, Mode } } = await this.#service(app);
+    const change = `${Name}=${copies(Mode.Replicated?.Replicas ?? 0)}`;
+    return await this.#changed(
+      () => this.#docker.told("service", "scale", "--detach", change),
+      Name,
+    );
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    const { Spec: { Name } } = await this.#inspect(app);
-    return await this.#changed(async () => {
-      await this.#docker.told("service", "update", "--detach", "--force", Name);
-    }, app);
+    const { Spec: { Name } } = await this.#service(app);
+    return await this.#changed(
+      () => this.#docker.told("service", "update", "--detach", "--force", Name),
+      Name,
+    );
   }
 
   async down(): Promise<string[]> {
     const names = await this.#names();
     await this.#docker.told("stack", "rm", this.stack);
-    return names.map((name) => this.#short(name));
+    return names.map((name) => shortName(this.stack, name));
   }
 
-  /** Makes a change, and waits until every service has adopted it or failed. */
+  /** Makes a change, and waits until every service, or one, has adopted it or failed. */
   async #changed(change: () => Promise<unknown>, only?: string): Promise<Rollout[]> {
-    const services = await this.#services();
     const before = new Map(
-      services.map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus?.StartedAt]),
+      (await this.#services()).map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus]),
     );
-    const old = new Set((await this.#tasks()).map(({ id }) => id));
+    const old = new Set((await this.#tasks()).map(({ ID }) => ID));
     await change();
-    return await settleRollouts(async () => {
-      const services = (await this.#services())
-        .filter(({ Spec }) => only === undefined || Spec.Name === this.#service(only));
+    return await this.settled(async () => {
+      const services = await this.#services();
       const tasks = await this.#tasks();
-      return services.map((service) => {
-        const own = tasks.filter(({ name }) => name.startsWith(`${service.Spec.Name}.`));
-        const fresh = service.UpdateStatus?.StartedAt !== before.get(service.Spec.Name);
-        return { app: this.#short(service.Spec.Name), ...rolloutOf(service, own, old, fresh) };
+      return services.filter(({ Spec: { Name } }) => (only ?? Name) === Name).map((service) => {
+        const { Spec: { Name }, UpdateStatus } = service;
+        const isFresh = UpdateStatus?.StartedAt !== before.get(Name)?.StartedAt;
+        const progress = progressOf(service, tasksOf(Name, tasks), old, isFresh);
+        return { app: shortName(this.stack, Name), ...progress };
       });
-    }, this.#onProgress);
+    });
   }
 
-  /** The service name of an app: `shop_api`. */
-  #service(app: string): string {
-    return `${this.stack}_${app}`;
-  }
-
-  /** The name of a service or a task without the stack name. */
-  #short(name: string): string {
-    return name.slice(this.stack.length + 1);
-  }
-
+  /** Names of the services: `shop_api` for the app `api`. */
   async #names(): Promise<string[]> {
     const filter = `label=com.docker.stack.namespace=${this.stack}`;
-    const words = ["service", "ls", "--filter", filter, "--format", "{{json .}}"];
-    return (await this.#docker.jsonLines<{ Name: string }>(...words)).map(({ Name }) => Name);
+    const words = ["service", "ls", "--filter", filter, ...AS_JSON];
+    return (await this.#docker.jsonLines<Service["Spec"]>(...words)).map(({ Name }) => Name);
   }
 
   async #services(): Promise<Service[]> {
     const names = await this.#names();
-    return names.length === 0
-      ? []
-      : JSON.parse(await this.#docker.told("service", "inspect", ...names));
+    if (names.length === 0) return [];
+    return JSON.parse(await this.#docker.told("service", "inspect", ...names));
   }
 
-  async #inspect(app: string): Promise<Service> {
-    const { code, stdout } = await this.#docker.ask("service", "inspect", this.#service(app));
-    if (code === 0) return JSON.parse(stdout)[0];
-    const known = (await this.#names()).map((name) => this.#short(name));
-    throw unknownApp(this.stack, app, known);
+  /** The service of an app. Throws `process_not_found`. */
+  async #service(app: string): Promise<Service> {
+    const services = await this.#services();
+    const found = services.find(({ Spec }) => shortName(this.stack, Spec.Name) === app);
+    if (found !== undefined) return found;
+    throw this.unknownApp(app, services.map(({ Spec }) => shortName(this.stack, Spec.Name)));
   }
 
   /** Every task, newest first within a slot. */
   async #tasks(): Promise<Task[]> {
     if ((await this.#names()).length === 0) return [];
-    const words = ["stack", "ps", "--no-trunc", "--format", "{{json .}}", this.stack];
+    const words = ["stack", "ps", "--no-trunc", ...AS_JSON, this.stack];
     const lines = await this.#docker.jsonLines<TaskLine>(...words);
     if (lines.length === 0) return [];
     // `ask()`: a task may be gone by now, which is not a failure.
     const ids = lines.map(({ ID }) => ID);
     const { stdout } = await this.#docker.ask("inspect", "--type", "task", ...ids);
-    const found = new Map((JSON.parse(stdout || "[]") as TaskJson[]).map((one) => [one.ID, one]));
-    return lines.flatMap(({ ID: id, Name, Node, Image: image }) => {
-      const task = found.get(id);
+    const found = new Map((JSON.parse(stdout || "[]") as Task[]).map((task) => [task.ID, task]));
+    return lines.flatMap(({ ID, Name, Node, Image }) => {
+      const task = found.get(ID);
       if (task === undefined) return [];
-      const { DesiredState, Status: { State: state, Err: error = "" }, Spec: spec } = task;
-      const wanted = DesiredState === "running" || DesiredState === "ready";
-      const name = Name.replace(/^\\_ /, "").trim();
-      return [{ id, name, node: Node || "-", image, state, wanted, error, spec }];
+      return [{ ...task, Name: Name.replace(/^\\_ /, "").trim(), Node: Node || "-", Image }];
     });
   }
 
-  #appOf(task: string): string {
-    return this.#short(task).replace(/\.[^.]*$/, "");
-  }
-
   #copies(tasks: readonly Task[]): Copy[] {
-    return tasks.filter(({ wanted }) => wanted).map((task) => this.#copy(task, tasks));
-  }
-
-  #copy({ name, node, image, state, error }: Task, all: readonly Task[]): Copy {
-    const ready = state === "running";
-    // A new task does not say why the task before it failed.
-    const failed = ready ? "" : all.find((one) => one.name === name && one.error !== "")?.error;
-    const app = this.#appOf(name);
-    return {
-      ...{ name: this.#short(name), app, state, ready, node, image },
-      reason: error || (failed ?? ""),
-    };
+    return tasks.filter(isWanted).map((task) => {
+      const { Name, Node: node, Image: image, Status: { State: state } } = task;
+      const ready = state === "running";
+      // A new task does not say why the task before it failed.
+      const slot = ready ? [task] : [task, ...tasks.filter((other) => other.Name === Name)];
+      const reason = slot.map(errorOf).find(Boolean) ?? "";
+      const name = shortName(this.stack, Name);
+      return { name, app: name.replace(/\.[^.]*$/, ""), state, ready, node, image, reason };
+    });
   }
 }
 
+function tasksOf(service: string, tasks: readonly Task[]): Task[] {
+  return tasks.filter(({ Name }) => Name.startsWith(`${service}.`));
+}
+
+/** True if Swarm wants the task to run. */
+function isWanted({ DesiredState }: Task): boolean {
+  return DesiredState === "running" || DesiredState === "ready";
+}
+
+function errorOf({ Status }: Task): string {
+  return Status.Err ?? "";
+}
+
 /** The progress of a service. */
-function rolloutOf(
+function progressOf(
   { Spec, UpdateStatus }: Service,
   tasks: readonly Task[],
   old: ReadonlySet<string>,
-  fresh: boolean,
-): { readonly ok: boolean | undefined; readonly text: string } {
+  isFresh: boolean,
+): Omit<Progress, "app"> {
   const count = Spec.Mode.Replicated?.Replicas ?? 0;
-  const failed = tasks.filter(({ id, error }) => error !== "" && !old.has(id));
-  const why = failed.length === 0 ? "" : `: ${failed[0]!.error}`;
-  if (fresh && UpdateStatus !== undefined) {
+  const errors = tasks.filter(({ ID }) => !old.has(ID)).map(errorOf).filter(Boolean);
+  const [why = ""] = errors;
+  if (isFresh && UpdateStatus !== undefined && UpdateStatus.State !== "completed") {
     const { State, Message } = UpdateStatus;
-    if (/^(rollback_completed|rollback_paused|paused)$/.test(State)) {
-      return { ok: false, text: `${State.replace("_", " ")}, ${Message}${why}` };
-    }
-    if (State !== "completed") return { ok: undefined, text: `${State.replace("_", " ")}${why}` };
+    const isOver = /^(rollback_completed|rollback_paused|paused)$/.test(State);
+    const state = State.replace("_", " ") + (isOver ? `, ${Message}` : "");
+    return { ok: isOver ? false : undefined, text: withReason(state, why) };
   }
-  const isNew = ({ spec }: Task) => isOf(spec, Spec.TaskTemplate);
-  const current = tasks.filter((task) => task.state === "running" && isNew(task)).length;
+  const isNew = ({ Spec: task }: Task) => isOf(task, Spec.TaskTemplate);
+  const current = tasks.filter((task) => task.Status.State === "running" && isNew(task)).length;
   const text = `${current} of ${count} running`;
-  const isLeft = tasks.some((task) => task.wanted && !isNew(task));
+  const isLeft = tasks.some((task) => isWanted(task) && !isNew(task));
   // A task of a job completes after one run, and a new task waits for the next one.
-  const hasRun = tasks.some((task) => task.state === "complete" && isNew(task));
+  const hasRun = tasks.some((task) => task.Status.State === "complete" && isNew(task));
   if ((current === count || hasRun) && !isLeft) return { ok: true, text };
-  return {
-    ok: failed.length >= FAILURES * Math.max(1, count) ? false : undefined,
-    text: text + why,
-  };
+  const isFailed = errors.length >= FAILURES * Math.max(1, count);
+  return { ok: isFailed ? false : undefined, text: withReason(text, why) };
 }
 
 /** True if a task runs the current version of the service. */

@@ -7,16 +7,17 @@ import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { unitName, wantedUnits } from "../systemd.ts";
 import {
-  type Backend,
+  Backend,
   type Copy,
   type Explanation,
   type LogFlags,
   type OnProgress,
   type Place,
+  type Progress,
   type Rollout,
-  unknownApp,
+  shortName,
+  withReason,
 } from "./backend.ts";
-import { type Progress, settleRollouts } from "./settle.ts";
 
 /** The folder of the administrator's units. */
 const FOLDER = "/etc/systemd/system";
@@ -31,14 +32,6 @@ const journalctl = new Client("journalctl");
 
 type Properties = Readonly<Record<string, string>>;
 
-/** The backend of a stack. Throws `forbidden` unless run by root. */
-export function systemd({ stack }: Place, onProgress: OnProgress): Backend {
-  if (Deno.uid() === 0) return new Systemd(stack, onProgress);
-  throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
-    hint: "sudo procsup … --on systemd",
-  });
-}
-
 /** True if the stack's export wrote a file. Names do not tell: "shop-eu" begins like "shop". */
 export function isUnitOf(stack: string, name: string, text: string): boolean {
   if (!text.startsWith(HEADING)) return false;
@@ -47,13 +40,14 @@ export function isUnitOf(stack: string, name: string, text: string): boolean {
     text.split("\n").some((line) => line === `PartOf=${target}` || line === `WantedBy=${target}`);
 }
 
-class Systemd implements Backend {
-  readonly stack: string;
-  readonly #onProgress: OnProgress;
-
-  constructor(stack: string, onProgress: OnProgress) {
-    this.stack = stack;
-    this.#onProgress = onProgress;
+export class Systemd extends Backend {
+  /** Throws `forbidden` unless run by root. */
+  constructor(place: Place, onProgress: OnProgress) {
+    super(place, onProgress);
+    if (Deno.uid() === 0) return;
+    throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
+      hint: "sudo procsup … --on systemd",
+    });
   }
 
   async up({ stack, files }: Exported): Promise<Rollout[]> {
@@ -79,7 +73,7 @@ class Systemd implements Backend {
     );
     if (old.length > 0) await systemctl.told("stop", ...old);
     await systemctl.told("start", "--no-block", ...sockets, ...wanted);
-    return await this.#settled(wanted.slice(1));
+    return await this.#rollouts(wanted.slice(1));
   }
 
   async list(): Promise<Copy[]> {
@@ -121,7 +115,7 @@ class Systemd implements Backend {
       .filter((number) => !now.includes(number)).map(unit);
     if (less.length > 0) await systemctl.told("disable", "--now", "--quiet", ...less);
     if (more.length > 0) await systemctl.told("enable", "--now", "--quiet", ...more);
-    return await this.#settled(Array.from({ length: count }, (_, i) => unit(i + 1)));
+    return await this.#rollouts(Array.from({ length: count }, (_, i) => unit(i + 1)));
   }
 
   async roll(app: string): Promise<Rollout[]> {
@@ -134,10 +128,10 @@ class Systemd implements Backend {
     const units = names.map((name) => `${unitName(this.stack, name)}.service`);
     for (const unit of units) {
       await systemctl.told("restart", unit);
-      const [rollout] = await this.#settled([unit]);
+      const [rollout] = await this.#rollouts([unit]);
       if (!rollout!.ok) return [rollout!];
     }
-    return await this.#settled(units);
+    return await this.#rollouts(units);
   }
 
   async down(): Promise<string[]> {
@@ -206,7 +200,7 @@ class Systemd implements Backend {
 
   #copy(unit: Properties): Copy {
     const { Id = "", ActiveState = "", SubState = "", Result, ExecMainStatus, NRestarts } = unit;
-    const name = Id.slice(this.stack.length + 1).replace(/\.service$/, "");
+    const name = shortName(this.stack, Id).replace(/\.service$/, "");
     const why = Result === "success" ? "" : `${Result}, exit code ${ExecMainStatus}`;
     const restarts = Number(NRestarts) > 0 ? `${NRestarts} restarts` : "";
     return {
@@ -219,10 +213,9 @@ class Systemd implements Backend {
     };
   }
 
-  async #settled(units: readonly string[]): Promise<Rollout[]> {
-    return await settleRollouts(
-      async () => (await this.#show(units)).map((unit) => this.#progress(unit)),
-      this.#onProgress,
+  async #rollouts(units: readonly string[]): Promise<Rollout[]> {
+    return await this.settled(async () =>
+      (await this.#show(units)).map((unit) => this.#progress(unit))
     );
   }
 
@@ -235,7 +228,7 @@ class Systemd implements Backend {
       : ActiveState === "failed"
       ? false
       : undefined;
-    return { app, ok, text: reason === "" ? state : `${state}: ${reason}` };
+    return { app, ok, text: withReason(state, reason) };
   }
 
   /** The copies of an app. Throws `process_not_found` if there are none. */
@@ -243,6 +236,6 @@ class Systemd implements Backend {
     const all = await this.list();
     const copies = all.filter((copy) => copy.app === app);
     if (copies.length > 0) return copies;
-    throw unknownApp(this.stack, app, all.map((copy) => copy.app));
+    throw this.unknownApp(app, all.map((copy) => copy.app));
   }
 }
