@@ -1,6 +1,6 @@
 /** `procsup list --all-contexts`: the apps of several machines and engines in one table. */
 
-import { askContexts, type ContextAnswer } from "../contexts/all_contexts.ts";
+import { askContexts } from "../contexts/all_contexts.ts";
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
 import { plainText } from "../model/plain_text.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
@@ -11,13 +11,12 @@ import type { Copy } from "./commands/on.ts";
 import { writeMessage } from "./output.ts";
 import { printData } from "./print_data.ts";
 
-type Answer = ContextAnswer<Copy>;
-
+/** An app of a machine, a copy on an engine, or the error of a context. */
 interface Row {
   readonly context: string;
-  /** Undefined for an engine, and for a machine that does not answer. */
   readonly process?: ProcessJson;
   readonly copy?: Copy;
+  readonly error?: unknown;
 }
 
 /** Prints the apps, and the errors of contexts that do not answer. The worst exit code wins. */
@@ -33,34 +32,32 @@ export async function listAllContexts(
     const { listEngine } = await import("./commands/on.ts");
     return await listEngine(engine, positionals);
   });
-  const found = answers.map((answer) => ({
-    ...answer,
-    processes: selectPresent(answer.processes, positionals),
-  }));
-  await print(context, columns, found);
-  return Math.max(...answers.map(exitCode));
+  const rows = answers.flatMap(({ context, processes, copies, error }): Row[] => [
+    ...selectPresent(processes, positionals).map((process) => ({ context, process })),
+    ...copies.map((copy) => ({ context, copy })),
+    ...(error === undefined ? [] : [{ context, error }]),
+  ]);
+  await print(context.output, columns, rows);
+  return Math.max(
+    ...answers.map(({ error }) => error === undefined ? 0 : ERROR_TABLE[codeOf(error)].exit),
+  );
 }
 
 async function print(
-  { output }: CommandContext,
+  output: CommandContext["output"],
   columns: readonly Column<ProcessJson>[],
-  answers: readonly Answer[],
+  rows: readonly Row[],
 ): Promise<void> {
-  const items = answers.flatMap(({ context, processes, copies, error }) => [
-    ...[...processes, ...copies].map((one) => ({ context, ...one })),
-    ...(error === undefined ? [] : [{ context, error: messageOf(error), code: codeOf(error) }]),
-  ]);
-  const names = answers.flatMap(({ context, processes, copies }) =>
-    [...processes, ...copies].map(({ name }) => `${context}/${name}`)
-  );
-  if (await printData(output, items, names)) return;
-  const rows = answers.flatMap(({ context, processes, copies, error }): Row[] => [
-    ...processes.map((process) => ({ context, process })),
-    ...copies.map((copy) => ({ context, copy })),
-    ...(error === undefined ? [] : [{ context }]),
-  ]);
+  const data = rows.map(({ context, process, copy, error }) => (
+    { context, ...process ?? copy ?? { error: messageOf(error), code: codeOf(error) } }
+  ));
+  const names = rows.flatMap(({ context, process, copy }) => {
+    const app = process ?? copy;
+    return app === undefined ? [] : [`${context}/${app.name}`];
+  });
+  if (await printData(output, data, names)) return;
   printTable(output, columnsOf(columns), rows);
-  for (const { context, error } of answers) {
+  for (const { context, error } of rows) {
     if (error !== undefined) writeMessage(`✘ ${context}  ${messageOf(error)}\n`);
   }
 }
@@ -90,8 +87,4 @@ function columnsOf(columns: readonly Column<ProcessJson>[]): readonly Column<Row
 
 function codeOf(error: unknown) {
   return error instanceof ProcsupError ? error.code : "internal";
-}
-
-function exitCode({ error }: Answer): number {
-  return error === undefined ? 0 : ERROR_TABLE[codeOf(error)].exit;
 }

@@ -31,6 +31,15 @@ const nowhere = (why: string, systemd: string = LACK + why): Row => {
   return [lack, lack, lack, lack, systemd];
 };
 
+/** Swarm and compose have the same word. */
+const docker = (kubernetes: string, both: string, nomad: string, systemd: string): Row => [
+  kubernetes,
+  both,
+  both,
+  nomad,
+  systemd,
+];
+
 const NO_CLOCK = "= (the container waits for its time)";
 const NO_RELOAD = "engines replace containers instead of reloading an app";
 const NO_ORDER = "- it starts apps in no order";
@@ -40,7 +49,7 @@ const NO_PID = "- the node limits processes";
 
 /** Key → cells, in the order of `ENGINES`. */
 const ROWS: Readonly<Record<string, Row>> = {
-  name: ["metadata.name", "services", "services", "TaskGroups.Name", "name of the unit"],
+  name: docker("metadata.name", "services", "TaskGroups.Name", "name of the unit"),
   entrypoint: inside("ExecStart"),
   args: inside("ExecStart"),
   cwd: inside("WorkingDirectory"),
@@ -49,26 +58,20 @@ const ROWS: Readonly<Record<string, Row>> = {
   use_bundle: inside("ExecStart"),
   stdin: inside("- units have no standard input"),
   tty: inside("- units have no terminal"),
-  env: ["ConfigMap, Secret", "environment", "environment", "Env, Templates", "Environment"],
-  env_file: ["Secret, mounted", "secrets", "secrets", "Templates", "EnvironmentFile"],
-  secrets: [
-    "Secret",
-    "environment, secrets",
-    "environment, secrets",
-    "Templates",
-    "EnvironmentFile",
-  ],
+  env: docker("ConfigMap, Secret", "environment", "Env, Templates", "Environment"),
+  env_file: docker("Secret, mounted", "secrets", "Templates", "EnvironmentFile"),
+  secrets: docker("Secret", "environment, secrets", "Templates", "EnvironmentFile"),
   inherit_env: inside("PassEnvironment"),
   shell_env: nowhere("a shell's environment stays on its machine"),
   increment_env: nowhere("copies have no number"),
-  instances: ["replicas", "deploy.replicas", "deploy.replicas", "Count", "NAME@.service"],
-  sockets: ["Service", "ports", "ports", "Networks.ReservedPorts", "NAME.socket"],
+  instances: docker("replicas", "deploy.replicas", "Count", "NAME@.service"),
+  sockets: docker("Service", "ports", "Networks.ReservedPorts", "NAME.socket"),
   namespace: ["metadata.labels", "deploy.labels", "labels", "Meta", "Slice"],
   tags: ["metadata.annotations", "deploy.labels", "labels", "Meta", "- units have no tags"],
   labels: ["metadata.annotations", "deploy.labels", "labels", "Meta", "- units have no labels"],
   depends_on: [NO_ORDER, NO_ORDER, "depends_on", NO_ORDER, "After, Requires"],
   priority: nowhere("dependencies alone give an order"),
-  autostart: ["replicas: 0", "replicas: 0", "replicas: 0", "Count: 0", "not in the target"],
+  autostart: docker("replicas: 0", "replicas: 0", "Count: 0", "not in the target"),
   restart_policy: [
     "Deployment; Job for never",
     "deploy.restart_policy",
@@ -87,13 +90,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   cron_restart: inside("- a unit has one schedule, of a timer"),
   watch: nowhere("what runs there is built, and not edited in place"),
   stop_signal: inside("KillSignal"),
-  stop_timeout: [
+  stop_timeout: docker(
     "terminationGracePeriodSeconds",
-    "stop_grace_period",
     "stop_grace_period",
     "KillTimeout",
     "TimeoutStopSec",
-  ],
+  ),
   reload_signal: nowhere(NO_RELOAD, "ExecReload"),
   overlap: [
     "strategy.maxSurge",
@@ -103,39 +105,30 @@ const ROWS: Readonly<Record<string, Row>> = {
     "- a unit stops before it starts again",
   ],
   wait_ready: inside(NO_PROBE),
-  listen_timeout: [
+  listen_timeout: docker(
     "startupProbe",
-    "healthcheck.start_period",
     "healthcheck.start_period",
     "Update.HealthyDeadline",
     NO_PROBE,
-  ],
+  ),
   ready_log: inside(NO_PROBE),
   ready_delay: inside(NO_PROBE),
-  health_check: [
+  health_check: docker(
     "= (asked by readinessProbe)",
-    "= (asked by healthcheck)",
     "= (asked by healthcheck)",
     "= (asked by Services.Checks)",
     NO_PROBE,
-  ],
-  "cron.schedule": ["CronJob", NO_CLOCK, NO_CLOCK, "Periodic.Spec", "OnCalendar"],
-  "cron.timezone": ["timeZone", INSIDE, INSIDE, "Periodic.TimeZone", "OnCalendar"],
-  "cron.overlap": [
+  ),
+  "cron.schedule": docker("CronJob", NO_CLOCK, "Periodic.Spec", "OnCalendar"),
+  "cron.timezone": docker("timeZone", INSIDE, "Periodic.TimeZone", "OnCalendar"),
+  "cron.overlap": docker(
     "concurrencyPolicy",
-    INSIDE,
     INSIDE,
     "ProhibitOverlap",
     "- a unit that runs is not started again",
-  ],
-  "cron.timeout": ["activeDeadlineSeconds", INSIDE, INSIDE, INSIDE, "TimeoutStartSec"],
-  "cron.enabled": [
-    "suspend",
-    "replicas: 0",
-    "replicas: 0",
-    "Periodic.Enabled",
-    "not in the target",
-  ],
+  ),
+  "cron.timeout": docker("activeDeadlineSeconds", INSIDE, INSIDE, "TimeoutStartSec"),
+  "cron.enabled": docker("suspend", "replicas: 0", "Periodic.Enabled", "not in the target"),
   "hooks.pre_start": inside("ExecStartPre"),
   "hooks.post_start": inside("ExecStartPost"),
   "hooks.pre_stop": inside("ExecStop"),
@@ -155,20 +148,18 @@ const ROWS: Readonly<Record<string, Row>> = {
   "limits.core": inside("LimitCORE"),
   "limits.address_space": inside("LimitAS"),
   "limits.file_size": inside("LimitFSIZE"),
-  "limits.memory": [
-    "resources.limits",
+  "limits.memory": docker(
     "resources.limits",
     "resources.limits",
     "Resources.MemoryMB",
     "MemoryMax",
-  ],
-  "limits.cpu_percent": [
-    "resources.limits",
+  ),
+  "limits.cpu_percent": docker(
     "resources.limits",
     "resources.limits",
     "- it reserves MHz",
     "CPUQuota",
-  ],
+  ),
   "limits.pids": [NO_PID, "resources.limits", "pids_limit", "Config.pids_limit", "TasksMax"],
   log: inside("- the journal keeps the logs"),
 };

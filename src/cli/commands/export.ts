@@ -24,15 +24,16 @@ export async function exportFile(context: CommandContext): Promise<void> {
   }
   const { stack, files } = await exported(context, found, file);
   const out = context.flags.text("out");
-  const { losses } = stack;
-  if (out !== undefined) write(context, out, files);
-  else if (!await printData(context.output, { files, losses }, files.map(({ path }) => path))) {
-    print(context, files);
-  }
+  if (out !== undefined) return write(context, out, files);
+  const data = { files, losses: stack.losses };
+  if (await printData(context.output, data, files.map(({ path }) => path))) return;
+  print(context, files);
 }
 
 /** Flags that only these engines support. */
 const ENGINES_OF: Readonly<Record<string, readonly string[]>> = {
+  context: ["kubernetes", "swarm"],
+  namespace: ["kubernetes"],
   image: ["kubernetes", "swarm", "compose", "nomad"],
   ports: ["swarm"],
   base: ["dockerfile"],
@@ -56,12 +57,9 @@ export async function exported(
       hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,
     });
   }
-  const { exportStack } = await import("../../export/export_stack.ts");
-  const { files, loaded, payload } = await readSource(
-    context,
-    file === undefined ? [] : [file],
-    true,
-  );
+  const { exportStack, lossText } = await import("../../export/export_stack.ts");
+  const words = file === undefined ? [] : [file];
+  const { files, loaded, payload } = await readSource(context, words, true);
   const result = exportStack({
     to,
     file: files[0]!,
@@ -72,19 +70,10 @@ export async function exported(
     ports: flags.text("ports") === "host" ? "host" : undefined,
     stack: flags.text("stack") ?? engine?.stack,
   });
-  await tellLosses(result.stack.losses, to, flags.on("strict"));
-  return result;
-}
-
-/** Prints lost keys, even with `--quiet`. */
-async function tellLosses(
-  losses: Exported["stack"]["losses"],
-  to: string,
-  strict: boolean,
-): Promise<void> {
-  const { lossText } = await import("../../export/export_stack.ts");
+  const { losses } = result.stack;
+  // Even with `--quiet`.
   for (const loss of losses) writeMessage(`no counterpart: ${lossText(loss)}\n`);
-  if (!strict || losses.length === 0) return;
+  if (losses.length === 0 || !flags.on("strict")) return result;
   const keys = counted(losses.length, "key has", "keys have");
   throw new ProcsupError("bad_request", `${keys} no counterpart on ${to}`, {
     hint: "Nothing was written; without --strict they become comments",

@@ -18,17 +18,13 @@ type Verb = (context: CommandContext, backend: Backend) => Promise<number>;
 
 const VERBS: Readonly<Record<string, Verb>> = { start: up, list, logs, why, scale, roll, down };
 
-/** Flags of these commands that work on an engine, besides the global flags. */
+/** Flags of all these commands that select a place on an engine. */
+const PLACE_FLAGS = ["stack", "context", "namespace"];
+
+/** Flags of single commands that work on an engine. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   start: ["image", "ports", "strict", "profile"],
   logs: ["follow", "lines"],
-};
-
-/** Flags that select a place on an engine. */
-const PLACES: Readonly<Record<string, readonly string[]>> = {
-  kubernetes: ["stack", "context", "namespace"],
-  swarm: ["stack", "context"],
-  systemd: ["stack"],
 };
 
 /** Runs the command on the engine. */
@@ -51,13 +47,13 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
       hint: `It has ${words.join(", ")}. For this machine: procsup --host local ${command.name}`,
     });
   }
-  const known = ["on", ...PLACES[on] ?? [], ...FLAGS[command.name] ?? []]
-    .filter((name) => suits(name, on));
+  const known = [...PLACE_FLAGS, ...FLAGS[command.name] ?? []].filter((name) => suits(name, on));
   const own = new Set(command.flags.map(({ name }) => name));
-  const other = flags.names().find((name) => own.has(name) && !known.includes(name));
+  const other = flags.names()
+    .find((name) => own.has(name) && name !== "on" && !known.includes(name));
   if (other === undefined) return;
   const name = command.name === "start" ? "up" : command.name;
-  const words = known.slice(1).map((one) => `--${one}`);
+  const words = known.map((one) => `--${one}`);
   throw new ProcsupError("bad_request", `--${other} has no meaning on ${on}`, {
     hint: `procsup ${name} --on ${on} takes ${words.join(", ")}`,
   });
