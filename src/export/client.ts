@@ -22,8 +22,7 @@ export class Client {
 
   /** Runs the program. Throws `not_found` if it is not installed. */
   async ask(...args: string[]): Promise<Said> {
-    const command = this.#command(args);
-    const { code, stdout, stderr } = await this.#started(() => command.output());
+    const { code, stdout, stderr } = await this.#spawn(args, "piped").output();
     const text = new TextDecoder();
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
@@ -44,18 +43,14 @@ export class Client {
 
   /** Runs the program with this terminal's output; returns its exit code. */
   async shown(...args: string[]): Promise<number> {
-    const command = this.#command(args);
-    const child = await this.#started(() => Promise.resolve(command.spawn()));
-    return (await child.status).code;
+    return (await this.#spawn(args, "inherit").status).code;
   }
 
-  #command(args: readonly string[]): Deno.Command {
-    return new Deno.Command(this.#program, { args: [...this.#flags, ...args], stdin: "null" });
-  }
-
-  async #started<T>(run: () => Promise<T>): Promise<T> {
+  #spawn(args: readonly string[], output: "piped" | "inherit"): Deno.ChildProcess {
+    const options = { stdin: "null", stdout: output, stderr: output } as const;
     try {
-      return await run();
+      return new Deno.Command(this.#program, { args: [...this.#flags, ...args], ...options })
+        .spawn();
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
       throw new ProcsupError("not_found", `"${this.#program}" is not installed, or not on PATH`);

@@ -83,14 +83,12 @@ const PLAIN = "debian:bookworm-slim";
 /** Left out of an image: secrets, and files that the build creates. */
 const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
 
-/** Options of the image. */
-export interface ImageRequest {
-  /** Base image, instead of the image of the first runtime. */
-  readonly base: string | undefined;
-  readonly has: (path: string) => boolean;
-}
-
-export function dockerfile(stack: Stack, { base, has }: ImageRequest): string {
+/** The text, for a folder that has files. `base` replaces the image of the first runtime. */
+export function dockerfile(
+  stack: Stack,
+  has: (path: string) => boolean,
+  base?: string,
+): string {
   const runtimes = runtimesOf(stack);
   const [first = "", ...others] = runtimes;
   const from = base ?? LAYERS[first]?.image ?? PLAIN;

@@ -76,7 +76,7 @@ const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
   dockerfile(stack, { base }) {
     stack.losses.length = 0;
     const has = (path: string) => lookAt(`${stack.folder}/${path}`) !== undefined;
-    const text = dockerfile(stack, { has, base });
+    const text = dockerfile(stack, has, base);
     const head = heading(stack, "dockerfile") + comments(stack.losses);
     return [
       { path: "Dockerfile", text: head + text },

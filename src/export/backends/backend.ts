@@ -119,3 +119,9 @@ export function shortName(stack: string, name: string): string {
 export function withReason(state: string, reason: string): string {
   return reason === "" ? state : `${state}: ${reason}`;
 }
+
+/** How often a copy was restarted; empty if never. */
+export function restartsText(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? "1 restart" : `${count} restarts`;
+}

@@ -18,6 +18,7 @@ import {
 import {
   appliedOf,
   appOf,
+  containerOf,
   type Event,
   type Item,
   podTemplateOf,
@@ -73,9 +74,10 @@ export class Kubernetes extends Backend {
     const shown = new Map<string, Promise<number>>();
     for (let tail = lines;; tail = -1) {
       const { pods } = await this.#workloads();
-      for (const { metadata: { name, labels, deletionTimestamp }, status } of pods) {
-        const id = status.containerStatuses?.[0]?.containerID;
-        const isMeant = apps.length === 0 || apps.includes(labels!["app.kubernetes.io/name"]!);
+      for (const pod of pods) {
+        const { name, deletionTimestamp } = pod.metadata;
+        const id = containerOf(pod)?.containerID;
+        const isMeant = apps.length === 0 || apps.includes(appOf(pod));
         if (!isMeant || !id || shown.has(id) || deletionTimestamp !== undefined) continue;
         const flags = [...follow ? ["--follow"] : [], "--prefix", `--tail=${tail}`];
         shown.set(id, this.#kubectl.shown("logs", ...flags, name));

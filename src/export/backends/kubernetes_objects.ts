@@ -1,6 +1,6 @@
 /** Derives rollouts, copies and reasons of a stack from its Kubernetes objects. */
 
-import { type Copy, type Progress, shortName, withReason } from "./backend.ts";
+import { type Copy, type Progress, restartsText, shortName, withReason } from "./backend.ts";
 
 /** Any object. */
 export interface Item {
@@ -31,13 +31,11 @@ interface PodSpec {
   }[];
 }
 
-interface PodTemplate {
-  readonly template: { readonly spec: PodSpec };
-}
-
 /** A Deployment, Job or CronJob, or a ReplicaSet, which is one revision of a Deployment. */
 export interface Workload extends Item {
-  readonly spec: (PodTemplate | { readonly jobTemplate: { readonly spec: PodTemplate } }) & {
+  readonly spec: {
+    readonly template?: { readonly spec: PodSpec };
+    readonly jobTemplate?: { readonly spec: Workload["spec"] };
     readonly replicas?: number;
     readonly parallelism?: number;
     readonly schedule?: string;
@@ -187,9 +185,14 @@ export class Workloads {
         // Events of deleted pods.
         makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`)))
     );
-    const conditions = this.deployment(app)?.status.conditions ?? [];
+    const failures = this.deployments.filter((one) => appOf(one) === app).flatMap((one) =>
+      [
+        conditionOf(one, "Progressing", "False") ?? [],
+        conditionOf(one, "ReplicaFailure") ?? [],
+      ].flat()
+    );
     return [
-      ...conditions.filter(isBad).map(({ reason, message }) => `${reason}: ${message}`),
+      ...failures.map(({ reason, message }) => `${reason}: ${message}`),
       ...(items as Pod[]).filter(({ kind }) => kind === "Pod").flatMap((pod) => {
         const why = exitOf(pod);
         const where = `${this.#short(pod)} on ${pod.spec.nodeName ?? "-"}`;
@@ -232,11 +235,10 @@ export class Workloads {
     const pods = this.#podsOf(current);
     const state = `${pods.filter(isReady).length} of ${replicas} ready`;
     if (isComplete(deployment)) return { ok: true, state };
-    const bad = status.conditions?.filter(isBad) ?? [];
-    const isLate = bad.some(({ type }) => type === "Progressing");
-    const refused = bad.find(({ type }) => type === "ReplicaFailure")?.message;
-    const reason = refused ?? (this.#firstReason(pods) || (isLate ? bad[0]!.message : ""));
-    return { ok: isLate ? false : undefined, state, reason };
+    const late = conditionOf(deployment, "Progressing", "False");
+    const refused = conditionOf(deployment, "ReplicaFailure");
+    const reason = refused?.message ?? (this.#firstReason(pods) || late?.message);
+    return { ok: late === undefined ? undefined : false, state, reason };
   }
 
   #jobState(job: Workload): State {
@@ -244,11 +246,8 @@ export class Workloads {
     const end = endOf(job);
     if (end?.type === "Complete") return { ok: true, state: "complete" };
     if (end !== undefined) {
-      return {
-        ok: false,
-        state: end.reason ?? end.type,
-        reason: pods.map(exitOf).find(Boolean) ?? end.message,
-      };
+      const reason = pods.map(exitOf).find(Boolean) ?? end.message;
+      return { ok: false, state: end.reason ?? end.type, reason };
     }
     if (job.spec.suspend === true) return { ok: true, state: "suspended" };
     const count = job.spec.parallelism ?? 1;
@@ -257,9 +256,8 @@ export class Workloads {
       return { ok: true, state };
     }
     const warning = this.#warningOf(job);
-    const isStuck = [...pods.map(waitingReason), warning?.reason].some((reason) =>
-      STUCK.has(reason ?? "")
-    );
+    const reasons = [...pods.map((pod) => containerOf(pod)?.state.waiting), warning];
+    const isStuck = reasons.some((one) => STUCK.has(one?.reason ?? ""));
     const reason = this.#firstReason(pods) || textOf(warning);
     return { ok: isStuck ? false : undefined, state, reason };
   }
@@ -303,7 +301,7 @@ export class Workloads {
 
 /** The pods that a workload makes. */
 export function podTemplateOf({ spec }: Workload): PodSpec {
-  return ("template" in spec ? spec : spec.jobTemplate.spec).template.spec;
+  return (spec.jobTemplate?.spec ?? spec).template!.spec;
 }
 
 /** The revision of a Deployment or a ReplicaSet. */
@@ -331,66 +329,58 @@ function isComplete({ metadata, spec: { replicas }, status }: Workload): boolean
     [status.replicas, updatedReplicas, availableReplicas].every((one) => (one ?? 0) === replicas);
 }
 
-/** True for a condition that means failure. */
-function isBad({ type, status }: Condition): boolean {
-  return type === "ReplicaFailure"
-    ? status === "True"
-    : status === "False" && type === "Progressing";
+/** The condition of an object, if it has the status. */
+function conditionOf(
+  { status: { conditions = [] } }: Workload | Pod,
+  type: string,
+  status = "True",
+): Condition | undefined {
+  return conditions.find((one) => one.type === type && one.status === status);
 }
 
-function endOf({ status: { conditions = [] } }: Workload): Condition | undefined {
-  return conditions.find(({ type, status }) =>
-    /^(Complete|Failed)$/.test(type) && status === "True"
-  );
+function endOf(job: Workload): Condition | undefined {
+  return conditionOf(job, "Complete") ?? conditionOf(job, "Failed");
 }
 
 function hasEnded({ status: { phase } }: Pod): boolean {
   return phase === "Succeeded" || phase === "Failed";
 }
 
-function isReady({ metadata: { deletionTimestamp }, status: { conditions = [] } }: Pod): boolean {
-  return deletionTimestamp === undefined &&
-    conditions.some(({ type, status }) => type === "Ready" && status === "True");
+function isReady(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, "Ready") !== undefined;
 }
 
-function waitingReason({ status: { containerStatuses } }: Pod): string | undefined {
-  return containerStatuses?.[0]?.state.waiting?.reason;
+/** The status of the only container of a pod. */
+export function containerOf({ status: { containerStatuses } }: Pod) {
+  return containerStatuses?.[0];
 }
 
 /** The state of a pod, as in `kubectl get pods`. */
 function stateOf(pod: Pod): string {
-  const { metadata: { deletionTimestamp }, status: { phase, containerStatuses } } = pod;
-  if (deletionTimestamp !== undefined) return "Terminating";
-  const { waiting, terminated } = containerStatuses?.[0]?.state ?? {};
-  const state = waiting?.reason ?? terminated?.reason ?? phase;
+  if (pod.metadata.deletionTimestamp !== undefined) return "Terminating";
+  const { waiting, terminated } = containerOf(pod)?.state ?? {};
+  const state = waiting?.reason ?? terminated?.reason ?? pod.status.phase;
   return state === "Running" && !isReady(pod) ? "Running (not ready)" : state;
 }
 
 /** Why a pod is not ready, from its own status. */
 function reasonOf(pod: Pod): string {
-  const { reason, message, conditions = [], containerStatuses } = pod.status;
-  const unscheduled = conditions.find(({ type, status }) =>
-    type === "PodScheduled" && status === "False"
-  );
+  const { reason, message } = pod.status;
+  const unscheduled = conditionOf(pod, "PodScheduled", "False");
   if (unscheduled !== undefined) return `${unscheduled.reason}: ${unscheduled.message}`;
-  const waiting = containerStatuses?.[0]?.state.waiting;
+  const waiting = containerOf(pod)?.state.waiting;
   const why = waiting?.reason === "CrashLoopBackOff" ? exitOf(pod) : waiting?.message;
   if (waiting !== undefined && why) return `${waiting.reason}: ${why}`;
   return exitOf(pod) || (reason === undefined ? "" : `${reason}: ${message}`);
 }
 
 /** The last exit of its container, if that failed. */
-function exitOf({ status: { containerStatuses } }: Pod): string {
-  const { state, lastState, restartCount = 0 } = containerStatuses?.[0] ?? {};
+function exitOf(pod: Pod): string {
+  const { state, lastState, restartCount = 0 } = containerOf(pod) ?? {};
   const { exitCode = 0, reason } = state?.terminated ?? lastState?.terminated ?? {};
   if (exitCode === 0) return "";
   const how = reason === undefined || reason === "Error" ? "" : ` (${reason})`;
-  const restarts = restartCount === 0
-    ? ""
-    : restartCount === 1
-    ? ", 1 restart"
-    : `, ${restartCount} restarts`;
-  return `exit code ${exitCode}${how}${restarts}`;
+  return [`exit code ${exitCode}${how}`, restartsText(restartCount)].filter(Boolean).join(", ");
 }
 
 function textOf(event: Event | undefined): string {

@@ -13,7 +13,7 @@ import {
   type LogFlags,
   type OnProgress,
   type Place,
-  type Progress,
+  restartsText,
   type Rollout,
   shortName,
   withReason,
@@ -25,7 +25,7 @@ const FOLDER = "/etc/systemd/system";
 /** The beginning of every exported unit file. */
 const HEADING = "# Written by procsup export systemd ";
 
-const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,MainPID,NRestarts,UnitFileState";
+const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,NRestarts";
 
 const systemctl = new Client("systemctl");
 const journalctl = new Client("journalctl");
@@ -40,10 +40,18 @@ export function isUnitOf(stack: string, name: string, text: string): boolean {
     text.split("\n").some((line) => line === `PartOf=${target}` || line === `WantedBy=${target}`);
 }
 
+/** The file of a unit: `shop_api@.service` for `shop_api@2.service`. */
+function fileOf(unit: string): string {
+  return unit.replace(/@\d+\./, "@.");
+}
+
 export class Systemd extends Backend {
+  readonly #target: string;
+
   /** Throws `forbidden` unless run by root. */
   constructor(place: Place, onProgress: OnProgress) {
     super(place, onProgress);
+    this.#target = `${place.stack}.target`;
     if (Deno.uid() === 0) return;
     throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
       hint: "sudo procsup … --on systemd",
@@ -51,29 +59,25 @@ export class Systemd extends Backend {
   }
 
   async up({ stack, files }: Exported): Promise<Rollout[]> {
-    const wanted = [
-      `${stack.name}.target`,
-      ...stack.apps.flatMap((app) => wantedUnits(stack, app)),
-    ];
-    await this.#refuseForeign(files.map(({ path }) => path));
-    const sockets = files.filter(({ path }) => path.endsWith(".socket")).map(({ path }) => path);
-    await this.#remove(files.map(({ path }) => path), wanted);
+    const paths = files.map(({ path }) => path);
+    const units = stack.apps.flatMap((app) => wantedUnits(stack, app));
+    const sockets = paths.filter((path) => path.endsWith(".socket"));
+    await this.#refuseForeign(paths);
+    await this.#remove(paths, units);
     const changed = files.filter(({ path, text }) => readFileIfAny(`${FOLDER}/${path}`) !== text);
     for (const { path, text } of changed) {
       replaceFile(`${FOLDER}/${path}`, text);
       Deno.chmodSync(`${FOLDER}/${path}`, 0o644);
     }
     await systemctl.told("daemon-reload");
-    await systemctl.told("enable", "--quiet", ...wanted);
-    const stale = new Set(changed.map(({ path }) => path));
-    const isStale = (unit: string) => stale.has(unit.replace(/@\d+\./, "@."));
+    await systemctl.told("enable", "--quiet", this.#target, ...units);
     // Stop units that have changed; then start all units that are not running.
-    const old = [...sockets, ...wanted].filter((unit) =>
-      isStale(unit) && !unit.endsWith(".target")
+    const stale = [...sockets, ...units].filter((unit) =>
+      changed.some(({ path }) => path === fileOf(unit))
     );
-    if (old.length > 0) await systemctl.told("stop", ...old);
-    await systemctl.told("start", "--no-block", ...sockets, ...wanted);
-    return await this.#rollouts(wanted.slice(1));
+    if (stale.length > 0) await systemctl.told("stop", ...stale);
+    await systemctl.told("start", "--no-block", ...sockets, this.#target, ...units);
+    return await this.#rollouts(units);
   }
 
   async list(): Promise<Copy[]> {
@@ -144,8 +148,7 @@ export class Systemd extends Backend {
   /** Stops and removes the stack's units that are not in `files` and `units`. */
   async #remove(files: readonly string[], units: readonly string[]): Promise<void> {
     const gone = (await this.#units()).filter((unit) =>
-      !files.includes(unit.replace(/@\d+\./, "@.")) ||
-      (unit.includes("@") && !units.includes(unit))
+      !files.includes(fileOf(unit)) || (unit.includes("@") && !units.includes(unit))
     );
     if (gone.length > 0) {
       await systemctl.told("disable", "--now", "--quiet", ...gone);
@@ -177,9 +180,8 @@ export class Systemd extends Backend {
 
   /** Throws `name_taken` if a unit of another origin, or a system target, has the same name. */
   async #refuseForeign(files: readonly string[]): Promise<void> {
-    const target = `${this.stack}.target`;
     // A "network.target" in this folder would replace that of the system.
-    const known = await systemctl.told("show", "--property=FragmentPath", "--value", target);
+    const known = await systemctl.told("show", "--property=FragmentPath", "--value", this.#target);
     const paths = files.map((file) => `${FOLDER}/${file}`);
     for (const path of known.trim() === "" ? paths : [known.trim(), ...paths]) {
       const there = readFileIfAny(path);
@@ -202,33 +204,26 @@ export class Systemd extends Backend {
     const { Id = "", ActiveState = "", SubState = "", Result, ExecMainStatus, NRestarts } = unit;
     const name = shortName(this.stack, Id).replace(/\.service$/, "");
     const why = Result === "success" ? "" : `${Result}, exit code ${ExecMainStatus}`;
-    const restarts = Number(NRestarts) > 0 ? `${NRestarts} restarts` : "";
     return {
       name,
       app: name.replace(/@\d+$|\.timer$/, ""),
       state: `${ActiveState} (${SubState})`,
       ready: ActiveState === "active",
       ...{ node: "-", image: "-" },
-      reason: [why, restarts].filter(Boolean).join(", "),
+      reason: [why, restartsText(Number(NRestarts))].filter(Boolean).join(", "),
     };
   }
 
+  /** Waits until units have started or failed. */
   async #rollouts(units: readonly string[]): Promise<Rollout[]> {
     return await this.settled(async () =>
-      (await this.#show(units)).map((unit) => this.#progress(unit))
+      (await this.#show(units)).map((unit) => {
+        const { name: app, state, reason } = this.#copy(unit);
+        const inactive = unit.Result === "success" ? true : undefined;
+        const ok = { active: true, failed: false, inactive }[unit.ActiveState!];
+        return { app, ok, text: withReason(state, reason) };
+      })
     );
-  }
-
-  #progress(unit: Properties): Progress {
-    const { app: _, name: app, state, reason } = this.#copy(unit);
-    const { ActiveState, Result } = unit;
-    const ended = ActiveState === "inactive" && Result === "success";
-    const ok = ActiveState === "active" || ended
-      ? true
-      : ActiveState === "failed"
-      ? false
-      : undefined;
-    return { app, ok, text: withReason(state, reason) };
   }
 
   /** The copies of an app. Throws `process_not_found` if there are none. */
