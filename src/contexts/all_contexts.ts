@@ -16,7 +16,7 @@ const MAX_AT_ONCE = 8;
 export interface ContextAnswer<Copy> {
   readonly context: string;
   /** Undefined for this machine. */
-  readonly destination?: Destination;
+  readonly destination: Destination | undefined;
   readonly processes: readonly ProcessJson[];
   /** Copies on an engine. */
   readonly copies: readonly Copy[];
@@ -34,33 +34,46 @@ export async function askContexts<Copy>(
   home: () => string,
   copiesOn: (engine: Engine) => Promise<readonly Copy[]>,
 ): Promise<ContextAnswer<Copy>[]> {
+  const ask = async (
+    context: string,
+    destination: Destination | undefined,
+    signal: AbortSignal,
+  ): Promise<Found<Copy>> => {
+    if (destination === undefined) return await processesOf(home(), signal);
+    if ("on" in destination) return { copies: await copiesOn(destination) };
+    const host = new Host({ name: context, ...destination }, true);
+    try {
+      return await processesOf(host, signal);
+    } finally {
+      host.close();
+    }
+  };
   const others = Object.entries(readContexts().contexts);
-  return await fewAtATime([
-    () => answered<Copy>({ context: THIS_MACHINE }, (signal) => processesOf(home(), signal)),
-    ...others.map(([context, destination]) => () =>
-      answered<Copy>(
-        { context, destination },
-        "on" in destination
-          ? async () => ({ copies: await copiesOn(destination) })
-          : async (signal) => {
-            const host = new Host({ name: context, ...destination }, true);
-            try {
-              return await processesOf(host, signal);
-            } finally {
-              host.close();
-            }
-          },
-      )
-    ),
-  ]);
+  return await fewAtATime(
+    [[THIS_MACHINE, undefined], ...others] as const,
+    async ([context, destination]) => {
+      const nothing = { context, destination, processes: [], copies: [] };
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const late = new Promise<never>((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason))
+      );
+      try {
+        return { ...nothing, ...await Promise.race([ask(context, destination, signal), late]) };
+      } catch (cause) {
+        const text = `${context} does not answer within ${PATIENCE_MS / 1000}s`;
+        const error = signal.aborted ? new ProcsupError("timeout", text, { cause }) : cause;
+        return { ...nothing, error };
+      }
+    },
+  );
 }
 
-/** Runs a few acts at a time; returns the results in their order. */
-async function fewAtATime<T>(acts: readonly (() => Promise<T>)[]): Promise<T[]> {
+/** Calls `act` for a few items at a time; returns the results in their order. */
+async function fewAtATime<I, T>(items: readonly I[], act: (item: I) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
-  const rest = acts.entries();
+  const rest = items.entries();
   const work = async () => {
-    for (const [index, act] of rest) results[index] = await act();
+    for (const [index, item] of rest) results[index] = await act(item);
   };
   await Promise.all(Array.from({ length: MAX_AT_ONCE }, work));
   return results;
@@ -68,22 +81,4 @@ async function fewAtATime<T>(acts: readonly (() => Promise<T>)[]): Promise<T[]> 
 
 async function processesOf(daemon: string | Host, signal: AbortSignal) {
   return { processes: await new DaemonClient(daemon).call("list", undefined, { signal }) };
-}
-
-async function answered<Copy>(
-  who: Pick<ContextAnswer<Copy>, "context" | "destination">,
-  find: (signal: AbortSignal) => Promise<Found<Copy>>,
-): Promise<ContextAnswer<Copy>> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const nothing = { ...who, processes: [], copies: [] };
-  try {
-    const late = new Promise<never>((_, reject) =>
-      signal.addEventListener("abort", () => reject(signal.reason))
-    );
-    return { ...nothing, ...await Promise.race([find(signal), late]) };
-  } catch (cause) {
-    const late = `${who.context} does not answer within ${PATIENCE_MS / 1000}s`;
-    const error = signal.aborted ? new ProcsupError("timeout", late, { cause }) : cause;
-    return { ...nothing, error };
-  }
 }

@@ -22,16 +22,9 @@ export function calendarEvents(schedule: string): string[] | undefined {
   const word = WORDS[schedule.trim().toLowerCase()];
   if (word !== undefined) return [word];
   const fields = fieldsOf(schedule);
-  if (fields.length === 5) fields.unshift("0");
-  if (fields.length !== 6 || !fields.every((field) => FIELD.test(field))) return undefined;
-  const [second, minute, hour, day, month, weekday] = fields as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  if (!fields.every((field) => FIELD.test(field))) return undefined;
+  const [weekday = "*", month = "*", day = "*", hour = "*", minute = "*", second = "0"] = fields
+    .toReversed();
   const time = [hour, minute, second].map((field) => range(field, 0)).join(":");
   const at = (days: string, date: string) =>
     `${days === "*" ? "" : `${days} `}*-${range(monthNumbers(month), 1)}-${date} ${time}`;

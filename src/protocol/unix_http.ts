@@ -165,7 +165,8 @@ async function readResponse(
   };
 }
 
-async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+/** The text of a body. */
+export async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of source) text += decoder.decode(chunk, { stream: true });

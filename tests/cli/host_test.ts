@@ -1,6 +1,8 @@
-import { assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { checkDestination } from "../../src/contexts/ssh.ts";
+import { cliIn } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("checkDestination() takes what ssh takes, and nothing that ssh or a shell could misread", () => {
   const good = [
@@ -25,4 +27,11 @@ Deno.test("checkDestination() takes what ssh takes, and nothing that ssh or a sh
   ) {
     assertThrows(() => checkDestination(text), ProcsupError, "Invalid host");
   }
+});
+
+Deno.test("dial-stdio ends without an error when the other end closes the connection", async () => {
+  await using home = tempHome();
+  const { code, stdout, stderr } = await cliIn(home.path, {}, "dial-stdio");
+  assertEquals([code, stderr], [0, ""]);
+  assertMatch(stdout, /^procsup-dial \{.*\}\n$/);
 });

@@ -6,13 +6,9 @@ import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
 import { PEER_HEADER } from "../../protocol/peer.ts";
 import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../contexts/ssh.ts";
-import { ByteReader, type UnixResponse, writeAll } from "../../protocol/unix_http.ts";
+import { ByteReader, HangUp, textOf, writeAll } from "../../protocol/unix_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
-
-/** Limits of a request. Those of the daemon are lower. */
-const MAX_LINE_BYTES = 64 * 1024;
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -25,7 +21,7 @@ export async function dialStdio({ home }: CommandContext): Promise<number> {
   const input = new ByteReader(Deno.stdin);
   let next = readRequest(input);
   for (let request = await next; request !== undefined; request = await next) {
-    const answered = answer(way, home, request);
+    const answered = answer(way, home, request).then(respond);
     next = readRequest(input);
     // If the input ends before the whole answer is sent, the client has hung up.
     const code = await Promise.race([answered, next.then((more) => more && answered)]);
@@ -37,44 +33,30 @@ export async function dialStdio({ home }: CommandContext): Promise<number> {
 /** Reads a request; undefined at the end of the input. */
 async function readRequest(input: ByteReader): Promise<DaemonRequest | undefined> {
   try {
-    const [method, path = "/"] = (await input.line(MAX_LINE_BYTES)).split(" ");
+    const [method, path = "/"] = (await input.line()).split(" ");
     let length = 0;
-    for (let line; (line = await input.line(MAX_LINE_BYTES)) !== "";) {
+    for (let line = await input.line(); line !== ""; line = await input.line()) {
       const [, digits] = /^content-length: *(\d+)$/i.exec(line) ?? [];
       if (digits !== undefined) length = Number(digits);
     }
-    if (length > MAX_BODY_BYTES) {
-      throw new ProcsupError("bad_request", `A request of ${length} bytes is too large`);
-    }
-    let body = "";
-    const decoder = new TextDecoder();
-    for await (const piece of input.upTo(length)) body += decoder.decode(piece, { stream: true });
+    const body = await textOf(input.upTo(length));
     return method === "GET" ? { method, path } : { method: "POST", path, body };
   } catch (error) {
-    if (error instanceof Deno.errors.UnexpectedEof) return undefined;
+    if (error instanceof HangUp) return undefined;
     throw error;
   }
 }
 
-/** Sends the answer. Returns `DAEMON_GONE` if it cannot be completed. */
-async function answer(
-  way: SocketWay,
-  home: string,
-  request: DaemonRequest,
-): Promise<number> {
-  let response: UnixResponse;
+async function answer(way: SocketWay, home: string, request: DaemonRequest): Promise<Response> {
   try {
     const own = await ownAnswer(home, request);
-    if (own !== undefined) return await respond(200, undefined, JSON.stringify(own));
-    response = await way.send(request, false);
+    if (own !== undefined) return Response.json(own);
+    const response = await way.send(request, false);
+    const headers = response.peer === undefined ? undefined : { [PEER_HEADER]: response.peer };
+    return new Response(response.stream(), { status: response.status, headers });
   } catch (error) {
     const { envelope, status } = failure(error);
-    return await respond(status, undefined, JSON.stringify(envelope));
-  }
-  try {
-    return await respond(response.status, response.peer, response.stream());
-  } catch {
-    return DAEMON_GONE;
+    return Response.json(envelope, { status });
   }
 }
 
@@ -91,22 +73,19 @@ async function ownAnswer(home: string, { path, body = "" }: DaemonRequest): Prom
   return true;
 }
 
-async function respond(
-  status: number,
-  peer: string | undefined,
-  body: string | ReadableStream<Uint8Array>,
-): Promise<number> {
-  const head = [
-    `HTTP/1.1 ${status} -`,
-    ...(peer === undefined ? [] : [`${PEER_HEADER}: ${peer}`]),
-    "transfer-encoding: chunked",
-  ];
-  await write(`${head.join("\r\n")}\r\n\r\n`);
-  for await (const piece of typeof body === "string" ? [encoder.encode(body)] : body) {
-    if (piece.length === 0) continue;
-    await write(`${piece.length.toString(16)}\r\n`);
-    await writeAll(Deno.stdout, piece);
-    await write("\r\n");
+/** Sends an answer. Returns `DAEMON_GONE` if the daemon ends before it is complete. */
+async function respond({ status, headers, body }: Response): Promise<number> {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}\r\n`);
+  await write(`HTTP/1.1 ${status} -\r\n${lines.join("")}transfer-encoding: chunked\r\n\r\n`);
+  try {
+    for await (const piece of body!) {
+      if (piece.length === 0) continue;
+      await write(`${piece.length.toString(16)}\r\n`);
+      await writeAll(Deno.stdout, piece);
+      await write("\r\n");
+    }
+  } catch {
+    return DAEMON_GONE;
   }
   await write("0\r\n\r\n");
   return 0;
