@@ -99,10 +99,8 @@ function workload(stack: Stack, app: App): Manifest {
   }
   if (cron !== undefined) return cronJob(stack, app, cron);
   if (restartPolicy === "never") {
-    const count = instances === 1 ? undefined : instances;
     const spec = {
-      parallelism: count,
-      completions: count,
+      ...runs(app),
       suspend: autostart ? undefined : true,
       backoffLimit: 0,
       template: pod(stack, app, "Never"),
@@ -127,6 +125,11 @@ function workload(stack: Stack, app: App): Manifest {
       template: pod(stack, app, "Always"),
     },
   };
+}
+
+/** A Job runs every copy at the same time. */
+function runs({ config: { instances } }: App): Manifest {
+  return instances === 1 ? {} : { parallelism: instances, completions: instances };
 }
 
 /** Deadline of a rollout: longer than an app may take to become ready. */
@@ -154,6 +157,7 @@ function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
       jobTemplate: {
         metadata: { labels: labels(stack, app) },
         spec: {
+          ...runs(app),
           backoffLimit: 0,
           activeDeadlineSeconds: timeoutMs && Math.ceil(timeoutMs / 1000),
           template: pod(stack, app, "Never"),

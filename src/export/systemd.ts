@@ -52,24 +52,29 @@ export function unitName(stack: string, app: string): string {
 export function wantedUnits(stack: Stack, app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
-  return cron === undefined ? serviceNames(stack, app) : [`${unitName(stack.name, app.id)}.timer`];
+  return unitNames(stack, app, cron === undefined ? "service" : "timer");
 }
 
-/** Services of an app, one for each copy. */
-function serviceNames(stack: Stack, app: App): string[] {
+/** Units of an app, one for each copy. */
+function unitNames(stack: Stack, app: App, kind: "service" | "timer"): string[] {
   const { instances } = app.config;
   const name = unitName(stack.name, app.id);
-  if (instances === 1) return [`${name}.service`];
-  return Array.from({ length: instances }, (_, i) => `${name}@${i + 1}.service`);
+  if (instances === 1) return [`${name}.${kind}`];
+  return Array.from({ length: instances }, (_, i) => `${name}@${i + 1}.${kind}`);
+}
+
+/** The file of those units: a template if there are several. */
+function fileOf(stack: Stack, app: App, kind: "service" | "timer"): string {
+  const at = app.config.instances > 1 ? "@" : "";
+  return `${unitName(stack.name, app.id)}${at}.${kind}`;
 }
 
 function service(stack: Stack, app: App): UnitFile {
   const { config } = app;
-  const name = unitName(stack.name, app.id);
   const advice: string[] = [];
   const environment = environmentFile(stack, app, advice);
   return {
-    path: `${name}${config.instances > 1 ? "@" : ""}.service`,
+    path: fileOf(stack, app, "service"),
     app: app.name,
     advice,
     sections: {
@@ -90,7 +95,7 @@ function service(stack: Stack, app: App): UnitFile {
         ...hooks(stack, app),
         ...ending(config),
         ...rights(config),
-        ["Sockets", config.sockets.length > 0 ? `${name}.socket` : undefined],
+        ["Sockets", config.sockets.length > 0 ? socketName(stack, app) : undefined],
       ],
       ...(config.cron === undefined && { Install: install(stack) }),
     },
@@ -271,15 +276,19 @@ function rights(config: ProcessConfig): Setting[] {
   ];
 }
 
+function socketName({ name }: Stack, { id }: App): string {
+  return `${unitName(name, id)}.socket`;
+}
+
 function socket(stack: Stack, app: App): UnitFile[] {
   const addresses = parseSockets(app.config.sockets);
   if (addresses.length === 0) return [];
-  const [service] = serviceNames(stack, app);
+  const [service] = unitNames(stack, app, "service");
   const socket: Setting[] = [
     ...addresses.map(({ text }) => ["ListenStream", text.replace(/^:/, "")] as const),
     ["Service", service],
   ];
-  return [companion(stack, app, "socket", "Sockets", { Socket: socket })];
+  return [companion(stack, app, socketName(stack, app), "Sockets", { Socket: socket })];
 }
 
 function timer(stack: Stack, app: App): UnitFile[] {
@@ -294,14 +303,19 @@ function timer(stack: Stack, app: App): UnitFile[] {
     ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
     ["AccuracySec", "1s"],
   ];
-  return [companion(stack, app, "timer", "Schedule", { Timer: timer, Install: install(stack) })];
+  return [
+    companion(stack, app, fileOf(stack, app, "timer"), "Schedule", {
+      Timer: timer,
+      Install: install(stack),
+    }),
+  ];
 }
 
 /** A unit beside the service of an app. */
 function companion(
   stack: Stack,
   app: App,
-  kind: string,
+  path: string,
   what: string,
   sections: UnitFile["sections"],
 ): UnitFile {
@@ -309,7 +323,6 @@ function companion(
     ["Description", specifiers(`${what} of ${app.name} of ${stack.file}`)],
     ["PartOf", `${stack.name}.target`],
   ];
-  const path = `${unitName(stack.name, app.id)}.${kind}`;
   return { path, app: app.name, advice: [], sections: { Unit: unit, ...sections } };
 }
 
@@ -326,7 +339,9 @@ function dependencies(stack: Stack, app: App): Setting[] {
       lose(stack, app, "depends_on", `${name}: ${state}: systemd waits for ${what}`);
     }
     const verb = state === "completed" ? "Wants" : "Requires";
-    return serviceNames(stack, other).flatMap((unit) => [[verb, unit], ["After", unit]] as const);
+    return unitNames(stack, other, "service").flatMap((unit) =>
+      [[verb, unit], ["After", unit]] as const
+    );
   });
 }
 

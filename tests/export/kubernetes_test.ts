@@ -1,4 +1,4 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Deployment } from "kubernetes-models/apps/v1/Deployment";
 import { CronJob } from "kubernetes-models/batch/v1/CronJob";
 import { Job } from "kubernetes-models/batch/v1/Job";
@@ -31,4 +31,12 @@ Deno.test("kubernetesManifests() makes valid manifests of the documented files a
       }
     }
   }
+});
+
+Deno.test("a CronJob runs every copy of its app", async () => {
+  const job = { command: "/bin/sh run.sh", cron: "0 4 * * *", instances: 3 };
+  const text = await exportedText(JSON.stringify({ processes: { job } }), "kubernetes");
+  const [document] = parseAllDocuments(text, { version: "1.1" });
+  const { parallelism, completions } = document!.toJS().spec.jobTemplate.spec;
+  assertEquals([parallelism, completions], [3, 3]);
 });

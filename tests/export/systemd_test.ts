@@ -195,3 +195,25 @@ Deno.test("a unit tells the variables of a file that systemd reads differently",
   assertEquals([loss!.key, others], ["env_file", []]);
   assertStringIncludes(loss!.text, "systemd reads F, G, H, I, J.k of");
 });
+
+Deno.test("a schedule of several copies has a timer for each", async () => {
+  const job = { command: "/bin/sh run.sh", cron: "0 4 * * *", instances: 2 };
+  const next = { command: "/bin/sh run.sh", depends_on: { job: "completed" } };
+  const text = JSON.stringify({ processes: { job, next } });
+  const { files } = await exportText(text, "systemd", { stack: "shop" });
+  assertEquals(files.map(({ path }) => path), [
+    "shop_job@.service",
+    "shop_job@.timer",
+    "shop_next.service",
+    "shop.target",
+  ]);
+  assertStringIncludes(files.at(-1)!.text, "shop.target shop_job@1.timer shop_job@2.timer");
+  if (noSystemd) return;
+  await using folder = tempHome();
+  for (const { path, text } of files) Deno.writeTextFileSync(`${folder.path}/${path}`, text);
+  const units = ["shop_job@1.timer", "shop_job@2.timer", "shop.target"];
+  assertEquals(
+    await said("verify", "--man=no", ...units.map((unit) => `${folder.path}/${unit}`)),
+    "",
+  );
+});

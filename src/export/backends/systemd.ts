@@ -45,6 +45,14 @@ function fileOf(unit: string): string {
   return unit.replace(/@\d+\./, "@.");
 }
 
+/** Throws `wrong_state` for an app with a schedule. */
+function refuseTimers(app: string, copies: readonly Copy[]): void {
+  if (!copies.some(({ name }) => name.endsWith(".timer"))) return;
+  throw new ProcsupError("wrong_state", `"${app}" has a timer, and no copies to replace`, {
+    hint: "Its next run takes what procsup up applied",
+  });
+}
+
 export class Systemd extends Backend {
   readonly #target: string;
 
@@ -111,8 +119,9 @@ export class Systemd extends Backend {
       });
     }
     const unit = (number: number) => template.replace("@.", `@${number}.`);
-    const now = (await this.list()).filter((copy) => copy.app === app)
-      .map(({ name }) => Number(/@(\d+)/.exec(name)?.[1]));
+    const found = (await this.list()).filter((copy) => copy.app === app);
+    refuseTimers(app, found);
+    const now = found.map(({ name }) => Number(/@(\d+)/.exec(name)?.[1]));
     const count = copies(now.length);
     const less = now.filter((number) => number > count).map(unit);
     const more = Array.from({ length: count }, (_, i) => i + 1)
@@ -123,13 +132,9 @@ export class Systemd extends Backend {
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    const names = (await this.#copiesOf(app)).map(({ name }) => name);
-    if (names.some((name) => name.endsWith(".timer"))) {
-      throw new ProcsupError("wrong_state", `"${app}" has a timer, and no copies to replace`, {
-        hint: "Its next run takes what procsup up applied",
-      });
-    }
-    const units = names.map((name) => `${unitName(this.stack, name)}.service`);
+    const copies = await this.#copiesOf(app);
+    refuseTimers(app, copies);
+    const units = copies.map(({ name }) => `${unitName(this.stack, name)}.service`);
     for (const unit of units) {
       await systemctl.told("restart", unit);
       const [rollout] = await this.#rollouts([unit]);
@@ -206,7 +211,7 @@ export class Systemd extends Backend {
     const why = Result === "success" ? "" : `${Result}, exit code ${ExecMainStatus}`;
     return {
       name,
-      app: name.replace(/@\d+$|\.timer$/, ""),
+      app: name.replace(/(@\d+)?(\.timer)?$/, ""),
       state: `${ActiveState} (${SubState})`,
       ready: ActiveState === "active",
       ...{ node: "-", image: "-" },
