@@ -5,22 +5,19 @@ import type {
   LineOptions,
   OutputLine,
   Resurrected,
-  RollingOptions,
   SaveOptions,
   StartOptions,
-  StopOptions,
   WaitOptions,
 } from "../library/options.ts";
-import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { lineOptions, optionsOf, refuseUnknown, stopOptions } from "../library/known_keys.ts";
+import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
+import { lineOptions, optionsOf, refuseUnknown } from "../library/known_keys.ts";
 import { hintText, inLibraryWords, withLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
-import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { snakeCase } from "../model/key_table.ts";
 import type { LogLine, LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
-import type { SignalName } from "../model/signal.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import { throwFailed } from "../protocol/failed_result.ts";
 import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
@@ -50,13 +47,12 @@ import type { Fields, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
 import {
   checkTarget,
-  durationText,
   filterKeys,
   literal,
   newConfig,
-  rollingKeys,
   searchOf,
   wireConfig,
+  wireOptions,
 } from "./wire_input.ts";
 
 /**
@@ -96,30 +92,6 @@ export class Client extends ProcessHost {
     return processInfo(await this.#call("status", { target }, options));
   }
 
-  /** Stops processes and everything they started. */
-  override async stop(target: string, how: DurationInput | StopOptions = {}): Promise<void> {
-    const { force, timeout, ...options } = withLibraryWords(() => stopOptions(how));
-    await this.#call("stop", { target, force, timeout: durationText(timeout) }, options);
-  }
-
-  /** Stops and starts. */
-  override async restart(target: string, options: StartOptions = {}): Promise<void> {
-    const { wait, signal } = optionsOf("start", options);
-    await this.#call("restart", { target, wait }, { signal });
-  }
-
-  /** Reloads gracefully. */
-  override async reload(target: string, options: StartOptions = {}): Promise<void> {
-    const { wait, signal } = optionsOf("start", options);
-    await this.#call("reload", { target, wait }, { signal });
-  }
-
-  /** Reloads the instances of a process in batches. Stops at the first failure. */
-  override async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
-    const { signal, ...rolling } = optionsOf("rolling", options);
-    await this.#call("rolling_reload", { target, ...rollingKeys(rolling) }, { signal });
-  }
-
   /**
    * Changes the configuration of a process and all its instances. Running instances are replaced in
    * batches, but only if a changed key needs it.
@@ -130,42 +102,8 @@ export class Client extends ProcessHost {
     { replace = false, ...options }: ReconfigureOptions = {},
   ): Promise<ReconfigureResult> {
     const { signal, ...rolling } = optionsOf("rolling", options);
-    const payload = { target, replace, config: wireConfig(config), ...rollingKeys(rolling) };
+    const payload = { target, replace, config: wireConfig(config), ...wireOptions(rolling) };
     return camelKeys(await this.#call("reconfigure", payload, { signal }));
-  }
-
-  /** Changes the number of instances of a process: `4`, `"+2"` or `"-1"`. */
-  override async scale(
-    name: string,
-    instances: number | string,
-    options: StartOptions = {},
-  ): Promise<void> {
-    const { wait, signal } = optionsOf("start", options);
-    await this.#call("scale", { target: name, instances, wait }, { signal });
-  }
-
-  /** Sends a signal, by name or number, to the apps' main processes. */
-  override async signal(
-    target: string,
-    signal: SignalName | number,
-    options: CallOptions = {},
-  ): Promise<void> {
-    await this.#call("signal", { target, signal }, options);
-  }
-
-  /** Writes a text to the standard input of apps with `stdin` or `tty`. */
-  override async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
-    await this.#call("send", { target, text }, options);
-  }
-
-  /** Empties logs and removes their archives. */
-  override async flush(target: string, options: CallOptions = {}): Promise<void> {
-    await this.#call("flush", { target }, options);
-  }
-
-  /** Stops processes and removes them; their logs stay. */
-  override async remove(target: string, options: CallOptions = {}): Promise<void> {
-    await this.#call("delete", { target }, options);
   }
 
   /**
@@ -176,8 +114,8 @@ export class Client extends ProcessHost {
     target: string,
     options: WaitOptions = {},
   ): Promise<readonly ProcessInfo[]> {
-    const { for: point, timeout, signal } = optionsOf("wait", options);
-    const payload = { target, for: point, timeout: durationText(timeout) };
+    const { signal, ...how } = optionsOf("wait", options);
+    const payload = { target, ...wireOptions(how) };
     return (await this.#call("wait", payload, { signal })).map(processInfo);
   }
 
@@ -280,14 +218,25 @@ export class Client extends ProcessHost {
    * Saves the list of processes; returns their number. Throws `wrong_state` if the list is empty.
    */
   override async save(options: SaveOptions = {}): Promise<number> {
-    const { allowEmpty, signal } = optionsOf("save", options);
-    return (await this.#call("save", { allow_empty: allowEmpty }, { signal })).count;
+    const { signal, ...how } = optionsOf("save", options);
+    return (await this.#call("save", wireOptions(how), { signal })).count;
   }
 
   /** Restores the saved processes. */
   override async resurrect(options: CallOptions = {}): Promise<Resurrected> {
     const { count, errors } = await this.#call("resurrect", {}, options);
     return { count, errors };
+  }
+
+  /** Carries out a verb on the processes of a target. */
+  protected override async perform<V extends keyof VerbOptions>(
+    verb: V,
+    target: string,
+    how: VerbOptions[V],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const name = verb === "remove" ? "delete" : snakeCase(verb) as VerbName;
+    await this.#call(name, { target, ...wireOptions(how) }, { signal });
   }
 
   /** Registers a process. */

@@ -2,13 +2,12 @@
 
 import { inputKeys } from "../model/key_spelling.ts";
 import { isMap } from "../model/merge_patch.ts";
-import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
+import { formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
-import type { RollingOptions } from "../library/options.ts";
 import type { LineFilter } from "../model/log_line.ts";
 import { inScriptFolder } from "../library/script_folder.ts";
-import { type KeyTable } from "../model/key_table.ts";
+import { type KeyTable, snakeCase } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 
 /** A configuration in wire form. Throws `invalid_config` for values that JSON drops or changes. */
@@ -50,11 +49,6 @@ export function checkTarget(target: unknown): void {
   );
 }
 
-/** A duration as text, which both transports accept. Throws `bad_request`. */
-export function durationText(duration: DurationInput | undefined): string | undefined {
-  return duration === undefined ? undefined : formatDuration(parseDuration(duration));
-}
-
 /** A filter in wire form. Throws `bad_request` for an invalid date. */
 export function filterKeys(
   { since, until, ignoreCase, grep, invert, level }: LineFilter,
@@ -66,15 +60,17 @@ export function filterKeys(
   };
 }
 
-/** Options of a rolling reload in wire form. */
-export function rollingKeys(
-  { batchSize, waitReady, rollbackOnFailure }: RollingOptions,
-): Record<string, unknown> {
-  return {
-    batch_size: batchSize,
-    wait_ready: waitReady,
-    rollback_on_failure: rollbackOnFailure,
-  };
+/**
+ * Options of a call in wire form, with the timeout as text, which both transports accept. Throws
+ * `bad_request`.
+ */
+export function wireOptions(options: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(options).map(([key, value]) => [
+      snakeCase(key),
+      key === "timeout" && value !== undefined ? formatDuration(parseDuration(value)) : value,
+    ]),
+  );
 }
 
 /** The query of a stream, without undefined values. */

@@ -7,7 +7,7 @@ import type { LogStream } from "../model/log_line.ts";
 import { NO_USAGE, type ProcessInfo, type ProcessState } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { configsOf } from "./config_set.ts";
-import { optionsOf } from "./known_keys.ts";
+import { optionsOf, stopOptions } from "./known_keys.ts";
 import { runJob } from "./run_job.ts";
 import type {
   CallOptions,
@@ -31,6 +31,19 @@ export interface LaunchOptions extends StartOptions {
   readonly start: boolean;
 }
 
+/** What the verbs on the processes of a target take, besides the target and an abort signal. */
+export type VerbOptions = {
+  readonly stop: Omit<StopOptions, "signal">;
+  readonly restart: Omit<StartOptions, "signal">;
+  readonly reload: Omit<StartOptions, "signal">;
+  readonly rollingReload: Omit<RollingOptions, "signal">;
+  readonly scale: Omit<StartOptions, "signal"> & { readonly instances: number | string };
+  readonly signal: { readonly signal: SignalName | number };
+  readonly send: { readonly text: string };
+  readonly flush: Readonly<Record<never, never>>;
+  readonly remove: Readonly<Record<never, never>>;
+};
+
 /**
  * Supervises processes, here or in a daemon. A target is a name, a base name of instances, an id or
  * a unique prefix of one, `all`, `ns:shop`, `tag:web` or `label:team=web`. Failures throw a
@@ -42,24 +55,6 @@ export abstract class ProcessHost {
   abstract list(options?: CallOptions): readonly ProcessInfo[] | Promise<readonly ProcessInfo[]>;
   /** One process. */
   abstract inspect(target: string, options?: CallOptions): ProcessInfo | Promise<ProcessInfo>;
-  /** Stops processes and everything they started. A duration is the time until SIGKILL. */
-  abstract stop(target: string, how?: DurationInput | StopOptions): Promise<void>;
-  /** Stops and starts. */
-  abstract restart(target: string, options?: StartOptions): Promise<void>;
-  /** Reloads gracefully. */
-  abstract reload(target: string, options?: StartOptions): Promise<void>;
-  /** Reloads the instances of a process in batches. Stops at the first failure. */
-  abstract rollingReload(target: string, options?: RollingOptions): Promise<void>;
-  /** Changes the number of instances of a process: `4`, `"+2"` or `"-1"`. */
-  abstract scale(name: string, instances: number | string, options?: StartOptions): Promise<void>;
-  /** Sends a signal, by name or number, to the apps' main processes. */
-  abstract signal(target: string, name: SignalName | number, options?: CallOptions): Promise<void>;
-  /** Writes a text to the standard input of apps with `stdin` or `tty`. */
-  abstract send(target: string, text: string, options?: CallOptions): Promise<void>;
-  /** Empties logs and removes their archives. */
-  abstract flush(target: string, options?: CallOptions): Promise<void>;
-  /** Stops processes and removes them; their logs stay. */
-  abstract remove(target: string, options?: CallOptions): Promise<void>;
   /** Resolves when each process has reached a state, or at once if it has already. */
   abstract wait(target: string, options?: WaitOptions): Promise<readonly ProcessInfo[]>;
   /** Lines of logs, merged by time over streams and processes. */
@@ -69,6 +64,13 @@ export abstract class ProcessHost {
   /** Restores missing saved processes, and starts those that were running. */
   abstract resurrect(options?: CallOptions): Promise<Resurrected>;
 
+  /** Carries out a verb on the processes of a target. */
+  protected abstract perform<V extends keyof VerbOptions>(
+    verb: V,
+    target: string,
+    how: VerbOptions[V],
+    signal: AbortSignal | undefined,
+  ): Promise<void>;
   /** Registers a process and starts it if `start` is set. Returns the (first) process. */
   protected abstract launch(
     config: ProcessConfigInput,
@@ -116,6 +118,79 @@ export abstract class ProcessHost {
   /** An existing process. */
   async get(target: string, options: CallOptions = {}): Promise<Process> {
     return this.#process(await this.inspect(target, options), target);
+  }
+
+  /**
+   * Stops processes and everything they started: sends the stop signal, and SIGKILL after the
+   * timeout. A duration is the timeout; default: the `stopTimeout`. Throws `stop_failed`.
+   */
+  async stop(target: string, options: DurationInput | StopOptions = {}): Promise<void> {
+    const { signal, ...how } = stopOptions(options);
+    await this.perform("stop", target, how, signal);
+  }
+
+  /**
+   * Stops and starts processes between their restart hooks, or starts stopped ones. Throws like
+   * `start()` if one does not come up.
+   */
+  async restart(target: string, options: StartOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("start", options);
+    await this.perform("restart", target, how, signal);
+  }
+
+  /**
+   * Sends the reload signal, or stops and starts, between the reload hooks. Instances reload one
+   * after the other, each once the previous one is ready. Throws like `restart()`.
+   */
+  async reload(target: string, options: StartOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("start", options);
+    await this.perform("reload", target, how, signal);
+  }
+
+  /** Reloads the instances of a process in batches. Stops at the first failure. */
+  async rollingReload(target: string, options: RollingOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("rolling", options);
+    await this.perform("rollingReload", target, how, signal);
+  }
+
+  /**
+   * Changes the number of instances of the process of that name: `4`, `"+2"` or `"-1"`. Throws like
+   * `restart()`.
+   */
+  async scale(name: string, instances: number | string, options: StartOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("start", options);
+    await this.perform("scale", name, { ...how, instances }, signal);
+  }
+
+  /**
+   * Sends a signal, by name or number, to the apps' main processes. Throws `wrong_state` if an app
+   * does not run.
+   */
+  async signal(
+    target: string,
+    name: SignalName | number,
+    options: CallOptions = {},
+  ): Promise<void> {
+    const { signal } = optionsOf("call", options);
+    await this.perform("signal", target, { signal: name }, signal);
+  }
+
+  /** Writes a text to the standard input of apps with `stdin` or `tty`. */
+  async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
+    const { signal } = optionsOf("call", options);
+    await this.perform("send", target, { text }, signal);
+  }
+
+  /** Empties logs and removes their archives; the apps continue to write. */
+  async flush(target: string, options: CallOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("call", options);
+    await this.perform("flush", target, how, signal);
+  }
+
+  /** Stops processes and removes them; their logs stay. */
+  async remove(target: string, options: CallOptions = {}): Promise<void> {
+    const { signal, ...how } = optionsOf("call", options);
+    await this.perform("remove", target, how, signal);
   }
 
   /**

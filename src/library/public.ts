@@ -1,7 +1,7 @@
 /** Exports common to the library and the client. */
 
 export { freePort, type PortOptions, waitForPort } from "./ports.ts";
-export { type LaunchOptions, Process, ProcessHost } from "./process_host.ts";
+export { type LaunchOptions, Process, ProcessHost, type VerbOptions } from "./process_host.ts";
 export type {
   CallOptions,
   ConfigSet,

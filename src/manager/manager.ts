@@ -6,25 +6,22 @@ import type {
   LineOptions,
   OutputLine,
   Resurrected,
-  RollingOptions,
   SaveOptions,
   StartOptions,
-  StopOptions,
   WaitOptions,
 } from "../library/options.ts";
-import { type LaunchOptions, ProcessHost } from "../library/process_host.ts";
-import { lineOptions, optionsOf, stopOptions } from "../library/known_keys.ts";
+import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
+import { lineOptions, optionsOf } from "../library/known_keys.ts";
 import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
-import type { DurationInput } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import type { LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
-import { parseSignal, type SignalName } from "../model/signal.ts";
+import { parseSignal } from "../model/signal.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 import { unlessAborted } from "../process/abort.ts";
 import { sendText } from "./app_terminal.ts";
@@ -94,71 +91,9 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     return (await this.launch(config, { ...optionsOf("start", options), start: true })).id;
   }
 
-  /**
-   * Stops a process and everything it started: sends its stop signal, and SIGKILL after the
-   * timeout, a Go duration (`"5s"`) or nanoseconds; default: its `stopTimeout`. Throws
-   * `stop_failed`.
-   */
-  override async stop(id: string, how: DurationInput | StopOptions = {}): Promise<void> {
-    const { signal, ...options } = stopOptions(how);
-    await this.#all({ signal }, () => this.#live.stop(id, options));
-  }
-
   /** Stops a process with SIGKILL at once. */
   async forceStop(id: string, options: CallOptions = {}): Promise<void> {
     await this.stop(id, { ...options, force: true });
-  }
-
-  /**
-   * Stops and starts a process between the restart hooks, or starts a stopped one. Throws like
-   * `start()` if it does not come up.
-   */
-  override async restart(id: string, options: StartOptions = {}): Promise<void> {
-    const { signal, ...how } = optionsOf("start", options);
-    await this.#all({ signal }, () => this.#live.restart(id, how));
-  }
-
-  /**
-   * Sends the reload signal, or stops and starts, between the reload hooks. Instances reload one
-   * after the other, each once the previous one is ready. Throws like `restart()`.
-   */
-  override async reload(id: string, options: StartOptions = {}): Promise<void> {
-    const { signal, ...how } = optionsOf("start", options);
-    await this.#all({ signal }, () => this.#live.reload(id, how));
-  }
-
-  /** Reloads the instances of a process in batches. Stops at the first failure. */
-  override async rollingReload(id: string, options: RollingOptions = {}): Promise<void> {
-    const { signal, ...how } = optionsOf("rolling", options);
-    await this.#all({ signal }, async () => (await this.#live.rollingReload(id, how)).outcomes);
-  }
-
-  /**
-   * Changes the number of instances of the process of that name: `4`, `"+2"` or `"-1"`. Throws like
-   * `restart()`.
-   */
-  override async scale(
-    name: string,
-    instances: number | string,
-    options: StartOptions = {},
-  ): Promise<void> {
-    const { signal, ...how } = optionsOf("start", options);
-    await this.#all({ signal }, () => this.#live.scale(name, instances, how));
-  }
-
-  /** Sends a signal, by name or number, to an app. Throws `wrong_state` if none runs. */
-  override async signal(
-    id: string,
-    name: SignalName | number,
-    options: CallOptions = {},
-  ): Promise<void> {
-    const number = parseSignal(name);
-    await this.#all(options, () => this.#live.signal(id, number));
-  }
-
-  /** Writes a text to the standard input of an app with `stdin` or `tty`. */
-  override async send(id: string, text: string, options: CallOptions = {}): Promise<void> {
-    await this.#all(options, () => sendText(this.#live, id, text));
   }
 
   /**
@@ -171,11 +106,6 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   ): Promise<readonly ProcessInfo[]> {
     const { for: point = "ready", ...limit } = optionsOf("wait", options);
     return await this.#do({ signal: limit.signal }, () => this.#live.waitFor(id, point, limit));
-  }
-
-  /** Stops a process and removes it; its logs stay. */
-  override async remove(id: string, options: CallOptions = {}): Promise<void> {
-    await this.#all(options, () => this.#live.remove(id));
   }
 
   /** All processes, by numeric id. */
@@ -223,11 +153,6 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     return withLibraryWords(() => this.#live.logFiles(id).stderr);
   }
 
-  /** Empties the logs of a process and removes their archives; the app continues to write. */
-  override async flush(id: string, options: CallOptions = {}): Promise<void> {
-    await this.#all(options, () => this.#live.flush(id));
-  }
-
   /** New events of all processes. Ends at `close()`, and if a reader is 10,000 events behind. */
   events(options: EventOptions = {}): ReadableStream<ProcessChange> {
     return withLibraryWords(() => this.#live.events(optionsOf("call", options).signal));
@@ -273,6 +198,16 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   get #live(): Supervisor {
     if (!this.#supervisor.closing) return this.#supervisor;
     throw new ProcsupError("closed", "The manager is closed");
+  }
+
+  /** Carries out a verb on the processes of a target. */
+  protected override async perform<V extends keyof VerbOptions>(
+    verb: V,
+    target: string,
+    how: VerbOptions[V],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    await this.#all({ signal }, () => VERBS[verb](this.#live, target, how));
   }
 
   /** Registers a process. */
@@ -349,6 +284,27 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     }
   }
 }
+
+/** The verbs on the processes of a target. */
+const VERBS: {
+  readonly [V in keyof VerbOptions]: (
+    supervisor: Supervisor,
+    target: string,
+    how: VerbOptions[V],
+  ) => Promise<readonly Outcome[]>;
+} = {
+  stop: (supervisor, target, how) => supervisor.stop(target, how),
+  restart: (supervisor, target, how) => supervisor.restart(target, how),
+  reload: (supervisor, target, how) => supervisor.reload(target, how),
+  rollingReload: async (supervisor, target, how) =>
+    (await supervisor.rollingReload(target, how)).outcomes,
+  scale: (supervisor, name, { instances, ...how }) => supervisor.scale(name, instances, how),
+  signal: async (supervisor, target, { signal }) =>
+    await supervisor.signal(target, parseSignal(signal)),
+  send: (supervisor, target, { text }) => sendText(supervisor, target, text),
+  flush: (supervisor, target) => supervisor.flush(target),
+  remove: (supervisor, target) => supervisor.remove(target),
+};
 
 /** Throws the first failure, if any. The error of a failed start has the last output of its run. */
 function throwFailed(outcomes: readonly Outcome[]): void {
