@@ -1,4 +1,4 @@
-/** Buttons, icons, lists of facts, menus, dialogs. */
+/** Buttons, icons, choices, lists of facts, tables, menus, dialogs. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -154,6 +154,63 @@ export function Facts({ kind = "facts", facts, children }: FactsProps) {
       ))}
       {children}
     </dl>
+  );
+}
+
+interface TableProps {
+  /** For screen readers. */
+  readonly caption: string;
+  readonly kind?: string;
+  /** Headings, or pairs of a heading and its class; empty for a column without one. */
+  readonly headings: readonly (string | readonly [text: string, kind: string])[];
+  /** The bodies. */
+  readonly children: ComponentChildren;
+}
+
+/** A table with its head. */
+export function Table({ caption, kind, headings, children }: TableProps) {
+  return (
+    <table class={kind}>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {headings.map((heading) => {
+            const [text, kind] = [heading].flat();
+            return text ? <th key={text} scope="col" class={kind}>{text}</th> : <td key="" />;
+          })}
+        </tr>
+      </thead>
+      {children}
+    </table>
+  );
+}
+
+interface SelectProps<T extends string> {
+  readonly id?: string;
+  /** Accessible name, unless a label has it. */
+  readonly label?: string;
+  readonly value: T;
+  /** Values, or pairs of a value and its text. */
+  readonly options: readonly (T | readonly [value: T, text: string])[];
+  readonly onChoose: (value: T) => void;
+}
+
+/** A choice of one value. */
+export function Select<T extends string>(
+  { id, label, value, options, onChoose }: SelectProps<T>,
+) {
+  return (
+    <select
+      id={id}
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
+    >
+      {options.map((option) => {
+        const [value, text = value] = typeof option === "string" ? [option] : option;
+        return <option key={value} value={value}>{text}</option>;
+      })}
+    </select>
   );
 }
 

@@ -4,7 +4,13 @@ import { useSignal } from "@preact/signals";
 import { range, setRange } from "../data/range.ts";
 import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
 import { clock } from "../data/store.ts";
-import { Button } from "./controls.tsx";
+import { Button, Select } from "./controls.tsx";
+
+const RANGES: readonly (readonly [string, string])[] = [
+  ...Object.entries(SPANS).map(([value, [text]]) => [value, text] as const),
+  ["fixed", "From – to"],
+  ["at", "Around a moment"],
+];
 
 export function RangePicker() {
   const { span, at } = range.value;
@@ -20,17 +26,12 @@ export function RangePicker() {
   };
   return (
     <div class="range row wrap" role="group" aria-label="Time that is shown">
-      <select
-        aria-label="Time range"
+      <Select
+        label="Time range"
         value={span ?? (at > 0 ? "at" : "fixed")}
-        onChange={({ currentTarget }) => choose(currentTarget.value)}
-      >
-        {Object.entries(SPANS).map(([value, [text]]) => (
-          <option key={value} value={value}>{text}</option>
-        ))}
-        <option value="fixed">From – to</option>
-        <option value="at">Around a moment</option>
-      </select>
+        options={RANGES}
+        onChoose={choose}
+      />
       {span === undefined && (
         <>
           <Button onClick={() => setRange(NOW)}>Now</Button>

@@ -9,7 +9,7 @@ import { between } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
 import { clock, mayOperate } from "../data/store.ts";
 import type { CronJson, CronRunJson } from "../data/types.ts";
-import { Button, Empty, Icon, Loading } from "../controls/controls.tsx";
+import { Button, Empty, Icon, Loading, Table } from "../controls/controls.tsx";
 import { Strip } from "../controls/tabs.tsx";
 import { run } from "../process/actions.ts";
 import { counted, dateTime, relative, shortSpan } from "../data/format.ts";
@@ -42,19 +42,11 @@ function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJ
   }
   return (
     <div class="table-frame">
-      <table class="stacked cron">
-        <caption class="unseen">Schedules</caption>
-        <thead>
-          <tr>
-            <th scope="col" class="name">Name</th>
-            <th scope="col">Schedule</th>
-            <th scope="col">Next</th>
-            <th scope="col">Last</th>
-            <th scope="col">Last runs</th>
-            <th scope="col">Enabled</th>
-            <td />
-          </tr>
-        </thead>
+      <Table
+        caption="Schedules"
+        kind="stacked cron"
+        headings={[["Name", "name"], "Schedule", "Next", "Last", "Last runs", "Enabled", ""]}
+      >
         {data.value.map((job) => (
           <tbody key={job.name}>
             <CronRow
@@ -72,7 +64,7 @@ function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJ
             )}
           </tbody>
         ))}
-      </table>
+      </Table>
     </div>
   );
 }
@@ -220,16 +212,11 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
           <a class="small" href={linkTo(["logs"], new URLSearchParams({ t: name }))}>Log</a>
         </h2>
         {history.length === 0 ? <p class="faint">It has not run yet.</p> : (
-          <table class="history">
-            <caption class="unseen">Last runs of {name}, the newest first</caption>
-            <thead>
-              <tr>
-                <th scope="col">Began</th>
-                <th scope="col">Result</th>
-                <th scope="col" class="number">Took</th>
-                <td />
-              </tr>
-            </thead>
+          <Table
+            caption={`Last runs of ${name}, the newest first`}
+            kind="history"
+            headings={["Began", "Result", ["Took", "number"], ""]}
+          >
             <tbody>
               {history.toReversed().map((run) => (
                 <Run
@@ -239,7 +226,7 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
                 />
               ))}
             </tbody>
-          </table>
+          </Table>
         )}
       </section>
       <section>

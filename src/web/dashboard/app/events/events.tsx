@@ -8,7 +8,7 @@ import { lookingAt, rangeText } from "../data/time_range.ts";
 import { linkTo, place, setParams } from "../data/router.ts";
 import { clock, processes } from "../data/store.ts";
 import { type EventJson, type State, STATES } from "../data/types.ts";
-import { Button, Empty, Icon, Loading } from "../controls/controls.tsx";
+import { Button, Empty, Icon, Loading, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { dateTime, relative } from "../data/format.ts";
@@ -46,14 +46,12 @@ export function EventLog({ target }: { readonly target?: string }) {
     <>
       <div class="row wrap">
         <RangePicker />
-        <select
-          aria-label="Type of event"
+        <Select
+          label="Type of event"
           value={type}
-          onChange={({ currentTarget }) => setParams({ type: currentTarget.value })}
-        >
-          <option value="">All types</option>
-          {TYPES.map((one) => <option key={one}>{one}</option>)}
-        </select>
+          options={[["", "All types"], ...TYPES]}
+          onChoose={(type) => setParams({ type })}
+        />
         <div class="search">
           <Icon name="search" />
           <input

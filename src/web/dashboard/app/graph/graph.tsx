@@ -6,7 +6,7 @@ import { useEvents } from "../data/event_history.ts";
 import { linkTo } from "../data/router.ts";
 import { processes, processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
-import { Empty, Loading } from "../controls/controls.tsx";
+import { Empty, Loading, Table } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { shortSpan } from "../data/format.ts";
 
@@ -134,16 +134,10 @@ function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
     <details>
       <summary>As a table</summary>
       <div class="table-frame">
-        <table>
-          <caption class="unseen">Dependencies</caption>
-          <thead>
-            <tr>
-              <th scope="col">App</th>
-              <th scope="col">Waits for</th>
-              <th scope="col">Until it is</th>
-              <th scope="col">Which is</th>
-            </tr>
-          </thead>
+        <Table
+          caption="Dependencies"
+          headings={["App", "Waits for", "Until it is", "Which is"]}
+        >
           <tbody>
             {links.map(({ from, to, condition }) => (
               <tr key={`${from} ${to}`}>
@@ -154,7 +148,7 @@ function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
               </tr>
             ))}
           </tbody>
-        </table>
+        </Table>
       </div>
     </details>
   );

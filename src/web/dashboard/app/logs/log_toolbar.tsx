@@ -14,10 +14,9 @@ import {
   timeLook,
   wrap,
 } from "./log_panes.ts";
-import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
 import type { LogQuery } from "./log_query.ts";
 import { processList } from "../data/store.ts";
-import { Button, Icon, Menu, useAway } from "../controls/controls.tsx";
+import { Button, Icon, Menu, Select, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 
 interface LogToolbarProps {
@@ -31,6 +30,13 @@ interface LogToolbarProps {
   readonly single: boolean;
 }
 
+const LEVELS = [
+  ["", "All levels"],
+  ["error", "Errors"],
+  ["warn", "Warnings and up"],
+  ["info", "Info and up"],
+] as const;
+
 /** The bar above the lines. */
 export function LogToolbar(props: LogToolbarProps) {
   const { query, onQuery, panes, follow, single } = props;
@@ -42,27 +48,18 @@ export function LogToolbar(props: LogToolbarProps) {
           onChange={(targets) => onQuery({ ...query, targets, mark: "" })}
         />
       )}
-      <select
-        aria-label="Output"
+      <Select<LogQuery["stream"]>
+        label="Output"
         value={query.stream}
-        onChange={({ currentTarget }) =>
-          onQuery({ ...query, stream: currentTarget.value as LogStream | "" })}
-      >
-        <option value="">All output</option>
-        <option value="stdout">stdout</option>
-        <option value="stderr">stderr</option>
-      </select>
-      <select
-        aria-label="Level"
+        options={[["", "All output"], "stdout", "stderr"]}
+        onChoose={(stream) => onQuery({ ...query, stream })}
+      />
+      <Select<LogQuery["level"]>
+        label="Level"
         value={query.level}
-        onChange={({ currentTarget }) =>
-          onQuery({ ...query, level: currentTarget.value as LogLevel | "" })}
-      >
-        <option value="">All levels</option>
-        <option value="error">Errors</option>
-        <option value="warn">Warnings and up</option>
-        <option value="info">Info and up</option>
-      </select>
+        options={LEVELS}
+        onChoose={(level) => onQuery({ ...query, level })}
+      />
       <LogSearch {...props} />
       <span class="row tools-end">
         <Button

@@ -1,6 +1,6 @@
 /** The screen of this machine and of the daemon user's contexts, with their processes. */
 
-import { Empty, Loading } from "../controls/controls.tsx";
+import { Empty, Loading, Table } from "../controls/controls.tsx";
 import { usePolled } from "../data/polled.ts";
 import { type ContextJson, type State, STATES } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
@@ -42,15 +42,11 @@ function Machine({ context, destination, error, apps }: ContextJson) {
         ? <p class="faint small">{counts || "No apps"}</p>
         : <p class="bad">✗ {plainLine(error)}</p>}
       {apps.length > 0 && (
-        <table class="stacked">
-          <caption class="unseen">Apps of {context}</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="name">Name</th>
-              <th scope="col">State</th>
-              <th scope="col">Reason</th>
-            </tr>
-          </thead>
+        <Table
+          caption={`Apps of ${context}`}
+          kind="stacked"
+          headings={[["Name", "name"], "State", "Reason"]}
+        >
           <tbody>
             {apps.map(({ name, state, reason }) => (
               <tr key={name}>
@@ -62,7 +58,7 @@ function Machine({ context, destination, error, apps }: ContextJson) {
               </tr>
             ))}
           </tbody>
-        </table>
+        </Table>
       )}
     </section>
   );

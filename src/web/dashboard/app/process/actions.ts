@@ -15,8 +15,10 @@ interface VerbWords {
   readonly title: string;
   readonly doing: string;
   readonly done: string;
-  readonly path: string;
-  readonly ask: Ask;
+  /** Path below that of the process; default: the verb. */
+  readonly path?: string;
+  /** Default: a POST. */
+  readonly ask?: Ask;
   /** Text of the confirmation, if one is needed. */
   readonly warning?: string;
   /** Label of the confirming button; default: the title. */
@@ -27,16 +29,14 @@ interface VerbWords {
   readonly harmlessWhenDown?: true;
 }
 
-const POST = { method: "POST" } as const;
 const POST_WAIT = { method: "POST", query: { wait: true } } as const;
 
 const VERBS: Readonly<Record<Verb, VerbWords>> = {
-  start: { title: "Start", doing: "Starting", done: "Started", path: "start", ask: POST_WAIT },
+  start: { title: "Start", doing: "Starting", done: "Started", ask: POST_WAIT },
   restart: {
     title: "Restart",
     doing: "Restarting",
     done: "Restarted",
-    path: "restart",
     ask: POST_WAIT,
     interrupts: true,
     harmlessWhenDown: true,
@@ -46,7 +46,6 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     title: "Reload",
     doing: "Reloading",
     done: "Reloaded",
-    path: "reload",
     ask: POST_WAIT,
     interrupts: true,
     harmlessWhenDown: true,
@@ -68,8 +67,6 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     title: "Stop",
     doing: "Stopping",
     done: "Stopped",
-    path: "stop",
-    ask: POST,
     interrupts: true,
     warning: "The stop signal is sent; what has not ended after the timeout is killed.",
   },
@@ -86,8 +83,6 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     title: "Empty the logs of",
     doing: "Emptying the logs of",
     done: "Emptied the logs of",
-    path: "flush",
-    ask: POST,
     warning: "All lines written so far are deleted. This cannot be undone.",
     confirm: "Empty",
   },
@@ -124,7 +119,7 @@ export async function act(verb: Verb, names: readonly string[]): Promise<boolean
   if (!await isWanted(words, whom, names)) return false;
   const id = toast("busy", `${words.doing} ${whom}…`);
   pending.set(deed, id);
-  const failures = await forAll(names, (name) => askFor(name, words), (count) => {
+  const failures = await forAll(names, (name) => askFor(verb, name), (count) => {
     if (names.length > 1) toast("busy", `${words.doing} ${whom}… ${count}/${names.length}`, { id });
   });
   pending.delete(deed);
@@ -168,7 +163,8 @@ function listed(names: readonly string[]): string {
   return `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
 }
 
-function askFor(name: string, { path, ask: how }: VerbWords): Promise<unknown> {
+function askFor(verb: Verb, name: string): Promise<unknown> {
+  const { path = verb, ask: how = { method: "POST" } } = VERBS[verb];
   const to = processPath(name, path);
   return how === POST_WAIT ? askAndWait(to) : askForAll(to, how);
 }

@@ -10,7 +10,7 @@ import { announce, toast } from "../shell/notices.ts";
 import { go } from "../data/router.ts";
 import { processList } from "../data/store.ts";
 import type { ReconfigureResult } from "../data/types.ts";
-import { FormDialog } from "../controls/controls.tsx";
+import { FormDialog, Select } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
 import { readObject } from "../data/format.ts";
 
@@ -84,13 +84,12 @@ function SignalDialog({ name, onClose }: WindowProps) {
     <FormDialog title={`Send a signal to ${name}`} verb="Send" onSubmit={submit} onClose={onClose}>
       <label>
         Signal
-        <select
+        <Select
           value={chosen.value}
-          onChange={({ currentTarget }) =>
-            chosen.value = currentTarget.value}
-        >
-          {SIGNALS.map((signal) => <option key={signal}>{signal}</option>)}
-        </select>
+          options={SIGNALS}
+          onChoose={(signal) =>
+            chosen.value = signal}
+        />
       </label>
     </FormDialog>
   );

@@ -5,9 +5,16 @@ import { useKeys } from "../shell/keys.ts";
 import { linkTo, place, setParams } from "../data/router.ts";
 import { mayAdminister, processList, stateCounts } from "../data/store.ts";
 import { STATES } from "../data/types.ts";
-import { Icon } from "../controls/controls.tsx";
+import { Icon, Select } from "../controls/controls.tsx";
 import { StateShape } from "./process_figures.tsx";
 import { counted } from "../data/format.ts";
+
+const GROUPS = [
+  ["", "No groups"],
+  ["namespace", "By namespace"],
+  ["app", "By app"],
+  ["tag", "By tag"],
+] as const;
 
 /** The bar above the table. `shown` is the number of matching processes. */
 export function ProcessFilters({ shown }: { shown: number }) {
@@ -39,15 +46,11 @@ export function ProcessFilters({ shown }: { shown: number }) {
       </div>
       <label class="group-by">
         <span class="unseen">Group by</span>
-        <select
+        <Select
           value={params.get("group") ?? ""}
-          onChange={(event) => setParams({ group: event.currentTarget.value })}
-        >
-          <option value="">No groups</option>
-          <option value="namespace">By namespace</option>
-          <option value="app">By app</option>
-          <option value="tag">By tag</option>
-        </select>
+          options={GROUPS}
+          onChoose={(group) => setParams({ group })}
+        />
       </label>
       {mayAdminister.value && (
         <a class="button primary" href={linkTo(["start"])}>

@@ -4,7 +4,7 @@ import { processPath } from "../data/api.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock } from "../data/store.ts";
 import type { HealthCheckJson, HistoryJson, HookRunJson, ProcessJson } from "../data/types.ts";
-import { Empty, Loading } from "../controls/controls.tsx";
+import { Empty, Loading, Table } from "../controls/controls.tsx";
 import { HealthBadge } from "./process_figures.tsx";
 import { Strip } from "../controls/tabs.tsx";
 import { plainLine } from "../logs/ansi.ts";
@@ -95,16 +95,11 @@ function Figures({ process, config, checks }: {
 function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
   return (
     <div class="table-frame">
-      <table class="history">
-        <caption class="unseen">Health checks, the newest first</caption>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Result</th>
-            <th scope="col" class="number">Took</th>
-            <th scope="col" class="wide">What was wrong</th>
-          </tr>
-        </thead>
+      <Table
+        caption="Health checks, the newest first"
+        kind="history"
+        headings={["When", "Result", ["Took", "number"], ["What was wrong", "wide"]]}
+      >
         <tbody>
           {checks.toReversed().map(({ at, ok, message, latency }) => (
             <tr key={at}>
@@ -119,7 +114,7 @@ function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
     </div>
   );
 }

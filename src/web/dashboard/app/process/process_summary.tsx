@@ -10,7 +10,7 @@ import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
-import { Facts } from "../controls/controls.tsx";
+import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { EventList } from "../events/events.tsx";
 import { Chart, marksOf } from "../host/chart.tsx";
@@ -260,20 +260,15 @@ function Shares({ series: { samples } }: { series: Series }) {
   );
 }
 
+const HEADINGS = [
+  "Time",
+  ...["CPU", "Memory", "Threads", "Open files"].map((text) => [text, "number"] as const),
+];
+
 function SampleTable({ samples }: { samples: readonly Sample[] }) {
   return (
     <div class="table-frame">
-      <table>
-        <caption class="unseen">The newest readings</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col" class="number">CPU</th>
-            <th scope="col" class="number">Memory</th>
-            <th scope="col" class="number">Threads</th>
-            <th scope="col" class="number">Open files</th>
-          </tr>
-        </thead>
+      <Table caption="The newest readings" headings={HEADINGS}>
         <tbody>
           {samples.filter(({ cpu }) => !Number.isNaN(cpu)).toReversed().map((
             { at, cpu, memory, threads, fds },
@@ -287,7 +282,7 @@ function SampleTable({ samples }: { samples: readonly Sample[] }) {
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
     </div>
   );
 }

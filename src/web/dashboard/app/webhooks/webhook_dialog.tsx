@@ -6,7 +6,7 @@ import { ask, messageOf } from "../data/api.ts";
 import { linesOf } from "../data/format.ts";
 import { toast } from "../shell/notices.ts";
 import type { WebhookJson } from "../data/types.ts";
-import { FormDialog } from "../controls/controls.tsx";
+import { FormDialog, Select } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
 
 type Format = WebhookJson["format"];
@@ -83,13 +83,12 @@ function Form({ old, reload }: {
       />
       <div class="field">
         <label for="field-format">Format</label>
-        <select
+        <Select
           id="field-format"
           value={format}
-          onChange={({ currentTarget }) => chosen.value = currentTarget.value as Format}
-        >
-          {WEBHOOK_FORMATS.map((one) => <option key={one}>{one}</option>)}
-        </select>
+          options={WEBHOOK_FORMATS}
+          onChoose={(format) => chosen.value = format}
+        />
       </div>
       <fieldset class="row wrap">
         <legend>Events</legend>

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Button, Empty, Loading } from "../controls/controls.tsx";
+import { Button, Empty, Loading, Table } from "../controls/controls.tsx";
 import { ask, messageOf } from "../data/api.ts";
 import { happened } from "../data/event_history.ts";
 import { dateTime, relative } from "../data/format.ts";
@@ -39,6 +39,13 @@ export function Webhooks() {
   );
 }
 
+const COUNTS = ["Waiting", "Delivered", "Given up", "Dropped"];
+const HEADINGS = [
+  ...[["Name", "name"] as const, "Told of", "Last attempt"],
+  ...COUNTS.map((text) => [text, "number"] as const),
+  "",
+];
+
 function List(
   { webhooks: { data, error, reload } }: { readonly webhooks: Polled<readonly WebhookJson[]> },
 ) {
@@ -47,26 +54,13 @@ function List(
   return (
     <>
       <div class="table-frame">
-        <table class="stacked webhooks">
-          <caption class="unseen">Webhooks</caption>
-          <thead>
-            <tr>
-              <th scope="col" class="name">Name</th>
-              <th scope="col">Told of</th>
-              <th scope="col">Last attempt</th>
-              <th scope="col" class="number">Waiting</th>
-              <th scope="col" class="number">Delivered</th>
-              <th scope="col" class="number">Given up</th>
-              <th scope="col" class="number">Dropped</th>
-              <td />
-            </tr>
-          </thead>
+        <Table caption="Webhooks" kind="stacked webhooks" headings={HEADINGS}>
           <tbody>
             {data.value.map((webhook) => (
               <WebhookRow key={webhook.name} webhook={webhook} reload={reload} />
             ))}
           </tbody>
-        </table>
+        </Table>
       </div>
       <p class="faint small">
         Counted since the daemon started; tests are not. What is dropped had to make room for newer
