@@ -10,7 +10,7 @@ import type { CommandContext } from "./command.ts";
 import type { Host } from "../contexts/ssh.ts";
 
 /** Files that were read. */
-export interface ConfigSource {
+interface ConfigSource {
   /** Absolute. */
   readonly files: readonly string[];
   readonly loaded: LoadedConfig;

@@ -28,7 +28,7 @@ const PING_EVERY_MS = 20;
 const LOG_LINES = 10;
 
 /** How a daemon is started. */
-export interface DetachOptions {
+interface DetachOptions {
   /** The command of the program; by default, this program. */
   readonly words?: readonly string[];
   /** Kill (SIGKILL) a daemon that does not answer in time, so that it does not come up later. */

@@ -6,7 +6,7 @@ import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { following, unending } from "../protocol/following.ts";
 
 /** Options and callbacks of the feed. */
-export interface ListFeedOptions {
+interface ListFeedOptions {
   readonly intervalMs: number;
   readonly onList: (processes: readonly ProcessJson[]) => void;
   /** The request failed and will be retried. Throwing ends the feed. */

@@ -5,7 +5,7 @@ import { terminalSize } from "./terminal_size.ts";
 import { terminalJson, terminalText } from "./terminal_text.ts";
 
 /** How data is printed. `table` and `wide` are for people, the rest for programs. */
-export type Format = (typeof FORMATS)[number];
+type Format = (typeof FORMATS)[number];
 
 export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name"] as const;
 

@@ -9,7 +9,7 @@ import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { configFlags } from "./table/start_flags.ts";
 
 /** The command line of `start` and its environment. */
-export interface StartRequest extends ConfigFlags {
+interface StartRequest extends ConfigFlags {
   readonly positionals: readonly string[];
   readonly rest: readonly string[] | undefined;
   readonly isFile: (path: string) => boolean;

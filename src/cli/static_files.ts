@@ -7,7 +7,7 @@ import { basename } from "../npm/path.js";
 import { openBeneath } from "../platform/foreign_file.ts";
 
 /** What is served. */
-export interface StaticFiles {
+interface StaticFiles {
   /** Its real path. */
   readonly folder: string;
   /** Serve `index.html` for paths without a file: the app routes in the browser. */

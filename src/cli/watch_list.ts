@@ -93,7 +93,7 @@ function inPlaceOf(
 }
 
 /** An app that is no longer in the list. */
-export interface GoneJson {
+interface GoneJson {
   readonly id: string;
   readonly name: string;
   readonly deleted: true;

@@ -7,7 +7,7 @@ import type { CallOptions } from "../library/options.ts";
 import { inLibraryWords } from "../library/words.ts";
 
 /** How a stream is opened and ends. */
-export interface ItemsOptions<W, T> extends CallOptions {
+interface ItemsOptions<W, T> extends CallOptions {
   /** True for an endless stream: if it ends, the daemon has gone away. */
   readonly forEver: boolean;
   /** Converts an item for the program. */

@@ -32,7 +32,7 @@ export interface ConfigRequest extends ApplyOptions {
 }
 
 /** Changes that were made, or planned in a dry run. */
-export interface ConfigResult {
+interface ConfigResult {
   readonly plan: ApplyPlan;
   readonly outcomes: readonly Outcome[];
   readonly errors: readonly string[];

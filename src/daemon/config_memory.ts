@@ -7,7 +7,7 @@ import type { SettingChangeJson } from "../protocol/wire.ts";
 export type SettingName = SettingChangeJson["name"];
 
 /** Where a process came from. */
-export interface Origin {
+interface Origin {
   readonly files: readonly string[];
   /** UUIDs of the instances at that time. A later process of that name has other UUIDs. */
   readonly ids: readonly string[];
@@ -23,7 +23,7 @@ export interface Applied {
   readonly unset?: readonly string[];
 }
 
-export interface ConfigMemory {
+interface ConfigMemory {
   readonly last: Applied | undefined;
   /** Origins by process name. */
   readonly origins: ReadonlyMap<string, Origin>;

@@ -29,7 +29,7 @@ import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-export interface DaemonOptions {
+interface DaemonOptions {
   /** Absolute path of its home. */
   readonly home: string;
   /** Called when it answers on its socket. */

@@ -16,7 +16,7 @@ const PASSING: ReadonlySet<ChangeType> = new Set(["starting", "stopping", "waiti
 /** Reading stops at an event this much older than `since`: a clock set back changes their order. */
 const DAY_MS = 24 * 3_600_000;
 
-export interface JournalQuery {
+interface JournalQuery {
   /** Milliseconds since the epoch, both inclusive. */
   readonly since: number;
   readonly until: number;

@@ -20,7 +20,7 @@ import { ForegroundOutput } from "./foreground_output.ts";
 import type { LogLine } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 
-export interface ForegroundOptions {
+interface ForegroundOptions {
   /** A home for this run alone. */
   readonly home: string;
   /** Configuration files; otherwise `config` has one process. */
@@ -118,7 +118,7 @@ function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disp
     else removeIfPossible(path);
   };
   show(false);
-  const events = supervisor.events().getReader();
+  const events = supervisor.events.stream().getReader();
   const follow = async () => {
     while (!(await events.read()).done) {
       const all = supervisor.list();
@@ -192,7 +192,7 @@ function refuseUnknown(critical: readonly string[], all: readonly ProcessInfo[])
 
 /** Returns a function that waits until the rules end the run. */
 function endOf(supervisor: Supervisor, rules: () => RunSettings): () => Promise<void> {
-  const events = supervisor.events();
+  const events = supervisor.events.stream();
   const over = () => {
     const all = supervisor.list();
     const { critical, exitOnFailure } = rules();

@@ -176,7 +176,7 @@ function events(c: Context, { supervisor }: ActionContext): ReadableStream<unkno
   // Refuse a target that matches nothing, rather than send an empty stream.
   const isWanted = supervisor.registry.matcher(target);
   const since = Date.parse(c.req.query("since") ?? "");
-  const events = supervisor.events(undefined, Number.isNaN(since) ? undefined : since);
+  const events = supervisor.events.stream(undefined, Number.isNaN(since) ? undefined : since);
   return changesOf(events, isWanted);
 }
 

@@ -16,7 +16,7 @@ const PARTS = 4;
 const LINES_A_TURN = 50;
 
 /** Number of lines of each level in one step of time. */
-export type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
+type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
 
 interface CountOptions {
   readonly paths: readonly string[];

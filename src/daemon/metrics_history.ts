@@ -33,7 +33,7 @@ export interface Reading {
   readonly sample: Sample;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly folder: string;
   readonly clock: Clock;
   /** Reads the current figures of every process and of the host. */

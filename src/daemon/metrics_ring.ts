@@ -42,7 +42,7 @@ export interface Point {
   readonly sample: Sample;
 }
 
-export interface Ring {
+interface Ring {
   /** Milliseconds per slot. */
   readonly step: number;
   readonly slots: number;
@@ -178,7 +178,7 @@ export function plan(since: number, until: number, points: number, now: number):
 }
 
 /** Consecutive slots: their place in the file, and the start of the first. */
-export interface Region {
+interface Region {
   readonly position: number;
   readonly bytes: number;
   readonly from: number;

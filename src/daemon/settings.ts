@@ -16,7 +16,7 @@ export interface SettingsPlan {
   carryOut(): Promise<string[]>;
 }
 
-export interface SettingsRequest {
+interface SettingsRequest {
   readonly wanted: LoadedSettings;
   /** Settings that the same files set last time. */
   readonly mine: ReadonlySet<SettingName>;
@@ -25,7 +25,7 @@ export interface SettingsRequest {
 }
 
 /** The owners of the settings. In the foreground there is no web listener. */
-export interface SettingsParts {
+interface SettingsParts {
   readonly supervisor: Supervisor;
   readonly web?: WebListener;
   readonly webhooks: Webhooks;

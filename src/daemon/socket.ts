@@ -6,7 +6,7 @@ import { mostConnections } from "../platform/accept.ts";
 import { sleep } from "../platform/clock.ts";
 import { type Handler, UnixServer } from "./unix_server.ts";
 
-export interface DaemonSocket {
+interface DaemonSocket {
   /** Creates a removed socket again. Open connections continue. */
   putBack(): void;
   /**

@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 
-export interface StandingFile {
+interface StandingFile {
   readonly path: string;
   /** Its name in the log. */
   readonly what: string;

@@ -12,7 +12,7 @@ import { ByteReader, chunks, writeAll } from "../protocol/unix_http.ts";
 export type Handler = (request: Request) => Response | Promise<Response>;
 
 /** The maximum number of connections, and the log. */
-export interface UnixServerOptions {
+interface UnixServerOptions {
   readonly most: number;
   readonly warn: (message: string) => void;
 }

@@ -24,7 +24,7 @@ export function webBackend(
   return {
     shutdownNotice,
     dispatch: (action, payload) => dispatch(context(), action, payload),
-    events: (signal) => supervisor.events(signal),
+    events: (signal) => supervisor.events.stream(signal),
     matcher: (target) => supervisor.registry.matcher(target),
     // Without positions the stream has lines only.
     streamLogs: (query, options) =>

@@ -31,7 +31,7 @@ import type { Token } from "./token.ts";
 import { Turns } from "../platform/turns.ts";
 import { forgetWeb, keepSessions, recallWeb, rememberWeb, restoreSessions } from "./web_memory.ts";
 
-export interface WebListenerParts {
+interface WebListenerParts {
   readonly paths: HomePaths;
   readonly token: Token;
   readonly backend: Backend;

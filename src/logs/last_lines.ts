@@ -7,7 +7,7 @@ import type { LogEntries, LogEntry } from "./log_entries.ts";
 import { startOfTail } from "./log_tail.ts";
 
 /** Limits of what is read. */
-export interface TailBounds {
+interface TailBounds {
   /** Maximum number of bytes; a longer tail loses its beginning. Default 1 MiB. */
   readonly maxBytes?: number;
   /** Position to begin at. */

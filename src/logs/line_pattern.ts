@@ -26,7 +26,7 @@ const MAX_LENGTH = 1000;
 /** Maximum number of instructions: each may take time for each character of a line. */
 const MAX_SIZE = 300;
 
-/** Memory for the states of an automaton. */
+/** Memory for the known states of an automaton. Beyond it, states are computed again. */
 const STATE_BYTES = 256 * 1024;
 
 /** Syntax that RE2 does not support, because it may take exponential time. */
@@ -105,7 +105,7 @@ class LinearPattern implements LinePattern {
       const flags = this.#ignoreCase ? RE2JS.CASE_INSENSITIVE : 0;
       const compiled = RE2JS.compile(RE2JS.translateRegExp(this.#source), flags);
       if (compiled.programSize() > MAX_SIZE) throw new Error("it is too large");
-      this.#automaton = new Automaton(compiled.re2Input, STATE_BYTES);
+      this.#automaton = new Automaton(compiled.re2Input);
     } catch (error) {
       throw refusal(this.#source, this.#name, reasonOf(this.#source, error));
     }
@@ -158,9 +158,8 @@ class Automaton {
   /** Units of work since the last pause, across lines. */
   #work = 0;
 
-  /** `stateBytes` limits the memory for known states; beyond it they are computed again. */
-  constructor({ dfa, prefilter, prog }: Compiled, stateBytes: number) {
-    dfa.stateBudget = dfa.memBudget = stateBytes;
+  constructor({ dfa, prefilter, prog }: Compiled) {
+    dfa.stateBudget = dfa.memBudget = STATE_BYTES;
     this.#dfa = dfa;
     this.#prefilter = prefilter;
     this.#stepCost = 10 * prog.numInst() + dfa.numClasses;

@@ -9,7 +9,7 @@ import { plainText } from "../model/plain_text.ts";
 import { type LinePattern, linePattern } from "./line_pattern.ts";
 
 /** A filter as a client writes it. */
-export interface LogFilterInput extends Omit<LineFilter, "grep"> {
+interface LogFilterInput extends Omit<LineFilter, "grep"> {
   readonly grep?: string | RegExp;
 }
 

@@ -14,7 +14,7 @@ const POLL_MS = 200;
 const WATCHED_MS = 10_000;
 
 /** How a log is read. */
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly follow: boolean;
   readonly begin: Begin;
   readonly pollMs?: number | undefined;

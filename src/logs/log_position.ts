@@ -9,13 +9,13 @@ import { ifAny } from "../platform/stat.ts";
 import { archivesEnd } from "./archives.ts";
 
 /** How bytes leave a log: cut off at the head, archived and truncated, or flushed. */
-export type CutMethod = "collapse" | "truncate" | "flush";
+type CutMethod = "collapse" | "truncate" | "flush";
 
 /**
  * `archived`: the archive is complete and nothing is cut yet. `cutting`: the file may or may not be cut
  * (a collapse is not done while the file begins with a hole).
  */
-export type Phase = "idle" | "archived" | "cutting";
+type Phase = "idle" | "archived" | "cutting";
 
 /** Content of a position file. */
 export interface LogPosition {

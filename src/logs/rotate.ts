@@ -29,7 +29,7 @@ import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
 import { Turns } from "../platform/turns.ts";
 
-export interface RotateOptions {
+interface RotateOptions {
   /** Approximate size of an archive; at least one block. */
   readonly maxSizeBytes: number;
   /** Whether the file system can cut the head off a file. */

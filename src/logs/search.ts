@@ -13,7 +13,7 @@ const waiting: (() => void)[] = [];
 let turnEndsAt = 0;
 
 /** Limits of one search. */
-export interface SearchLimits {
+interface SearchLimits {
   /** Total milliseconds of its turns. */
   readonly ms: number;
   /** Total bytes of logs. */

@@ -8,7 +8,7 @@ type Take = (found: unknown) => void;
 /** Waiting readers by position. */
 const waiting = new Map<string, Set<Take>>();
 
-export interface Found<T> {
+interface Found<T> {
   /** Undefined if the reader that looked gave up. */
   readonly found: T | undefined;
   /** True if the caller read it itself. */

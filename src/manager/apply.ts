@@ -22,7 +22,7 @@ import { scale } from "./scale.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** A process whose configuration changes. */
-export interface ConfigChange {
+interface ConfigChange {
   readonly config: ProcessConfig;
   readonly fields: readonly FieldChange[];
   /** Whether running instances are replaced. */
@@ -159,7 +159,7 @@ function refusal([first, ...more]: readonly ProcsupError[]): ProcsupError {
 }
 
 /** The result of a plan. */
-export interface Applied {
+interface Applied {
   readonly outcomes: readonly Outcome[];
   /** All errors, including those of processes that could not be registered. */
   readonly errors: readonly string[];
@@ -211,7 +211,7 @@ export async function apply(
         return [];
       })
     );
-    supervisor.registry.recordRest();
+    supervisor.registry.recorder.recordRest();
     await supervisor.scheduler.sync();
     outcomes.push(...(await Promise.all(done)).flat());
   }

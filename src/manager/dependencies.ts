@@ -7,7 +7,7 @@ import type { DesiredState } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** What a wait for dependencies may look at. */
-export interface Others {
+interface Others {
   /** All processes. */
   readonly all: readonly ManagedProcess[];
   /** Whether a process is being removed. An instance that leaves the others is not waited for. */

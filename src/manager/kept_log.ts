@@ -45,7 +45,7 @@ const SAVE_MS = 5000;
 /** Number of marks between trims: some minutes of a log that is never silent. */
 const MARKS_BETWEEN_TRIMS = 4096;
 
-export interface KeptLogOptions {
+interface KeptLogOptions {
   /** Standard output (0) or error (1). */
   readonly stream: 0 | 1;
   readonly process: ManagedProcess;

@@ -15,7 +15,7 @@ const CHARACTERS = 8 * 1024;
 const BYTES = 128 * 1024;
 
 /** Which runs to read; by default the last one. */
-export interface WhichRuns {
+interface WhichRuns {
   /** `all`: also earlier runs. `before`: only earlier runs. */
   readonly runs?: "last" | "all" | "before";
   /** Maximum number of lines; default 10. */

@@ -6,9 +6,8 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
-import { readPosition } from "../logs/log_position.ts";
+import { besideLog, readPosition } from "../logs/log_position.ts";
 import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
-import { besideLog } from "../logs/log_position.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { dirname } from "../npm/path.js";
 import { canCollapse } from "../platform/collapse.ts";
@@ -48,7 +47,7 @@ const TROUBLE = {
     "program that rotates it must copy and truncate",
 } as const;
 
-export interface LogKeeperOptions {
+interface LogKeeperOptions {
   readonly clock: Clock;
   readonly list: () => readonly ManagedProcess[];
   readonly warn: (message: string) => void;

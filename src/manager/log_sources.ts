@@ -4,7 +4,7 @@ import type { LaterSources, LogSource } from "../logs/log_feed.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Registry } from "./registry.ts";
 
-export interface SourceOptions {
+interface SourceOptions {
   /** Signal of a process that ends its followed log. */
   readonly end: "deleted" | "gone";
   /** Continue with later processes of the same names, whatever the target. */

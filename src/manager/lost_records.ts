@@ -9,7 +9,7 @@ import { wrapperAlive } from "../platform/process_group.ts";
 import type { ProcessRecord } from "./record_file.ts";
 
 /** The sources of rebuilt records. */
-export interface LostAndFound {
+interface LostAndFound {
   readonly records: readonly ProcessRecord[];
   /** Living runs that are in no record. */
   readonly found: readonly FoundRun[];
@@ -21,7 +21,7 @@ export interface LostAndFound {
 }
 
 /** Records that include every found run, and messages for the log. */
-export interface TakenUp {
+interface TakenUp {
   readonly records: readonly ProcessRecord[];
   readonly problems: readonly string[];
 }

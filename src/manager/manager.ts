@@ -145,17 +145,17 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /** Path of the standard output log. */
   logPath(id: string): string {
-    return withLibraryWords(() => this.#live.logFiles(id).stdout);
+    return withLibraryWords(() => this.#live.process(id).logs.stdout);
   }
 
   /** Path of the standard error log. */
   logPathStderr(id: string): string {
-    return withLibraryWords(() => this.#live.logFiles(id).stderr);
+    return withLibraryWords(() => this.#live.process(id).logs.stderr);
   }
 
   /** New events of all processes. Ends at `close()`, and if a reader is 10,000 events behind. */
   events(options: EventOptions = {}): ReadableStream<ProcessChange> {
-    return withLibraryWords(() => this.#live.events(optionsOf("call", options).signal));
+    return withLibraryWords(() => this.#live.events.stream(optionsOf("call", options).signal));
   }
 
   /**

@@ -28,7 +28,7 @@ async function take(config: SupervisorConfig): Promise<Supervisor> {
   try {
     supervisor = new Supervisor(home, config);
     const { registry, system, scheduler, logs, warn } = supervisor;
-    if (config.onNews !== undefined) supervisor.listen(config.onNews);
+    if (config.onNews !== undefined) supervisor.events.listen(config.onNews);
     await recoverHome(registry, home.paths, system, warn);
     logs.start();
     await scheduler.sync();

@@ -4,7 +4,7 @@ import { parseSignal } from "../model/signal.ts";
 import { onSignals } from "../platform/signals.ts";
 
 /** Callbacks for signals and for the end of the program. */
-export interface Closing {
+interface Closing {
   /** Called at the first signal. Once it is done, the program ends by that signal. */
   readonly close: () => Promise<void>;
   /** Called at a second signal. */

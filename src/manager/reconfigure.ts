@@ -11,7 +11,7 @@ import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts"
 import type { Registry } from "./registry.ts";
 import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
 
-export interface ReloadOptions extends Omit<RollingOptions, "config"> {
+interface ReloadOptions extends Omit<RollingOptions, "config"> {
   /** Reload all of them, even if nothing has changed. */
   readonly always?: boolean;
 }

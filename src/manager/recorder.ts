@@ -15,7 +15,7 @@ const COPY_MS = 100;
 /** Maximum delay of a copy while records change continuously. */
 const COPY_AT_LATEST_MS = 1000;
 
-export interface RecorderParts {
+interface RecorderParts {
   readonly clock: Clock;
   readonly records: Records;
   readonly writes: RetriedWrites;

@@ -24,7 +24,7 @@ import { type FoundRecords, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "./retried_writes.ts";
 
 /** The process of an event. */
-export interface EventSubject {
+interface EventSubject {
   /** UUID, or its first 8 characters. */
   readonly id: string;
   readonly name: string;
@@ -43,7 +43,8 @@ export class Registry implements Observer {
   readonly #records: Records;
   /** Failed writes of the home. */
   readonly writes: RetriedWrites;
-  readonly #recorder: Recorder;
+  /** Writes the records. */
+  readonly recorder: Recorder;
   readonly #hub: EventHub;
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
@@ -75,7 +76,7 @@ export class Registry implements Observer {
     this.#hub = hub;
     this.#warn = warn;
     this.writes = new RetriedWrites(world.clock, warn);
-    this.#recorder = new Recorder(
+    this.recorder = new Recorder(
       { clock: world.clock, records: this.#records, writes: this.writes },
       (process, message) => this.note(process, message),
     );
@@ -211,7 +212,7 @@ export class Registry implements Observer {
     );
     const numericId = taken ? this.takeNumericId() : record.identity.numericId;
     const process = this.#register({ ...record, identity: { ...record.identity, numericId } });
-    this.#recorder.copySoon(process);
+    this.recorder.copySoon(process);
     return process;
   }
 
@@ -235,7 +236,7 @@ export class Registry implements Observer {
       const why = `Cannot delete "${process.name}": it was started meanwhile`;
       throw new ProcsupError("wrong_state", why);
     }
-    this.#recorder.forget(process, this.#nextNumericId);
+    this.recorder.forget(process, this.#nextNumericId);
     process.forget();
     this.#processes.delete(process.identity.id);
     const over = process.journal.over().then(() => void this.#removedHooks.delete(over));
@@ -253,45 +254,35 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   record(process: ManagedProcess): void {
-    if (this.#processes.has(process.identity.id)) this.#recorder.record(process);
+    if (this.#processes.has(process.identity.id)) this.recorder.record(process);
   }
 
   /** Part of `Observer`. */
   whenRecorded(process: ManagedProcess, act: () => void): void {
-    this.#recorder.whenRecorded(process, act);
+    this.recorder.whenRecorded(process, act);
   }
 
   /** Part of `Observer`. */
   recordSoon(process: ManagedProcess): void {
-    if (this.#processes.has(process.identity.id)) this.#recorder.recordSoon(process);
-  }
-
-  /** Writes all delayed records, and nothing after that. */
-  freeze(): void {
-    this.#recorder.freeze();
+    if (this.#processes.has(process.identity.id)) this.recorder.recordSoon(process);
   }
 
   /** Writes for the last time. */
   close(): void {
     this.#closed.abort();
     this.writes.close();
-    this.freeze();
+    this.recorder.freeze();
   }
 
   /** Stops all writes: another supervisor owns the home now. */
   abandonRecords(): void {
     this.writes.abandon();
-    this.#recorder.abandon();
-  }
-
-  /** Writes all delayed records. */
-  recordRest(): void {
-    this.#recorder.recordRest();
+    this.recorder.abandon();
   }
 
   /** Writes all records again after their files were removed. */
   recordAnew(): void {
-    this.#recorder.recordAnew(this.list(), this.#nextNumericId);
+    this.recorder.recordAnew(this.list(), this.#nextNumericId);
   }
 
   /** Part of `Observer`. */

@@ -26,12 +26,12 @@ interface SavedFile {
 }
 
 /** A saved list, and the problems of newer ones. */
-export interface SavedList {
+interface SavedList {
   readonly records: readonly ProcessRecord[];
   readonly problems: readonly string[];
 }
 
-export interface SaveWays {
+interface SaveWays {
   readonly allowEmpty: boolean;
   readonly warn: (message: string) => void;
 }
@@ -117,7 +117,7 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
       process.reconfigure({ ...process.config, instances });
     }
   }
-  registry.recordRest();
+  registry.recorder.recordRest();
   const wanted = restored.filter((process) =>
     process.snapshot.desired === "up" && process.config.autostart && !isJob(process)
   );

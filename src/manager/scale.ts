@@ -49,7 +49,7 @@ async function resize(
     process.reconfigure({ ...process.config, instances: count });
   }
   const added = registry.addInstances(config, freeIndexes(byIndex, count));
-  registry.recordRest();
+  registry.recorder.recordRest();
   return { stopped, added };
 }
 

@@ -19,7 +19,7 @@ const LOOK_MS = 10_000;
 /** Number of upcoming due times to list. */
 const FORETOLD = 5;
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly clock: Clock;
   /** Folder of the saved states. */
   readonly folder: string;

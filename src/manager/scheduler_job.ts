@@ -14,7 +14,7 @@ import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
 import type { CronMemory, RunStatus } from "./scheduler_store.ts";
 
 /** The recorded state of a job of an earlier daemon. */
-export type LeftRun = Pick<CronMemory, "runningSince" | "again">;
+type LeftRun = Pick<CronMemory, "runningSince" | "again">;
 
 /** Runs one job. */
 export class Job implements Runner {

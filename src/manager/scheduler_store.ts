@@ -43,7 +43,7 @@ const NOTHING: CronMemory = {
   history: [],
 };
 
-export interface CronStoreOptions {
+interface CronStoreOptions {
   readonly folder: string;
   readonly writes: RetriedWrites;
   readonly warn: (message: string) => void;

@@ -3,14 +3,12 @@
 import type { Resurrected, WaitOptions } from "../library/options.ts";
 import { withinTime } from "../library/time_limit.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
-import type { LogFiles } from "../logs/log_files.ts";
 import { writeState } from "../platform/state_file.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { StopRequest, UpOptions } from "../process/requests.ts";
@@ -54,7 +52,7 @@ import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 import { untilReached } from "./wait_points.ts";
 
-export interface AddOptions extends UpOptions {
+interface AddOptions extends UpOptions {
   /** Whether to start it as well; default true. */
   readonly start?: boolean;
 }
@@ -62,6 +60,8 @@ export interface AddOptions extends UpOptions {
 /** Supervises the processes of one home. */
 export class Supervisor implements AsyncDisposable {
   readonly registry: Registry;
+  /** Events of all processes. */
+  readonly events: EventHub = new EventHub();
   /** Rotates and flushes logs, and records the times of lines. */
   readonly logs: LogKeeper;
   /** Runs jobs, and restarts processes by the clock. */
@@ -73,7 +73,6 @@ export class Supervisor implements AsyncDisposable {
   readonly warn: (message: string) => void;
   readonly #home: TakenHome;
   readonly #defaults: ProcessDefaults;
-  readonly #hub = new EventHub();
   #closed: Promise<void> | undefined;
 
   /** Use `openSupervisor()`, which also adopts running processes. */
@@ -86,7 +85,7 @@ export class Supervisor implements AsyncDisposable {
     const { world } = this.system;
     const list = () => this.registry.list();
     this.usage = new UsageSampler(world.clock);
-    this.registry = new Registry({ world, paths, hub: this.#hub, warn });
+    this.registry = new Registry({ world, paths, hub: this.events, warn });
     const { writes } = this.registry;
     this.logs = new LogKeeper({ clock: world.clock, list, warn });
     this.scheduler = new Scheduler({ clock: world.clock, folder: paths.cron, list, writes, warn });
@@ -123,28 +122,13 @@ export class Supervisor implements AsyncDisposable {
     return this.#infos([process])[0]!;
   }
 
-  /** Paths of a process's logs. */
-  logFiles(target: string): LogFiles {
-    return this.process(target).logs;
-  }
-
-  /** Kept events after `since`, then new events of all processes. */
-  events(signal?: AbortSignal, since?: number): ReadableStream<ProcessChange> {
-    return this.#hub.stream(signal, since);
-  }
-
-  /** Calls `listener` synchronously with each new event. Returns an unsubscribe function. */
-  listen(listener: (change: ProcessChange) => void): () => void {
-    return this.#hub.listen(listener);
-  }
-
   /** Registers a configuration in wire form and starts its instances. Throws before any change. */
   async add(wire: Record<string, unknown>, options: AddOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const config = this.parse(wire);
     await this.check(config);
     const up = this.startAdded(this.registry.add(config), options);
-    this.registry.recordRest();
+    this.registry.recorder.recordRest();
     await this.scheduler.sync();
     return await up;
   }
@@ -344,7 +328,7 @@ export class Supervisor implements AsyncDisposable {
    * killed half-way, the next one adopts processes that still run, and starts the others.
    */
   halt(): Promise<Outcome[]> {
-    this.registry.freeze();
+    this.registry.recorder.freeze();
     writeState(this.#home.paths.boot, HALTED);
     return this.shutDown();
   }
@@ -368,7 +352,7 @@ export class Supervisor implements AsyncDisposable {
     void this.logs.close();
     this.registry.close();
     for (const process of this.registry.list()) process.release();
-    this.#hub.close();
+    this.events.close();
     this.system.close();
     this.#home[Symbol.dispose]();
   }

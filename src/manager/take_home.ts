@@ -16,7 +16,7 @@ const TICK_MS = 1000;
 const PATIENCE_MS = 1000;
 
 /** Callbacks for checks of the directory. */
-export interface HomeEvents {
+interface HomeEvents {
   /** A file in it was created or removed. The lock and the folders exist. */
   readonly changed: () => void;
   /** Another supervisor has taken the directory. The checks have ended. */

@@ -1,7 +1,7 @@
 /** The expected failures, and the meaning of each error code on every surface. */
 
 /** How every surface reports an error: HTTP status, exit code of the command line. */
-export interface ErrorMeaning {
+interface ErrorMeaning {
   readonly http: number;
   readonly exit: number;
   /** Help topic that explains it: `procsup help <page>`. */

@@ -6,7 +6,7 @@
 import { ProcsupError } from "./errors.ts";
 import { quote } from "./quote.ts";
 
-export type NameTest = (name: string) => boolean;
+type NameTest = (name: string) => boolean;
 
 /** Maximum number of globs that braces may expand to. */
 const MAX_ALTERNATIVES = 256;

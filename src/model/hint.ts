@@ -1,7 +1,7 @@
 /** Replaces the commands in hints, for surfaces with other commands. Pure. */
 
 /** A command in a hint, such as `procsup restart web`. */
-export interface NamedCommand {
+interface NamedCommand {
   readonly whole: string;
   /** Such as `restart` or `cron run`. */
   readonly verb: string;

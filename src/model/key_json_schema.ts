@@ -16,7 +16,7 @@ import {
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
-export interface JsonSchemaOptions {
+interface JsonSchemaOptions {
   /** In files, text may contain `${VAR}` and paths are relative to the file. */
   readonly inFile?: boolean;
   /** Makes every key optional. */

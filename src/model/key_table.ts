@@ -93,7 +93,7 @@ export type ValueType =
   | { readonly type: "either"; readonly of: readonly ValueType[] };
 
 /** A flag of `start`, `restart` and `run`, or of `webhook set`. Defaults come from the row. */
-export interface KeyFlag {
+interface KeyFlag {
   /** Defaults to the key with dashes, after `no-` if the key defaults to true. */
   readonly name?: string;
   readonly short?: string;

@@ -8,7 +8,7 @@ export function reaches(level: LogLevel | undefined, least: LogLevel): boolean {
 }
 
 /** A line of a structured logger. */
-export interface StructuredLine {
+interface StructuredLine {
   readonly level: LogLevel | undefined;
   readonly message: string;
   /** All other fields. */
@@ -152,7 +152,7 @@ export class EntryReader {
 }
 
 /** A JSON or logfmt line, formatted for people. */
-export interface ReadableLine extends Pick<StructuredLine, "level" | "message"> {
+interface ReadableLine extends Pick<StructuredLine, "level" | "message"> {
   /** All other fields, as `key=value`. */
   readonly fields: string;
   /** Lines of the stack trace. */

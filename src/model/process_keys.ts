@@ -21,7 +21,7 @@ import {
 export const MAX_INSTANCES = 1024;
 
 /** Values of `runtime`. */
-export const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] as const;
+const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] as const;
 
 const RESTART_POLICIES = ["always", "on-failure", "never"] as const;
 

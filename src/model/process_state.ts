@@ -30,7 +30,7 @@ export interface Run {
  * Why a process that should run is being stopped: a user restarts it, it did not become ready in
  * time, or it is replaced because it is unhealthy, too large or too old.
  */
-export type StopCause = "asked" | "unready" | "recycled";
+type StopCause = "asked" | "unready" | "recycled";
 
 /** A hook that completes a restart or a reload. */
 export type RestartHook = Extract<HookName, "postRestart" | "postReload">;

@@ -1,7 +1,6 @@
 /** The steps from which the state table is built. Pure. */
 
-import type { ProcessConfig } from "./process_config.ts";
-import type { HookName } from "./process_config.ts";
+import type { HookName, ProcessConfig } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 import type { Effect, Input, RestartHook, Run, Snapshot } from "./process_state.ts";
 import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";

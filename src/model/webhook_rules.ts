@@ -8,7 +8,7 @@ import type { Snapshot } from "./process_state.ts";
 import { stableRunMs } from "./restart_budget.ts";
 import type { Webhook, WebhookEvent } from "./webhook.ts";
 
-export type Trouble = Exclude<WebhookEvent, "recovered">;
+type Trouble = Exclude<WebhookEvent, "recovered">;
 
 const TROUBLES: { readonly [T in ChangeType]?: Trouble } = {
   crashed: "crash",

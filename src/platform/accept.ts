@@ -11,7 +11,7 @@ const PAUSE_MS = 100;
 const WARN_EVERY_MS = 60_000;
 
 /** What to do with connections. */
-export interface Acceptor<C> {
+interface Acceptor<C> {
   /** Awaited before each connection. */
   readonly room?: () => Promise<void>;
   readonly take: (connection: C) => void;

@@ -5,14 +5,8 @@
  * which is that of the event loop; the C library's `setgroups()` would change all threads.
  */
 
+import type { OtherUser } from "./as_user.ts";
 import { openLibc } from "./libc.ts";
-
-/** A user and its primary group. With a name, the other groups of that name apply too. */
-export interface FileUser {
-  readonly uid: number;
-  readonly gid: number;
-  readonly name?: string;
-}
 
 const SYMBOLS = {
   setgroups: { name: "syscall", parameters: ["i64", "usize", "buffer"], result: "i64" },
@@ -39,7 +33,7 @@ const MAX_GROUPS = 65_536;
  * Runs `act`, which must be synchronous, with a user's rights on files, then restores root's.
  * Throws when the rights cannot be changed.
  */
-export function actingAs<T>(user: FileUser, act: () => T): T {
+export function actingAs<T>(user: OtherUser, act: () => T): T {
   const c = openLibc(SYMBOLS);
   const [uid, gid] = [Deno.uid()!, Deno.gid()!];
   const groups = ownGroups(c);
@@ -58,7 +52,7 @@ export function actingAs<T>(user: FileUser, act: () => T): T {
 }
 
 /** False when not every change took effect. */
-function take(c: Library, { uid, gid }: FileUser, groups: Ids): boolean {
+function take(c: Library, { uid, gid }: OtherUser, groups: Ids): boolean {
   const set = c.setgroups(SYS_SETGROUPS, BigInt(groups.length), new Uint8Array(groups.buffer));
   c.setfsgid(gid);
   c.setfsuid(uid);

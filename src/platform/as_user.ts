@@ -12,15 +12,19 @@ import { lookAt } from "./stat.ts";
 /** Search path for programs of the system. */
 const SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin";
 
-/** A user other than our own. With a name, it gets the groups of that name. */
+/**
+ * A user other than our own, with its primary group. With a name, it has the groups of that name too;
+ * a user known only by number has no name and no home.
+ */
 export interface OtherUser {
   readonly uid: number;
   readonly gid: number;
   readonly name?: string;
+  readonly home?: string;
 }
 
 /** A program and its whole environment. */
-export interface Program {
+interface Program {
   /** The first word is an absolute path. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

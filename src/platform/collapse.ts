@@ -85,7 +85,7 @@ export function nextData(path: string, position: number): number {
 }
 
 /** A hole of a file. It ends where data follows, or at the end of the file. */
-export interface Hole {
+interface Hole {
   readonly start: number;
   readonly end: number;
 }

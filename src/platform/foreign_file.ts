@@ -4,17 +4,18 @@
  * limit.
  */
 
-import { actingAs, type FileUser } from "./acting_as.ts";
+import { actingAs } from "./acting_as.ts";
+import type { OtherUser } from "./as_user.ts";
 import { mayCallC, openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 
 /** How a file is read. */
-export interface ForeignFileOptions {
+interface ForeignFileOptions {
   /**
    * The user with whose rights it is opened; our own unless given. Links are followed with these
    * rights, except links in `/proc`, which bypass folders that the user cannot enter.
    */
-  readonly as?: FileUser | undefined;
+  readonly as?: OtherUser | undefined;
   /** A larger file is refused. */
   readonly maxBytes?: number;
 }
@@ -67,7 +68,7 @@ function head(file: OpenFile, bytes: number): Uint8Array<ArrayBuffer> {
   }
 }
 
-function open(path: string, as: FileUser | undefined): OpenFile {
+function open(path: string, as: OtherUser | undefined): OpenFile {
   if (path.includes("\0")) throw new Error("its path holds a NUL");
   if (isLinux && mayCallC()) return openByCall(path, as);
   if (as !== undefined) throw new Error("to read it as another user takes Linux and --allow-ffi");
@@ -111,7 +112,7 @@ const O_NOCTTY_NONBLOCK_CLOEXEC = 0o2004400;
 const [RESOLVE_NO_MAGICLINKS, RESOLVE_BENEATH] = [2, 8];
 const [EPERM, ENOSYS] = [1, 38];
 
-function openByCall(path: string, as: FileUser | undefined): OpenFile {
+function openByCall(path: string, as: OtherUser | undefined): OpenFile {
   const c = openLibc(SYMBOLS);
   const opened = () => descriptor(c, path, as);
   const fd = as === undefined ? opened() : actingAs(as, opened);
@@ -132,7 +133,7 @@ function openByCall(path: string, as: FileUser | undefined): OpenFile {
   }
 }
 
-function descriptor(c: Library, path: string, as: FileUser | undefined): number {
+function descriptor(c: Library, path: string, as: OtherUser | undefined): number {
   const fd = openAt(c, AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
   if (fd >= 0) return fd;
   const problem = errno(c);
@@ -176,7 +177,7 @@ export function openBeneath(folder: string, path: string): Disposable & { readon
 const OUTSIDE = "it is outside of the folder";
 
 /** Opens without `openat2`, which could tell links apart: no link is followed for another user. */
-function withoutLinks(c: Library, path: string, as: FileUser | undefined): number {
+function withoutLinks(c: Library, path: string, as: OtherUser | undefined): number {
   const fd = c.open(new TextEncoder().encode(`${path}\0`), O_NOCTTY_NONBLOCK_CLOEXEC);
   if (fd < 0) throw failure(errno(c), as);
   const plain = path.replace(/\/(\.?\/)+/g, "/");
@@ -189,7 +190,7 @@ function errno(c: Library): number {
   return new Deno.UnsafePointerView(c.__errno_location()!).getInt32();
 }
 
-function failure(errno: number, as?: FileUser): Error {
+function failure(errno: number, as?: OtherUser): Error {
   switch (errno) {
     case 2:
       return new Deno.errors.NotFound("No such file or directory");

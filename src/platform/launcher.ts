@@ -257,7 +257,7 @@ export class Launcher {
       // The wrapper could not write the status, but ended with it.
       if (signal === null) return exitFromStatus(code!);
       // Only the wrapper was killed: the app may still run, and is watched like an adopted one.
-      if ((await survivors(run)).includes(await settled(pid, 0))) {
+      if ((await survivors(run)).includes(await pidSoFar(pid))) {
         return await this.adopt(run).exited;
       }
       return exitFromStatus(128 + 9, "SIGKILL");
@@ -296,9 +296,9 @@ function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
   return [`echo $procsup_pid >'${group}/cgroup.procs' || exit 126`];
 }
 
-/** The value of a promise if it has resolved, else `otherwise`. */
-function settled<T>(promise: Promise<T>, otherwise: T): Promise<T> {
-  return Promise.race([promise, new Promise<T>((resolve) => setTimeout(resolve, 0, otherwise))]);
+/** The pid if it is known already, else 0. */
+function pidSoFar(pid: Promise<number>): Promise<number> {
+  return Promise.race([pid, new Promise<number>((resolve) => setTimeout(resolve, 0, 0))]);
 }
 
 /** A shell reports an end by a signal as 128 + its number. */

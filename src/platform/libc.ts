@@ -24,7 +24,7 @@ const NAMES = isLinux
   : ["libSystem.B.dylib", "libc.dylib"];
 
 /** The system calls. Each returns -1 on failure; the reason is then `errno()`. */
-export interface Libc {
+interface Libc {
   readonly call: Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
   /** The error number of the call just made. */
   errno(): number;

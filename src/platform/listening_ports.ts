@@ -9,7 +9,7 @@ import { descriptorsOf, processTableIfReadable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
-export interface ListeningPort {
+interface ListeningPort {
   readonly port: number;
   /** `127.0.0.1`, `::`, … */
   readonly address: string;
@@ -41,7 +41,7 @@ export function isListenedOn(port: number): boolean {
 }
 
 /** All listening sockets of the machine, by `socket:[inode]`, the link target of descriptors. */
-export function listeningSockets(): Map<string, ListeningPort> {
+function listeningSockets(): Map<string, ListeningPort> {
   const sockets = new Map<string, ListeningPort>();
   for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
     for (const line of linesOf(file)) {
@@ -94,7 +94,7 @@ function* linesOf(path: string): Generator<string> {
 }
 
 /** The sockets of a process; empty if it has ended or belongs to another user. */
-export function socketsOf(pid: number): string[] {
+function socketsOf(pid: number): string[] {
   return descriptorsOf(pid).map(linkOf).filter((link) => link.startsWith("socket:"));
 }
 

@@ -14,9 +14,9 @@ const TRIM_EVERY_MS = 20_000;
  * Returns freed memory to the system at intervals. glibc itself returns only memory at the end of
  * its heaps: the 20 MB that compiling the program takes at the first start would never be returned.
  */
-export function returnFreedMemory(everyMs: number = TRIM_EVERY_MS): Disposable {
+export function returnFreedMemory(): Disposable {
   const { malloc_trim } = mayCallC() ? openLibc(SYMBOLS) : {};
   if (!malloc_trim) return { [Symbol.dispose]() {} };
-  const timer = setInterval(() => malloc_trim(0n), everyMs);
+  const timer = setInterval(() => malloc_trim(0n), TRIM_EVERY_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -16,7 +16,7 @@ const SMALL_HEAP = "--v8-flags=--max-semi-space-size=1";
 const BUNDLE_FLAGS = ["-q", "--no-config", "--no-lock", "--unstable-lazy-dynamic-imports"];
 
 /** How this program was started. */
-export interface OwnProgram {
+interface OwnProgram {
   /** Whether it is one file made by `deno compile`. */
   readonly standalone: boolean;
   /** URL of the main module. */

@@ -28,7 +28,7 @@ export interface Sighting {
 }
 
 /** Options of a scan. */
-export interface ScanOptions {
+interface ScanOptions {
   /** The users whose environments are read; all unless given. */
   readonly users?: ReadonlySet<number> | undefined;
   /** Environments of processes started before this are not read; the unit is that of a row. */

@@ -179,7 +179,7 @@ export function* procPids(): Generator<number> {
 }
 
 /** The fields of a `stat` file from the third on; those after `exit_signal` only on request. */
-export type Stat = readonly string[];
+type Stat = readonly string[];
 
 /** The `stat` fields of a process, or of a thread: `12/task/13`. Undefined if it is gone. */
 export function statOf(pid: number | string, fields = 36): Stat | undefined {

@@ -5,7 +5,7 @@ import { systemClock } from "./clock.ts";
 import { sendSignal } from "./process_group.ts";
 
 /** What to run. */
-export interface ShellCommand {
+interface ShellCommand {
   readonly command: string;
   readonly cwd: string;
   /** The whole environment. */

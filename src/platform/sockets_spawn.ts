@@ -4,7 +4,7 @@
  */
 
 /** What to start. */
-export interface SpawnSpec {
+interface SpawnSpec {
   /** A shell. */
   readonly program: string;
   /** `-c`, a script, and its arguments. */

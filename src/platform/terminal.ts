@@ -28,7 +28,7 @@ export interface TerminalSize {
 const FIRST_SIZE: TerminalSize = { columns: 80, rows: 24 };
 
 /** A terminal whose master is open. */
-export interface Terminal extends Disposable {
+interface Terminal extends Disposable {
   readonly master: number;
   /** Path of the side that programs use. */
   readonly path: string;

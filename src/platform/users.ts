@@ -4,7 +4,7 @@ import { systemProgram } from "./as_user.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 
 /** A user as the system knows it. */
-export interface User {
+interface User {
   readonly uid: number;
   /** Primary group. */
   readonly gid: number;

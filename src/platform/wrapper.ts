@@ -86,7 +86,7 @@ ${drain}
 exit $s`;
 
 /** How an app reads and writes. */
-export interface WrapperIo {
+interface WrapperIo {
   /** Whether it writes into pipes. */
   readonly piped?: boolean;
   /** Whether its standard input stays open. */
@@ -95,7 +95,7 @@ export interface WrapperIo {
 }
 
 /** The terminal of an app. */
-export interface WrapperTerminal {
+interface WrapperTerminal {
   readonly path: string;
   /** Descriptor of its master in the wrapper, 9 at most. */
   readonly master: number;

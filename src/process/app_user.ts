@@ -1,16 +1,9 @@
 /** The user that an app runs as, if not the supervisor's own. */
 
 import type { ProcessConfig } from "../model/process_config.ts";
+import type { OtherUser } from "../platform/as_user.ts";
 import { findGroup, findUser, isId } from "../platform/users.ts";
 import { refuse } from "../runtimes/refusal.ts";
-
-/** A user with a primary group. A user known only by number has no name and no home. */
-export interface AppUser {
-  readonly uid: number;
-  readonly gid: number;
-  readonly name?: string;
-  readonly home?: string;
-}
 
 /** The configuration that names the user. */
 export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
@@ -19,7 +12,7 @@ export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
  * The user of a configuration with `uid` or `gid`; undefined when that is our own. Throws
  * `invalid_config` when there is no such user or group, or when we are not root.
  */
-export function appUser({ name, uid, gid }: UserConfig): AppUser | undefined {
+export function appUser({ name, uid, gid }: UserConfig): OtherUser | undefined {
   if (uid === undefined && gid === undefined) return undefined;
   const known = uid === undefined ? { uid: Deno.uid()! } : userOf(name, uid);
   const group = gid === undefined ? known.gid ?? refuse(name, noGroup(uid)) : groupOf(name, gid);
@@ -34,7 +27,7 @@ export function appUser({ name, uid, gid }: UserConfig): AppUser | undefined {
 function userOf(
   name: string,
   uid: string | number,
-): Pick<AppUser, "uid"> & Partial<AppUser> {
+): Pick<OtherUser, "uid"> & Partial<OtherUser> {
   const user = findUser(uid);
   if (user !== undefined) return user;
   if (isId(uid)) return { uid: Number(uid) };
@@ -64,7 +57,7 @@ type Inheriting = Pick<ProcessConfig, "inheritEnv" | "shellEnv">;
 export function startingEnvironment(
   supervisor: Readonly<Record<string, string>>,
   { inheritEnv, shellEnv }: Inheriting,
-  user?: AppUser,
+  user?: OtherUser,
 ): Record<string, string> {
   const inherited = shellEnv ?? supervisor;
   const all = inheritEnv === true && (shellEnv === undefined || user === undefined);

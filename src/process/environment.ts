@@ -5,8 +5,9 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
+import type { OtherUser } from "../platform/as_user.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
-import { type AppUser, appUser, startingEnvironment } from "./app_user.ts";
+import { appUser, startingEnvironment } from "./app_user.ts";
 import { type SecretCommands, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
@@ -76,7 +77,7 @@ export function takenFromShell(
 
 function fileVariables(
   { name, cwd, envFile }: EnvironmentSource["config"],
-  user: AppUser | undefined,
+  user: OtherUser | undefined,
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const file of envFile) {

@@ -13,7 +13,7 @@ import type { SecretCommands } from "./secrets.ts";
 export type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
 
 /** A prepared launch. */
-export interface LaunchPlan {
+interface LaunchPlan {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;

@@ -1,10 +1,9 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
-import type { ProcessConfig } from "../model/process_config.ts";
+import type { LimitsConfig, ProcessConfig } from "../model/process_config.ts";
 import { snakeCase } from "../model/key_table.ts";
-import type { LimitsConfig } from "../model/process_config.ts";
 import { cgroups } from "../platform/cgroup.ts";
-import { otherUserProblem, systemProgram } from "../platform/as_user.ts";
+import { type OtherUser, otherUserProblem, systemProgram } from "../platform/as_user.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import type { PreloadVariable } from "../platform/sockets_node.ts";
@@ -13,10 +12,10 @@ import { terminalProblem } from "../platform/terminal.ts";
 import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
 import { refuse } from "../runtimes/refusal.ts";
-import { type AppUser, appUser } from "./app_user.ts";
+import { appUser } from "./app_user.ts";
 
 /** The configuration that a setup is made from. */
-export type SetupConfig = Pick<
+type SetupConfig = Pick<
   ProcessConfig,
   | "name"
   | "uid"
@@ -150,7 +149,7 @@ function niceWords({ name, nice }: SetupConfig): string[] {
 }
 
 /** The user that the app runs as; undefined: ours. Throws if this system cannot change users. */
-function knownUser(config: SetupConfig): AppUser | undefined {
+function knownUser(config: SetupConfig): OtherUser | undefined {
   const user = appUser(config);
   const problem = user === undefined ? undefined : otherUserProblem();
   return problem === undefined ? user : refuse(config.name, `uid and gid ${problem}`);

@@ -14,7 +14,7 @@ import { type Spawned, spawnRun } from "./spawn.ts";
 import type { World } from "./world.ts";
 
 /** What a reload with overlap needs. */
-export interface Overlap {
+interface Overlap {
   readonly process: ProcessHandle;
   readonly world: World;
   /** A spawned run of this process, as its monitors see it. */

@@ -24,7 +24,7 @@ import type { World } from "./world.ts";
 type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
 /** Runs the hooks of the process. */
-export interface HookRunner {
+interface HookRunner {
   hook(hook: HookName, signal?: AbortSignal): Promise<boolean>;
   hookContext(): HookContext;
   readonly journal: Journal;

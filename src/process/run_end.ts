@@ -26,7 +26,7 @@ export interface Ended {
 }
 
 /** Whether a run has its stop signal already, and what to do once it has. */
-export interface SignalState {
+interface SignalState {
   readonly isSignalled?: boolean | undefined;
   readonly signalled?: () => void;
 }

@@ -2,6 +2,7 @@
 
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
+import type { OtherUser } from "../platform/as_user.ts";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";
@@ -9,7 +10,7 @@ import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
 import { type CommandConfig, type Entry, extensionOf, findEntry, isBareWord } from "./entry.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
 import { type Runtime, RUNTIMES } from "./runtime_table.ts";
-import { Tools, type ToolUser } from "./tools.ts";
+import { Tools } from "./tools.ts";
 
 export interface CommandLine {
   /** The first word is an absolute path. */
@@ -29,7 +30,7 @@ export interface CommandLine {
 export function commandLine(
   config: CommandConfig,
   path: string,
-  user?: ToolUser,
+  user?: OtherUser,
 ): CommandLine {
   checkCwd(config);
   const { argv, runtime } = resolved(config, new Tools(config, path, user));
@@ -99,7 +100,7 @@ function checkProgram(config: CommandConfig, entry: Entry): void {
 const FIRST_LINE_BYTES = 256;
 
 /** Checks the interpreter of a script: if it is missing, the system reports the script instead. */
-function checkFirstLine({ name }: CommandConfig, path: string, user?: ToolUser): void {
+function checkFirstLine({ name }: CommandConfig, path: string, user?: OtherUser): void {
   // Files that run as our own user are trusted.
   const headOf = user === undefined ? headOfOwnFile : headOfForeignFile;
   let start = "";

@@ -1,8 +1,7 @@
 /** `runtime: auto`: detects the runtime of an entrypoint. */
 
 import { lookAt } from "../platform/stat.ts";
-import type { Entry } from "./entry.ts";
-import { extensionOf } from "./entry.ts";
+import { type Entry, extensionOf } from "./entry.ts";
 import { isTypeScript, runsTypeScript, type Runtime, RUNTIMES } from "./runtime_table.ts";
 import type { Tools } from "./tools.ts";
 

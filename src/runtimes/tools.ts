@@ -7,18 +7,14 @@ import type { CommandConfig } from "./entry.ts";
 import { findExecutable, isExecutable } from "./executable.ts";
 import { refuse } from "./refusal.ts";
 
-/** Another user; programs are run as that user to find out their version. */
-export interface ToolUser extends OtherUser {
-  readonly home?: string;
-}
-
 export class Tools {
   readonly #name: string;
   readonly cwd: string;
   readonly path: string;
-  readonly user: ToolUser | undefined;
+  /** Programs are run as this user to find out their version. */
+  readonly user: OtherUser | undefined;
 
-  constructor(config: Pick<CommandConfig, "name" | "cwd">, path: string, user?: ToolUser) {
+  constructor(config: Pick<CommandConfig, "name" | "cwd">, path: string, user?: OtherUser) {
     this.#name = config.name;
     this.cwd = config.cwd;
     this.path = path;

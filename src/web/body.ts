@@ -59,7 +59,7 @@ function tooLarge(): ProcsupError {
   return new ProcsupError("body_too_large", "The body is larger than 1 MiB");
 }
 
-export function isJson(type: string): boolean {
+function isJson(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 

@@ -32,7 +32,7 @@ export interface Mount {
 }
 
 /** The connection of a request, as passed by node:http; missing on the Unix socket. */
-export interface Bindings {
+interface Bindings {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
 }
 

@@ -14,7 +14,7 @@ const TICK_MS = 2000;
 const COALESCE_MS = 100;
 const TICKS_A_PING = 15;
 
-export interface FeedParts {
+interface FeedParts {
   readonly backend: Backend;
   readonly snapshots: Snapshots;
   readonly warn: (message: string) => void;

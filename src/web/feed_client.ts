@@ -18,9 +18,9 @@ export interface FeedSocket {
 }
 
 /** What a client can subscribe to, besides `process_list`. */
-export const TOPICS = ["events", "logs", "system_metrics"] as const;
+const TOPICS = ["events", "logs", "system_metrics"] as const;
 
-export type Topic = (typeof TOPICS)[number];
+type Topic = (typeof TOPICS)[number];
 
 /** With more unsent bytes than this, a new list is skipped: the next one replaces it. */
 const ENOUGH_LISTS = 256 * 1024;

@@ -4,7 +4,7 @@ import type { ErrorJson } from "../protocol/error_json.ts";
 import type { LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 
-export interface LogSink {
+interface LogSink {
   /** Bytes that the client has not taken yet. */
   unsent(): number;
   send(message: string | Uint8Array<ArrayBuffer>): void;

@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 
 /** The headers by which a browser identifies the origin of a request. */
-export interface Provenance {
+interface Provenance {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly fetchSite: string | undefined;

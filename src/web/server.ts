@@ -34,7 +34,7 @@ export interface WebServer {
   close(answerMs?: number): Promise<void>;
 }
 
-export interface WebServerParts extends Omit<WebParts, "snapshots"> {
+interface WebServerParts extends Omit<WebParts, "snapshots"> {
   readonly names: SiteNames;
   /** Maximum number of WebSockets. */
   readonly maxClients: number;

@@ -18,7 +18,7 @@ const ITEM_FIELDS = [
 
 const encoder = new TextEncoder();
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   readonly list: () => Promise<unknown>;
   /** Maximum age in milliseconds of a list without changes; 0 for a new one each time. */
   readonly maxAgeMs: number;

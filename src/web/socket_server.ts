@@ -25,7 +25,7 @@ const MAX_UNPROVEN = 64;
 /** Close codes of RFC 6455. */
 const [POLICY, TRY_AGAIN_LATER] = [1008, 1013];
 
-export interface SocketParts {
+interface SocketParts {
   readonly feed: Feed;
   readonly gatekeeper: Gatekeeper;
   readonly names: SiteNames;

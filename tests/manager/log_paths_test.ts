@@ -30,7 +30,10 @@ Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopte
   const { supervisor } = test;
   await waitFor(() => text(path("api-1.out")) === "out 1\n" && text(path("0.err")) === "err\n");
   assertEquals(Deno.statSync(path("0.err")).mode! & 0o777, 0o600);
-  assertEquals(supervisor.logFiles("api:1"), { stdout: path("api-1.out"), stderr: path("1.err") });
+  assertEquals(supervisor.process("api:1").logs, {
+    stdout: path("api-1.out"),
+    stderr: path("1.err"),
+  });
   // The FIFO of standard input is in the home.
   await Deno.writeTextFile(inputOf(test, "api:0"), "go\n");
   const archives = () => listArchives(path("api-0.out")).length;
@@ -44,7 +47,7 @@ Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopte
   }
   await test.reopen();
   assertEquals(test.pids("api").sort(), pids.sort(), "found without their records");
-  assertEquals(test.supervisor.logFiles("api:0").stdout, path("api-0.out"));
+  assertEquals(test.supervisor.process("api:0").logs.stdout, path("api-0.out"));
 
   await test.supervisor.flush("api");
   assertEquals([archives(), text(path("api-0.out"))], [0, ""]);
@@ -68,7 +71,7 @@ Deno.test("log.stdout and log.stderr are one file where both name it", async () 
     log: { stdout: both, stderr: both },
   });
   await waitFor(() => text(both) === "one\ntwo\n");
-  assertEquals(test.supervisor.logFiles("api").stderr, `${test.home}/apps/api/stderr.log`);
+  assertEquals(test.supervisor.process("api").logs.stderr, `${test.home}/apps/api/stderr.log`);
 });
 
 Deno.test("log.stdout that changes is the log of the next run", async () => {

@@ -143,7 +143,7 @@ Deno.test("a home in which names collide is taken over all the same", async () =
   const { config, identity } = registry.resolve("a")[0]!;
   const beside = { ...identity, id: crypto.randomUUID(), name: "a:0", numericId: 0 };
   registry.recordSoon(registry.restore({ config, snapshot: NEW, identity: beside }));
-  registry.recordRest();
+  registry.recorder.recordRest();
   test.release();
   await test.reopen();
   const pids = test.supervisor.list().map((process) => [process.name, process.pid]);

@@ -45,7 +45,7 @@ export class TestManager implements AsyncDisposable {
   async reopen(clock?: Clock): Promise<void> {
     const warn = (message: string) => this.warnings.push(message);
     this.#supervisor = await openSupervisor({ logDir: this.home, warn, ...clock && { clock } });
-    void this.#listen(this.#supervisor.events());
+    void this.#listen(this.#supervisor.events.stream());
   }
 
   /** Leaves all processes running, like a daemon that was killed. */

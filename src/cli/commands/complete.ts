@@ -47,20 +47,20 @@ async function names(context: CommandContext): Promise<Candidate[]> {
 }
 
 /** A possible next word and its description. */
-export interface Candidate {
+interface Candidate {
   readonly word: string;
   readonly about: string;
 }
 
 /** The input of completion. */
-export interface CompletionSource {
+interface CompletionSource {
   readonly commands: readonly Command[];
   /** Names of apps; called only where a target is allowed. */
   readonly names: () => Promise<readonly Candidate[]>;
 }
 
 /** Tells the shell to complete file names itself. */
-export const FILES: Candidate = { word: ":files", about: "" };
+const FILES: Candidate = { word: ":files", about: "" };
 
 /** The clients of `mcp install`, copied here to avoid loading its module. */
 const MCP_CLIENTS = ["claude", "cursor", "vscode"];

@@ -93,11 +93,11 @@ export function checkLimits(home: string): Finding[] {
   const pid = isFree(pathsIn(home).lock) ? undefined : readDaemonRecord(home)?.pid;
   const who = pid ?? "self";
   const limits = readProc(`/proc/${who}/limits`) ?? "";
-  const raise = (name: string, to: number) =>
-    pid === undefined ? `ulimit -H${name[0]} ${to}` : `sudo prlimit --pid ${pid} --${name}=${to}`;
+  const raise = (name: string) =>
+    pid === undefined ? `ulimit -H${name[0]} 65536` : `sudo prlimit --pid ${pid} --${name}=65536`;
   return [
-    ...atLeast("open files", hardLimit(limits, "open files"), FEW.files, raise("nofile", 65_536)),
-    ...atLeast("processes", hardLimit(limits, "processes"), FEW.processes, raise("uproc", 65_536)),
+    ...atLeast("open files", hardLimit(limits, "open files"), FEW.files, raise("nofile")),
+    ...atLeast("processes", hardLimit(limits, "processes"), FEW.processes, raise("uproc")),
     ...inotify("watches", FEW.watches, 524_288),
     ...inotify("instances", FEW.watchers, 1024),
     ...checkGroups(who),

@@ -3,7 +3,7 @@
 import type { TopState } from "./state.ts";
 
 /** Height of each part in lines; 0 when hidden. */
-export interface Layout {
+interface Layout {
   /** Figures of the machine and of all apps. */
   readonly head: number;
   /** The header of the table and its rows. */

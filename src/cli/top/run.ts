@@ -16,7 +16,7 @@ import { type ActionCall, perform, underWay } from "./verbs.ts";
 import { view } from "./view.ts";
 
 /** Options of the view. */
-export interface TopOptions {
+interface TopOptions {
   readonly client: DaemonClient;
   readonly processes: readonly ProcessJson[];
   readonly color: boolean;

@@ -32,7 +32,7 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     { supervisor },
     { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest },
   ) {
-    const path = supervisor.logFiles(target)[stderr ? "stderr" : "stdout"];
+    const path = supervisor.process(target).logs[stderr ? "stderr" : "stdout"];
     const filter = parseLogFilter({ ...rest, ignoreCase }, Date.now());
     const text = filter === undefined && !timestamps
       ? new TextDecoder().decode(await lastLines(path, lines))

@@ -26,7 +26,7 @@ export interface WebhookBody {
 }
 
 /** The process at the time of the event. */
-export interface WebhookProcess {
+interface WebhookProcess {
   readonly name: string;
   /** First 8 characters of the UUID. */
   readonly id: string;

@@ -16,7 +16,7 @@ import { TroubleWatch } from "./trouble_watch.ts";
 /** Maximum number of announcements that wait for output to be read from a log. */
 const MAX_UNWRITTEN = 1000;
 
-export interface RunnerParts {
+interface RunnerParts {
   readonly folder: string;
   readonly supervisor: Supervisor;
   /** Address of the dashboard; undefined while it is not served. */

@@ -18,7 +18,7 @@ export interface KeyedWebhook {
 /** Minimum time between log lines about dropped deliveries. */
 const DROP_NOTE_MS = 60_000;
 
-export interface SenderParts {
+interface SenderParts {
   readonly outbox: DeliveryOutbox;
   readonly warn: (message: string) => void;
 }

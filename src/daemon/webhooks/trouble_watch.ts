@@ -7,7 +7,7 @@ import { appendToFile, readFileIfAny, replaceFile } from "../../platform/atomic_
 import { type Cancel, systemClock } from "../../platform/clock.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 
-export interface TroubleParts {
+interface TroubleParts {
   /** Path of the file that keeps their ids. */
   readonly path: string;
   readonly list: () => readonly ManagedProcess[];

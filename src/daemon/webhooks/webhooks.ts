@@ -15,7 +15,7 @@ import { Turns } from "../../platform/turns.ts";
 /** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;
 
-export interface WebhooksParts {
+interface WebhooksParts {
   readonly folder: string;
   /** Address of the dashboard, for links; undefined while it is not served. */
   readonly dashboard?: () => string | undefined;
@@ -167,7 +167,7 @@ export class Webhooks {
     if (this.#closed) return;
     const runner = new Runner({ ...this.#parts, supervisor }, webhooks);
     this.#runner = runner;
-    this.#unlisten = supervisor.listen((change) => runner.tell(change));
+    this.#unlisten = supervisor.events.listen((change) => runner.tell(change));
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const change of early) runner.tell(change);

@@ -29,7 +29,7 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
 }
 
 /** Callbacks of a watch. */
-export interface FileWatchListener {
+interface FileWatchListener {
   /** Files changed, this one first. Its path is relative to the working directory. */
   changed(path: string): void;
   /** Something cannot be watched, or not as it should be. The app is not affected. */

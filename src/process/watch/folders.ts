@@ -13,7 +13,7 @@ import { watchFolders } from "../../platform/threads.ts";
 export type OpenWatch = (folders: string[]) => Deno.FsWatcher;
 
 /** Callbacks of the folders. */
-export interface FolderListener {
+interface FolderListener {
   /** Something happened to an entry. */
   event(event: Deno.FsEvent): void;
   /** A watched folder is gone. */

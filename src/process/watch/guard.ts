@@ -4,13 +4,13 @@
 export const LOOP_RESTARTS = 10;
 
 /** A change that comes later than this after a start is not the app's own. */
-export const SOON_MS = 3000;
+const SOON_MS = 3000;
 
 /** Restarts longer ago than this do not count. */
 const LOOP_WINDOW_MS = 120_000;
 
 /** One restart because of a change. */
-export interface WatchRestart {
+interface WatchRestart {
   /** Steady milliseconds. */
   readonly at: number;
   /** How long the app had been up. */

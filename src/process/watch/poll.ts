@@ -4,7 +4,7 @@ import type { Cancel, Clock } from "../../platform/clock.ts";
 import type { WatchTree } from "./tree.ts";
 
 /** Minimum pause between two polls; after a slow one, ten times its duration. */
-export const POLL_MS = 1000;
+const POLL_MS = 1000;
 
 /** Calls `changed` with the first path that differs from the previous poll. */
 export class FilePoll {

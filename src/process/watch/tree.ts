@@ -41,7 +41,7 @@ export function ignoreTest(globs: readonly string[]): IgnoreTest {
 }
 
 /** One watched path: a folder with all below it, or a file. */
-export interface WatchRoot {
+interface WatchRoot {
   /** Absolute, links resolved: the form in which the system reports changes. */
   readonly path: string;
   readonly isFile: boolean;

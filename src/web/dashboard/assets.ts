@@ -23,7 +23,7 @@ import table from "./app/process/table.css" with { type: "text" };
 import tableNarrow from "./app/process/table_narrow.css" with { type: "text" };
 
 /** One file. */
-export interface Asset {
+interface Asset {
   readonly text: string;
   /** `Content-Type`. */
   readonly type: string;

@@ -21,7 +21,7 @@ Deno.test("Runner has a crash on record before it reads what the app said last",
   const { supervisor } = test;
   const runner = new Runner({ folder, supervisor, warn }, [{ webhook, key: undefined }]);
   const crash = Promise.withResolvers<ProcessChange>();
-  supervisor.listen((change) => change.type === "crashed" && crash.resolve(change));
+  supervisor.events.listen((change) => change.type === "crashed" && crash.resolve(change));
   await test.script("app", "echo last words >&2; exit 3", { restart_policy: "never" });
   const change = await crash.promise;
 

@@ -13,7 +13,7 @@ const EVERY_MS = 2000;
 const PATIENCE_MS = 8000;
 
 /** Receives the same messages as over the WebSocket. */
-export interface PollSink {
+interface PollSink {
   receive(message: Readonly<Record<string, unknown>>): void;
   /** Called when the stream is lost. */
   fail(): void;

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 
-export interface Place {
+interface Place {
   /** Segments, decoded: `["processes", "api"]`. Empty for the overview. */
   readonly path: readonly string[];
   readonly params: URLSearchParams;

@@ -6,7 +6,7 @@ import { HOST, keepOnly, record, round } from "../process/history.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
 /** State of the connection to the daemon. */
-export type Connection = "connecting" | "live" | "lost" | "signed_out";
+type Connection = "connecting" | "live" | "lost" | "signed_out";
 
 /** The current state. */
 export const connection = signal<Connection>("connecting");

@@ -75,7 +75,7 @@ interface LogViewProps {
 
 const HUES = 8;
 
-export function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
+function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(range.value.span !== undefined);
