@@ -14,6 +14,7 @@ import {
   type Outcome,
   runBulk,
   starter,
+  whatStayedUp,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { takenLogs } from "./log_path_checks.ts";
@@ -216,8 +217,9 @@ export async function apply(
     outcomes.push(...(await Promise.all(done)).flat());
   }
   await supervisor.scheduler.sync();
-  for (const { error } of outcomes) if (error !== undefined) errors.push(error.message);
-  return { outcomes, errors };
+  const final = await whatStayedUp(outcomes, options);
+  for (const { error } of final) if (error !== undefined) errors.push(error.message);
+  return { outcomes: final, errors };
 }
 
 async function startDown(

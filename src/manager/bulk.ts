@@ -4,8 +4,10 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
+import { isSuccess } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/requests.ts";
+import { startFailed } from "../process/start_and_wait.ts";
 import { lastWords } from "./last_words.ts";
 
 /** The result of a verb for one process. */
@@ -15,6 +17,28 @@ export interface Outcome {
   readonly error?: ProcsupError;
   /** The last output of a failed start. Read at once: the next run may start within 100 ms. */
   readonly lastWords?: LastWords | undefined;
+}
+
+/**
+ * The outcomes of starts, once all of them are over. With `wait`, an app that came up, and failed
+ * while others came up, has failed.
+ */
+export async function whatStayedUp(
+  starts: Outcome[] | Promise<Outcome[]>,
+  { wait }: UpOptions,
+): Promise<Outcome[]> {
+  const outcomes = await starts;
+  if (!wait) return outcomes;
+  return await Promise.all(outcomes.map(async (outcome) => {
+    const { process, error } = outcome;
+    if (error !== undefined || !hasFailed(process)) return outcome;
+    return await failedStart(process, startFailed(process));
+  }));
+}
+
+function hasFailed({ snapshot: { state, awaiting, lastExit }, config }: ManagedProcess): boolean {
+  if (state !== "waiting") return state === "crashed" || state === "errored";
+  return awaiting !== "dependencies" && !(lastExit !== null && isSuccess(lastExit, config));
 }
 
 /** Acts on each process, in parallel or one after the other. After a failure the others go on. */
@@ -29,15 +53,18 @@ export async function runBulk(
       return { process };
     } catch (thrown) {
       const error = asProcsupError(thrown);
-      if (error.code !== "start_failed") return { process, error };
-      // Ignore unreadable logs: the failure itself is what counts.
-      return { process, error, lastWords: await lastWords(process).catch(() => undefined) };
+      return error.code === "start_failed" ? await failedStart(process, error) : { process, error };
     }
   };
   if (parallel) return await Promise.all(processes.map(one));
   const outcomes: Outcome[] = [];
   for (const process of processes) outcomes.push(await one(process));
   return outcomes;
+}
+
+async function failedStart(process: ManagedProcess, error: ProcsupError): Promise<Outcome> {
+  // Ignore unreadable logs: the failure itself is what counts.
+  return { process, error, lastWords: await lastWords(process).catch(() => undefined) };
 }
 
 /** Returns whether a process was asked to stop after this call, even if it was started again. */

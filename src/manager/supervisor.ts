@@ -23,6 +23,7 @@ import {
   starter,
   thoseThatRun,
   throwFirst,
+  whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
 import { checkConfig, wireDefaults } from "./check_config.ts";
@@ -130,7 +131,7 @@ export class Supervisor implements AsyncDisposable {
     const up = this.startAdded(this.registry.add(config), options);
     this.registry.recorder.recordRest();
     await this.scheduler.sync();
-    return await up;
+    return await whatStayedUp(up, options);
   }
 
   /** Starts registered processes, except jobs and those that were removed meanwhile. */
@@ -164,7 +165,8 @@ export class Supervisor implements AsyncDisposable {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
     const start = starter(processes);
-    return await runWaves(inWaves(processes), (process) => start(process, options));
+    const up = runWaves(inWaves(processes), (process) => start(process, options));
+    return await whatStayedUp(up, options);
   }
 
   /** Stops processes; those that depend on others first. */
@@ -176,7 +178,8 @@ export class Supervisor implements AsyncDisposable {
 
   /** Restarts processes. */
   restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    return this.#onEach(target, (process) => process.restart(options), withoutJobs);
+    const up = this.#onEach(target, (process) => process.restart(options), withoutJobs);
+    return whatStayedUp(up, options);
   }
 
   /** Reloads processes; instances of one process one after the other. */
@@ -212,7 +215,7 @@ export class Supervisor implements AsyncDisposable {
   /** Changes the number of instances of a process. */
   async scale(name: string, change: string | number, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
-    const outcomes = await scale(this.registry, name, change, options);
+    const outcomes = await whatStayedUp(scale(this.registry, name, change, options), options);
     await this.scheduler.sync();
     return outcomes;
   }

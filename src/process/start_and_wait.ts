@@ -35,28 +35,39 @@ export async function startAndWait(
   if (!wait && now.state !== "errored") return;
   const early = endedWell(now, process.config);
   if (early && process.mayEnd) return;
-  const reason = now.lastReason.replace(/^Cannot start "[^"]*": /, "");
-  if (!early) throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
+  if (!early || now.desired === "down") throw startFailed(process);
   const before = wantsReadiness(process.config)
     ? "it was ready"
     : `min_uptime ${formatDuration(process.config.minUptimeMs)}`;
-  throw new ProcsupError("start_failed", `Cannot start "${name}": ${reason} before ${before}`, {
+  const what = `Cannot start "${name}": ${now.lastReason} before ${before}`;
+  throw new ProcsupError("start_failed", what, {
     hint: "A program that does its work and ends has restart_policy never (--restart never)",
   });
+}
+
+/** The error of a process that did not come up, or not for long, with the reason. */
+export function startFailed(
+  { name, snapshot: { lastReason } }: Pick<ProcessHandle, "name" | "snapshot">,
+): ProcsupError {
+  const reason = lastReason.replace(/^Cannot start "[^"]*": /, "");
+  return new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
 }
 
 /** Throws `start_failed` if it ends within `min_uptime` from now: its reload signal was its end. */
 export async function staysUp(process: ProcessHandle): Promise<void> {
   const { name, config, snapshot } = process;
   const now = await survivedMinUptime(process, snapshot, 0);
-  if (now === snapshot || endedWell(now, config) && process.mayEnd) return;
+  if (now.state === "running" || endedWell(now, config) && process.mayEnd) return;
   throw new ProcsupError(
     "start_failed",
     `Cannot reload "${name}": it did not survive ${config.reloadSignal}: ${now.lastReason}`,
   );
 }
 
-/** The snapshot after `min_uptime`, or when it left the running state before that. */
+/**
+ * The snapshot after `min_uptime`, or when it left the running state before that. If it is
+ * restarted meanwhile, that of the new run.
+ */
 async function survivedMinUptime(
   process: ProcessHandle,
   begun: Snapshot,
@@ -64,13 +75,11 @@ async function survivedMinUptime(
 ): Promise<Snapshot> {
   if (begun.state !== "running") return begun;
   const enough = new AbortController();
-  const left = process.config.minUptimeMs - uptimeMs;
-  const cancel = process.clock.after(Math.max(0, left), () => enough.abort());
-  try {
-    return await process.until((now) => now.attempt !== begun.attempt || !isUp(now), enough.signal);
-  } catch {
-    return begun;
-  } finally {
-    cancel();
-  }
+  const rest = Math.max(0, process.config.minUptimeMs - uptimeMs);
+  const cancel = process.clock.after(rest, () => enough.abort());
+  const left = (now: Snapshot) => now.attempt !== begun.attempt || !isUp(now);
+  const now = await process.until(left, enough.signal).catch(() => begun).finally(cancel);
+  if (now.state !== "stopping" || now.desired === "down") return now;
+  const next = await process.until((now) => settled(now, true));
+  return await survivedMinUptime(process, next, 0);
 }

@@ -86,6 +86,43 @@ Deno.test("apply() takes an app that ends at once for a failure, unless others w
   assertEquals(again!.error, undefined);
 });
 
+Deno.test("apply() and restart() take an app that fails while others come up for a failure", async () => {
+  await using test = await TestManager.open();
+  const { supervisor, home } = test;
+  const script = "echo lost the queue >&2; until [ -e go ]; do sleep 0.02; done; exit 3";
+  const app = { cwd: home, min_uptime: "0s", restart_policy: "never" };
+  const wanted = [
+    { ...app, name: "brief", entrypoint: "/bin/sh", args: ["-c", script] },
+    {
+      ...app,
+      name: "slow",
+      entrypoint: "/bin/sleep",
+      args: ["1000"],
+      wait_ready: true,
+      health_check: { type: "command", command: "[ -e done ]" },
+    },
+  ].map((wire) => parseConfig(wire));
+  const plan = await planApply(supervisor, wanted);
+  const ends = async () => {
+    await waitFor(() => supervisor.inspect("brief").state === "running");
+    Deno.writeTextFileSync(`${home}/go`, "");
+    await waitFor(() => supervisor.inspect("brief").state === "crashed");
+    Deno.writeTextFileSync(`${home}/done`, "");
+  };
+  const [{ errors, outcomes }] = await Promise.all([
+    apply(supervisor, plan, { wait: true }),
+    ends(),
+  ]);
+  assertEquals(errors, ['Cannot start "brief": exited with code 3']);
+  assertEquals(outcomes.map(({ lastWords }) => lastWords?.lastOutput), [
+    ["lost the queue"],
+    undefined,
+  ]);
+  for (const name of ["go", "done"]) Deno.removeSync(`${home}/${name}`);
+  const [restarted] = await Promise.all([supervisor.restart("all", { wait: true }), ends()]);
+  assertEquals(restarted.map(({ error }) => error?.message), [errors[0], undefined]);
+});
+
 Deno.test("apply() keeps the last output of a failed start, although the next run starts meanwhile", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;

@@ -98,6 +98,25 @@ Deno.test("start() fails when an app ends well before min_uptime, unless it is a
   assertEquals(await startOf({ restart_policy: "never" }), "");
 });
 
+Deno.test("start() goes on to wait for the run of a restart, and says who stopped it", async () => {
+  await using lone = new LoneProcess({ min_uptime: "2s" });
+  const runs = async (children: number) => {
+    await waitFor(() => lone.state === "running" && lone.world.children.length === children);
+    await waitFor(() => lone.world.clock.pending === 1, { what: "the timer of min_uptime" });
+  };
+  const start = lone.process.start({ wait: true });
+  await runs(1);
+  await lone.process.restart();
+  await runs(2);
+  lone.world.clock.advance(2000);
+  await start;
+  const stopped = assertRejects(() => lone.process.restart({ wait: true }), ProcsupError);
+  await runs(3);
+  await lone.process.stop();
+  const { message, hint } = await stopped;
+  assertEquals([message, hint], ['Cannot start "app": stopped by user', undefined]);
+});
+
 Deno.test("start() fails when the system refuses the launch", async () => {
   await using lone = new LoneProcess();
   lone.world.beforeLaunch = () => {
