@@ -1,6 +1,7 @@
 /** Parses the command line into command, flags and positional words, by the command table. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
 import { parseArgs } from "../npm/parse_args.js";
 import type { Command, Flag } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
@@ -139,7 +140,7 @@ function unknownCommand(word: string): ProcsupError {
 }
 
 function noCommand(tail: readonly string[]): ProcsupError {
-  return usage("No command given", undefined, `procsup start -- ${tail[0]}`);
+  return usage("No command given", undefined, `procsup start -- ${tail.map(shellWord).join(" ")}`);
 }
 
 function usage(message: string, command: Command | undefined, hint?: string): ProcsupError {

@@ -58,7 +58,9 @@ function existing(word: string, { flags, rest }: StartRequest): StartPayload {
   throw new ProcsupError("bad_request", `Cannot use ${what} with "${word}": no such file`, {
     // With `--name`, a new app is meant.
     hint: name === undefined
-      ? `A process that exists is changed by: procsup restart ${word} <flags>. ${asCommand}`
+      ? `A process that exists is changed by: procsup restart ${
+        shellWord(word)
+      } <flags>. ${asCommand}`
       : asCommand,
   });
 }

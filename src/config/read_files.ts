@@ -1,5 +1,6 @@
 /** Reads the files of a configuration in merge order: extended files first. */
 
+import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
 import { foreignFormat } from "./import/foreign.ts";
@@ -35,7 +36,7 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
     if (foreign !== undefined) {
       if (foreign.convertOnly) {
         throw new ConfigProblem(file, `${foreign.name} files must be converted`, {
-          advice: `procsup import ${foreign.name} ${basename(file)} --out procsup.yaml`,
+          advice: `procsup import ${foreign.name} ${shellWord(basename(file))} --out procsup.yaml`,
         });
       }
       const { processes, profiles = {}, run, notes: more } = foreign.convert(

@@ -112,7 +112,7 @@ function checkFirstLine({ name }: CommandConfig, path: string, user?: OtherUser)
   const [, interpreter, carriageReturn] = /^#![ \t]*(\/\S+)[^\r\n]*(\r?)/.exec(start) ?? [];
   if (interpreter === undefined) return;
   if (carriageReturn === "\r") {
-    const hint = `sed -i 's/\\r$//' ${path}`;
+    const hint = `sed -i 's/\\r$//' ${shellWord(path)}`;
     refuseEntrypoint(name, path, "has lines that end in CRLF, as on Windows", hint);
   }
   if (lookAt(interpreter) !== undefined) return;

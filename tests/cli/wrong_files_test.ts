@@ -15,7 +15,7 @@ Deno.test("procsup restart, reload, stop and delete say that a file is none of t
   for (const [index, { code, stderr }] of answers.entries()) {
     const [error, hint] = stderr.split("\n");
     assertEquals([code, error], [2, `error: Cannot ${verbs[index]} "${file}": it is a file`]);
-    const wanted = index < 2 ? `procsup start ${file} starts` : "Name the apps";
+    const wanted = index < 2 ? `procsup start ${file} starts` : `procsup down ${file} stops`;
     assertEquals(hint?.startsWith(`  hint: ${wanted}`), true, hint);
   }
   assertEquals(daemon.requests, []);

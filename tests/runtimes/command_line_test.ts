@@ -159,16 +159,18 @@ Deno.test("commandLine() makes command lines that really run", async () => {
 Deno.test("commandLine() names a first line that the system cannot follow", () => {
   using box = new Sandbox();
   const refused = (text: string) => {
-    Deno.writeTextFileSync(box.program("run").cwd + "/run", text);
-    return assertThrows(() => commandLine(box.config("run"), box.bin), ProcsupError).message;
+    Deno.writeTextFileSync(box.program("my run").cwd + "/my run", text);
+    const error = assertThrows(() => commandLine(box.config("my run"), box.bin), ProcsupError);
+    return `${error.message}; ${error.hint}`;
   };
-  assertMatch(refused("#!/bin/sh\r\nexit\r\n"), /app\/run" has lines that end in CRLF/);
+  const crlf = refused("#!/bin/sh\r\nexit\r\n");
+  assertMatch(crlf, /app\/my run" has lines that end in CRLF.*; sed -i .* '\/.*app\/my run'$/);
   assertMatch(
     refused("#!/opt/no/such -x\n"),
     /begins with "#!\/opt\/no\/such", which does not exist/,
   );
-  Deno.writeTextFileSync(`${box.cwd}/run`, "#!/bin/sh\n");
-  assertEquals(box.short(commandLine(box.config("run"), box.bin).argv), "app/run");
+  Deno.writeTextFileSync(`${box.cwd}/my run`, "#!/bin/sh\n");
+  assertEquals(box.short(commandLine(box.config("my run"), box.bin).argv), "app/my run");
 });
 
 Deno.test("commandLine() takes the Python of the folder's virtual environment, unless one is activated", () => {

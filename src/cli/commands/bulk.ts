@@ -157,10 +157,11 @@ async function refuseFiles({ command, positionals }: CommandContext): Promise<vo
     const { isConfigName } = await import("../../config/file_kind.ts");
     if (!isConfigName(word) || !lookAt(word)?.isFile) continue;
     const starts = command.name === "restart" || command.name === "reload";
+    const file = shellWord(word);
     throw new ProcsupError("bad_request", `Cannot ${command.name} "${word}": it is a file`, {
       hint: starts
-        ? `procsup start ${word} starts what is new, and restarts what has changed`
-        : `Name the apps, or their namespace: procsup ${command.name} ns:<name>`,
+        ? `procsup start ${file} starts what is new, and restarts what has changed`
+        : `procsup down ${file} stops and forgets its apps; for some: procsup ${command.name} <name>`,
     });
   }
 }

@@ -1,5 +1,6 @@
 /** Converts a file of another tool that the user names. */
 
+import { shellWord } from "../../model/shell_line.ts";
 import { basename, dirname, join } from "../../npm/path.js";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { type ConfigDocument, Places } from "../document.ts";
@@ -33,9 +34,10 @@ export async function importFile(file: string, options: ImportOptions): Promise<
     const what = tool === undefined
       ? "cannot tell which tool this file belongs to"
       : `not a ${tool} file`;
+    const word = shellWord(basename(file));
     const advice = found === undefined
-      ? `name the tool: procsup import ${IMPORTER_NAMES.join("|")} ${basename(file)}`
-      : `it is a ${found.name} file: procsup import ${found.name} ${basename(file)}`;
+      ? `name the tool: procsup import ${IMPORTER_NAMES.join("|")} ${word}`
+      : `it is a ${found.name} file: procsup import ${found.name} ${word}`;
     throw new ConfigProblem(file, what, { advice });
   }
   const converted = importer.convert(document, { ...options, isWritten: true });
