@@ -37,8 +37,9 @@ export function planLines(result: ConfigReloadResult): string[] {
   ];
 }
 
-function changeText({ fields, restart, rolling }: ConfigChangeJson): string {
-  const how = rolling ? "rolling reload" : restart ? "restart" : "no restart";
+function changeText({ fields, restart, rolling, stop }: ConfigChangeJson): string {
+  const running = restart ? "restart" : stop ? "stop, its schedule starts it" : "no restart";
+  const how = rolling ? "rolling reload" : running;
   return `${fields.map(fieldText).join(", ")}   (${how})`;
 }
 

@@ -1,6 +1,7 @@
 /** `procsup start <file>`: starts all apps of a configuration file. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
+import { baseName } from "../model/name.ts";
 import type { ActionResult } from "../protocol/wire.ts";
 import type { CommandContext } from "./command.ts";
 import { filesOf } from "./config_source.ts";
@@ -33,8 +34,12 @@ export async function startFiles(
     context.output.note(`${setting.name}: ${settingText(setting)}`);
   }
   const { results, errors } = data;
+  const told = new Set(results.map(({ name }) => baseName(name)));
+  const quiet = data.changed.filter((name) => !told.has(name));
+  for (const name of quiet) context.output.note(`${name}: changed, without a restart`);
   const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
-  const none = code === 0 ? "nothing to do: all is up and as it should be" : "";
+  const isDone = code === 0 && quiet.length === 0;
+  const none = isDone ? "nothing to do: all is up and as it should be" : "";
   return Math.max(code, await printResults(context.output, answer, none));
 }
 

@@ -28,6 +28,8 @@ interface ConfigChange {
   readonly fields: readonly FieldChange[];
   /** Whether running instances are replaced. */
   readonly restarts: boolean;
+  /** Whether running instances are stopped: they become a job. */
+  readonly stops: boolean;
 }
 
 /** The changes to make. */
@@ -82,7 +84,12 @@ export async function planApply(
     }
     const fields = changesTo(instances, config);
     if (fields.length === 0) unchanged.push(config.name);
-    else changed.push({ config, fields, restarts: needsRestart(fields) });
+    else {
+      const replaced = needsRestart(fields) && instances.some(isKeptUp);
+      const becomesJob = config.cron !== undefined;
+      const [restarts, stops] = [replaced && !becomesJob, replaced && becomesJob];
+      changed.push({ config, fields, restarts, stops });
+    }
   }
   const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
   const waves = applyWaves([...configs.values()], present.filter(({ name }) => configs.has(name)));
@@ -137,10 +144,10 @@ async function checkAll(
       problems.push(asProcsupError(error));
     }
   }
-  const known = new Set(kept.map(({ name }) => name));
+  const known = new Set([...wanted, ...kept].map(({ name }) => name));
   for (const { name, dependsOn } of configs.values()) {
     for (const dependency of Object.keys(dependsOn)) {
-      if (configs.has(dependency) || known.has(dependency)) continue;
+      if (known.has(dependency)) continue;
       const what = `"${name}" depends on "${dependency}", which does not exist`;
       problems.push(new ProcsupError("invalid_config", what));
     }

@@ -28,6 +28,11 @@ Deno.test("up brings up again what was stopped, and down forgets what is of the 
   assertEquals(await states(daemon), {
     ...{ other: "stopped", db: "running", "api:0": "running", "api:1": "running" },
   });
+  Deno.writeTextFileSync(file, FILE.replace("min_uptime", "tags: [x], min_uptime"));
+  const tagged = await daemon.cli("up", file);
+  assertEquals([tagged.stdout, tagged.stderr], ["", "db: changed, without a restart\n"]);
+  const same = await daemon.cli("up", file);
+  assertEquals(same.stderr, "nothing to do: all is up and as it should be\n");
 
   // What depends on another goes before it; what is no longer in the file goes too.
   Deno.writeTextFileSync(file, FILE.replace("api:", "web:"));

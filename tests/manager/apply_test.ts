@@ -179,7 +179,11 @@ Deno.test("apply() stops apps that become jobs: their schedule starts them", asy
   await waitFor(() => runs() === "run\nrun\n");
   const { config } = supervisor.process("web:0");
   const job = parseConfig({ ...wireKeys(config), cron: "@yearly" });
-  assertEquals((await apply(supervisor, await planApply(supervisor, [job]))).errors, []);
+  const plan = await planApply(supervisor, [job]);
+  assertEquals(plan.changed.map(({ restarts, stops }) => [restarts, stops]), [[false, true]]);
+  assertEquals((await apply(supervisor, plan)).errors, []);
+  const next = await planApply(supervisor, [{ ...job, args: ["-c", "exit"] }]);
+  assertEquals(next.changed.map(({ restarts, stops }) => [restarts, stops]), [[false, false]]);
   assertEquals(supervisor.list().map(({ name, state }) => `${name} ${state}`), [
     "web:0 stopped",
     "web:1 stopped",
@@ -196,8 +200,9 @@ Deno.test("planApply() says how to mend the one app that cannot be started", asy
   await using test = await TestManager.open();
   Deno.writeTextFileSync(`${test.home}/backup.sh`, "#!/bin/sh\n", { mode: 0o644 });
   const wire = { name: "nightly", entrypoint: "backup.sh", cwd: test.home };
+  const report = { ...wire, name: "report", entrypoint: "/bin/true", depends_on: ["nightly"] };
   const error = await assertRejects(
-    () => planApply(test.supervisor, [parseConfig(wire)]),
+    () => planApply(test.supervisor, [wire, report].map((wire) => parseConfig(wire))),
     ProcsupError,
     "is not executable",
   );

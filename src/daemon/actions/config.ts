@@ -1,5 +1,6 @@
 /** The verbs on configuration files: `start_all`, `config_reload` and `config_delete`. */
 
+import type { ApplyPlan } from "../../manager/apply.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import type { Input } from "../../protocol/verbs/types.ts";
@@ -17,7 +18,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
       ...source(config),
       startDown: true,
     });
-    return { ...answer(outcomes, errors, plan.unchanged), settings };
+    return { ...answer(outcomes, errors, plan), settings };
   },
   async config_reload(context, { config_path, content, dry_run, prune, ...request }) {
     if (content !== undefined && config_path !== undefined) {
@@ -38,9 +39,10 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
       kept: prune ? [] : plan.gone,
       unchanged: plan.unchanged,
       errors,
-      changes: plan.changed.map(({ config, fields, restarts }) => ({
+      changes: plan.changed.map(({ config, fields, restarts, stops }) => ({
         name: config.name,
         restart: restarts,
+        stop: stops,
         rolling: restarts && config.instances > 1,
         fields,
       })),
@@ -73,17 +75,18 @@ async function startExisting(
   const outcomes: Outcome[] = [];
   for (const target of targets) outcomes.push(...await supervisor.start(target, { wait }));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
-  return answer(outcomes, errors, []);
+  return answer(outcomes, errors);
 }
 
 function answer(
   outcomes: readonly Outcome[],
   errors: readonly string[],
-  unchanged: readonly string[],
+  { unchanged, changed }: Pick<ApplyPlan, "unchanged" | "changed"> = { unchanged: [], changed: [] },
 ): StartAllResult {
   return {
     started: outcomes.filter(({ error }) => error === undefined).map(({ process }) => process.name),
     errors,
+    changed: changed.map(({ config }) => config.name),
     unchanged,
     settings: [],
     results: results(outcomes),

@@ -47,7 +47,8 @@ export const settingChange = z.object({
 /** How one process changes. Values of `env`, `secrets` and `args` are not shown. */
 export const configChange = z.object({
   name: about(z.string(), "Name of the process"),
-  restart: about(z.boolean(), "Whether it has to be replaced"),
+  restart: about(z.boolean(), "Whether what runs is replaced"),
+  stop: about(z.boolean(), "Whether what runs is stopped: it becomes a job"),
   rolling: about(z.boolean(), "More than one instance: they are replaced one by one"),
   fields: about(z.array(fieldChange), "The keys that change"),
 });
@@ -66,6 +67,7 @@ export const CONFIG_VERBS = {
     output: z.object({
       started: about(z.array(z.string()), "Names of the processes that were started"),
       errors: z.array(z.string()),
+      changed: about(z.array(z.string()), "Names whose configuration changed, restarted or not"),
       unchanged: z.array(z.string()),
       settings: z.array(settingChange),
       results: z.array(actionResult),

@@ -44,7 +44,7 @@ export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
             what="is added and started"
           />
         ))}
-        {changes.map(({ name, restart, rolling, fields }) => (
+        {changes.map(({ name, restart, rolling, stop, fields }) => (
           <Item
             key={name}
             kind="change"
@@ -53,6 +53,8 @@ export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
               ? "is changed, one instance after the other"
               : restart
               ? "is changed and restarted"
+              : stop
+              ? "is changed and stopped: its schedule starts it"
               : "is changed without a restart"}
           >
             <FieldDiff fields={fields} />
