@@ -113,7 +113,7 @@ export function thoseThatRun(target: string, found: ManagedProcess[]): ManagedPr
 }
 
 function isGroup(target: string): boolean {
-  return target === "all" || /^(ns|tag|label):/.test(target);
+  return target === "all" || /^(ns|tag|label):|:\*$/.test(target);
 }
 
 /** The parts of a configuration that decide the order of starts. */

@@ -9,7 +9,13 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_budget.ts";
 import { startWaves } from "../model/start_order.ts";
-import { type Addressable, isNameOf, resolveTarget, selectorOf } from "../model/target.ts";
+import {
+  type Addressable,
+  isNameOf,
+  resolveTarget,
+  selectorOf,
+  withoutStar,
+} from "../model/target.ts";
 import { Turns } from "../platform/turns.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import { sharedSockets } from "../process/launch_setup.ts";
@@ -106,8 +112,9 @@ export class Registry implements Observer {
   }
 
   /** The processes that a target addresses; see `resolveTarget()`. */
-  resolve(target: string): ManagedProcess[] {
-    return resolveTarget(target, this.list().map(addressable)).map(({ process }) => process);
+  resolve(target: string, minPrefix?: number): ManagedProcess[] {
+    const found = resolveTarget(target, this.list().map(addressable), minPrefix);
+    return found.map(({ process }) => process);
   }
 
   /**
@@ -115,9 +122,10 @@ export class Registry implements Observer {
    * also matches processes that are added later; an id stays that of one process. Throws like
    * `resolve()`.
    */
-  matcher(target: string): (subject: EventSubject) => boolean {
-    if (target === "all") return () => true;
-    const found = this.resolve(target);
+  matcher(given: string): (subject: EventSubject) => boolean {
+    if (given === "all") return () => true;
+    const found = this.resolve(given);
+    const target = withoutStar(given, this.list().map(addressable));
     const selects = selectorOf(target);
     if (selects === undefined && found.every(({ name }) => isNameOf(target, name))) {
       return ({ name }) => isNameOf(target, name);

@@ -110,9 +110,9 @@ export class Supervisor implements AsyncDisposable {
     return this.info(this.process(target));
   }
 
-  /** The one process that matches a target. */
+  /** The one process that matches a target, be it by one letter of its id: nothing is changed. */
   process(target: string): ManagedProcess {
-    const found = this.registry.resolve(target);
+    const found = this.registry.resolve(target, 1);
     if (found.length > 1) throw ambiguous(target, found);
     if (found.length === 0) throw notFound(target, []);
     return found[0]!;

@@ -39,22 +39,41 @@ export function ambiguous(
   );
 }
 
+/** Shorter starts of an id could be the name of an app that was deleted, such as `db`. */
+const MIN_PREFIX = 4;
+
 /**
  * The processes that `target` addresses: `all`, `ns:…`, `tag:…`, `label:k=v`, a numeric id, a UUID,
- * a name, a base name (every instance) or a unique prefix of an id. Throws `ambiguous_target`, and
- * `process_not_found` if nothing matches; `all` may match nothing.
+ * a name, a base name (every instance), `name:*` or a unique prefix of an id. Throws
+ * `ambiguous_target`, and `process_not_found` if nothing matches; `all` may match nothing.
  */
-export function resolveTarget<P extends Addressable>(target: string, processes: readonly P[]): P[] {
+export function resolveTarget<P extends Addressable>(
+  target: string,
+  processes: readonly P[],
+  minPrefix = MIN_PREFIX,
+): P[] {
   if (typeof target !== "string") {
     throw new ProcsupError("bad_request", `Invalid target ${quote(target)}: expected a string`);
   }
   if (target === "all") return [...processes];
-  const selects = selectorOf(target);
+  const meant = withoutStar(target, processes);
+  const selects = selectorOf(meant);
   const found = selects
     ? processes.filter(selects)
-    : exact(target, processes) ?? byPrefix(target, processes);
+    : exact(meant, processes) ?? (target.length < minPrefix ? [] : byPrefix(target, processes));
   if (found.length === 0) throw notFound(target, processes);
   return found;
+}
+
+/** `web:*`, as supervisord has it, is `web` if there is such an app, otherwise `ns:web`. */
+export function withoutStar(
+  target: string,
+  processes: readonly Pick<Addressable, "name" | "namespace">[],
+): string {
+  const group = /^([^:]+):\*$/.exec(target)?.[1];
+  if (group === undefined) return target;
+  if (processes.some(({ name }) => baseName(name) === group)) return group;
+  return processes.some(({ namespace }) => namespace === group) ? `ns:${group}` : target;
 }
 
 /** The test of `ns:…`, `tag:…` or `label:k=v`; undefined for any other target. */
@@ -113,7 +132,7 @@ export function notFound(
 
 /**
  * Suggests the selector for a namespace or tag given without `ns:` or `tag:`, or for supervisord's
- * `group:name` and `group:*`.
+ * `group:name`.
  */
 function groupMeant(
   target: string,

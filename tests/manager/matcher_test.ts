@@ -26,7 +26,7 @@ Deno.test("matcher() follows ids through renames, and selectors to processes tha
   fake.add("db", { tags: ["t2"] });
   const { id, numericId } = fake.registry.resolve("api")[0]!.identity;
   const single = [id, id.slice(0, 8), String(numericId)];
-  const several = ["tag:t1", "ns:nn", "label:tier=web", "api", "all"];
+  const several = ["tag:t1", "ns:nn", "label:tier=web", "api", "api:*", "all"];
   const seen = matched(fake, [...single, ...several]);
 
   await scale(fake.registry, "api", 2);

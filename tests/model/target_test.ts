@@ -48,8 +48,20 @@ Deno.test("resolveTarget() finds one by numeric id, UUID, name and unique prefix
   assertEquals(names("2"), ["web:0"]);
   assertEquals(names(WEB_1.id), ["web:1"]);
   assertEquals(names("web:1"), ["web:1"]);
-  assertEquals(names("def"), ["web:1"]);
+  assertEquals(names("def3"), ["web:1"]);
   assertEquals(names("abc20000"), ["web:0"]);
+});
+
+Deno.test("resolveTarget() takes a short start of an id for the name of a deleted app, unless told", () => {
+  assertThrows(() => resolveTarget("def", ALL), ProcsupError, "process not found");
+  assertEquals(resolveTarget("d", ALL, 1).map(({ name }) => name), ["web:1"]);
+});
+
+Deno.test("resolveTarget() finds instances or a namespace by a star, as supervisord has it", () => {
+  assertEquals(names("web:*"), ["web:0", "web:1"]);
+  assertEquals(names("shop:*"), ["web:0", "web:1"]);
+  assertEquals(names("api:*"), ["api"]);
+  assertThrows(() => resolveTarget("none:*", ALL), ProcsupError, "process not found");
 });
 
 Deno.test("resolveTarget() finds every instance by the base name", () => {
@@ -61,15 +73,15 @@ Deno.test("resolveTarget() prefers a name to the base name of others", () => {
 });
 
 Deno.test("resolveTarget() prefers what is exact to a prefix", () => {
-  assertEquals(names("abc", [...ALL, process(9, "abc")]), ["abc"]);
-  assertEquals(names("abc", [...ALL, process(9, "abc:0")]), ["abc:0"]);
+  assertEquals(names("abc1", [...ALL, process(9, "abc1")]), ["abc1"]);
+  assertEquals(names("abc1", [...ALL, process(9, "abc1:0")]), ["abc1:0"]);
   const seven = process(7, "seven", { id: "f0000000-0000-4000-8000-000000000007" });
   const sevenish = process(8, "sevenish", { id: "70000000-0000-4000-8000-000000000008" });
   assertEquals(names("7", [sevenish, seven]), ["seven"]);
 });
 
 Deno.test("resolveTarget() lists the candidates when a prefix is ambiguous", () => {
-  const error = assertThrows(() => resolveTarget("abc", ALL), AmbiguousTargetError);
+  const error = assertThrows(() => resolveTarget("abc", ALL, 1), AmbiguousTargetError);
   assertEquals([error.code, error.matches], ["ambiguous_target", ["api", "web:0"]]);
   assertEquals(
     error.message,
@@ -113,7 +125,7 @@ Deno.test("resolveTarget() says how a namespace or a tag is written, by its name
   const all = [API, WEB_0];
   const hint = (target: string) =>
     assertThrows(() => resolveTarget(target, all), ProcsupError).hint?.match(/mean "(.*)"\?$/)?.[1];
-  assertEquals(["shop", "shop:*", "shop:", "shop:none"].map(hint), Array(4).fill("ns:shop"));
+  assertEquals(["shop", "shop:", "shop:none"].map(hint), Array(3).fill("ns:shop"));
   assertEquals([hint("shop:web"), hint("shop:web:0")], ["web", "web:0"]);
   assertEquals([hint("front"), hint("front:web"), hint("ns:none")], [
     ...["tag:front", undefined, undefined],
