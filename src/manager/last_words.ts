@@ -61,24 +61,31 @@ function endOf(lines: readonly string[], count: number): string[] {
   return kept;
 }
 
+/** Hint for an app that ended because its port is in use; undefined if nothing shows that. */
+export function takenPortHint(process: ManagedProcess, said: LastWords): string | undefined {
+  const { errorLine = "", lastOutput } = said;
+  return portHint(process.config, [errorLine, ...lastOutput]) ?? silentPortHint(process);
+}
+
 /** Hint for Express 5, which exits silently with code 0 if its port is in use. */
-export function silentPortHint({ config, snapshot }: ManagedProcess): string | undefined {
-  const { lastExit } = snapshot;
+function silentPortHint({ config, snapshot }: ManagedProcess): string | undefined {
+  const { lastExit, desired, state } = snapshot;
+  if (lastExit?.code !== 0 || desired === "down" || state === "running") return undefined;
   const port = Number(config.env.PORT ?? config.shellEnv?.PORT);
-  if (lastExit?.code !== 0 || !isListenedOn(port)) return undefined;
+  if (!isListenedOn(port)) return undefined;
   return `Port ${port}, its PORT, is in use: some servers end without an error then`;
 }
 
 /** Hint for an app whose port is in use; undefined if its output shows another problem. */
 export function portHint(
   { instances, sockets }: Pick<ProcessConfig, "instances" | "sockets">,
-  stderr: readonly string[],
+  said: readonly string[],
 ): string | undefined {
-  const line = stderr.find((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
+  const line = said.find((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
   if (line === undefined) return undefined;
   // Node prints the port in the same line, or in a separate one.
   const [, port = "HOST:PORT"] = /:(\d{2,5})\b/.exec(line) ??
-    /^ *port: (\d+)/m.exec(stderr.join("\n")) ?? [];
+    /^ *port: (\d+)/m.exec(said.join("\n")) ?? [];
   return instances > 1 && sockets.length === 0
     ? `Instances share a port by --socket ${port}, in a file by sockets: ["${port}"]`
     : `Another program has the port. Instances of one app share it by --socket ${port}`;

@@ -1,7 +1,10 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { hintsOf, reasonsOf, runWithError } from "../../src/daemon/actions/why.ts";
+import { portHint, takenPortHint } from "../../src/manager/last_words.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NO_USAGE, type ProcessInfo } from "../../src/model/process_info.ts";
+import { LoneProcess } from "../process/lone_process.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 const ENDED = { code: null, signal: "SIGTERM", at: new Date(NOW - 5000) };
@@ -90,17 +93,35 @@ Deno.test("runWithError() names the run whose failure led to the state, if one d
   assertEquals(runWithError(info({ state: "stopped", pid: 0, lastExit: failed })), undefined);
 });
 
-Deno.test("hintsOf() tells an app that found its port taken how instances share it", () => {
-  const hint = (config: object, line: string) => {
-    const app = info({ state: "errored", pid: 0 }, config);
-    return hintsOf(app, ["starting", line]).find((hint) => /port/.test(hint));
-  };
+Deno.test("portHint() tells an app that found its port taken how instances share it", () => {
+  const hint = (config: object, line: string) =>
+    portHint(info({}, config).config, ["starting", line]);
   const taken = "Error: listen EADDRINUSE: address already in use :::8080";
   assertMatch(hint({ instances: 2 }, taken)!, /^Instances .* --socket 8080, in a file by sockets/);
   assertMatch(hint({}, taken)!, /^Another program has the port.* --socket 8080$/);
   assertMatch(hint({}, "  code: 'EADDRINUSE',\n  port: 3105")!, / --socket 3105$/);
   assertMatch(hint({}, "OSError: [Errno 98] Address already in use")!, /--socket HOST:PORT$/);
   assertEquals(hint({ instances: 2 }, "listening on :::8080"), undefined);
+});
+
+Deno.test("takenPortHint() knows a server that ends silently, unless a user stopped it", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  await using lone = new LoneProcess({ env: { PORT: String(port) } });
+  const hint = () => takenPortHint(lone.process, { lastOutput: [] });
+  await lone.process.start();
+  assertEquals(hint(), undefined);
+  lone.world.child.exit(0);
+  await waitFor(() => lone.state === "stopped");
+  assertEquals(hint(), `Port ${port}, its PORT, is in use: some servers end without an error then`);
+  assertEquals(hintsOf(lone.process.info(), hint())[0], hint());
+  const error = `listen tcp :${port}: bind: address already in use`;
+  assertMatch(
+    takenPortHint(lone.process, { errorLine: error, lastOutput: [] })!,
+    /^Another program has/,
+  );
+  await lone.process.stop();
+  assertEquals(hint(), undefined);
 });
 
 Deno.test("hintsOf() names the events of an app that runs again", () => {

@@ -1,7 +1,7 @@
 /** Types and results of the implementations of verbs. */
 
 import { isJob, type Outcome } from "../../manager/bulk.ts";
-import { portHint, silentPortHint } from "../../manager/last_words.ts";
+import { takenPortHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
 import type { HookOrigin } from "../../process/requests.ts";
@@ -55,8 +55,7 @@ export function results(outcomes: readonly Outcome[]): ActionResult[] {
     if (error === undefined) return { ...who, ok: true, ...isJob(process) && { scheduled: true } };
     const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
     const { message, code } = error;
-    const silent = code === "start_failed" ? silentPortHint(process) : undefined;
-    const hint = portHint(process.config, last_output) ?? silent ?? error.hint;
+    const hint = (words && takenPortHint(process, words)) ?? error.hint;
     return { ...who, ok: false, error: message, code, error_line, last_output, hint };
   });
 }

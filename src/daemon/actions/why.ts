@@ -6,7 +6,7 @@ import { isSuccess, wantsReadiness } from "../../model/transition_steps.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import { readySign } from "../../process/readiness.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import { lastWords, portHint } from "../../manager/last_words.ts";
+import { lastWords, takenPortHint } from "../../manager/last_words.ts";
 import type { Handlers } from "./context.ts";
 
 export const WHY_ACTIONS: Handlers<"why"> = {
@@ -25,7 +25,7 @@ export const WHY_ACTIONS: Handlers<"why"> = {
       reasons: reasonsOf(info, Date.now(), lastProblem(info, process)),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
-      hints: hintsOf(info, lastOutput),
+      hints: hintsOf(info, takenPortHint(process, { errorLine: error, lastOutput })),
     };
   },
 };
@@ -110,7 +110,7 @@ function headline(info: ProcessInfo): string {
 /** Commands to run next, the most useful first. Pure. */
 export function hintsOf(
   { name, state, config, lastExit }: ProcessInfo,
-  stderr: readonly string[] = [],
+  port?: string,
 ): string[] {
   if (state === "running") {
     const before = lastExit === null ? [] : [`procsup events ${name} --since 24h`];
@@ -119,7 +119,6 @@ export function hintsOf(
   if (state === "stopped" && config.cron !== undefined) {
     return [`procsup cron history ${name}`, `procsup cron run ${name}`];
   }
-  const port = portHint(config, stderr);
   return [
     ...(port === undefined ? [] : [port]),
     `procsup logs ${name} -n 50`,
