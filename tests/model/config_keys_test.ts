@@ -1,4 +1,4 @@
-/** The two spellings of a configuration, and the way from one to the other and back. */
+/** The two spellings of configuration keys, and the conversion between them. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -10,7 +10,7 @@ import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 
 const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
 
-Deno.test("snakeCase() turns a name of memory into that of the wire", () => {
+Deno.test("snakeCase() turns an in-memory name into the wire name", () => {
   assertEquals(snakeCase("restartDelay"), "restart_delay");
   assertEquals(snakeCase("successExitCodes"), "success_exit_codes");
   assertEquals(snakeCase("name"), "name");
@@ -18,7 +18,7 @@ Deno.test("snakeCase() turns a name of memory into that of the wire", () => {
   assertEquals(snakeCase("preHealthCheck"), "pre_healthcheck");
 });
 
-Deno.test("memoryKeys() renames keys, and those of durations get their unit", () => {
+Deno.test("memoryKeys() renames keys and adds the unit to durations", () => {
   assertEquals(memoryKeys({ max_restarts: 3, restart_delay: 100, use_bundle: true }), {
     maxRestarts: 3,
     restartDelayMs: 100,
@@ -26,14 +26,14 @@ Deno.test("memoryKeys() renames keys, and those of durations get their unit", ()
   });
 });
 
-Deno.test("memoryKeys() and wireKeys() know the hooks that the wire writes as one word", () => {
+Deno.test("memoryKeys() and wireKeys() handle the hooks whose wire name is one word", () => {
   const wire = { health_check: {}, hooks: { pre_healthcheck: "a", post_healthcheck: "b" } };
   const memory = { healthCheck: {}, hooks: { preHealthCheck: "a", postHealthCheck: "b" } };
   assertEquals(memoryKeys(wire), memory);
   assertEquals(inputKeys(memory), wire);
 });
 
-Deno.test("memoryKeys() and wireKeys() leave the user's own keys alone", () => {
+Deno.test("memoryKeys() and wireKeys() leave user-defined keys alone", () => {
   const maps = {
     env: { restart_delay: "x", maxRestarts: "y", fooMs: "z" },
     labels: { stop_timeout: "x", stopTimeoutMs: "y" },
@@ -43,7 +43,7 @@ Deno.test("memoryKeys() and wireKeys() leave the user's own keys alone", () => {
   assertEquals(inputKeys(maps), maps);
 });
 
-Deno.test("wireKeys() writes durations as text and leaves out what is empty", () => {
+Deno.test("wireKeys() writes durations as text and leaves out empty values", () => {
   const wire = wireKeys(parseConfig({ ...LEAST, stop_timeout: 90_000_000_000 }));
   assertEquals([wire.stop_timeout, wire.restart_delay], ["1m30s", "100ms"]);
   for (const key of ["labels", "tags", "interpreter", "reload_signal"]) {
@@ -52,7 +52,7 @@ Deno.test("wireKeys() writes durations as text and leaves out what is empty", ()
   assertEquals([wire.args, wire.env], [[], {}]);
 });
 
-Deno.test("inputKeys() renames what a library user wrote and keeps the values", () => {
+Deno.test("inputKeys() renames the keys of library input and keeps the values", () => {
   assertEquals(inputKeys({ maxRestarts: 3, restartDelay: "5s", args: ["aB"] }), {
     max_restarts: 3,
     restart_delay: "5s",
@@ -60,17 +60,17 @@ Deno.test("inputKeys() renames what a library user wrote and keeps the values", 
   });
 });
 
-Deno.test("wireKeys() keeps an empty shell_env, which is not the daemon's environment", () => {
+Deno.test("wireKeys() keeps an empty shell_env, which differs from the daemon's environment", () => {
   assertEquals(wireKeys(parseConfig({ ...LEAST, shell_env: {} })).shell_env, {});
   assertEquals("shell_env" in wireKeys(parseConfig(LEAST)), false);
 });
 
-Deno.test("parseConfig() reads no success code back when wireKeys() wrote none", () => {
+Deno.test("parseConfig() reads back no success codes when wireKeys() wrote none", () => {
   const config = parseConfig({ ...LEAST, success_exit_codes: [] });
   assertEquals(parseConfig(wireKeys(config)).successExitCodes, []);
 });
 
-/** Text without NUL, which the schema refuses. */
+/** Text without NUL, which the schema rejects. */
 const text = fc.string().map((value) => value.replaceAll("\0", ""));
 const words = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/).filter((word) => word !== "all");
 const durations = fc.oneof(
@@ -78,7 +78,7 @@ const durations = fc.oneof(
   fc.nat(10_000_000).map((ms) => ms * 1_000_000),
 );
 
-/** Any valid configuration as it comes over the wire. */
+/** Any valid configuration in its wire form. */
 const wires = fc.record({
   name: words,
   entrypoint: text.filter((value) => value !== ""),
@@ -115,7 +115,7 @@ Deno.test("parseConfig() reads back what wireKeys() wrote", () => {
   }));
 });
 
-Deno.test("inputKeys() leaves out what is undefined, and refuses a key in both spellings", () => {
+Deno.test("inputKeys() leaves out undefined values and rejects a key given in both spellings", () => {
   assertEquals(inputKeys({ name: "a", cwd: undefined, log: { maxFiles: undefined } }), {
     name: "a",
     log: {},
@@ -125,7 +125,7 @@ Deno.test("inputKeys() leaves out what is undefined, and refuses a key in both s
     ProcsupError,
     '"max_files" and "maxFiles" mean the same, give one',
   );
-  // In a map of the user's own they are two.
+  // In a user-defined map the two spellings are separate keys.
   const env = { max_files: "1", maxFiles: "2" };
   assertEquals(inputKeys({ env }), { env });
 });

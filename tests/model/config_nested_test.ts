@@ -1,4 +1,4 @@
-/** The objects nested in a configuration: their short forms, and what is said about each mistake. */
+/** Nested objects in a configuration: their short forms, and the message for each mistake. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { wireKeys } from "../../src/model/key_spelling.ts";
@@ -13,36 +13,36 @@ function parsed(changes: object): ProcessConfig {
   return parseConfig({ ...LEAST, ...changes });
 }
 
-/** The message that `LEAST` with these changes is refused with. */
+/** The error message for `LEAST` with these changes. */
 function refusal(changes: object): string {
   const error = assertThrows(() => parsed(changes), ProcsupError);
   assertEquals(error.code, "invalid_config");
   return error.message;
 }
 
-Deno.test("parseConfig() takes a hook without a command, which is skipped", () => {
+Deno.test("parseConfig() accepts a hook without a command and skips it", () => {
   for (const pre_start of [{}, { command: "" }, { timeout: "5s" }, ""]) {
     assertEquals(parsed({ hooks: { pre_start } }).hooks.preStart?.command, "");
   }
 });
 
-Deno.test("parseConfig() takes an empty runtime for auto", () => {
+Deno.test("parseConfig() reads an empty runtime as auto", () => {
   assertEquals([parsed({ runtime: "" }).runtime, parsed({}).runtime], ["auto", "auto"]);
 });
 
-Deno.test("parseConfig() takes address for tcp_endpoint", () => {
+Deno.test("parseConfig() accepts address as an alias of tcp_endpoint", () => {
   const health = (check: object) => parsed({ health_check: { type: "tcp", ...check } }).healthCheck;
   assertEquals(health({ address: "::1:80" }), health({ tcp_endpoint: "::1:80" }));
   assertEquals(health({ address: "::1:80" })?.tcpEndpoint, "::1:80");
 });
 
-Deno.test("parseConfig() takes a command alone for a hook", () => {
+Deno.test("parseConfig() accepts a bare command as a hook", () => {
   assertEquals(parsed({ hooks: { pre_start: "make" } }).hooks, {
     preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false, runAsRoot: false },
   });
 });
 
-Deno.test("parseConfig() takes true, false or paths for a watch", () => {
+Deno.test("parseConfig() accepts true, false or paths for watch", () => {
   const rest = { ignore: [], debounceMs: 100 };
   assertEquals(parsed({ watch: true }).watch, { enabled: true, paths: [], ...rest });
   assertEquals(parsed({ watch: false }).watch, { enabled: false, paths: [], ...rest });
@@ -50,7 +50,7 @@ Deno.test("parseConfig() takes true, false or paths for a watch", () => {
   assertEquals(parsed({ watch: { debounce: "1s" } }).watch?.debounceMs, 1000);
 });
 
-Deno.test("parseConfig() takes an expression alone for a schedule", () => {
+Deno.test("parseConfig() accepts a bare expression as a schedule", () => {
   assertEquals(parsed({ cron_restart: "@daily" }).cronRestart, { schedule: "@daily" });
   assertEquals(parsed({ cron: "* * * * *" }).cron, {
     schedule: "* * * * *",
@@ -67,7 +67,7 @@ Deno.test("parseConfig() takes an expression alone for a schedule", () => {
   });
 });
 
-Deno.test("parseConfig() does not restart a job between its runs unless told", () => {
+Deno.test("parseConfig() does not restart a job between its runs by default", () => {
   assertEquals(parsed({ cron: "@daily" }).restartPolicy, "never");
   assertEquals(
     parsed({ cron: "@daily", restart_policy: "on-failure" }).restartPolicy,
@@ -75,7 +75,7 @@ Deno.test("parseConfig() does not restart a job between its runs unless told", (
   );
 });
 
-Deno.test("parseConfig() takes a list or a map of dependencies", () => {
+Deno.test("parseConfig() accepts a list or a map of dependencies", () => {
   assertEquals(parsed({ depends_on: ["db", "mq"] }).dependsOn, { db: "ready", mq: "ready" });
   assertEquals(parsed({ depends_on: { db: "completed_ok" } }).dependsOn, { db: "completed_ok" });
   assertEquals(parsed({ depends_on: [] }).dependsOn, {});

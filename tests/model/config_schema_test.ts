@@ -1,4 +1,4 @@
-/** The configuration of a process: defaults, and what is said about each kind of mistake. */
+/** The configuration of a process: defaults, and the message for each kind of mistake. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ const CONFIG_KEYS = keyNames(PROCESS_KEYS);
 
 const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
 
-/** The message that `LEAST` with these changes is refused with. */
+/** The error message for `LEAST` with these changes. */
 function refusal(changes: object): string {
   const error = assertThrows(() => parseConfig({ ...LEAST, ...changes }), ProcsupError);
   assertEquals(error.code, "invalid_config");
@@ -65,7 +65,7 @@ Deno.test("parseConfig() fills in every default", () => {
   });
 });
 
-Deno.test("parseConfig() takes every key", () => {
+Deno.test("parseConfig() accepts every key", () => {
   const wire = {
     name: "api",
     entrypoint: "api.rb",
@@ -197,13 +197,13 @@ Deno.test("parseConfig() takes every key", () => {
   });
 });
 
-Deno.test("parseConfig() takes script and binary as other names of entrypoint", () => {
+Deno.test("parseConfig() accepts script and binary as aliases of entrypoint", () => {
   for (const key of ["entrypoint", "script", "binary"]) {
     assertEquals(parseConfig({ name: "api", cwd: "/", [key]: "x" }).entrypoint, "x");
   }
 });
 
-Deno.test("parseConfig() refuses two names of entrypoint at once", () => {
+Deno.test("parseConfig() rejects two aliases of entrypoint at once", () => {
   assertEquals(
     refusal({ script: "x" }),
     'Invalid configuration: "entrypoint" and "script" mean the same, give one',
@@ -214,24 +214,24 @@ Deno.test("parseConfig() refuses two names of entrypoint at once", () => {
   );
 });
 
-Deno.test("parseConfig() takes a key without a value as not given", () => {
+Deno.test("parseConfig() treats a key without a value as not given", () => {
   assertEquals(parseConfig({ ...LEAST, script: undefined, tags: undefined }), parseConfig(LEAST));
 });
 
-Deno.test("parseConfig() refuses what is no object", () => {
+Deno.test("parseConfig() rejects anything but an object", () => {
   for (const input of [null, undefined, "api.ts", 5, true, []]) {
     const message = "Invalid configuration: expected an object";
     assertThrows(() => parseConfig(input), ProcsupError, message);
   }
 });
 
-Deno.test("parseConfig() names what is missing", () => {
+Deno.test("parseConfig() names the missing key", () => {
   for (const key of ["name", "entrypoint", "cwd"]) {
     assertEquals(refusal({ [key]: undefined }), `Missing "${key}": every process needs it`);
   }
 });
 
-Deno.test("parseConfig() suggests the key that an unknown one was meant to be", () => {
+Deno.test("parseConfig() suggests the nearest known key for an unknown one", () => {
   const meant = {
     max_restart: "max_restarts",
     scrpt: "script",
@@ -244,7 +244,7 @@ Deno.test("parseConfig() suggests the key that an unknown one was meant to be", 
   }
 });
 
-Deno.test("parseConfig() takes every key of the table for known", () => {
+Deno.test("parseConfig() knows every key of the table", () => {
   for (const key of CONFIG_KEYS) {
     assert(!refusal({ [key]: Symbol.iterator }).startsWith("Unknown key"), key);
   }
@@ -306,24 +306,24 @@ Deno.test("parseConfig() names the field when a duration is wrong", () => {
   }
 });
 
-Deno.test("parseConfig() refuses a duration beyond all numbers", () => {
+Deno.test("parseConfig() rejects a duration that is too large", () => {
   const message = refusal({ restart_window: `${"9".repeat(400)}h` });
   assert(message.startsWith('Invalid "restart_window"'), message);
 });
 
-Deno.test("parseConfig() says what it expected when a duration or signal has the wrong type", () => {
+Deno.test("parseConfig() states what it expected when a duration or signal has the wrong type", () => {
   for (const changes of [{ restart_window: true }, { stop_signal: {} }, { restart_delay: null }]) {
     assert(refusal(changes).includes("expected"), refusal(changes));
   }
 });
 
-Deno.test("parseConfig() says that a working directory must be absolute", () => {
+Deno.test("parseConfig() rejects a relative working directory and states why", () => {
   const message = refusal({ cwd: "srv" });
   assert(message.startsWith('Invalid "cwd" "srv": '), message);
   assert(message.includes('must start with "/"'), message);
 });
 
-Deno.test("parseConfig() shortens a long value", () => {
+Deno.test("parseConfig() shortens a long value in the message", () => {
   assert(refusal({ name: "a".repeat(10_000) }).length < 200);
 });
 
@@ -334,7 +334,7 @@ Deno.test("parseConfig() names the alias when its value is wrong", () => {
   }
 });
 
-Deno.test("parseConfig() never quotes a value of the environment", () => {
+Deno.test("parseConfig() never quotes the value of an environment variable", () => {
   const mistakes: object[] = [
     { env: { KEY: 5318008 } },
     { env: { KEY: "s3cret\0" } },
@@ -351,7 +351,7 @@ Deno.test("parseConfig() never quotes a value of the environment", () => {
   }
 });
 
-Deno.test("parseConfig() names the variable when the environment is wrong", () => {
+Deno.test("parseConfig() names the invalid environment variable", () => {
   assertEquals(refusal({ env: { KEY: 5 } }), 'Invalid "env.KEY": expected string, received number');
   assertEquals(refusal({ env: { KEY: "\0" } }), 'Invalid "env.KEY": contains a NUL');
   for (const [key, shown] of [["", ""], ["A=B", "A=***"], ["A B", "A B"], ["A\0", "A\0"]]) {
@@ -359,12 +359,12 @@ Deno.test("parseConfig() names the variable when the environment is wrong", () =
   }
 });
 
-Deno.test("parseConfig() takes names of variables that no shell takes", () => {
+Deno.test("parseConfig() accepts variable names that a shell would reject", () => {
   const env = { "discovery.type": "1", "A-B": "2", "1A": "3", "Ä": "4" };
   assertEquals(parseConfig({ ...LEAST, env }).env, env);
 });
 
-Deno.test("parseConfig() takes __proto__ and its kind for unknown keys", () => {
+Deno.test("parseConfig() treats __proto__ and the like as unknown keys", () => {
   for (const key of ["__proto__", "constructor", "toString"]) {
     const input = JSON.parse(
       `{"name": "api", "entrypoint": "x", "cwd": "/", "${key}": {"cwd": "/"}}`,
@@ -373,12 +373,12 @@ Deno.test("parseConfig() takes __proto__ and its kind for unknown keys", () => {
   }
 });
 
-Deno.test("parseConfig() takes no value from a prototype", () => {
+Deno.test("parseConfig() reads no value from a prototype", () => {
   const input = JSON.parse('{"name": "api", "entrypoint": "x", "__proto__": {"cwd": "/evil"}}');
   assertThrows(() => parseConfig(input), ProcsupError);
 });
 
-Deno.test("parseConfig() keeps or refuses a variable or label named __proto__, but loses none", () => {
+Deno.test("parseConfig() keeps or rejects a variable or label named __proto__, but never loses one", () => {
   for (const map of ["env", "labels"] as const) {
     const input = JSON.parse(`{"${map}": {"__proto__": "x", "constructor": "y"}}`);
     let keys: string[];
@@ -392,7 +392,7 @@ Deno.test("parseConfig() keeps or refuses a variable or label named __proto__, b
   }
 });
 
-Deno.test("parseConfig() returns a configuration or throws a ProcsupError whatever it is given", () => {
+Deno.test("parseConfig() returns a configuration or throws a ProcsupError for any input", () => {
   const inputs = fc.oneof(
     fc.anything(),
     fc.dictionary(fc.constantFrom(...CONFIG_KEYS), fc.anything())
@@ -407,7 +407,7 @@ Deno.test("parseConfig() returns a configuration or throws a ProcsupError whatev
   }));
 });
 
-Deno.test("parseConfig() takes a command line, and one instance for each processor", () => {
+Deno.test("parseConfig() accepts command instead of entrypoint, and max as one instance per processor", () => {
   const { entrypoint: _, ...rest } = { ...LEAST };
   const config = parseConfig({ ...rest, command: 'sleep "1 0"', instances: "max" });
   assertEquals([config.entrypoint, config.args], ["sleep", ["1 0"]]);

@@ -1,10 +1,10 @@
-/** When schedules are due, and what is said about those that cannot be. */
+/** When schedules are due, and the messages for invalid ones. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { parseSchedule } from "../../src/model/cron.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
-/** The moments after `from`, as ISO text without the milliseconds. */
+/** The times after `from`, as ISO text without milliseconds. */
 function moments(schedule: string, timezone: string, from: string, count = 3): string[] {
   const parsed = parseSchedule("cron", { schedule, timezone });
   const found: string[] = [];
@@ -26,7 +26,7 @@ const MOMENTS: readonly [string, string, string, readonly string[]][] = [
     "2026-01-02T05:00:00",
   ]],
   ["0 0 29 2 *", "UTC", "2026-01-01T00:00:00Z", ["2028-02-29T00:00:00", "2032-02-29T00:00:00"]],
-  // The hour that spring skips is taken at its end, the one that autumn has twice is taken once.
+  // A time that spring skips runs at the end of the gap; one that autumn repeats runs once.
   ["30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", [
     "2026-03-29T01:00:00",
     "2026-03-30T00:30:00",
@@ -38,7 +38,7 @@ const MOMENTS: readonly [string, string, string, readonly string[]][] = [
 ];
 
 for (const [schedule, timezone, from, expected] of MOMENTS) {
-  Deno.test(`parseSchedule() knows the moments of "${schedule}" in ${timezone} after ${from}`, () => {
+  Deno.test(`parseSchedule() gives the times of "${schedule}" in ${timezone} after ${from}`, () => {
     assertEquals(moments(schedule, timezone, from, expected.length), [...expected]);
   });
 }
@@ -60,7 +60,7 @@ const MISTAKES: readonly [string, string | undefined, string][] = [
 ];
 
 for (const [schedule, timezone, message] of MISTAKES) {
-  Deno.test(`parseSchedule() refuses "${schedule}" in ${timezone ?? "local time"}`, () => {
+  Deno.test(`parseSchedule() rejects "${schedule}" in ${timezone ?? "local time"}`, () => {
     const config = { schedule, ...(timezone === undefined ? {} : { timezone }) };
     const error = assertThrows(() => parseSchedule("cron", config), ProcsupError);
     assertEquals(error.code, "invalid_config");

@@ -1,4 +1,4 @@
-/** Durations, as people and Go write them. */
+/** Durations, in the forms that people and Go use. */
 
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -24,12 +24,12 @@ Deno.test("parseDuration() reads Go's duration strings", () => {
   for (const [text, ms] of Object.entries(known)) assertEquals(parseDuration(text), ms, text);
 });
 
-Deno.test("parseDuration() takes an integer as nanoseconds", () => {
+Deno.test("parseDuration() reads an integer as nanoseconds", () => {
   assertEquals(parseDuration(5_000_000_000), 5000);
   assertEquals(parseDuration(0), 0);
 });
 
-Deno.test("parseDuration() refuses a number below a millisecond when milliseconds were meant", () => {
+Deno.test("parseDuration() rejects a number below one millisecond, which was probably meant as milliseconds", () => {
   const error = assertThrows(() => parseDuration(5000), ProcsupError) as ProcsupError;
   assertEquals(error.code, "bad_request");
   assertMatch(
@@ -39,7 +39,7 @@ Deno.test("parseDuration() refuses a number below a millisecond when millisecond
   assertEquals(parseDuration(1_000_000), 1);
 });
 
-Deno.test("parseDuration() refuses what is no duration and says what is one", () => {
+Deno.test("parseDuration() rejects an invalid duration and shows a valid one", () => {
   const wrong = ["", " ", "5", "s", "-5s", "+5s", "5 s", "5s ", " 5s", "5d", "1m30", "1e3s", "5S"];
   for (const value of [...wrong, -1, 1.5, NaN, Infinity]) {
     const error = assertThrows(() => parseDuration(value), ProcsupError, "Invalid duration");
@@ -48,7 +48,7 @@ Deno.test("parseDuration() refuses what is no duration and says what is one", ()
   }
 });
 
-Deno.test("parseDuration() refuses a duration beyond all numbers", () => {
+Deno.test("parseDuration() rejects a duration that is too large", () => {
   assertThrows(() => parseDuration(`${"9".repeat(400)}h`), ProcsupError, "Invalid duration");
 });
 

@@ -1,4 +1,4 @@
-/** Which line says what went wrong. The output is that of real programs, shortened. */
+/** Finding the line that states the error. The output is that of real programs, shortened. */
 
 import { assertEquals } from "@std/assert";
 import { errorLine, likelyErrorLine } from "../../src/model/error_line.ts";
@@ -87,13 +87,13 @@ Deno.test("errorLine() finds the line that states the error", () => {
   }
 });
 
-Deno.test("errorLine() names no line where none states an error", () => {
+Deno.test("errorLine() returns nothing when no line states an error", () => {
   assertEquals(errorLine([]), undefined);
   assertEquals(errorLine(["listening on 80", "120 passed, 0 failed", "GET /error 200"]), undefined);
   assertEquals(errorLine(["WARN slow", '{"level":30,"msg":"ERROR"}']), undefined);
 });
 
-Deno.test("errorLine() looks at the last 40 lines that belong to no stack trace", () => {
+Deno.test("errorLine() searches the last 40 lines outside stack traces", () => {
   const later = Array.from({ length: 39 }, (_, at) => `line ${at}`);
   const trace = ["ERROR: x", ...Array<string>(200).fill("    at y")];
   assertEquals(errorLine([...trace, ...later]), "ERROR: x");

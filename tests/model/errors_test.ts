@@ -1,16 +1,16 @@
-/** The one table of failures. */
+/** The table of error codes. */
 
 import { assert, assertEquals } from "@std/assert";
 import { ERROR_TABLE, isErrorCode, messageOf, ProcsupError } from "../../src/model/errors.ts";
 
-Deno.test("ERROR_TABLE gives every code an HTTP status of a failure and an exit code", () => {
+Deno.test("ERROR_TABLE gives every code an HTTP error status and an exit code", () => {
   for (const [code, { http, exit }] of Object.entries(ERROR_TABLE)) {
     assert(http >= 400 && http < 600, code);
     assert(exit > 0 && exit < 256, code);
   }
 });
 
-Deno.test("isErrorCode() knows our own codes only", () => {
+Deno.test("isErrorCode() accepts only our own codes", () => {
   assertEquals(isErrorCode("process_not_found"), true);
   for (const value of ["toString", "__proto__", "", 404, null, undefined]) {
     assertEquals(isErrorCode(value), false);
@@ -26,7 +26,7 @@ Deno.test("ProcsupError carries its code, hint and cause", () => {
   assertEquals("cause" in new ProcsupError("timeout", "Too late"), false);
 });
 
-Deno.test("messageOf() has words for anything that was thrown", () => {
+Deno.test("messageOf() returns a message for any thrown value", () => {
   assertEquals(messageOf(new Error("broken")), "broken");
   assertEquals([messageOf("text"), messageOf(5), messageOf(null)], ["text", "5", "null"]);
 });

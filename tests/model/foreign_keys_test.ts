@@ -1,4 +1,4 @@
-/** Keys of other tools in our files. */
+/** Keys of other tools in a procsup configuration. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
@@ -9,7 +9,7 @@ import { foreignKey } from "../../src/model/foreign_keys.ts";
 
 const CONFIG_KEYS = keyNames(PROCESS_KEYS);
 
-Deno.test("foreignKey() leads from keys of other tools to keys that there are", () => {
+Deno.test("foreignKey() maps keys of other tools to existing keys", () => {
   const foreign = ["cmd", "user", "environment", "restart", "replicas", "mem_limit", "ports"];
   for (const key of [...foreign, "ExecReload", "workingDir"]) {
     const ours = foreignKey(key)!;
@@ -21,7 +21,7 @@ Deno.test("foreignKey() leads from keys of other tools to keys that there are", 
   ]);
 });
 
-Deno.test("parseConfig() says what a key of another tool is called here", () => {
+Deno.test("parseConfig() suggests the procsup name for a key of another tool", () => {
   const refused = (extra: object) =>
     assertThrows(() => parseConfig({ name: "a", entrypoint: "x", ...extra }), ProcsupError).message;
   assertEquals(refused({ user: "www" }), 'Unknown key "user": did you mean "uid"?');

@@ -1,4 +1,4 @@
-/** Whether a process is healthy, by the answers of its checks. */
+/** The health of a process, judged by its check results. */
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { type Health, type HealthRecord, judge, UNKNOWN_HEALTH } from "../../src
 
 const CONFIG = { retries: 3, successThreshold: 2, gracePeriodMs: 1000 };
 
-/** What the answers make of a process that has been up long enough, one after the other. */
+/** The health after each result, for a process that has been up long enough. */
 function health(answers: string, upForMs = 5000, config = CONFIG): Health[] {
   let record: HealthRecord = UNKNOWN_HEALTH;
   return [...answers].map((answer) => {
@@ -15,26 +15,26 @@ function health(answers: string, upForMs = 5000, config = CONFIG): Health[] {
   });
 }
 
-Deno.test("judge() needs successThreshold successes in a row to call it healthy", () => {
+Deno.test("judge() calls a process healthy after successThreshold successes in a row", () => {
   assertEquals(health("+"), ["unknown"]);
   assertEquals(health("++").at(-1), "healthy");
   assertEquals(health("+-+").at(-1), "unknown");
 });
 
-Deno.test("judge() needs retries failures in a row to call it unhealthy", () => {
+Deno.test("judge() calls a process unhealthy after retries failures in a row", () => {
   assertEquals(health("--").at(-1), "unknown");
   assertEquals(health("---").at(-1), "unhealthy");
   assertEquals(health("--+--").at(-1), "unknown");
   assertEquals(health("++--+--").at(-1), "healthy");
 });
 
-Deno.test("judge() keeps what it said until the other side has its number in a row", () => {
+Deno.test("judge() keeps its verdict until the opposite threshold is reached", () => {
   assertEquals(health("++---+").at(-1), "unhealthy");
   assertEquals(health("++---++").at(-1), "healthy");
   assertEquals(health("++-+-+-+-+").at(-1), "healthy", "a target that flaps");
 });
 
-Deno.test("judge() counts no failure within the grace period, but every success", () => {
+Deno.test("judge() ignores failures within the grace period, but counts every success", () => {
   assertEquals(health("-----", 999).at(-1), "unknown");
   assertEquals(health("-----", 1000).at(-1), "unhealthy");
   assertEquals(health("++", 10).at(-1), "healthy");

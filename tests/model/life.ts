@@ -1,4 +1,4 @@
-/** Short words for the tests of a process's life: policies, exits, and snapshots in any state. */
+/** Helpers for state machine tests: policies, exits, and snapshots in any state. */
 
 import type { Exit, ProcessState } from "../../src/model/process_info.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import type { Policy } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 
-/** The defaults of the configuration, with what a test changes. */
+/** The default configuration with the changes of a test. */
 export function policy(changes: Partial<Policy> = {}): Policy {
   return {
     restartPolicy: "on-failure",
@@ -29,7 +29,7 @@ export function policy(changes: Partial<Policy> = {}): Policy {
   };
 }
 
-/** A point in time, in milliseconds since the epoch, that all tests share. */
+/** A fixed time, in milliseconds since the epoch, that all tests share. */
 export const NOON = Date.UTC(2026, 0, 1, 12);
 
 /** The launch of the given attempt. */
@@ -37,7 +37,7 @@ export function runOf(attempt: number): Run {
   return { runId: `run-${attempt}`, wrapperPid: 1000 + attempt, wrapperStart: "1", bootId: "boot" };
 }
 
-/** The end of an app, with a code or by a signal. */
+/** The exit of an app, with a code or by a signal. */
 export function exitOf(how: number | string | null): Exit {
   return typeof how === "string"
     ? { code: 143, signal: how, at: new Date(NOON) }
@@ -66,7 +66,7 @@ export function launched(attempt: number): Input {
   return { type: "launched", attempt, at: NOON, run: runOf(attempt) };
 }
 
-/** The app of an attempt ended by itself. */
+/** The app of an attempt exited by itself. */
 export function exited(
   attempt: number,
   how: number | string | null,
@@ -75,7 +75,7 @@ export function exited(
   return { type: "exited", attempt, exit: exitOf(how), ranForMs: 10, random: 0, ...changes };
 }
 
-/** All of an attempt has ended because it was asked to. */
+/** Every process of an attempt has exited after a stop. */
 export function terminated(attempt: number, changes: Partial<Of<"terminated">> = {}): Input {
   const how = { exit: exitOf("SIGTERM"), left: [], ranForMs: 10, random: 0 };
   return { type: "terminated", attempt, at: NOON, ...how, ...changes };
@@ -86,27 +86,27 @@ export function recovered(found: Of<"recovered">["found"], at = NOON): Input {
   return { type: "recovered", at, found };
 }
 
-/** What an attempt answers its readiness check with. */
+/** The result of an attempt's readiness check. */
 export function becameReady(attempt: number): Input {
   return { type: "became_ready", attempt };
 }
 
-/** An attempt was not ready in time. */
+/** An attempt missed its readiness timeout. */
 export function readyTimedOut(attempt: number): Input {
   return { type: "ready_timed_out", attempt, reason: "not ready within 30s" };
 }
 
-/** An attempt is to be replaced. */
+/** An attempt must be replaced. */
 export function recycle(attempt: number, reason = "unhealthy: no answer"): Input {
   return { type: "recycle_requested", attempt, reason };
 }
 
-/** The dependencies of a process are there, after that many attempts. */
+/** The dependencies are ready, for a process with that many attempts. */
 export function dependenciesMet(attempt: number): Input {
   return { type: "dependencies_met", attempt };
 }
 
-/** A dependency cannot come to its point any more. */
+/** A dependency can no longer become ready. */
 export function dependencyFailed(attempt: number): Input {
   return { type: "dependency_failed", attempt, reason: 'depends on "db", which is errored' };
 }
@@ -116,7 +116,7 @@ export function delayOver(attempt: number): Input {
   return { type: "delay_over", attempt };
 }
 
-/** Where events lead to from `from`, and every effect asked for on the way. */
+/** The snapshot after `events`, starting from `from`, and all effects on the way. */
 export function play(
   from: Snapshot,
   events: readonly Input[],
@@ -148,5 +148,5 @@ export function inState(state: ProcessState): Snapshot {
   return play(NEW, events, policy(changes)).now;
 }
 
-/** Every state there is. */
+/** All states. */
 export const STATES = Object.keys(WAYS) as ProcessState[];

@@ -1,4 +1,4 @@
-/** Every parser of ours over texts made to keep it busy: its time may grow with the text alone. */
+/** Every hand-written parser on adversarial text: its time may only grow linearly. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { threadCpuUsage } from "node:process";
@@ -105,7 +105,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   "dashboard env": (text) => readEnv(text, "env"),
 };
 
-/** What the texts are made of, again and again. */
+/** The pieces that the texts repeat. */
 const UNITS = [
   ...[
     "a",
@@ -151,7 +151,7 @@ const AROUND = [["", ""], ["a", "x"], ["1", "!"], ['"', ""], ["a ", '"']] as con
 const SMALL = 2000;
 const TIMES = 16;
 
-/** CPU time of this thread in ms: others run other tests. What a parser says of a text does not matter here. */
+/** CPU time of this thread in ms, so that parallel tests do not count. The result is ignored. */
 function timeOf(parse: (text: string) => unknown, text: string): number {
   const before = threadCpuUsage();
   try {
@@ -163,7 +163,7 @@ function timeOf(parse: (text: string) => unknown, text: string): number {
   return (user + system) / 1000;
 }
 
-/** Linear is 16 times as long for 16 times the text, quadratic 256. */
+/** For 16 times the text, linear takes 16 times as long and quadratic 256 times. */
 function isLinear(parse: (text: string) => unknown, textOf: (size: number) => string): boolean {
   const [small, large] = [textOf(SMALL), textOf(SMALL * TIMES)];
   return Array.from({ length: 4 }).some(() =>
@@ -172,7 +172,7 @@ function isLinear(parse: (text: string) => unknown, textOf: (size: number) => st
 }
 
 for (const [name, parse] of Object.entries(PARSERS)) {
-  Deno.test(`parsing takes time that grows with the text alone: ${name}`, () => {
+  Deno.test(`parsing takes linear time: ${name}`, () => {
     for (const unit of UNITS) {
       for (const [before, after] of AROUND) {
         const textOf = (size: number) => before + unit.repeat(size / unit.length) + after;
@@ -182,7 +182,7 @@ for (const [name, parse] of Object.entries(PARSERS)) {
   });
 }
 
-Deno.test("readYaml() and placeAt() take time that grows with the text alone", async () => {
+Deno.test("readYaml() and placeAt() take linear time", async () => {
   const keys = (count: number) => Array.from({ length: count }, (_, i) => `k${i}: 1\n`).join("");
   const timeFor = async (count: number) => {
     const text = keys(count);
@@ -192,14 +192,14 @@ Deno.test("readYaml() and placeAt() take time that grows with the text alone", a
     const { user, system } = threadCpuUsage(before);
     return user + system;
   };
-  // Other work on the machine makes a run slower, and never faster.
+  // Other load on the machine only makes a run slower, so take the fastest.
   const leastFor = async (count: number) =>
     Math.min(await timeFor(count), await timeFor(count), await timeFor(count));
   const [some, many] = [await leastFor(4000), await leastFor(32_000)];
   assert(many < 24 * some, `${some} and ${many} µs`);
 });
 
-Deno.test("parseDotenv() refuses a file that is too large, naming it", () => {
+Deno.test("parseDotenv() rejects a file that is too large and names it", () => {
   const text = `A=${"x".repeat(1024 * 1024)}`;
   const error = assertThrows(() => parseDotenv(text, "/srv/.env"), ProcsupError);
   assertEquals([error.code, error.message], [

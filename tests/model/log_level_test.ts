@@ -1,4 +1,4 @@
-/** What lines say about themselves. */
+/** Levels and fields that log lines state. */
 
 import { assertEquals } from "@std/assert";
 import type { LogLevel } from "../../src/model/log_line.ts";
@@ -110,13 +110,13 @@ Deno.test("LevelReader gives a stack trace the level of its first line", () => {
   ]);
 });
 
-Deno.test("reaches() counts a line that states no level as info", () => {
+Deno.test("reaches() treats a line without a level as info", () => {
   assertEquals(reaches(undefined, "info"), true);
   assertEquals(reaches(undefined, "warn"), false);
   assertEquals(reaches("error", "warn"), true);
 });
 
-Deno.test("structuredLine() takes JSON and logfmt apart, and nothing else", () => {
+Deno.test("structuredLine() parses JSON and logfmt, and nothing else", () => {
   assertEquals(structuredLine('{"level":30,"time":1,"msg":"up","port":80,"a":{"b":1}}'), {
     level: "info",
     message: "up",
@@ -135,7 +135,7 @@ Deno.test("structuredLine() takes JSON and logfmt apart, and nothing else", () =
   assertEquals(structuredLine("plain msg"), undefined);
 });
 
-Deno.test("lastState() shows what a progress bar shows last", () => {
+Deno.test("lastState() returns the final state of a progress bar", () => {
   assertEquals(lastState("10 %\r50 %\r100 %"), "100 %");
   assertEquals(lastState("10 %\r100 %\r"), "100 %");
   assertEquals(lastState("plain"), "plain");

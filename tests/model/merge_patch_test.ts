@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { mergePatch } from "../../src/model/merge_patch.ts";
 
-Deno.test("mergePatch() does what the examples of RFC 7396 show when both are maps", () => {
+Deno.test("mergePatch() follows the examples of RFC 7396 for maps", () => {
   const examples: [Record<string, unknown>, Record<string, unknown>, Record<string, unknown>][] = [
     [{ a: "b" }, { a: "c" }, { a: "c" }],
     [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
@@ -18,7 +18,7 @@ Deno.test("mergePatch() does what the examples of RFC 7396 show when both are ma
   for (const [value, patch, merged] of examples) assertEquals(mergePatch(value, patch), merged);
 });
 
-Deno.test("mergePatch() changes neither of the two, nor anything else", () => {
+Deno.test("mergePatch() does not modify its arguments", () => {
   const value = { env: { A: "1" } };
   const text = '{"env":{"B":"2","__proto__":{"C":"3"}}}';
   const patch = JSON.parse(text);

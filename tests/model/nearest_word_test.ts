@@ -6,7 +6,7 @@ import { nearestWord } from "../../src/model/nearest_word.ts";
 
 const VERBS = ["start", "stop", "status", "restart", "list", "up"];
 
-Deno.test("nearestWord() finds the word with one or two letters wrong, missing or too many", () => {
+Deno.test("nearestWord() finds a word with one or two letters wrong, missing or extra", () => {
   assertEquals(nearestWord("strt", VERBS), "start");
   assertEquals(nearestWord("startt", VERBS), "start");
   assertEquals(nearestWord("statxs", VERBS), "status");
@@ -18,11 +18,11 @@ Deno.test("nearestWord() counts a swap of two letters as one mistake", () => {
   assertEquals(nearestWord("sotp", VERBS), "stop");
 });
 
-Deno.test("nearestWord() does not mind the case", () => {
+Deno.test("nearestWord() ignores case", () => {
   assertEquals(nearestWord("START", VERBS), "start");
 });
 
-Deno.test("nearestWord() prefers the nearest word, then the first", () => {
+Deno.test("nearestWord() prefers the nearest word, then the first one", () => {
   assertEquals(nearestWord("stap", ["star", "stop", "step"]), "star");
   assertEquals(nearestWord("stops", ["steps", "stop"]), "steps");
   assertEquals(nearestWord("stopss", ["step", "stops"]), "stops");
@@ -34,19 +34,19 @@ Deno.test("nearestWord() finds nothing when no word is near", () => {
   assertEquals(nearestWord("start", []), undefined);
 });
 
-Deno.test("nearestWord() allows a short word one mistake only", () => {
+Deno.test("nearestWord() allows only one mistake in a short word", () => {
   assertEquals(nearestWord("lst", VERBS), "list");
   assertEquals(nearestWord("ab", VERBS), undefined);
 });
 
-Deno.test("nearestWord() finds a known word itself", () => {
+Deno.test("nearestWord() finds an exact match", () => {
   fc.assert(fc.property(fc.string(), fc.array(fc.string()), (word, others) => {
     const found = nearestWord(word, [...others, word]);
     assertEquals(found?.toLowerCase(), word.toLowerCase());
   }));
 });
 
-Deno.test("nearestWord() completes a beginning that fits one word alone, or what all of them begin with", () => {
+Deno.test("nearestWord() completes a unique prefix, or the common prefix of all matches", () => {
   assertEquals(nearestWord("ser", ["server", "worker"]), "server");
   assertEquals(nearestWord("SER", ["server:0", "server", "server:1", "server"]), "server");
   assertEquals(nearestWord("res", ["restore-db", "restart-all"]), undefined);

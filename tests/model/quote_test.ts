@@ -1,9 +1,9 @@
-/** Values in errors. */
+/** Quoted values in error messages. */
 
 import { assertEquals } from "@std/assert";
 import { quote } from "../../src/model/quote.ts";
 
-Deno.test("quote() shows what a value is, also where JSON does not", () => {
+Deno.test("quote() shows a value, even one that JSON cannot represent", () => {
   const cycle: unknown[] = [];
   cycle.push(cycle);
   const rows: [unknown, string][] = [

@@ -1,4 +1,4 @@
-/** How often and how soon a process is started again. */
+/** How often and how soon a process is restarted. */
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -11,23 +11,23 @@ import {
 
 const DELAYS = { restartDelayMs: 100, backoffMaxMs: 60_000 };
 
-Deno.test("restartDelay() doubles with every failure in a row, up to the maximum", () => {
+Deno.test("restartDelay() doubles with each consecutive failure, up to the maximum", () => {
   const delays = [0, 1, 2, 3, 9, 10, 1000].map((consecutiveFailures) =>
     restartDelay(DELAYS, consecutiveFailures, 0)
   );
   assertEquals(delays, [100, 200, 400, 800, 51_200, 60_000, 60_000]);
 });
 
-Deno.test("restartDelay() takes up to a fifth off by chance", () => {
+Deno.test("restartDelay() subtracts up to a fifth at random", () => {
   assertEquals(restartDelay(DELAYS, 0, 0.5), 90);
   assertEquals(restartDelay(DELAYS, 20, 0.999999), 48_000);
 });
 
-Deno.test("restartDelay() keeps a delay that is longer than the maximum of the backoff", () => {
+Deno.test("restartDelay() keeps a delay that exceeds the backoff maximum", () => {
   assertEquals(restartDelay({ restartDelayMs: 5000, backoffMaxMs: 1000 }, 4, 0), 5000);
 });
 
-Deno.test("restartDelay() is never negative, not finite or beyond both limits", () => {
+Deno.test("restartDelay() is never negative, infinite or above both limits", () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.nat(), fc.nat(), fc.nat(), random, (delay, max, consecutiveFailures, chance) => {
@@ -44,22 +44,22 @@ Deno.test("restartDelay() is never negative, not finite or beyond both limits", 
 
 const BUDGET = { maxRestarts: 3, restartWindowMs: 1000 };
 
-Deno.test("recentRestarts() forgets those that left the window", () => {
+Deno.test("recentRestarts() drops restarts that left the window", () => {
   assertEquals(recentRestarts(BUDGET, [0, 500, 1000, 1500], 1500), [1000, 1500]);
   assertEquals(recentRestarts(BUDGET, [0, 500], 999), [0, 500]);
 });
 
-Deno.test("recentRestarts() keeps those of this very moment with any window", () => {
+Deno.test("recentRestarts() keeps restarts of this very moment with any window", () => {
   assertEquals(recentRestarts({ ...BUDGET, restartWindowMs: 0 }, [0, 7, 7], 7), [7, 7]);
 });
 
-Deno.test("budgetLeft() allows as many restarts as the policy says", () => {
+Deno.test("budgetLeft() allows as many restarts as the policy permits", () => {
   assertEquals(budgetLeft(BUDGET, [1, 2]), true);
   assertEquals(budgetLeft(BUDGET, [1, 2, 3]), false);
   assertEquals(budgetLeft({ ...BUDGET, maxRestarts: 0 }, []), false);
 });
 
-Deno.test("ranStably() wants ten times min_uptime", () => {
+Deno.test("ranStably() requires ten times min_uptime", () => {
   assertEquals(ranStably({ minUptimeMs: 1000 }, 9999), false);
   assertEquals(ranStably({ minUptimeMs: 1000 }, 10_000), true);
 });

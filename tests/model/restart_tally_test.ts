@@ -3,7 +3,7 @@ import { RestartTally } from "../../src/model/restart_budget.ts";
 
 const MINUTE = 60_000;
 
-Deno.test("RestartTally counts the last hour, by the minute", () => {
+Deno.test("RestartTally counts the last hour by the minute", () => {
   const tally = new RestartTally();
   assertEquals(tally.lastHour(0), 0);
   tally.add(1, 10 * MINUTE);
@@ -15,7 +15,7 @@ Deno.test("RestartTally counts the last hour, by the minute", () => {
   assertEquals(tally.lastHour(90 * MINUTE), 0);
 });
 
-Deno.test("RestartTally forgets all after an hour in which nobody asked and nothing happened", () => {
+Deno.test("RestartTally is empty after an idle hour without a query", () => {
   for (const hours of [1, 2, 1000]) {
     const tally = new RestartTally();
     for (let minute = 0; minute < 120; minute++) tally.add(1, minute * MINUTE);

@@ -1,28 +1,28 @@
-/** Signals by name and by number. */
+/** Signals by name and number. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { parseSignal, SIGNAL_NAMES } from "../../src/model/signal.ts";
 
-Deno.test("parseSignal() takes a name with and without SIG, in any case, and a number", () => {
+Deno.test("parseSignal() accepts a name with or without SIG, in any case, and a number", () => {
   for (const value of ["SIGTERM", "TERM", "sigterm", "term", " TERM ", "15", 15]) {
     assertEquals(parseSignal(value), "SIGTERM");
   }
   assertEquals(parseSignal("USR2"), "SIGUSR2");
 });
 
-Deno.test("parseSignal() knows the numbers of Linux", () => {
+Deno.test("parseSignal() knows the signal numbers of Linux", () => {
   const numbers = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGUSR1: 10, SIGUSR2: 12, SIGCONT: 18 };
   for (const [name, number] of Object.entries(numbers)) assertEquals(parseSignal(number), name);
   assertEquals([parseSignal(28), parseSignal(31)], ["SIGWINCH", "SIGSYS"]);
 });
 
-Deno.test("parseSignal() knows every name that it lists", () => {
+Deno.test("parseSignal() accepts every name that it lists", () => {
   for (const name of SIGNAL_NAMES) assertEquals(parseSignal(name), name);
   assertEquals(new Set(SIGNAL_NAMES).size, SIGNAL_NAMES.length);
 });
 
-Deno.test("parseSignal() refuses an unknown signal and suggests the nearest", () => {
+Deno.test("parseSignal() rejects an unknown signal and suggests the nearest", () => {
   const error = assertThrows(
     () => parseSignal("SIGTREM"),
     ProcsupError,
@@ -34,7 +34,7 @@ Deno.test("parseSignal() refuses an unknown signal and suggests the nearest", ()
   }
 });
 
-Deno.test("parseSignal() suggests no name when a number is unknown", () => {
+Deno.test("parseSignal() suggests no name for an unknown number", () => {
   const error = assertThrows(() => parseSignal(99), ProcsupError);
   assert(!error.message.includes("did you mean"), error.message);
 });

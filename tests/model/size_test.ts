@@ -1,4 +1,4 @@
-/** Sizes as people write them. */
+/** Sizes in the forms that people write. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -22,12 +22,12 @@ const SIZES: readonly [string | number, number][] = [
 ];
 
 for (const [text, bytes] of SIZES) {
-  Deno.test(`parseSize() gives the bytes of ${JSON.stringify(text)}`, () => {
+  Deno.test(`parseSize() reads ${JSON.stringify(text)} as bytes`, () => {
     assertEquals(parseSize(text), bytes);
   });
 }
 
-Deno.test("parseSize() refuses what is no size, naming it", () => {
+Deno.test("parseSize() rejects an invalid size and quotes it", () => {
   for (
     const value of [
       "",
@@ -50,7 +50,7 @@ Deno.test("parseSize() refuses what is no size, naming it", () => {
   }
 });
 
-Deno.test("formatSize() takes the largest unit that divides", () => {
+Deno.test("formatSize() uses the largest unit that divides the size", () => {
   assertEquals([0, 1023, 1024, 1536, 512 * 1024 ** 2, 1024 ** 3].map(formatSize), [
     0,
     "1023B",
@@ -61,7 +61,7 @@ Deno.test("formatSize() takes the largest unit that divides", () => {
   ]);
 });
 
-Deno.test("formatSize() is read back by parseSize() as the same number of bytes", () => {
+Deno.test("formatSize() round-trips through parseSize()", () => {
   fc.assert(fc.property(fc.nat(2 ** 40), (bytes) => {
     assertEquals(parseSize(formatSize(bytes)), bytes);
   }));

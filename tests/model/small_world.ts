@@ -1,4 +1,4 @@
-/** A runner of effects without an operating system: what may happen next is up to the test. */
+/** Runs effects without an operating system: the test decides what happens next. */
 
 import { assert } from "@std/assert";
 import type { HookName } from "../../src/model/process_config.ts";
@@ -23,7 +23,7 @@ import {
   terminated,
 } from "./life.ts";
 
-/** What may happen; a step that has no occasion is passed over. */
+/** Possible steps; a step that does not apply is skipped. */
 export const STEPS = [
   "start",
   "stop",
@@ -48,30 +48,30 @@ export const STEPS = [
 export type WorldStep = (typeof STEPS)[number];
 
 /**
- * An attempt that is being launched, runs, is being ended, waits for its delay or for dependencies, or
- * runs and is not ready yet, where that is asked for.
+ * The state of an attempt: launching, running, being terminated, waiting for its delay or
+ * dependencies, or running without being ready yet.
  */
 type Matter = "launching" | "running" | "ending" | "delayed" | "depending" | "unready";
 
-/** Runs one process by its effects, and fails as soon as two of it would be alive. */
+/** Runs one process by its effects, and fails as soon as two runs would be alive. */
 export class SmallWorld {
   now: Snapshot = NEW;
-  /** The hooks that ran on the side. */
+  /** The hooks that ran. */
   readonly hooks: HookName[] = [];
   readonly #rules: Policy;
-  /** What is the matter, with the attempt that it is about. */
+  /** What is pending, with its attempt. */
   readonly #matters = new Map<Matter, number>();
 
   constructor(rules: Policy) {
     this.#rules = rules;
   }
 
-  /** Whether an app of the process lives. */
+  /** True if an app of the process is alive. */
   get alive(): boolean {
     return this.#is("running");
   }
 
-  /** Lets one thing happen. */
+  /** Performs one step. */
   take(step: WorldStep): void {
     switch (step) {
       case "start":
@@ -111,7 +111,7 @@ export class SmallWorld {
     }
   }
 
-  /** Lets happen all that is under way, and nothing of its own accord. */
+  /** Completes everything that is pending, without any event from outside. */
   settle(): void {
     for (let left = 100; left > 0; left--) {
       if (this.#is("ending")) this.#goAway();
@@ -128,20 +128,20 @@ export class SmallWorld {
     return this.#matters.has(matter);
   }
 
-  /** Is the matter no longer; the attempt that it was about. */
+  /** Clears what is pending and returns its attempt. */
   #over(matter: Matter): number | undefined {
     const attempt = this.#matters.get(matter);
     this.#matters.delete(matter);
     return attempt;
   }
 
-  /** What is the matter comes to something. */
+  /** Completes what is pending. */
   #pass(matter: Matter, event: (attempt: number) => Input): void {
     const attempt = this.#over(matter);
     if (attempt !== undefined) this.#post(event(attempt));
   }
 
-  /** Something befalls what runs. */
+  /** Delivers an event to the running app. */
   #tell(event: (attempt: number) => Input): void {
     const attempt = this.#matters.get("running");
     if (attempt !== undefined) this.#post(event(attempt));
@@ -209,7 +209,7 @@ export class SmallWorld {
     this.#post(terminated(attempt, { exit: ran ? exitOf("SIGTERM") : null }));
   }
 
-  /** A new daemon: all that the old one had under way is lost, apps live on. */
+  /** A new daemon: everything pending is lost, apps survive. */
   #recover(appEnds: boolean): void {
     const attempt = this.#matters.get("running");
     this.#matters.clear();
@@ -217,7 +217,7 @@ export class SmallWorld {
     if (appEnds) return this.#post(recovered({ kind: "ended", exit: exitOf(1), random: 0 }));
     this.#matters.set("running", attempt);
     this.#post(recovered({ kind: "alive", run: runOf(attempt), pid: 77 }));
-    // Whether it is ready is found out again, unless that is on record.
+    // Readiness is checked again unless it is on record.
     if (this.now.state === "starting") this.#matters.set("unready", attempt);
   }
 }

@@ -1,4 +1,4 @@
-/** In which order processes start. */
+/** The start order of processes. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -13,12 +13,12 @@ function waves(...nodes: Ordered[]): string[][] {
   return startWaves(nodes, (node) => node).map((wave) => wave.map(({ name }) => name));
 }
 
-Deno.test("startWaves() puts independent processes into one wave, in their order", () => {
+Deno.test("startWaves() puts independent processes into one wave, in the given order", () => {
   assertEquals(waves(node("b"), node("a"), node("c")), [["b", "a", "c"]]);
   assertEquals(waves(), []);
 });
 
-Deno.test("startWaves() puts a process behind all that it depends on", () => {
+Deno.test("startWaves() puts a process after all its dependencies", () => {
   const diamond = [
     node("web", ["api", "cdn"]),
     node("api", ["db"]),
@@ -28,7 +28,7 @@ Deno.test("startWaves() puts a process behind all that it depends on", () => {
   assertEquals(waves(...diamond), [["db"], ["api", "cdn"], ["web"]]);
 });
 
-Deno.test("startWaves() starts lower priorities first, and dependencies before priorities", () => {
+Deno.test("startWaves() starts lower priorities first, and dependencies before that", () => {
   assertEquals(waves(node("late", [], 5), node("early", [], -5), node("mid")), [
     ["early"],
     ["mid"],
@@ -42,11 +42,11 @@ Deno.test("startWaves() waits for every instance of a dependency", () => {
   assertEquals(waves(...instances), [["db"], ["db"], ["api"]]);
 });
 
-Deno.test("startWaves() takes what is not in the list as there", () => {
+Deno.test("startWaves() treats a dependency outside the list as ready", () => {
   assertEquals(waves(node("api", ["elsewhere"])), [["api"]]);
 });
 
-Deno.test("startWaves() refuses a cycle and names it", () => {
+Deno.test("startWaves() rejects a cycle and names it", () => {
   const cycle = [node("x"), node("a", ["b"]), node("b", ["c", "x"]), node("c", ["a"])];
   const error = assertThrows(() => waves(...cycle), ProcsupError);
   assertEquals(error.message, "Dependencies form a cycle: a → b → c → a");
@@ -54,7 +54,7 @@ Deno.test("startWaves() refuses a cycle and names it", () => {
   assertThrows(() => waves(node("me", ["me"])), ProcsupError, "me → me");
 });
 
-Deno.test("startWaves() names a cycle without those that only lead to it", () => {
+Deno.test("startWaves() leaves processes that only lead to a cycle out of its message", () => {
   const lead = [node("z", ["a"]), node("a", ["b"]), node("b", ["a"])];
   assertThrows(() => waves(...lead), ProcsupError, "cycle: a → b → a");
 });
@@ -69,13 +69,13 @@ Deno.test("startWaves() names a cycle that does not go through the first depende
   assertThrows(() => waves(...nodes), ProcsupError, "cycle: a → b → a");
 });
 
-Deno.test("startWaves() orders a chain of 1,000 in time", () => {
+Deno.test("startWaves() orders a chain of 1,000 quickly", () => {
   const chain = Array.from({ length: 1000 }, (_, i) => node(`p${i}`, i === 0 ? [] : [`p${i - 1}`]));
   const ordered = waves(...chain.toReversed());
   assertEquals([ordered.length, ordered[0], ordered[999]], [1000, ["p0"], ["p999"]]);
 });
 
-Deno.test("startWaves() places everyone once, after its dependencies, or names a true cycle", () => {
+Deno.test("startWaves() places each process once, after its dependencies, or names a real cycle", () => {
   const graphs = fc.integer({ min: 1, max: 12 }).chain((count) =>
     fc.array(
       fc.record({

@@ -39,12 +39,12 @@ function names(target: string, processes: readonly Addressable[] = ALL): string[
   return resolveTarget(target, processes).map((found) => found.name);
 }
 
-Deno.test("resolveTarget() finds every process by all, even when there is none", () => {
+Deno.test("resolveTarget() accepts all, even without processes", () => {
   assertEquals(names("all"), ["api", "web:0", "web:1"]);
   assertEquals(names("all", []), []);
 });
 
-Deno.test("resolveTarget() finds one by numeric id, UUID, name and unique prefix of its id", () => {
+Deno.test("resolveTarget() finds a process by numeric id, UUID, name and unique prefix of its id", () => {
   assertEquals(names("2"), ["web:0"]);
   assertEquals(names(WEB_1.id), ["web:1"]);
   assertEquals(names("web:1"), ["web:1"]);
@@ -68,7 +68,7 @@ Deno.test("resolveTarget() finds every instance by the base name", () => {
   assertEquals(names("web"), ["web:0", "web:1"]);
 });
 
-Deno.test("resolveTarget() prefers a name to the base name of others", () => {
+Deno.test("resolveTarget() prefers a name to the base name of other processes", () => {
   assertEquals(names("web", [...ALL, process(9, "web")]), ["web"]);
 });
 
@@ -98,13 +98,13 @@ Deno.test("resolveTarget() selects by namespace, tag and label", () => {
   assertEquals(names("label:empty="), ["web:0"]);
 });
 
-Deno.test("resolveTarget() selects by no label that nobody gave", () => {
+Deno.test("resolveTarget() rejects a label that no process has", () => {
   for (const target of ["label:tier=", "label:toString", "label:__proto__", "label:=", "label:"]) {
     assertThrows(() => resolveTarget(target, ALL), ProcsupError, "process not found");
   }
 });
 
-Deno.test("resolveTarget() says exactly that there is no such process, and suggests one", () => {
+Deno.test("resolveTarget() reports that no such process exists, and suggests one", () => {
   for (const target of ["", "apu", "9", "ns:apu", "tag:", "fff", "ALL", "web:2", "*", "."]) {
     const error = assertThrows(() => resolveTarget(target, ALL), ProcsupError);
     assertEquals([error.code, error.message], ["process_not_found", "process not found"], target);
@@ -115,13 +115,13 @@ Deno.test("resolveTarget() says exactly that there is no such process, and sugge
   assertMatch(far.hint ?? "", /procsup list/);
 });
 
-Deno.test("ambiguous() names what matched where one was meant", () => {
+Deno.test("ambiguous() names the matches when one process was meant", () => {
   const error = ambiguous("web", [WEB_0, WEB_1]);
   assertEquals([error.code, error.matches], ["ambiguous_target", ["web:0", "web:1"]]);
   assertMatch(error.message, /^Target "web" is ambiguous: .*web:0 \(abc20000\)/);
 });
 
-Deno.test("resolveTarget() says how a namespace or a tag is written, by its name or as supervisord has it", () => {
+Deno.test("resolveTarget() explains how to write a namespace or tag when given its name or supervisord's form", () => {
   const all = [API, WEB_0];
   const hint = (target: string) =>
     assertThrows(() => resolveTarget(target, all), ProcsupError).hint?.match(/mean "(.*)"\?$/)?.[1];

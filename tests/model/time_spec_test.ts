@@ -1,4 +1,4 @@
-/** Moments as people say them. */
+/** Times in the forms that people write. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -13,7 +13,7 @@ function moment(text: string): string {
   return `${date.getMonth() + 1}-${date.getDate()} ${time}`;
 }
 
-Deno.test("parseTimeSpec() reads how long ago it was, however that is said", () => {
+Deno.test("parseTimeSpec() reads relative times in every form", () => {
   for (
     const text of [
       "90m",
@@ -35,7 +35,7 @@ Deno.test("parseTimeSpec() reads how long ago it was, however that is said", () 
   ]);
 });
 
-Deno.test("parseTimeSpec() reads days and times of the day in this machine's zone, none of them to come", () => {
+Deno.test("parseTimeSpec() reads dates and times of day in the local zone, always in the past", () => {
   assertEquals([moment("today"), moment("yesterday")], ["11-22 00:00:00", "11-21 00:00:00"]);
   assertEquals([moment("07:59"), moment("08:00"), moment("8:00:01")], [
     ...["11-22 07:59:00", "11-22 08:00:00", "11-21 08:00:01"],
@@ -50,7 +50,7 @@ Deno.test("parseTimeSpec() reads days and times of the day in this machine's zon
   assertEquals(parseTimeSpec("until", new Date(7), NOW), 7);
 });
 
-Deno.test("parseTimeSpec() refuses what is no moment, and names the field", () => {
+Deno.test("parseTimeSpec() rejects an invalid time and names the field", () => {
   for (
     const text of [
       "",
@@ -72,7 +72,7 @@ Deno.test("parseTimeSpec() refuses what is no moment, and names the field", () =
   assertThrows(() => parseTimeSpec("since", new Date(NaN), NOW), ProcsupError);
 });
 
-Deno.test("parseRange() refuses a range that ends before it begins, and leaves open what is open", () => {
+Deno.test("parseRange() rejects a range that ends before it begins, and keeps open ends open", () => {
   const now = Date.parse("2026-01-02T12:00:00Z");
   assertEquals(parseRange({ since: "1h" }, now), { since: now - 3_600_000, until: undefined });
   assertEquals(parseRange({ since: "1h", until: "1h" }, now).until, now - 3_600_000);
@@ -80,7 +80,7 @@ Deno.test("parseRange() refuses a range that ends before it begins, and leaves o
   assertEquals(error.message, 'Invalid "since" "1h": it is later than "until" "2h"');
 });
 
-Deno.test("parseRange() ends at a time of day that is still to come, if it begins after that of yesterday", () => {
+Deno.test("parseRange() accepts an end later today when the range began yesterday", () => {
   const at = (text: string) => new Date(`2026-11-23T${text}`).getTime();
   const range = (since: string, until: string) => parseRange({ since, until }, at("03:15"));
   assertEquals(range("03:05", "03:20"), { since: at("03:05"), until: at("03:20") });

@@ -1,4 +1,4 @@
-/** Rows of the state table around what a process depends on. */
+/** State table rows for dependencies. */
 
 import { assertEquals } from "@std/assert";
 import { NEW } from "../../src/model/process_state.ts";
@@ -45,20 +45,20 @@ Deno.test("transition() does not wait for dependencies at an automatic restart",
   assertEquals([replaced.now.state, replaced.effects.at(-1)], ["starting", { type: "launch" }]);
 });
 
-Deno.test("transition() launches when the dependencies ready, which is no restart", () => {
+Deno.test("transition() launches when the dependencies are ready, without counting a restart", () => {
   const { now, effects } = play(NEW, [START, dependenciesMet(0)], DEPENDING);
   assertEquals([now.state, now.awaiting, now.attempt, now.restarts], ["starting", null, 1, 0]);
   assertEquals(effects.at(-1), { type: "launch" });
 });
 
-Deno.test("transition() rests errored with the reason when a dependency failed", () => {
+Deno.test("transition() ends errored with the reason when a dependency failed", () => {
   const { now, effects } = play(NEW, [START, dependencyFailed(0)], DEPENDING);
   assertEquals([now.state, now.awaiting], ["errored", null]);
   assertEquals(now.lastReason, 'depends on "db", which is errored');
   assertEquals(effects, [{ type: "await_dependencies" }]);
 });
 
-Deno.test("transition() waits no longer for dependencies when it is stopped", () => {
+Deno.test("transition() stops waiting for dependencies when it is stopped", () => {
   const { now, effects } = play(NEW, [START, stop(), dependenciesMet(0)], DEPENDING);
   assertEquals([now.state, now.desired, now.awaiting], ["stopped", "down", null]);
   assertEquals(effects.at(-1), { type: "disarm" });
@@ -66,7 +66,7 @@ Deno.test("transition() waits no longer for dependencies when it is stopped", ()
   assertEquals([failed.state, failed.lastReason], ["stopped", "stopped by user"]);
 });
 
-Deno.test("transition() waits for dependencies anew when it is started while it waits for them", () => {
+Deno.test("transition() waits for dependencies again when it is started while waiting for them", () => {
   for (const request of [START, RESTART]) {
     const waiting = play(NEW, [START], DEPENDING).now;
     const { now, effects } = play(waiting, [request], DEPENDING);
@@ -75,7 +75,7 @@ Deno.test("transition() waits for dependencies anew when it is started while it 
   }
 });
 
-Deno.test("transition() waits for dependencies anew under a new daemon", () => {
+Deno.test("transition() waits for dependencies again under a new daemon", () => {
   const waiting = play(NEW, [START], DEPENDING).now;
   const { now, effects } = play(waiting, [recovered({ kind: "no_run" })], DEPENDING);
   assertEquals([now, effects], [waiting, [{ type: "await_dependencies" }]]);

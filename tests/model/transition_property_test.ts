@@ -1,4 +1,4 @@
-/** What holds of a process's life whatever happens, and in whatever order. */
+/** Invariants of a process's life that hold for any sequence of events. */
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -63,7 +63,7 @@ function event<T extends Input["type"], R>(
   return fc.record({ type: fc.constant(type), ...rest }) as unknown as fc.Arbitrary<Input>;
 }
 
-/** Anything at any time, sense or nonsense. */
+/** Any event, whether or not it makes sense. */
 const events: fc.Arbitrary<Input> = fc.oneof(
   event("start_requested", {}),
   event("stop_requested", { timeoutMs: fc.nat(10_000) }),
@@ -99,7 +99,7 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   event("recovered", { at, found }),
 );
 
-/** Checks every step of a life in which anything happens at any time. */
+/** Checks each step of a random sequence of events. */
 function holdsAtEveryStep(check: (before: Snapshot, event: Input, rules: Policy) => void) {
   fc.assert(fc.property(policies, fc.array(events, { maxLength: 40 }), (rules, sequence) => {
     let now = NEW;
@@ -110,7 +110,7 @@ function holdsAtEveryStep(check: (before: Snapshot, event: Input, rules: Policy)
   }));
 }
 
-Deno.test("transition() takes every event in every state", () => {
+Deno.test("transition() accepts every event in every state", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after, effects] = transition(before, event, rules);
     assertEquals(Object.keys(after).sort(), Object.keys(NEW).sort());
@@ -118,7 +118,7 @@ Deno.test("transition() takes every event in every state", () => {
   });
 });
 
-Deno.test("transition() launches only when nothing runs, once a step, with a new attempt", () => {
+Deno.test("transition() launches only when nothing runs, once per step, with a new attempt", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after, effects] = transition(before, event, rules);
     const launches = effects.filter((effect) => effect.type === "launch").length;
@@ -128,16 +128,16 @@ Deno.test("transition() launches only when nothing runs, once a step, with a new
   });
 });
 
-Deno.test("transition() never takes a restart back, and counts one at most for an attempt", () => {
+Deno.test("transition() never decreases restarts, and counts at most one per attempt", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after] = transition(before, event, rules);
     assert([0, 1].includes(after.restarts - before.restarts));
-    // The first attempt is no restart.
+    // The first attempt is not a restart.
     assert(after.restarts <= Math.max(0, after.attempt - 1));
   });
 });
 
-Deno.test("transition() has a restart due exactly while it waits for a delay", () => {
+Deno.test("transition() has a next restart time exactly while it waits for a delay", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after] = transition(before, event, rules);
     assertEquals(after.awaiting !== null, after.state === "waiting");
@@ -145,7 +145,7 @@ Deno.test("transition() has a restart due exactly while it waits for a delay", (
   });
 });
 
-Deno.test("transition() heeds the end of the wait that goes on, and of no other", () => {
+Deno.test("transition() ignores the end of a wait other than the current one", () => {
   const depending = play(NEW, [START], policy({ dependsOn: { db: "ready" } })).now;
   assertEquals(transition(depending, delayOver(0), policy())[0], depending);
   const delayed = play(NEW, [START, launched(1), exited(1, 1)]).now;
@@ -154,12 +154,12 @@ Deno.test("transition() heeds the end of the wait that goes on, and of no other"
   }
 });
 
-/** Whether the time alone ends its wait. */
+/** True if the wait ends after a time. */
 function isDelay({ awaiting }: Snapshot): boolean {
   return awaiting === "delay" || awaiting === "machine";
 }
 
-Deno.test("transition() never waits without somebody who ends the waiting", () => {
+Deno.test("transition() never waits without an effect that ends the wait", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after, effects] = transition(before, event, rules);
     if (after.state !== "waiting") return;
@@ -170,7 +170,7 @@ Deno.test("transition() never waits without somebody who ends the waiting", () =
   });
 });
 
-Deno.test("transition() knows what it ends for only while it ends what is wanted up", () => {
+Deno.test("transition() has a stop cause only while it stops a process that is desired up", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [{ state, desired, stopCause, signalledAt }] = transition(before, event, rules);
     assertEquals(stopCause !== null, state === "stopping" && desired === "up");
@@ -178,7 +178,7 @@ Deno.test("transition() knows what it ends for only while it ends what is wanted
   });
 });
 
-Deno.test("transition() is running only when ready, and runs no hook that is not configured", () => {
+Deno.test("transition() is running only when ready, and runs only configured hooks", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after, effects] = transition(before, event, rules);
     if (after.state === "running") assert(after.ready);
@@ -188,7 +188,7 @@ Deno.test("transition() is running only when ready, and runs no hook that is not
   });
 });
 
-Deno.test("transition() holds no run, no pid and no readiness at rest", () => {
+Deno.test("transition() has no run, pid or readiness at rest", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [{ state, run, pid, ready }] = transition(before, event, rules);
     if (["starting", "running", "stopping"].includes(state)) return;
@@ -196,7 +196,7 @@ Deno.test("transition() holds no run, no pid and no readiness at rest", () => {
   });
 });
 
-Deno.test("transition() changes `desired` only when a user asks", () => {
+Deno.test("transition() changes `desired` only on a user's request", () => {
   holdsAtEveryStep((before, event, rules) => {
     const [after] = transition(before, event, rules);
     const byUser = ["start_requested", "stop_requested", "restart_requested"];
@@ -204,7 +204,7 @@ Deno.test("transition() changes `desired` only when a user asks", () => {
   });
 });
 
-/** Whatever happened, in whatever order: `holds` must be able to say so. */
+/** Calls `holds` after a random sequence of steps. */
 function afterAnything(holds: (world: SmallWorld) => void): void {
   const anything = fc.array(fc.constantFrom(...STEPS), { maxLength: 60 });
   const property = fc.property(policies, anything, (rules, steps) => {
@@ -215,12 +215,12 @@ function afterAnything(holds: (world: SmallWorld) => void): void {
   fc.assert(property, { numRuns: 500 });
 }
 
-Deno.test("transition() never runs two at once, whatever its runner meets", () => {
-  // The world itself fails as soon as two would be.
+Deno.test("transition() never runs two at once, in any order of steps", () => {
+  // SmallWorld itself fails when two would run.
   afterAnything(() => {});
 });
 
-Deno.test("transition() comes to rest in the desired state when every event is delivered", () => {
+Deno.test("transition() reaches the desired state once every event is delivered", () => {
   afterAnything((world) => {
     world.settle();
     const { state, desired } = world.now;
@@ -230,7 +230,7 @@ Deno.test("transition() comes to rest in the desired state when every event is d
   });
 });
 
-Deno.test("transition() rests stopped when a stop is the last desired", () => {
+Deno.test("transition() ends stopped when the last request is a stop", () => {
   afterAnything((world) => {
     world.take("stop");
     world.settle();
@@ -249,7 +249,7 @@ Deno.test("transition() gives up after maxRestarts quick failures with any backo
   });
   fc.assert(fc.property(quick, random, ({ share, ...changes }, chance) => {
     const rules = policy(changes);
-    // All runs together stay within the window.
+    // All runs fall within the window.
     const ranForMs = Math.floor(share * rules.restartWindowMs / (rules.maxRestarts + 1));
     let { now } = play(NEW, [START]);
     while (now.state === "starting" && now.restarts <= rules.maxRestarts) {

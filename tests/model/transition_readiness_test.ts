@@ -1,4 +1,4 @@
-/** Rows of the state table around a start: readiness, replacement, hooks. */
+/** State table rows for a start: readiness, replacement, hooks. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import type { Policy } from "../../src/model/transition_steps.ts";
@@ -25,14 +25,14 @@ import {
 
 const HOOK = { command: "true", timeoutMs: 1000, ignoreFailure: false, runAsRoot: false };
 
-/** What asks for readiness, one way each. */
+/** Every key that asks for readiness. */
 const READINESS: readonly Partial<Policy>[] = [
   { waitReady: true },
   { readyLog: "listening" },
   { readyDelayMs: 100 },
 ];
 
-/** Launched, and asked to become ready. */
+/** Launched, but not ready yet. */
 function unready(before: readonly Input[] = [START], rules = WAITING): Snapshot {
   const { now } = play(NEW, before, rules);
   return play(now, [launched(now.attempt)], rules).now;
@@ -40,7 +40,7 @@ function unready(before: readonly Input[] = [START], rules = WAITING): Snapshot 
 
 const WAITING = policy({ waitReady: true });
 
-Deno.test("transition() stays starting until it is ready where readiness is asked for", () => {
+Deno.test("transition() stays starting until ready when readiness is configured", () => {
   for (const asked of READINESS) {
     const rules = policy(asked);
     const started = play(NEW, [START, launched(1)], rules);
@@ -51,7 +51,7 @@ Deno.test("transition() stays starting until it is ready where readiness is aske
   }
 });
 
-Deno.test("transition() ends the run, then rests errored, when a first start is not ready in time", () => {
+Deno.test("transition() terminates the run and ends errored when a first start is not ready in time", () => {
   const late = play(unready(), [readyTimedOut(1)], WAITING);
   assertEquals([late.now.state, late.now.desired, late.now.stopCause], [
     "stopping",
@@ -68,7 +68,7 @@ Deno.test("transition() ends the run, then rests errored, when a first start is 
   assertEquals([now.restarts, now.nextRestartAt, effects], [0, null, []]);
 });
 
-Deno.test("transition() waits for another restart when an automatic one is not ready in time", () => {
+Deno.test("transition() waits for the next restart when an automatic one is not ready in time", () => {
   const again = unready([START, launched(1), exited(1, 1), delayOver(1)]);
   assertEquals([again.state, again.attempt, again.restarts], ["starting", 2, 1]);
   const { now, effects } = play(again, [readyTimedOut(2), terminated(2)], WAITING);
@@ -94,20 +94,20 @@ Deno.test("transition() gives up when no automatic restart becomes ready", () =>
   assertMatch(now.lastReason, /^not ready within .*, 2 restarts used up$/);
 });
 
-Deno.test("transition() takes a user's restart that is not ready in time as a first start", () => {
+Deno.test("transition() treats a user's restart that is not ready in time like a first start", () => {
   const running = play(unready(), [becameReady(1)], WAITING).now;
   const again = play(running, [RESTART, terminated(1), launched(2)], WAITING).now;
   assertEquals(play(again, [readyTimedOut(2), terminated(2)], WAITING).now.state, "errored");
 });
 
-Deno.test("transition() takes an exit before it is ready as any other exit", () => {
+Deno.test("transition() treats an exit before readiness like any other exit", () => {
   const { now } = play(unready(), [exited(1, 3)], WAITING);
   assertEquals([now.state, now.lastExit], ["waiting", exitOf(3)]);
   const never = policy({ waitReady: true, restartPolicy: "never" });
   assertEquals(play(unready([START], never), [exited(1, 3)], never).now.state, "crashed");
 });
 
-Deno.test("transition() ignores readiness and its timeout once the state is another", () => {
+Deno.test("transition() ignores readiness and its timeout after the state has changed", () => {
   for (const state of ["running", "stopping", "stopped", "crashed", "errored"] as const) {
     for (const event of [becameReady(1), readyTimedOut(1)]) {
       assertEquals(play(inState(state), [event], WAITING), { now: inState(state), effects: [] });
@@ -115,21 +115,21 @@ Deno.test("transition() ignores readiness and its timeout once the state is anot
   }
 });
 
-Deno.test("transition() lets a stop win over a readiness timeout", () => {
+Deno.test("transition() prefers a stop to a readiness timeout", () => {
   for (const order of [[readyTimedOut(1), stop()], [stop(), readyTimedOut(1)]]) {
     const { now } = play(unready(), [...order, terminated(1)], WAITING);
     assertEquals([now.state, now.desired, now.lastReason], ["stopped", "down", "stopped by user"]);
   }
 });
 
-Deno.test("transition() starts anew when a user asks while the late start is being ended", () => {
+Deno.test("transition() starts again when a user asks while a late start is being terminated", () => {
   for (const request of [START, RESTART]) {
     const { now } = play(unready(), [readyTimedOut(1), request, terminated(1)], WAITING);
     assertEquals([now.state, now.attempt, now.restartsAt], ["starting", 2, []]);
   }
 });
 
-Deno.test("transition() replaces a run that is to be recycled, and counts a restart", () => {
+Deno.test("transition() replaces a run on request and counts a restart", () => {
   const reason = "memory 20 bytes, more than its max_memory of 10";
   const ending = play(inState("running"), [recycle(1, reason)]);
   assertEquals([ending.now.state, ending.now.desired, ending.now.stopCause], [
@@ -145,7 +145,7 @@ Deno.test("transition() replaces a run that is to be recycled, and counts a rest
   assertEquals([now.restartsAt, effects], [[10], [{ type: "launch" }]]);
 });
 
-Deno.test("transition() replaces a run that is to be recycled whatever the restart policy", () => {
+Deno.test("transition() replaces a run under any restart policy", () => {
   for (const restartPolicy of ["always", "on-failure", "never"] as const) {
     const rules = policy({ restartPolicy });
     assertEquals(
@@ -155,7 +155,7 @@ Deno.test("transition() replaces a run that is to be recycled whatever the resta
   }
 });
 
-Deno.test("transition() rests errored when the budget does not allow another replacement", () => {
+Deno.test("transition() ends errored when the budget does not allow another replacement", () => {
   const rules = policy({ maxRestarts: 2 });
   let { now } = play(NEW, [START, launched(1)], rules);
   for (let attempt = 1; now.state === "running"; attempt++) {
@@ -165,7 +165,7 @@ Deno.test("transition() rests errored when the budget does not allow another rep
   assertEquals(now.lastReason, "unhealthy: no answer, 2 restarts used up");
 });
 
-Deno.test("transition() has budget for replacements that lie a window apart", () => {
+Deno.test("transition() has budget for replacements that are a window apart", () => {
   const rules = policy({ maxRestarts: 1, restartWindowMs: 1000 });
   let { now } = play(NEW, [START, launched(1)], rules);
   for (let attempt = 1; attempt <= 5; attempt++) {
@@ -176,7 +176,7 @@ Deno.test("transition() has budget for replacements that lie a window apart", ()
   assertEquals([now.state, now.restarts], ["running", 5]);
 });
 
-Deno.test("transition() lets a stop win over a replacement, before and after", () => {
+Deno.test("transition() prefers a stop to a replacement, before and after it", () => {
   for (const order of [[recycle(1), stop()], [stop(), recycle(1)]]) {
     const { now, effects } = play(inState("running"), [...order, terminated(1)]);
     assertEquals([now.state, now.desired, now.restarts], ["stopped", "down", 0]);
@@ -184,24 +184,24 @@ Deno.test("transition() lets a stop win over a replacement, before and after", (
   }
 });
 
-Deno.test("transition() takes a restart by a user during a replacement as the user's", () => {
+Deno.test("transition() treats a restart by a user during a replacement as the user's", () => {
   const { now } = play(inState("running"), [recycle(1), RESTART, terminated(1)]);
   assertEquals([now.state, now.restarts, now.lastReason], ["starting", 0, "restarted by user"]);
 });
 
-Deno.test("transition() replaces a run once when it is both too old and unhealthy", () => {
+Deno.test("transition() replaces a run only once when it is both too old and unhealthy", () => {
   const steps = [recycle(1), recycle(1, "too old"), terminated(1), launched(2)];
   const { now, effects } = play(inState("running"), steps);
   assertEquals([now.restarts, now.lastReason], [1, "unhealthy: no answer"]);
   assertEquals(effects.map(({ type }) => type), ["terminate", "launch"]);
 });
 
-Deno.test("transition() rests errored when a run that is to be replaced could not be ended", () => {
+Deno.test("transition() ends errored when a run could not be terminated for its replacement", () => {
   const { now, effects } = play(inState("running"), [recycle(1), terminated(1, { left: [12] })]);
   assertEquals([now.state, now.lastReason, effects.length], ["errored", "could not end pid 12", 1]);
 });
 
-Deno.test("transition() runs post_start when it runs, and only when that is configured", () => {
+Deno.test("transition() runs post_start once running, and only if configured", () => {
   const hooks = { postStart: HOOK };
   const effects = play(NEW, [START, launched(1)], policy({ hooks })).effects;
   assertEquals(effects, [{ type: "launch" }, { type: "hook", hook: "postStart" }]);
@@ -212,7 +212,7 @@ Deno.test("transition() runs post_start when it runs, and only when that is conf
   assertEquals(play(late.now, [becameReady(1)], waiting).effects, [hook]);
 });
 
-Deno.test("transition() runs the hooks of a restart around a replacement, and post_restart of a user's restart", () => {
+Deno.test("transition() runs the restart hooks around a replacement, and post_restart for a user's restart", () => {
   const rules = policy({ hooks: { preRestart: HOOK, postRestart: HOOK } });
   const post = { type: "hook", hook: "postRestart" } as const;
   const replaced = play(inState("running"), [recycle(1), terminated(1), launched(2)], rules);
@@ -236,7 +236,7 @@ Deno.test("transition() runs the hooks of a restart around a replacement, and po
   assertEquals(play(now, [becameReady(2)], late).effects, [post]);
 });
 
-Deno.test("transition() runs post_stop when all is gone, before what follows", () => {
+Deno.test("transition() runs post_stop when everything has ended, before the next step", () => {
   const rules = policy({ hooks: { postStop: HOOK } });
   const hook = { type: "hook", hook: "postStop" } as const;
   assertEquals(play(inState("stopping"), [terminated(1)], rules).effects, [hook]);
@@ -246,19 +246,19 @@ Deno.test("transition() runs post_stop when all is gone, before what follows", (
   assertEquals(replaced.slice(1), [hook, { type: "launch" }]);
 });
 
-Deno.test("transition() runs no hook of a stop when the app ends by itself", () => {
+Deno.test("transition() runs no stop hook when the app exits by itself", () => {
   const rules = policy({ hooks: { postStop: HOOK, preStop: HOOK } });
   const { effects } = play(inState("running"), [exited(1, 0)], rules);
   assertEquals(effects.map(({ type }) => type), ["clean_up_orphans"]);
 });
 
-Deno.test("transition() does not run post_start again for a run that it adopts", () => {
+Deno.test("transition() does not run post_start again for an adopted run", () => {
   const rules = policy({ hooks: { postStart: HOOK } });
   const alive = recovered({ kind: "alive", run: runOf(1), pid: 2001 });
   assertEquals(play(inState("running"), [alive], rules).effects, [{ type: "adopt" }]);
 });
 
-Deno.test("transition() awaits the readiness of a run that was starting when it was adopted", () => {
+Deno.test("transition() awaits readiness when it adopts a run that was starting", () => {
   const alive = recovered({ kind: "alive", run: runOf(1), pid: 2001 });
   const { now, effects } = play(unready(), [alive], WAITING);
   assertEquals([now.state, now.ready, now.pid], ["starting", false, 2001]);
@@ -269,7 +269,7 @@ Deno.test("transition() awaits the readiness of a run that was starting when it 
   assertEquals(play(ready, [alive], WAITING).now.state, "running");
 });
 
-Deno.test("transition() goes on with a replacement that a daemon did not finish", () => {
+Deno.test("transition() completes a replacement that an earlier daemon began", () => {
   const ending = play(inState("running"), [recycle(1)]).now;
   const { now } = play(ending, [recovered({ kind: "no_run" })]);
   assertEquals([now.state, now.lastReason], ["starting", "unhealthy: no answer"]);

@@ -1,4 +1,4 @@
-/** What a new daemon makes of a process that an earlier one looked after. */
+/** How a new daemon takes over a process of an earlier one. */
 
 import { assert, assertEquals } from "@std/assert";
 import { type Input, NEW } from "../../src/model/process_state.ts";
@@ -37,7 +37,7 @@ Deno.test("transition() adopts the same run when it is found alive", () => {
   }
 });
 
-Deno.test("transition() applies the policy once when the run is found ended", () => {
+Deno.test("transition() applies the restart policy once when the run is found ended", () => {
   const found = recovered(ended(3));
   const failed = play(inState("running"), [found]);
   assertEquals([failed.now.state, failed.now.lastExit], ["waiting", exitOf(3)]);
@@ -47,7 +47,7 @@ Deno.test("transition() applies the policy once when the run is found ended", ()
   assertEquals(play(inState("running"), [recovered(ended(0))]).now.state, "stopped");
 });
 
-Deno.test("transition() takes an unknown exit as a failure when the run is found ended", () => {
+Deno.test("transition() treats an unknown exit as a failure when the run is found ended", () => {
   const { now } = play(inState("running"), [recovered(ended(null))]);
   assertEquals([now.state, now.lastReason], ["waiting", "ended, exit code unknown"]);
 });
@@ -58,19 +58,19 @@ Deno.test("transition() counts the time until the exit when the run is found end
   assertEquals(play(inState("running"), [recovered(found, NOON + 9000)]).now.totalUptimeMs, 400);
 });
 
-Deno.test("transition() launches when no run of a process that was starting is found", () => {
+Deno.test("transition() launches when a process was starting and no run is found", () => {
   const { now, effects } = play(inState("starting"), [recovered(NO_RUN)]);
   assertEquals([now.state, now.attempt, now.restarts], ["starting", 2, 0]);
   assertEquals(effects, [{ type: "launch" }]);
 });
 
-Deno.test("transition() goes on ending the run when it is found alive while stopping", () => {
+Deno.test("transition() continues terminating the run when it is found alive while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ALIVE)]);
   assertEquals([now.state, now.desired, now.pid], ["stopping", "down", 2001]);
   assertEquals(effects, [{ type: "adopt" }, { type: "terminate", timeoutMs: 5000 }]);
 });
 
-Deno.test("transition() starts what the earlier daemon had only registered, unless it was stopped", () => {
+Deno.test("transition() starts a process that was only registered, unless it was stopped", () => {
   const registered = { ...NEW, desired: "up" } as const;
   const { now, effects } = play(registered, [recovered(NO_RUN)]);
   assertEquals([now.state, effects], ["starting", [{ type: "launch" }]]);
@@ -78,7 +78,7 @@ Deno.test("transition() starts what the earlier daemon had only registered, unle
   assertEquals([held.now.state, held.effects], ["stopped", []]);
 });
 
-Deno.test("transition() keeps the grace of a stop over a new daemon, the shortest of several", () => {
+Deno.test("transition() keeps the grace period of a stop across daemons, the shortest of several", () => {
   const graces = (...requests: readonly number[]) => {
     const stops = requests.map((timeoutMs) => stop({ timeoutMs }));
     return play(play(inState("running"), stops).now, [recovered(ALIVE)]).effects.at(-1);
@@ -91,7 +91,7 @@ Deno.test("transition() keeps the grace of a stop over a new daemon, the shortes
   assertEquals(over.stopTimeoutMs, null);
 });
 
-Deno.test("transition() does not signal again after an earlier daemon did, and waits for the rest of the grace", () => {
+Deno.test("transition() does not repeat an earlier daemon's signal, and waits for the rest of the grace period", () => {
   const signalled = (at: number): Input => ({ type: "signalled", attempt: 1, at });
   const rest = (...[signalledAt, foundAt, ageMs]: [number, number, number?]) => {
     const stopping = play(inState("running"), [
@@ -115,21 +115,21 @@ Deno.test("transition() does not signal again after an earlier daemon did, and w
 Deno.test("transition() finishes the stop when the run is found ended while stopping", () => {
   const { now, effects } = play(inState("stopping"), [recovered(ended("SIGTERM"))]);
   assertEquals([now.state, now.lastExit], ["stopped", exitOf("SIGTERM")]);
-  // The daemon died before it had seen the end of the group.
+  // The daemon died before it saw the group end.
   assertEquals([now.leftovers, effects], [[runOf(1)], [{
     type: "clean_up_orphans",
     run: runOf(1),
   }]]);
 });
 
-Deno.test("transition() finishes the restart when no run is found while stopping", () => {
+Deno.test("transition() completes the restart when no run is found while stopping", () => {
   const restarting = play(inState("running"), [RESTART]).now;
   const { now, effects } = play(restarting, [recovered(NO_RUN)]);
   assertEquals([now.state, now.attempt], ["starting", 2]);
   assertEquals(effects, [{ type: "clean_up_orphans", run: runOf(1) }, { type: "launch" }]);
 });
 
-Deno.test("transition() ends what earlier runs left, until nothing is", () => {
+Deno.test("transition() terminates leftovers of earlier runs until nothing is left", () => {
   const left = play(inState("running"), [exited(1, 1)]).now;
   assertEquals(left.leftovers, [runOf(1)]);
   const release = { type: "release", run: runOf(1) } as const;
@@ -144,32 +144,32 @@ Deno.test("transition() ends what earlier runs left, until nothing is", () => {
   assertEquals(play(one, [released(7)]).now, one);
 });
 
-Deno.test("transition() runs the post_start hook once when the daemon died before it knew of the launch", () => {
+Deno.test("transition() runs post_start once when the daemon died before it recorded the launch", () => {
   const rules = policy({
     hooks: { postStart: HOOK },
   });
   const hook = { type: "hook", hook: "postStart" } as const;
   const starting = play(inState("starting"), [recovered(ALIVE)], rules);
   assertEquals(starting.effects, [{ type: "adopt" }, hook]);
-  // It is due until it has begun.
+  // The hook is due until it has begun.
   assertEquals(play(starting.now, [recovered(ALIVE)], rules).effects, [{ type: "adopt" }, hook]);
   const begun = play(starting.now, [{ type: "hook_begun", hook: "postStart" }]).now;
   assertEquals(play(begun, [recovered(ALIVE)], rules).effects, [{ type: "adopt" }]);
   const ends = play(starting.now, [recovered(ended(1))], rules);
   assertEquals([ends.now.dueHooks, ends.effects.includes(hook)], [[], false]);
-  // Stopped before it began: in its place comes the hook of the stop, and it alone is due.
+  // Stopped before the hook began: only the stop's hook is due.
   const both = {
     ...rules,
     hooks: { ...rules.hooks, postStop: rules.hooks.postStart },
   } as typeof rules;
   const stopping = { ...inState("stopping"), leftovers: [], dueHooks: ["postStart"] as const };
   assertEquals(play(stopping, [recovered(ended(0))], both).now.dueHooks, ["postStop"]);
-  // One that has still to become ready runs it then.
+  // A process that still has to become ready runs the hook then.
   const unready = play(inState("starting"), [recovered(ALIVE)], { ...rules, waitReady: true });
   assertEquals(unready.effects, [{ type: "adopt" }]);
 });
 
-Deno.test("transition() runs post_restart after a new daemon, wherever the restart was", () => {
+Deno.test("transition() runs post_restart under a new daemon, at any stage of the restart", () => {
   const rules = policy({ hooks: { postRestart: HOOK } });
   const hook = { type: "hook", hook: "postRestart" } as const;
   const stopping = play(inState("running"), [RESTART], rules).now;
@@ -188,12 +188,12 @@ Deno.test("transition() runs post_restart after a new daemon, wherever the resta
     assertEquals(effects.filter(({ type }) => type === "hook"), [hook]);
     assertEquals([now.state, now.hookOnceUp], ["running", null]);
   }
-  // A stop ends the restart.
+  // A stop cancels the restart.
   const stopped = [stop(), terminated(1), START, launched(2)];
   assertEquals(play(stopping, stopped, rules).effects.includes(hook), false);
 });
 
-Deno.test("transition() completes a reload with overlap when the old run is gone, also after a new daemon", () => {
+Deno.test("transition() completes a reload with overlap once the old run has ended, also under a new daemon", () => {
   const rules = policy({ hooks: { postStart: HOOK, postStop: HOOK, postReload: HOOK } });
   const replaced = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 2002 } as const;
   const released = { type: "released", run: runOf(1) } as const;
@@ -208,7 +208,7 @@ Deno.test("transition() completes a reload with overlap when the old run is gone
   assertEquals(after({ kind: "rebooted", autostart: true }), []);
 });
 
-Deno.test("transition() forgets earlier failures at a reload with overlap, as at a restart", () => {
+Deno.test("transition() resets the failure count at a reload with overlap, as at a restart", () => {
   const failed = { consecutiveFailures: 3, totalUptimeMs: 500, restartsAt: [100, 200] };
   const replaced = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 2002 } as const;
   const { consecutiveFailures, totalUptimeMs, restartsAt } =
@@ -225,14 +225,14 @@ Deno.test("transition() waits for the rest of the delay when it was waiting", ()
   }
 });
 
-Deno.test("transition() leaves a process at rest alone when nothing was rebooted", () => {
+Deno.test("transition() leaves a process at rest alone when the machine was not rebooted", () => {
   for (const state of ["stopped", "crashed", "errored"] as const) {
     const now = { ...inState(state), leftovers: [] };
     assertEquals(play(now, [recovered(NO_RUN)]), { now, effects: [] });
   }
 });
 
-Deno.test("transition() launches after a reboot when it was wanted up and starts by itself", () => {
+Deno.test("transition() launches after a reboot when it is desired up and has autostart", () => {
   for (const state of STATES) {
     const before = { ...inState(state), leftovers: [] };
     const { now, effects } = play(before, [recovered({ kind: "rebooted", autostart: true })]);
@@ -243,25 +243,25 @@ Deno.test("transition() launches after a reboot when it was wanted up and starts
   }
 });
 
-Deno.test("transition() launches nothing after a reboot when it does not start by itself", () => {
+Deno.test("transition() launches nothing after a reboot without autostart", () => {
   for (const state of STATES) {
     const before = { ...inState(state), leftovers: [] };
     const { now, effects } = play(before, [recovered({ kind: "rebooted", autostart: false })]);
-    // What was at rest stays as it was, with its reason.
+    // A process at rest keeps its state and reason.
     const rests = ["crashed", "errored"].includes(state);
     assertEquals([now.state, now.run, effects], [rests ? state : "stopped", null, []]);
   }
 });
 
-Deno.test("transition() does not take the start of an earlier run for that of the adopted one", () => {
+Deno.test("transition() does not confuse the start time of an earlier run with the adopted run's", () => {
   const later = NOON + 60_000;
   const second = play(inState("waiting"), [delayOver(1)]).now;
   const found = { kind: "alive", run: runOf(2), pid: 2002 } as const;
   assertEquals(play(second, [recovered(found, later)]).now.startedAt, later);
 });
 
-Deno.test("transition() does not count an earlier run as part of one that is found ended", () => {
-  // Running for hours, it ended, was launched again, and the daemon was killed before it knew.
+Deno.test("transition() does not add the uptime of an earlier run to that of a run found ended", () => {
+  // It ran for hours, exited, was launched again, and the daemon was killed before it knew.
   const hours = 5 * 3_600_000;
   const first = play(inState("starting"), [
     launched(1),
@@ -276,14 +276,14 @@ Deno.test("transition() does not count an earlier run as part of one that is fou
   );
 });
 
-Deno.test("transition() waits no longer than backoff_max when the clock was set back meanwhile", () => {
+Deno.test("transition() waits no longer than backoff_max when the clock was set back", () => {
   const waiting = play(inState("running"), [exited(1, 1)]).now;
   const at = NOON - 86_400_000;
   const { effects } = play(waiting, [recovered(NO_RUN, at)], policy({ backoffMaxMs: 7000 }));
   assertEquals(effects.at(-1), { type: "arm_delay", ms: 7000 });
 });
 
-Deno.test("transition() goes by the kernel's age of a run when the clock was set meanwhile", () => {
+Deno.test("transition() uses the kernel's age of a run when the clock was set", () => {
   for (const set of [86_400_000, -86_400_000]) {
     const at = NOON + 10_000 + set;
     const alive = play(inState("running"), [recovered({ ...ALIVE, ageMs: 10_000 }, at)]);
@@ -294,7 +294,7 @@ Deno.test("transition() goes by the kernel's age of a run when the clock was set
   }
 });
 
-Deno.test("transition() counts a restart once whatever becomes of the daemon on the way", () => {
+Deno.test("transition() counts a restart once, wherever the daemon died on the way", () => {
   const due = play(inState("waiting"), [delayOver(1)]).now;
   const restarts = (steps: Parameters<typeof play>[1]) => play(due, steps).now.restarts;
   assertEquals(restarts([launched(2), recovered(ALIVE)]), 1);
@@ -303,7 +303,7 @@ Deno.test("transition() counts a restart once whatever becomes of the daemon on 
   assertEquals(restarts([recovered(ended(1))]), 1);
   assertEquals(restarts([recovered(NO_RUN), launched(3)]), 1);
   assertEquals(restarts([recovered(NO_RUN), recovered(NO_RUN), launched(4)]), 1);
-  // Stopped on the way it was none.
+  // A restart that is stopped on the way does not count.
   assertEquals(restarts([stop(), terminated(2)]), 0);
   assertEquals(restarts([stop(), recovered(NO_RUN)]), 0);
   assertEquals(restarts([stop(), launched(2), terminated(2)]), 1);

@@ -1,4 +1,4 @@
-/** The steps that the cells of the state table are made of. */
+/** The steps that make up the cells of the state table. */
 
 import { assertEquals } from "@std/assert";
 import {
@@ -12,14 +12,14 @@ import { afterReboot } from "../../src/model/recovered.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { inState, policy, STATES } from "./life.ts";
 
-Deno.test("wantsReadiness() holds when any of the three ways is configured", () => {
+Deno.test("wantsReadiness() is true for each of the three ways to configure it", () => {
   assertEquals(wantsReadiness({ waitReady: false }), false);
   assertEquals(wantsReadiness({ waitReady: true }), true);
   assertEquals(wantsReadiness({ waitReady: false, readyLog: "" }), true);
   assertEquals(wantsReadiness({ waitReady: false, readyDelayMs: 0 }), true);
 });
 
-Deno.test("launch() forgets all that belonged to the attempt before", () => {
+Deno.test("launch() clears everything of the previous attempt", () => {
   for (const state of STATES) {
     const [now, effects] = launch(inState(state));
     assertEquals([now.state, now.attempt], ["starting", inState(state).attempt + 1]);
@@ -34,12 +34,12 @@ Deno.test("freshStart() keeps the number of restarts and the last exit", () => {
   assertEquals([now.restarts, now.lastExit], [7, crashed.lastExit]);
 });
 
-Deno.test("disarmed() ends the waiting before anything else is done", () => {
+Deno.test("disarmed() ends the wait before any other effect", () => {
   const [now, effects] = disarmed(launch(NEW));
   assertEquals([now, effects], [launch(NEW)[0], [{ type: "disarm" }, { type: "launch" }]]);
 });
 
-Deno.test("afterReboot() waits for dependencies like any start", () => {
+Deno.test("afterReboot() waits for dependencies like any other start", () => {
   const [now, effects] = afterReboot(
     inState("running"),
     true,
@@ -49,7 +49,7 @@ Deno.test("afterReboot() waits for dependencies like any start", () => {
   assertEquals(effects, [{ type: "await_dependencies" }]);
 });
 
-Deno.test("AT_REST holds the states in which nothing runs and nothing is due", () => {
+Deno.test("AT_REST lists the states in which nothing runs and nothing is due", () => {
   assertEquals(STATES.filter((state) => AT_REST.has(state)).toSorted(), [
     "crashed",
     "errored",

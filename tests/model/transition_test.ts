@@ -1,4 +1,4 @@
-/** The state table, one row after the other. */
+/** The state table, row by row. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NEW } from "../../src/model/process_state.ts";
@@ -22,7 +22,7 @@ import {
 
 const RESTING = ["stopped", "crashed", "errored"] as const;
 
-Deno.test("inState() leads to the state it is asked for", () => {
+Deno.test("inState() returns a snapshot in the requested state", () => {
   for (const state of STATES) assertEquals(inState(state).state, state);
 });
 
@@ -33,7 +33,7 @@ Deno.test("transition() launches a new process when a user starts it", () => {
 });
 
 for (const state of RESTING) {
-  Deno.test(`transition() launches and forgets failures when a user starts it ${state}`, () => {
+  Deno.test(`transition() launches and resets failures when a user starts it ${state}`, () => {
     for (const request of [START, RESTART]) {
       const failed = {
         ...inState(state),
@@ -49,7 +49,7 @@ for (const state of RESTING) {
   });
 }
 
-Deno.test("transition() cancels the delay and forgets failures when a user starts it waiting", () => {
+Deno.test("transition() cancels the delay and resets failures when a user starts it waiting", () => {
   for (const request of [START, RESTART]) {
     const { now, effects } = play(inState("waiting"), [request]);
     assertEquals([now.state, now.desired, now.attempt], ["starting", "up", 2]);
@@ -58,7 +58,7 @@ Deno.test("transition() cancels the delay and forgets failures when a user start
   }
 });
 
-Deno.test("transition() does not count a start or restart by a user as a restart", () => {
+Deno.test("transition() does not count a user's start or restart as a restart", () => {
   for (const state of [...RESTING, "waiting"] as const) {
     assertEquals(play(inState(state), [START]).now.restarts, 0);
     assertEquals(play(inState(state), [RESTART]).now.restarts, 0);
@@ -73,13 +73,13 @@ Deno.test("transition() ends errored without a retry when the app cannot be spaw
   assertEquals(effects, []);
 });
 
-Deno.test("transition() tries again what the machine refuses, whatever the policy, and counts no restart", () => {
+Deno.test("transition() retries what the machine refused under any policy, without counting a restart", () => {
   for (const restartPolicy of ["always", "on-failure", "never"] as const) {
     const rules = policy({ restartPolicy, maxRestarts: 0, restartDelayMs: 100 });
     let now = inState("starting");
     for (const [index, delay] of [100, 200, 400].entries()) {
       const attempt = index + 1;
-      // The system had no process for the wrapper, or the wrapper was refused one for the app.
+      // The system had no process for the wrapper, or refused the wrapper one for the app.
       const lack = { at: NOON, random: 0 };
       const refusals = index === 1
         ? [launched(attempt), {
@@ -97,7 +97,7 @@ Deno.test("transition() tries again what the machine refuses, whatever the polic
   }
 });
 
-Deno.test("transition() keeps the intent of a launch, and forgets it when the launch fails", () => {
+Deno.test("transition() records that a launch is intended, and clears it when the launch fails", () => {
   const intent = { type: "launching", attempt: 1, run: runOf(1) } as const;
   const { now } = play(inState("starting"), [intent]);
   assertEquals([now.state, now.run], ["starting", runOf(1)]);
@@ -112,7 +112,7 @@ Deno.test("transition() goes from starting to running when the app is spawned", 
   assertEquals(effects, []);
 });
 
-Deno.test("transition() takes the pid whenever it comes while something runs", () => {
+Deno.test("transition() accepts the pid at any time while something runs", () => {
   for (const state of ["starting", "running", "stopping"] as const) {
     const { now } = play(inState(state), [{ type: "pid_known", attempt: 1, pid: 77 }]);
     assertEquals([now.state, now.pid], [state, 77]);
@@ -129,7 +129,7 @@ for (const how of [1, "SIGSEGV", null]) {
     }
   });
 
-  Deno.test(`transition() waits for a restart when it ends with ${how} and budget is left`, () => {
+  Deno.test(`transition() waits for a restart when it ends with ${how} and the budget allows one`, () => {
     for (const restartPolicy of ["on-failure", "always"] as const) {
       const { now, effects } = play(
         inState("running"),
@@ -143,12 +143,12 @@ for (const how of [1, "SIGSEGV", null]) {
   });
 }
 
-Deno.test("transition() takes an exit by a signal as a failure whatever the code", () => {
+Deno.test("transition() treats an exit by a signal as a failure whatever the code", () => {
   const exit = { code: 0, signal: "SIGKILL", at: new Date(NOON) };
   assertEquals(play(inState("running"), [exited(1, 0, { exit })]).now.state, "waiting");
 });
 
-Deno.test("transition() ends stopped when the code is a success and policy is not always", () => {
+Deno.test("transition() ends stopped after a success code unless the policy is always", () => {
   for (const restartPolicy of ["on-failure", "never"] as const) {
     for (const code of [0, 42]) {
       const rules = policy({ restartPolicy, successExitCodes: [0, 42] });
@@ -160,12 +160,12 @@ Deno.test("transition() ends stopped when the code is a success and policy is no
   }
 });
 
-Deno.test("transition() takes 0 as a failure when it is no success code", () => {
+Deno.test("transition() treats 0 as a failure when it is not a success code", () => {
   const { now } = play(inState("running"), [exited(1, 0)], policy({ successExitCodes: [42] }));
   assertEquals(now.state, "waiting");
 });
 
-Deno.test("transition() restarts after a success, and counts it, when policy is always", () => {
+Deno.test("transition() restarts after a success and counts it when the policy is always", () => {
   const always = policy({ restartPolicy: "always" });
   const { now, effects } = play(inState("running"), [exited(1, 0)], always);
   assertEquals(now.state, "waiting");
@@ -174,7 +174,7 @@ Deno.test("transition() restarts after a success, and counts it, when policy is 
   assertEquals([again.state, again.restarts], ["running", 1]);
 });
 
-Deno.test("transition() cleans up what the app left behind whenever it ends by itself", () => {
+Deno.test("transition() cleans up what the app left behind whenever it exits by itself", () => {
   const cleanUp = { type: "clean_up_orphans", run: runOf(1) } as const;
   for (const restartPolicy of ["always", "on-failure", "never"] as const) {
     for (const maxRestarts of [0, 10]) {
@@ -184,7 +184,7 @@ Deno.test("transition() cleans up what the app left behind whenever it ends by i
   }
 });
 
-Deno.test("transition() ends errored and says why when the budget of the window is used up", () => {
+Deno.test("transition() ends errored with a reason when the budget of the window is used up", () => {
   const used = { ...inState("running"), restartsAt: [1, 2, 3], totalUptimeMs: 3, restarts: 3 };
   const { now, effects } = play(used, [exited(1, 7)], policy({ maxRestarts: 3 }));
   assertEquals([now.state, now.restarts, now.nextRestartAt], ["errored", 3, null]);
@@ -192,7 +192,7 @@ Deno.test("transition() ends errored and says why when the budget of the window 
   assertEquals(effects.map((effect) => effect.type), ["clean_up_orphans"]);
 });
 
-Deno.test("transition() has budget again when the earlier restarts left the window", () => {
+Deno.test("transition() has budget again once the earlier restarts left the window", () => {
   const used = { ...inState("running"), restartsAt: [1, 2, 3], totalUptimeMs: 3, restarts: 3 };
   const late = exited(1, 7, { ranForMs: 60_000 });
   assertEquals(play(used, [late], policy({ maxRestarts: 3 })).now.state, "waiting");
@@ -224,14 +224,14 @@ Deno.test("transition() launches when the delay is over, and counts a restart wi
   assertEquals(effects, [{ type: "launch" }]);
 });
 
-Deno.test("transition() keeps the consecutiveFailures when the delay is over", () => {
+Deno.test("transition() keeps consecutiveFailures when the delay is over", () => {
   const waiting = inState("waiting");
   assert(waiting.consecutiveFailures > 0);
   assertEquals(play(waiting, [delayOver(1)]).now.consecutiveFailures, waiting.consecutiveFailures);
 });
 
 for (const state of ["waiting", "crashed", "errored", "stopped"] as const) {
-  Deno.test(`transition() rests stopped when it is stopped while ${state}`, () => {
+  Deno.test(`transition() ends stopped when it is stopped while ${state}`, () => {
     const { now, effects } = play(inState(state), [stop()]);
     assertEquals([now.state, now.desired, now.nextRestartAt], ["stopped", "down", null]);
     assertEquals(effects, state === "waiting" ? [{ type: "disarm" }] : []);
@@ -239,13 +239,13 @@ for (const state of ["waiting", "crashed", "errored", "stopped"] as const) {
 }
 
 for (const state of ["starting", "running"] as const) {
-  Deno.test(`transition() ends the run when it is stopped while ${state}`, () => {
+  Deno.test(`transition() terminates the run when it is stopped while ${state}`, () => {
     const { now, effects } = play(inState(state), [stop({ timeoutMs: 123, reason: "by cron" })]);
     assertEquals([now.state, now.desired, now.lastReason], ["stopping", "down", "by cron"]);
     assertEquals(effects, [{ type: "terminate", timeoutMs: 123 }]);
   });
 
-  Deno.test(`transition() ends the run within the policy's time when restarted while ${state}`, () => {
+  Deno.test(`transition() terminates the run within the policy's timeout when restarted while ${state}`, () => {
     const { now, effects } = play(inState(state), [RESTART], policy({ stopTimeoutMs: 77 }));
     assertEquals([now.state, now.desired], ["stopping", "up"]);
     assertEquals(effects, [{ type: "terminate", timeoutMs: 77 }]);
@@ -256,20 +256,20 @@ for (const state of ["starting", "running"] as const) {
   });
 }
 
-Deno.test("transition() says that the user stopped it when no other reason is given", () => {
+Deno.test("transition() gives the user's stop as the default reason", () => {
   for (const state of ["starting", "running", "waiting", "crashed", "errored"] as const) {
     assertEquals(play(inState(state), [stop()]).now.lastReason, "stopped by user");
   }
 });
 
-Deno.test("transition() rests stopped, not crashed, when all is gone after a stop", () => {
+Deno.test("transition() ends stopped, not crashed, once everything has ended after a stop", () => {
   const { now, effects } = play(inState("stopping"), [terminated(1)]);
   assertEquals([now.state, now.desired, now.pid, now.run], ["stopped", "down", 0, null]);
   assertEquals([now.lastExit, now.finishedAt], [exitOf("SIGTERM"), NOON]);
   assertEquals([now.lastReason, effects], ["stopped by user", []]);
 });
 
-Deno.test("transition() names what could not be ended when something is left after a stop", () => {
+Deno.test("transition() names the processes left over after a stop", () => {
   const { now } = play(inState("stopping"), [terminated(1, { left: [12, 34] })]);
   assertEquals([now.state, now.endFailed, now.lastReason], [
     "stopped",
@@ -278,20 +278,20 @@ Deno.test("transition() names what could not be ended when something is left aft
   ]);
 });
 
-Deno.test("transition() launches anew when all is gone after a restart", () => {
+Deno.test("transition() launches again once everything has ended after a restart", () => {
   const { now, effects } = play(inState("running"), [RESTART, terminated(1)]);
   assertEquals([now.state, now.attempt, now.lastReason], ["starting", 2, "restarted by user"]);
   assertEquals([now.run, now.pid, now.ready], [null, 0, false]);
   assertEquals(effects.map((effect) => effect.type), ["terminate", "launch"]);
 });
 
-Deno.test("transition() keeps the last exit when a launch is given up and nothing had run", () => {
+Deno.test("transition() keeps the last exit when a launch is cancelled before anything ran", () => {
   const second = play(inState("waiting"), [delayOver(1)]).now;
   const { now } = play(second, [stop(), terminated(2, { exit: null })]);
   assertEquals([now.state, now.lastExit], ["stopped", exitOf(1)]);
 });
 
-Deno.test("describeExit() says how a process ended", () => {
+Deno.test("describeExit() describes how a process ended", () => {
   assertEquals(describeExit(exitOf(3)), "exited with code 3");
   assertEquals(describeExit(exitOf("SIGSEGV")), "ended by SIGSEGV");
   assertEquals(describeExit(exitOf(null)), "ended, exit code unknown");

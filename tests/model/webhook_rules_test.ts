@@ -1,4 +1,4 @@
-/** What webhooks are told, and when they are tried again. */
+/** When webhooks report trouble and recovery, and when they retry. */
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -40,7 +40,7 @@ Deno.test("troubleOf() names crash, errored and unhealthy, and nothing else", ()
   assertEquals(troubles.sort(), ["crash", "errored", "unhealthy"]);
 });
 
-Deno.test("recoveredIn() waits for ten times min_uptime, the run that restarts are forgotten after", () => {
+Deno.test("recoveredIn() waits for ten times min_uptime, the uptime that resets restarts", () => {
   assertEquals(recoveredIn(standing({ uptimeMs: 0 })), 10_000);
   assertEquals(recoveredIn(standing({ uptimeMs: 9999 })), 1);
   assertEquals(recoveredIn(standing({ uptimeMs: 10_000 })), 0);
@@ -49,7 +49,7 @@ Deno.test("recoveredIn() waits for ten times min_uptime, the run that restarts a
   }
 });
 
-Deno.test("recoveredIn() leaves it to news while a health check has not agreed", () => {
+Deno.test("recoveredIn() is undefined until the health check passes", () => {
   for (const health of ["unknown", "unhealthy"] as const) {
     assertEquals(recoveredIn(standing({ config: CHECKED, health, uptimeMs: 1e9 })), undefined);
   }
@@ -57,7 +57,7 @@ Deno.test("recoveredIn() leaves it to news while a health check has not agreed",
   assertEquals(recoveredIn(standing({ config: CHECKED, health: "healthy", uptimeMs: 4000 })), 6000);
 });
 
-Deno.test("recoveredIn() takes a job that completed with success, not one that a user stopped", () => {
+Deno.test("recoveredIn() counts a job that succeeded, but not one that a user stopped", () => {
   assertEquals(recoveredIn(ended("up", { code: 0 })), 0);
   assertEquals(recoveredIn(ended("up", { code: 3 })), 0);
   assertEquals(recoveredIn(ended("up", { code: 1 })), undefined);
@@ -65,7 +65,7 @@ Deno.test("recoveredIn() takes a job that completed with success, not one that a
   assertEquals(recoveredIn(ended("down", { code: 0 })), undefined);
 });
 
-Deno.test("verdictOf() tries again after 5xx, 429 and 408 alone", () => {
+Deno.test("verdictOf() retries only after 5xx, 429 and 408", () => {
   const again = [408, 429, 500, 502, 503, 504, 599];
   const delivered = [200, 201, 202, 204, 299];
   for (const status of again) assertEquals(verdictOf(status), "again", String(status));
@@ -75,7 +75,7 @@ Deno.test("verdictOf() tries again after 5xx, 429 and 408 alone", () => {
   }
 });
 
-Deno.test("retryDelay() doubles up to five minutes, less up to a half by chance", () => {
+Deno.test("retryDelay() doubles up to five minutes, minus up to a half at random", () => {
   const webhook = { retryDelayMs: 1000 };
   const delays = [1, 2, 3, 4, 9, 10, 50].map((attempts) => retryDelay(webhook, attempts, 0));
   assertEquals(delays, [1000, 2000, 4000, 8000, 256_000, 300_000, 300_000]);
@@ -88,14 +88,14 @@ Deno.test("retryDelay() doubles up to five minutes, less up to a half by chance"
   );
 });
 
-Deno.test("retryDelay() keeps to what the receiver asks for, within reason", () => {
+Deno.test("retryDelay() honors the receiver's Retry-After within limits", () => {
   const webhook = { retryDelayMs: 1000 };
   assertEquals(retryDelay(webhook, 1, 0, 30_000), 30_000);
   assertEquals(retryDelay(webhook, 5, 0, 1000), 16_000);
   assertEquals(retryDelay(webhook, 1, 0, 24 * 3_600_000), 300_000);
 });
 
-Deno.test("retryAfter() reads seconds and dates, and takes anything else for nothing", () => {
+Deno.test("retryAfter() reads seconds and dates, and ignores anything else", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   assertEquals(retryAfter("120", now), 120_000);
   assertEquals(retryAfter("Thu, 01 Jan 2026 00:00:30 GMT", now), 30_000);
@@ -104,11 +104,11 @@ Deno.test("retryAfter() reads seconds and dates, and takes anything else for not
   }
 });
 
-Deno.test("signedText() is id, time and body, as Standard Webhooks has it", () => {
+Deno.test("signedText() joins id, time and body as Standard Webhooks defines", () => {
   assertEquals(signedText("msg_1", 1614265330, '{"a":1}'), 'msg_1.1614265330.{"a":1}');
 });
 
-Deno.test("shownUrl() tells the host, and nothing that may be a secret", () => {
+Deno.test("shownUrl() shows the host, and nothing that may be secret", () => {
   assertEquals(
     shownUrl("https://hooks.example.com/T0/B0/s3cret?x=1#y"),
     "https://hooks.example.com/…",
