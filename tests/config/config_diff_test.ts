@@ -1,4 +1,4 @@
-/** Differences of configurations. */
+/** Differences between configurations. */
 
 import { assert, assertEquals } from "@std/assert";
 import { configChanges, needsRestart } from "../../src/manager/config_diff.ts";
@@ -10,11 +10,11 @@ function changes(keys: Record<string, unknown>) {
   return configChanges(parseConfig(BASE), parseConfig({ ...BASE, ...keys }));
 }
 
-Deno.test("configChanges() finds nothing where only the spelling differs", () => {
+Deno.test("configChanges() ignores differences in spelling", () => {
   assertEquals(changes({ env: { B: "1", A: "s3cret" }, restart_delay: "0.1s" }), []);
 });
 
-Deno.test("configChanges() names fields, and no value of env, secrets and args", () => {
+Deno.test("configChanges() names changed fields, but no values of env, secrets and args", () => {
   const found = changes({
     env: { A: "0ther", C: "n3w" },
     args: ["s3cret"],
@@ -27,7 +27,7 @@ Deno.test("configChanges() names fields, and no value of env, secrets and args",
   assert(!/s3cret|0ther|n3w/.test(JSON.stringify(found)));
 });
 
-Deno.test("needsRestart() is false for what is read when it is needed", () => {
+Deno.test("needsRestart() is false for keys that are read at the time of use", () => {
   assert(!needsRestart(changes({ max_restarts: 3, instances: 2, log: { max_files: 2 } })));
   assert(needsRestart(changes({ env: { A: "1" } })));
   assert(needsRestart(changes({ max_restarts: 3, namespace: "x" })));

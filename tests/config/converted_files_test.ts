@@ -1,4 +1,4 @@
-/** What is made of other tools' files, and of a folder without a configuration. */
+/** Conversion of other tools' files, and of a folder without a configuration. */
 
 import {
   assert,
@@ -14,7 +14,7 @@ import { Files, loadedFrom } from "./files.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
 
-/** What importFile() makes of one file: the YAML, and the notes. */
+/** The result of importFile() for one file: the YAML, and the notes. */
 async function made(files: Record<string, string>, tool?: string, options = {}) {
   await using folder = new Files(files);
   const [name] = Object.keys(files);
@@ -23,7 +23,7 @@ async function made(files: Record<string, string>, tool?: string, options = {}) 
   return { yaml, notes: notes.map(({ process, text }) => `${process}: ${text}`) };
 }
 
-Deno.test("a file called procsup.* is never taken for another tool's", async () => {
+Deno.test("a file called procsup.* is never read as another tool's", async () => {
   const text = "processes:\n  api: { command: sleep 1, availability: { restart: always } }\n";
   await using files = new Files({ "procsup.yaml": text, "dev.yaml": text });
   const error = await assertRejects(() => files.load(["procsup.yaml"]), ProcsupError);
@@ -32,7 +32,7 @@ Deno.test("a file called procsup.* is never taken for another tool's", async () 
   assertEquals(api!.config.restartPolicy, "always");
 });
 
-Deno.test("importFile() writes references, and no value of the environment", async () => {
+Deno.test("importFile() writes references instead of environment values", async () => {
   const env = { PATH: "/bin", DB_PASSWORD: "hunter22", APP_DIR: "/srv" };
   const program = 'module.exports = { apps: [{ name: "a", script: "a.js", env: {' +
     ' URL: `pg://me:${process.env.DB_PASSWORD}@db`, MODE: process.env.MODE || "dev" } }] };';
@@ -51,12 +51,12 @@ Deno.test("importFile() writes references, and no value of the environment", asy
   }
 });
 
-/** A program that sets variables as dotenv does: it leaves those alone that are set. */
+/** A program that sets variables like dotenv: it keeps those that are already set. */
 const DOTENV =
   'for (const [name, text] of [["DB_PASSWORD", "hunt" + "er22"], ["ROOT", "/s" + "rv"]])' +
   " process.env[name] ??= text;\n";
 
-Deno.test("importFile() refers to variables that a program sets itself, or that are not set", async () => {
+Deno.test("importFile() keeps references to variables that a program sets itself, or that are not set", async () => {
   const program = (env: string, more = "") =>
     `${DOTENV}module.exports = { apps: [${more}{ name: "a", script: "a.js", env: {${env}} }] };`;
   const envOf = async (source: string) => {
@@ -99,7 +99,7 @@ Deno.test("importFile() refers to variables that a program sets itself, or that 
   assertStringIncludes(yaml, "instances: 2");
 });
 
-Deno.test("importFile() names the values that it could not replace", async () => {
+Deno.test("importFile() names the values that it could not replace with references", async () => {
   const { yaml, notes } = await made({
     "ecosystem.config.js":
       'const url = new URL(process.env.URL || "http://a"); module.exports = { apps: [' +
@@ -109,7 +109,7 @@ Deno.test("importFile() names the values that it could not replace", async () =>
   assertMatch(notes.join(), /^undefined: values of the environment: the program fails/);
 });
 
-Deno.test("importFile() writes no secret of PM2's dump, which itself runs with it", async () => {
+Deno.test("importFile() writes no secrets from PM2's dump, but the dump itself runs with them", async () => {
   const env = { DB_PASSWORD: "hunter22", DATABASE: "pg://me:hunter22@db", NODE_ENV: "production" };
   const dump = JSON.stringify([{ name: "a", pm_exec_path: "/bin/true", pm_cwd: "/", env }]);
   const { yaml, notes } = await made({ "dump.pm2": dump });
@@ -120,7 +120,7 @@ Deno.test("importFile() writes no secret of PM2's dump, which itself runs with i
   assertEquals((await loadedFrom("dump.pm2", dump)).get("a")!.env, env);
 });
 
-Deno.test("pm2's further forms are taken, and its cluster shares its port", async () => {
+Deno.test("pm2's other file formats are imported, and its cluster mode shares a port", async () => {
   const app = '{ name: "a", script: "a.js", instances: "max", env: { PORT: 3000 } }';
   for (const text of [`[${app}]`, `{ "pm2": [${app}] }`, app, `{ apps: [${app},], /* c */ }`]) {
     const { yaml, notes } = await made({ "process.json": text });
@@ -130,14 +130,14 @@ Deno.test("pm2's further forms are taken, and its cluster shares its port", asyn
   }
 });
 
-Deno.test("a Procfile's release runs before the others", async () => {
+Deno.test("a Procfile's release process runs before the others", async () => {
   const { yaml } = await made({ Procfile: "web: node a.js\nrelease: rake db:migrate\n" });
   const processes = await loadedFrom("procsup.yaml", yaml);
   assertEquals(processes.get("web")!.dependsOn, { release: "completed_ok" });
   assertEquals(processes.get("release")!.restartPolicy, "never");
 });
 
-Deno.test("compose services that are built here become processes, images are named", async () => {
+Deno.test("compose services with a build section become processes, and images are named", async () => {
   const text = `services:
   web:
     build: ./app
@@ -173,7 +173,7 @@ Deno.test("compose services that are built here become processes, images are nam
   await assertRejects(() => nothing, ProcsupError, "apt-get install redis-server");
 });
 
-Deno.test("systemd units keep their meaning, and what is lost is named", async () => {
+Deno.test("systemd units keep their meaning, and unsupported settings are named", async () => {
   const text = `[Unit]
 After=network.target postgresql.service
 StartLimitIntervalSec=0
@@ -220,7 +220,7 @@ StandardOutput=append:/var/log/new.log
   await assertRejects(() => forking, ProcsupError, "Type=forking");
 });
 
-Deno.test("a systemd unit's EnvironmentFile wins over its Environment", async () => {
+Deno.test("a systemd unit's EnvironmentFile overrides its Environment", async () => {
   await using files = new Files({ "app.env": "PORT=81\n" });
   const path = `${files.folder}/app.env`;
   const unit = (more: string) => `[Service]\nExecStart=/bin/a\nEnvironmentFile=${path}\n${more}`;
@@ -233,7 +233,7 @@ Deno.test("a systemd unit's EnvironmentFile wins over its Environment", async ()
   assertEquals((await made({ "a.service": unit(missing) })).notes, []);
 });
 
-Deno.test("a systemd unit's commands mean to the shell what they mean to systemd", async () => {
+Deno.test("a systemd unit's commands keep their meaning under the shell", async () => {
   const text = `[Service]
 Environment="TWO=a b"
 ExecStartPre=/bin/echo a;b 'it''s' ; /bin/echo c
@@ -254,7 +254,7 @@ ExecStart=/usr/bin/printf [%%s] $TWO "\${TWO} *" a|b \`id\` 'x $TWO "q"' $$TWO
   );
 });
 
-Deno.test("initialConfig() writes what the folder holds, and it is right", async () => {
+Deno.test("initialConfig() writes a valid configuration for the programs in the folder", async () => {
   const cases: readonly (readonly [Record<string, string>, string, string])[] = [
     [{ "package.json": '{"scripts":{"start":"x"}}', ".env": "" }, "package.json", "npm start"],
     [{ "package.json": '{"main":"lib/a.js"}' }, "package.json", "lib/a.js"],
@@ -275,7 +275,7 @@ Deno.test("initialConfig() writes what the folder holds, and it is right", async
   }
 });
 
-Deno.test("importFile() takes log files that procsup may write to, one for each instance", async () => {
+Deno.test("importFile() accepts log files that procsup may write to, one per instance", async () => {
   const program = "[program:a]\ncommand=/bin/true\nnumprocs=2\nredirect_stderr=true\n" +
     "stdout_logfile=out.log\n[program:b]\ncommand=/bin/true\nstdout_logfile=/dev/stdout\n" +
     "stderr_logfile=/tmp/b.log\n";
@@ -287,7 +287,7 @@ Deno.test("importFile() takes log files that procsup may write to, one for each 
   ]);
 });
 
-Deno.test("compose services have the variables and the stop signal of their Dockerfile", async () => {
+Deno.test("compose services get the variables and the stop signal of their Dockerfile", async () => {
   const files = {
     "compose.yaml": `services:
   web:
@@ -331,7 +331,7 @@ CMD ["run"]
   assert(unread.notes.some(({ text }) => text.startsWith("env_file web.env: it cannot be read")));
 });
 
-Deno.test("a compose health check has the variables that compose fills in", async () => {
+Deno.test("a compose health check gets the variables that compose fills in", async () => {
   const service = (test: string, more = "") => ({
     "compose.yml": `services: { a: { image: mine, command: run, ${more} healthcheck: ${test} } }\n`,
     "a.env": "FILED=1\n",
@@ -359,7 +359,7 @@ Deno.test("a compose health check has the variables that compose fills in", asyn
   assert(!(await made(service("{ interval: 5s }"))).yaml.includes("health_check"));
 });
 
-Deno.test("a written file names the services that became no process, and what else compose merges", async () => {
+Deno.test("a converted file names services that became no process, and what else compose merges", async () => {
   const text =
     "services: { a: { build: . }, b: { image: me/own }, c: { image: x, command: run } }\n";
   const { yaml } = await made({ "compose.yml": text, "docker-compose.override.yaml": "" });
@@ -372,7 +372,7 @@ Deno.test("a written file names the services that became no process, and what el
   assert(!other.yaml.includes("override"));
 });
 
-Deno.test("compose's limits of a service become limits, or flags of docker run", async () => {
+Deno.test("compose's resource limits become limits, or flags of docker run", async () => {
   const limits = "{ memory: 512m, cpus: '0.5', pids: 20 }";
   const services = (...keys: string[]) => ({
     "compose.yml": `services: { a: { image: mine, command: run, ${keys.join(", ")} } }\n`,
@@ -392,7 +392,7 @@ Deno.test("compose's limits of a service become limits, or flags of docker run",
   assert(!docker.includes("limits:"));
 });
 
-Deno.test("what compose fills in or leaves out by itself is named", async () => {
+Deno.test("values that compose fills in or drops by itself are named", async () => {
   const { notes } = await made({
     "compose.yml":
       "services:\n  a:\n    image: mine\n    command: run $${B:+c}\n    mem_limit: ${MEM}\n" +
@@ -403,7 +403,7 @@ Deno.test("what compose fills in or leaves out by itself is named", async () => 
   }
 });
 
-Deno.test("compose and process-compose restart without a limit, unless one is given", async () => {
+Deno.test("compose and process-compose restart without a limit by default", async () => {
   const unlimited = /restart_window: 1ms/;
   const compose = (restart: string) =>
     made({
@@ -422,7 +422,7 @@ Deno.test("compose and process-compose restart without a limit, unless one is gi
   assert(!unlimited.test((await process("{ restart: on_failure, max_restarts: 3 }")).yaml));
 });
 
-Deno.test("process-compose's commands run under its shell where /bin/sh may read them otherwise", async () => {
+Deno.test("process-compose's commands run under its shell where /bin/sh may read them differently", async () => {
   const processOf = async (process: string, file = "") => {
     const text = `${file}processes: { a: { ${process} } }\n`;
     const [config] = (await loadedFrom("process-compose.yaml", text)).values();
@@ -450,7 +450,7 @@ Deno.test("process-compose's commands run under its shell where /bin/sh may read
   assertEquals([words.entrypoint, ...words.args], ["run", "$A", "c"]);
 });
 
-Deno.test("process-compose's .env is for every process that does not refuse it", async () => {
+Deno.test("process-compose's .env applies to every process that does not opt out", async () => {
   const text = "processes:\n  a: { command: x, env_file: [b.env] }\n  b: { command: x }\n" +
     "  c: { command: x, is_dotenv_disabled: true }\n";
   const files = { "process-compose.yaml": text, ".env": "A=1\n", "b.env": "B=1\n" };
@@ -465,7 +465,7 @@ Deno.test("process-compose's .env is for every process that does not refuse it",
   assertEquals(notes, []);
 });
 
-Deno.test("supervisord's log without a limit of size is named: here every log is rotated", async () => {
+Deno.test("a supervisord log without a size limit is named, because procsup rotates every log", async () => {
   const notesOf = async (file: string) =>
     (await made({
       "s.conf": `[program:a]\ncommand=run\nstdout_logfile=${file}\nstdout_logfile_maxbytes=0\n`,

@@ -1,11 +1,11 @@
-/** Configuration files for tests, and what loading them gives. */
+/** Configuration files for tests, and the result of loading them. */
 
 import { ConfigProblems } from "../../src/config/problem.ts";
 import { loadConfig, type LoadedConfig } from "../../src/config/load_config.ts";
 import type { ProcsupError } from "../../src/model/errors.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** Files of a test, by name; `load()` takes the first, or those named. */
+/** The files of a test, by name. `load()` reads the first one, or those named. */
 export class Files implements AsyncDisposable {
   readonly #home = tempHome();
 
@@ -18,7 +18,7 @@ export class Files implements AsyncDisposable {
     return this.#home.path;
   }
 
-  /** Writes a file, and the folders on its way. */
+  /** Writes a file, and creates its parent folders. */
   write(name: string, text: string): void {
     const path = `${this.folder}/${name}`;
     Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
@@ -39,14 +39,14 @@ export class Files implements AsyncDisposable {
   }
 }
 
-/** The configurations that one file gives, by name. */
+/** The configurations of one file, by name. */
 export async function loadedFrom(name: string, text: string) {
   await using files = new Files({ [name]: text });
   const { processes } = await files.load([name]);
   return new Map(processes.map(({ config }) => [config.name, config]));
 }
 
-/** What is wrong with one file: `7:5 what`, a line a mistake, the folder left out. */
+/** The mistakes in one file, as lines `7:5 message` without the folder. */
 export async function mistakes(name: string, text: string): Promise<string[]> {
   await using files = new Files({ [name]: text });
   try {

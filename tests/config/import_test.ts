@@ -1,4 +1,4 @@
-/** Files of other tools → configurations. */
+/** Conversion of other tools' files into configurations. */
 
 import { fromFileUrl } from "@std/path/posix";
 import {
@@ -18,7 +18,7 @@ import { Files, loadedFrom } from "./files.ts";
 
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
-/** Every file of another tool, as its project documents it. */
+/** A file of each other tool, as its project documents it. */
 const FIXTURE_FILES: readonly (readonly [string, string])[] = [
   ["pm2", "pm2/ecosystem.config.js"],
   ["pm2", "pm2/ecosystem.config.cjs"],
@@ -37,7 +37,7 @@ const FIXTURE_FILES: readonly (readonly [string, string])[] = [
 
 const env = { PATH: "/usr/bin:/bin", COMMON: "of the test" };
 
-Deno.test("importFile() writes a file that loads to the same as the imported file itself", async () => {
+Deno.test("importFile() writes a file that loads like the imported file itself", async () => {
   for (const [tool, name] of FIXTURE_FILES) {
     const file = FIXTURES + name;
     const direct = await loadConfig({ files: [file], env });
@@ -58,7 +58,7 @@ async function imported(name: string, options: { profile?: string } = {}) {
   return { configs: new Map(processes.map(({ config }) => [config.name, config])), notes };
 }
 
-Deno.test("pm2 apps keep their meaning, and what is lost is named", async () => {
+Deno.test("pm2 apps keep their meaning, and unsupported settings are named", async () => {
   const { configs, notes } = await imported("pm2/ecosystem.config.js", { profile: "production" });
   const api = configs.get("api")!;
   assertEquals(api.env, { NODE_ENV: "production", ROOT: "pm2", NODE_APP_INSTANCE: "0" });
@@ -122,7 +122,7 @@ StandardOutput=journal
   ]]);
 });
 
-Deno.test("pm2's server of static files becomes procsup's", async () => {
+Deno.test("pm2's static file server becomes procsup's", async () => {
   const env = {
     PM2_SERVE_PATH: "./dist",
     PM2_SERVE_PORT: 3000,
@@ -138,7 +138,7 @@ Deno.test("pm2's server of static files becomes procsup's", async () => {
   assertEquals(notes.map(({ text }) => text.split(":")[0]), ["env.PM2_SERVE_BASIC_AUTH"]);
 });
 
-Deno.test("pm2's server takes its folder and port from arguments and from a profile, too", async () => {
+Deno.test("pm2's static file server also reads its folder and port from arguments and a profile", async () => {
   const apps = [
     { name: "words", script: "serve", args: "./site 3000" },
     { name: "set", script: "serve", args: ["./site", 3000], env: { PM2_SERVE_PORT: 3001 } },
@@ -165,7 +165,7 @@ Deno.test("pm2's server takes its folder and port from arguments and from a prof
   assertEquals((await argsOf("production")).args[3], "./dist --port 80");
 });
 
-Deno.test("pm2 apps have a script, under any of its names; one without is not PM2's", async () => {
+Deno.test("a pm2 app has a script under any of its names; a file without one is not PM2's", async () => {
   await using files = new Files({
     "exec.json":
       '{"apps":[{"exec":"sleep","args":"9"},{"name":"b","cmd":"sleep"},{"name":"c","command":"sleep"}]}',
@@ -186,7 +186,7 @@ Deno.test("pm2 apps have a script, under any of its names; one without is not PM
   assertStringIncludes(listed.message, 'apps: "api" has no "script"');
 });
 
-Deno.test("pm2's instances have their number in a variable, and autostart is taken", async () => {
+Deno.test("pm2's instances have their number in a variable, and autostart is kept", async () => {
   const apps = [
     { name: "one", script: "a.js", autostart: false },
     { name: "two", script: "a.js", instances: 2, env: { PORT: 80 }, increment_var: "PORT" },
@@ -203,7 +203,7 @@ Deno.test("pm2's instances have their number in a variable, and autostart is tak
   assert(!notes.some(({ text }) => /autostart|instance_var/.test(text)));
 });
 
-Deno.test("pm2's max_restarts counts runs shorter than min_uptime, and no others", async () => {
+Deno.test("pm2's max_restarts counts only runs shorter than min_uptime", async () => {
   const app = async (keys: object) => {
     const apps = [{ name: "a", script: "a.js", ...keys }];
     const json = JSON.stringify({ apps });
@@ -217,7 +217,7 @@ Deno.test("pm2's max_restarts counts runs shorter than min_uptime, and no others
   assertEquals((await app({ min_uptime: 0 }))[1], 1);
 });
 
-Deno.test("pm2's port is a variable, and a log called NULL is none", async () => {
+Deno.test("pm2's port becomes a variable, and a log called NULL is dropped", async () => {
   await using files = new Files({
     "process.json": '{"apps":[{"script":"sleep","port":3000,"env":{"A":1},"out_file":"NULL"}]}',
   });
@@ -244,13 +244,13 @@ Deno.test("supervisord programs keep their meaning", async () => {
   assertMatch(other.notes.at(-1)!.text, /^\[eventlistener:mem\]/);
 });
 
-Deno.test("supervisord's comments may follow a value, and its signal may be a number", async () => {
+Deno.test("supervisord comments may follow a value, and its signal may be a number", async () => {
   const text = "[program:a]\ncommand=run --color=#fff # why\nstopsignal=15 ; TERM\n";
   const a = (await loadedFrom("s.conf", text)).get("a")!;
   assertEquals([a.args, a.stopSignal], [["--color=#fff"], "SIGTERM"]);
 });
 
-Deno.test("supervisord's included files are read, each with a here of its own", async () => {
+Deno.test("supervisord's included files are read, each with its own %(here)s", async () => {
   await using files = new Files({
     "supervisord.conf":
       "[include]\nfiles = conf.d/*.conf none/*.ini\n[program:a]\ncommand=sleep 1\n",
@@ -261,7 +261,7 @@ Deno.test("supervisord's included files are read, each with a here of its own", 
   const { processes, notes } = await files.load(["supervisord.conf"]);
   const [a, b, ...more] = processes.map(({ config }) => config);
   assertEquals([a!.args, a!.priority], [["1"], 5]);
-  // Without a priority supervisord starts a program last.
+  // supervisord starts a program without a priority last.
   assertEquals([b!.cwd, b!.priority, more], [`${files.folder}/conf.d`, 999, []]);
   assertEquals(notes.map(({ text }) => text), ["[include] none/*.ini: no such file"]);
   files.write("conf.d/b.conf", "[program:b]\noops\n");
@@ -269,7 +269,7 @@ Deno.test("supervisord's included files are read, each with a here of its own", 
   assertMatch((error as Error).message, /conf\.d\/b\.conf:2:1: not valid ini/);
 });
 
-Deno.test("supervisord's startretries count starts that do not last, and no later crash", async () => {
+Deno.test("supervisord's startretries counts failed starts, but no later crashes", async () => {
   const program = async (keys: string) => {
     await using files = new Files({ "s.conf": `[program:a]\ncommand=sleep 1\n${keys}` });
     const { processes: [a] } = await files.load(["s.conf"]);
@@ -280,7 +280,7 @@ Deno.test("supervisord's startretries count starts that do not last, and no late
   assertEquals(await program("autorestart=true\nstartsecs=4\nstartretries=5\n"), [
     ...["always", 5, 20_000, 4000, 5000],
   ]);
-  // What counts for supervisord counts here, and what does not count there does not.
+  // procsup counts the same exits as supervisord.
   const policy = { maxRestarts: 5, restartWindowMs: 20_000 };
   const left = (run: number) =>
     budgetLeft(policy, recentRestarts(policy, [1, 2, 3, 4, 5].map((n) => n * run), 6 * run));
@@ -307,7 +307,7 @@ Deno.test("process-compose processes keep their meaning", async () => {
   ]);
 });
 
-Deno.test("process-compose's probes have its defaults, also for 0, and is_tty is tty", async () => {
+Deno.test("process-compose's probes have its defaults, even for 0, and is_tty becomes tty", async () => {
   await using files = new Files({
     "process-compose.yaml": JSON.stringify({
       processes: {
@@ -327,7 +327,7 @@ Deno.test("process-compose's probes have its defaults, also for 0, and is_tty is
   assertEquals([intervalMs, timeoutMs, retries, a!.config.tty], [10_000, 1000, 3, true]);
 });
 
-Deno.test("shellCommand() gives way to the program where the line is one command", () => {
+Deno.test("shellCommand() adds exec when the line is a single command", () => {
   const line = (text: string) => shellCommand(text).args[1];
   assertEquals(line("node app.js > log 2>&1"), "exec node app.js > log 2>&1");
   assertEquals(line("A=1 node app.js"), "exec env A=1 node app.js");
@@ -337,14 +337,14 @@ Deno.test("shellCommand() gives way to the program where the line is one command
   }
 });
 
-Deno.test("commandOf() leaves a quote that is never closed to the shell", () => {
+Deno.test("commandOf() leaves an unclosed quote to the shell", () => {
   assertEquals(commandOf(`a 'b c' "it's"`), { entrypoint: "a", args: ["b c", "it's"] });
   for (const line of ["echo don't stop", 'echo "a', "echo a\\"]) {
     assertEquals(commandOf(line), { entrypoint: "/bin/sh", args: ["-c", `exec ${line}`] });
   }
 });
 
-Deno.test("splitWords() reads quotes and backslashes", () => {
+Deno.test("splitWords() handles quotes and backslashes", () => {
   assertEquals(splitWords(`a 'b c' "d \\"e\\"" f\\ g x="y z" ''`), [
     ...["a", "b c", 'd "e"', "f g", "x=y z", ""],
   ]);
@@ -352,7 +352,7 @@ Deno.test("splitWords() reads quotes and backslashes", () => {
   assertEquals([splitWords("  "), splitWords('""')], [[], [""]]);
 });
 
-Deno.test("parseIni() takes comments, lines that go on, and refuses anything else", () => {
+Deno.test("parseIni() accepts comments and continuation lines, and rejects anything else", () => {
   const [section] = parseIni("; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
   assertEquals([section!.name, ...section!.keys], ["a:b", ["x", "1"], ["y", "a\nb"]]);
   assertEquals(thrownLine("[a]\nnothing\n"), 2);

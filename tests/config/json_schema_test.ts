@@ -1,4 +1,4 @@
-/** The JSON Schema of configuration files, under a validator that editors use. */
+/** The JSON Schema of configuration files, under the validator that editors use. */
 
 import { assert } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -61,7 +61,7 @@ const RIGHT: readonly unknown[] = [
   { cron: { nightly: { schedule: "0 3 * * *", command: "true" } } },
 ];
 
-/** Mistakes; the second is what is wrong, the first the file. */
+/** Mistakes: the first item is the file, the second the wrong value. */
 const WRONG: readonly (readonly [unknown, string])[] = [
   [{ version: 2, processes: {} }, "another version"],
   [{ procesess: {} }, "an unknown key of the file"],
@@ -94,11 +94,11 @@ const WRONG: readonly (readonly [unknown, string])[] = [
   [{ webhooks: { a: { url: "http://a/", retries: 3 } } }, "an unknown key of a webhook"],
 ];
 
-Deno.test("configFileSchema() takes every right example", () => {
+Deno.test("configFileSchema() accepts every valid example", () => {
   for (const value of RIGHT) assert(validate(value), JSON.stringify(validate.errors, null, 1));
 });
 
-Deno.test("configFileSchema() refuses every mistake, and so does the program", async () => {
+Deno.test("configFileSchema() rejects every mistake, and so does the program", async () => {
   for (const [value, what] of WRONG) {
     assert(!validate(value), `the schema takes ${what}`);
     const found = await mistakes("procsup.json", JSON.stringify(value));

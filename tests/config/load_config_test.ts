@@ -1,11 +1,11 @@
-/** Configuration files: merged, extended, filled in. */
+/** Configuration files: merged, extended, interpolated. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { interpolate } from "../../src/config/layer.ts";
 import { ConfigProblems } from "../../src/config/problem.ts";
 import { Files, loadedFrom } from "./files.ts";
 
-Deno.test("loadConfig() reads the same from every format", async () => {
+Deno.test("loadConfig() reads the same configuration from every format", async () => {
   const yaml = await loadedFrom(
     "procsup.yaml",
     "processes:\n  api: { entrypoint: sleep, args: [1.10], env: { PORT: 080, ON: true }, cwd: / }\n",
@@ -30,20 +30,20 @@ Deno.test("loadConfig() reads the same from every format", async () => {
   ) assertEquals(same, yaml);
 });
 
-Deno.test("numbers without an end stay as written where text is expected", async () => {
+Deno.test("numbers that JavaScript cannot represent stay as written where text is expected", async () => {
   const yaml = "processes:\n  a: { entrypoint: sleep, env: { A: .inf, B: -.Inf, C: .nan } }\n";
   const { env } = (await loadedFrom("procsup.yaml", yaml)).get("a")!;
   assertEquals(env, { A: ".inf", B: "-.Inf", C: ".nan" });
 });
 
-Deno.test("dates of TOML stay as written in an env", async () => {
+Deno.test("TOML dates in env stay as written", async () => {
   const toml = '[processes.a]\nentrypoint = "sleep"\n' +
     'env = { DAY = 2024-01-31, AT = 2024-01-31T10:00:00.000+01:00, LIST = "x" }\n';
   const { env } = (await loadedFrom("procsup.toml", toml)).get("a")!;
   assertEquals(env, { DAY: "2024-01-31", AT: "2024-01-31T10:00:00.000+01:00", LIST: "x" });
 });
 
-Deno.test("loadConfig() lays process over profile defaults, defaults and extended files", async () => {
+Deno.test("loadConfig() gives a process precedence over profile defaults, defaults and extended files", async () => {
   await using files = new Files({
     "base/common.yaml": `
 defaults: { restart_delay: 1s, env: { A: base, B: base } }
@@ -74,7 +74,7 @@ profiles:
   assertEquals(variables, { NAME: "me" });
 });
 
-Deno.test("loadConfig() sees paths against their file, and lays later files over earlier ones", async () => {
+Deno.test("loadConfig() resolves paths against their file, and later files override earlier ones", async () => {
   await using files = new Files({
     "a.yaml": `
 secrets: { TOKEN: { file: token } }
@@ -92,7 +92,7 @@ cron: [{ name: nightly, schedule: 0 3 * * *, timezone: UTC, command: "a && b" }]
   assertEquals(nightly!.args, ["-c", "a && b"]);
 });
 
-Deno.test("loadConfig() fills variables into endpoints and sockets too, from .env where the environment has none", async () => {
+Deno.test("loadConfig() interpolates endpoints and sockets too, and falls back to .env", async () => {
   await using files = new Files({
     "a.yaml": `
 processes:
@@ -112,11 +112,11 @@ processes:
   assertEquals(db!.healthCheck?.tcpEndpoint, "127.0.0.1:5432");
   assertEquals(db!.healthCheck?.command, "echo ${PORT}");
   assertEquals(web!.healthCheck?.url, "http://localhost:5432/");
-  // What the file says is read again by a reload, and not remembered.
+  // A reload reads the file's own values again instead of remembering them.
   assertEquals([db!.env, variables], [{ WHO: "shell" }, { WHO: "shell" }]);
 });
 
-Deno.test("loadConfig() reads a .env only when a variable is not in the environment", async () => {
+Deno.test("loadConfig() reads .env only when a variable is not in the environment", async () => {
   await using files = new Files({
     "a.yaml": 'processes: { a: { entrypoint: sleep, env: { B: "${B:-x}" } } }\n',
     ".env": "no such line\n",
@@ -127,7 +127,7 @@ Deno.test("loadConfig() reads a .env only when a variable is not in the environm
   assertStringIncludes(problems[0]!.message, `Invalid line 1 in "${files.folder}/.env"`);
 });
 
-Deno.test("interpolate() fills in variables and defaults, and leaves other dollars alone", () => {
+Deno.test("interpolate() fills in variables and defaults, and keeps other dollar signs", () => {
   const lookup = (name: string) => ({ A: "1", EMPTY: "" })[name];
   const filled = (text: string) => interpolate(text, lookup);
   assertEquals(filled("${A}${A}"), "11");
@@ -135,7 +135,7 @@ Deno.test("interpolate() fills in variables and defaults, and leaves other dolla
   assertEquals(filled("$A $ $$ $${A} $(date)"), "$A $ $ ${A} $(date)");
 });
 
-Deno.test("loadConfig() takes command as a line, and runs it by a shell only where one is needed", async () => {
+Deno.test("loadConfig() splits a command line, and uses a shell only where one is needed", async () => {
   const configs = await loadedFrom(
     "procsup.yaml",
     `processes:
@@ -157,7 +157,7 @@ cron:
   assertEquals(line("job"), ["never", "/bin/sh", "-c", "exec date > now"]);
 });
 
-Deno.test("loadConfig() leaves out of the defaults what a job cannot have", async () => {
+Deno.test("loadConfig() skips defaults that do not apply to a job", async () => {
   const configs = await loadedFrom(
     "procsup.yaml",
     `defaults: { restart_policy: always, cron_restart: "@daily", instances: max }
@@ -172,7 +172,7 @@ processes:
   assertEquals(web.instances, navigator.hardwareConcurrency);
 });
 
-Deno.test("loadConfig() takes numbers as written through aliases and merges", async () => {
+Deno.test("loadConfig() keeps numbers as written through aliases and merges", async () => {
   const loaded = await loadedFrom(
     "procsup.yaml",
     `
@@ -198,7 +198,7 @@ processes:
   ]);
 });
 
-Deno.test("loadConfig() reads numbers of TOML without comments and text blocks", async () => {
+Deno.test("loadConfig() finds numbers of TOML past comments and text blocks", async () => {
   const loaded = await loadedFrom(
     "procsup.toml",
     `[processes.a]
@@ -228,7 +228,7 @@ W = 2.0
   });
 });
 
-Deno.test("loadConfig() replaces a nested default by any name of its key", async () => {
+Deno.test("loadConfig() overrides a nested default under any alias of its key", async () => {
   const loaded = await loadedFrom(
     "procsup.yaml",
     `defaults: { health_check: { type: tcp, address: "127.0.0.1:1", interval: 7s } }

@@ -1,11 +1,13 @@
-/** Mistakes in configuration files: each is told with its place, and nothing else happens. */
+/**
+ * Mistakes in configuration files: each is reported with its position, and nothing else happens.
+ */
 
 import { loadConfig } from "../../src/config/load_config.ts";
 import { assertEquals, assertMatch } from "@std/assert";
 import { runModule } from "../../src/config/read_module.ts";
 import { Files, mistakes } from "./files.ts";
 
-Deno.test("loadConfig() names the place, the key and what would be right in every format", async () => {
+Deno.test("loadConfig() names the position, the key and a valid value in every format", async () => {
   const yaml = "processes:\n  api:\n    entrypoint: sleep\n    instnces: 2\n";
   const right = '"api": unknown key "instnces": did you mean "instances"?';
   assertEquals(await mistakes("procsup.yaml", yaml), [`4:5: ${right}`]);
@@ -18,7 +20,7 @@ Deno.test("loadConfig() names the place, the key and what would be right in ever
   assertEquals(await mistakes("procsup.jsonc", jsonc), [`2:42: ${right}`]);
 });
 
-Deno.test("loadConfig() tells every unknown key of a process, each with its place", async () => {
+Deno.test("loadConfig() reports every unknown key of a process with its position", async () => {
   const text = "processes:\n  api:\n    command: sleep 1\n    instnces: 2\n    user: www\n" +
     "    log: { max_sise: 1 }\n";
   assertEquals(await mistakes("procsup.yaml", text), [
@@ -28,7 +30,7 @@ Deno.test("loadConfig() tells every unknown key of a process, each with its plac
   ]);
 });
 
-Deno.test("loadConfig() tells every mistake of a file at once", async () => {
+Deno.test("loadConfig() reports all mistakes of a file at once", async () => {
   const found = await mistakes(
     "procsup.yaml",
     `versoin: 1
@@ -51,7 +53,7 @@ processes:
   );
 });
 
-Deno.test("loadConfig() refuses syntax errors, each with its place", async () => {
+Deno.test("loadConfig() rejects syntax errors, each with its position", async () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ["a.yaml", "processes:\n  api: [1\n", /^\d+:\d+: not valid YAML: /],
     ["a.yaml", "processes: {}\nprocesses: {}\n", /^2:1: not valid YAML: map keys must be unique/i],
@@ -78,7 +80,7 @@ Deno.test("loadConfig() refuses syntax errors, each with its place", async () =>
   }
 });
 
-Deno.test("loadConfig() refuses duplicate names, cycles and dependencies that are not there", async () => {
+Deno.test("loadConfig() rejects duplicate names, cycles and missing dependencies", async () => {
   assertEquals(
     await mistakes(
       "a.yaml",
@@ -97,7 +99,7 @@ Deno.test("loadConfig() refuses duplicate names, cycles and dependencies that ar
   );
 });
 
-Deno.test("loadConfig() refuses __proto__ in every format and leaves the prototype clean", async () => {
+Deno.test("loadConfig() rejects __proto__ in every format and leaves the prototype clean", async () => {
   const cases: readonly (readonly [string, string])[] = [
     ["a.yaml", "processes:\n  a: {entrypoint: x, env: {__proto__: {polluted: 1}}}\n"],
     ["a.yaml", "__proto__:\n  polluted: 1\n"],
@@ -111,7 +113,7 @@ Deno.test("loadConfig() refuses __proto__ in every format and leaves the prototy
   }
 });
 
-Deno.test("loadConfig() refuses a YAML bomb, which would never be read to its end", async () => {
+Deno.test("loadConfig() rejects a YAML bomb quickly", async () => {
   const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
   for (let n = 1; n < 10; n++) {
     lines.push(`a${n}: &a${n} [${Array(10).fill(`*a${n - 1}`).join(", ")}]`);
@@ -120,7 +122,7 @@ Deno.test("loadConfig() refuses a YAML bomb, which would never be read to its en
   assertMatch(found[0] ?? "none", /not valid YAML: .*alias/i);
 });
 
-Deno.test("loadConfig() refuses files that extend each other, and files that are not there", async () => {
+Deno.test("loadConfig() rejects files that extend each other, and missing files", async () => {
   await using files = new Files({
     "a.yaml": "extends: b.yaml\n",
     "b.yaml": "extends: [a.yaml]\n",
@@ -135,7 +137,7 @@ Deno.test("loadConfig() refuses files that extend each other, and files that are
   assertMatch(await refused("c.yaml"), /nowhere\.yaml: no such file/);
 });
 
-Deno.test("runModule() kills a module that loops for ever, and one that wants more than to read", async () => {
+Deno.test("runModule() kills a module that never ends, and denies it everything but reading", async () => {
   await using files = new Files({
     "loop.config.js": "export default (() => { for (;;); })();",
     "write.config.js": 'Deno.writeTextFileSync("x", ""); export default {};',
@@ -156,7 +158,7 @@ Deno.test("runModule() kills a module that loops for ever, and one that wants mo
   assertMatch(await refused("none.config.js"), /it failed: /);
 });
 
-Deno.test("loadConfig() refuses schedules that never run, each with its place", async () => {
+Deno.test("loadConfig() rejects schedules that never run, each with its position", async () => {
   const found = await mistakes(
     "procsup.yaml",
     `processes:
@@ -195,7 +197,7 @@ Deno.test("loadConfig() names every invalid value of a process", async () => {
   ]);
 });
 
-Deno.test("loadConfig() takes any schedule from a variable whose value it need not know", async () => {
+Deno.test("loadConfig() accepts any schedule from a variable whose value is unknown", async () => {
   const text = 'processes: { a: { entrypoint: sleep, cron: "${WHEN}", sockets: ["${AT}:80"] } }';
   const content = { file: "/srv/procsup.yaml", text };
   const { processes } = await loadConfig({

@@ -1,4 +1,4 @@
-/** `defineConfig` by the package's name, in folders that know nothing of this one. */
+/** Importing `defineConfig` by the package's name, in folders without procsup. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { runModule } from "../../src/config/read_module.ts";
@@ -7,7 +7,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const ENTRY = import.meta.resolve("../../src/config_entry.ts");
 
-/** What a `procsup.config.ts` gives that imports `defineConfig` from there. */
+/** Runs a `procsup.config.ts` that imports `defineConfig` from there. */
 async function given(folder: string, from: string): Promise<unknown> {
   await Deno.writeTextFile(
     `${folder}/procsup.config.ts`,
@@ -18,13 +18,13 @@ async function given(folder: string, from: string): Promise<unknown> {
   return (await runModule(`${folder}/procsup.config.ts`, {})).value;
 }
 
-Deno.test("runModule() finds defineConfig by the package's name, in all its spellings, and by path", async () => {
+Deno.test("runModule() resolves defineConfig by path and by every spelling of the package's name", async () => {
   await using home = tempHome();
   await Deno.mkdir(`${home.path}/library`);
   await Deno.writeTextFile(`${home.path}/library/entry.ts`, 'export const entry = "api.ts";');
   await Deno.mkdir(`${home.path}/app`);
   const names = ["@procsup/procsup/config", "jsr:@procsup/procsup@^0.1.0/config", ENTRY];
-  // The folder's own map goes on to count, wherever it stands.
+  // The folder's own import map still applies, wherever it is.
   const maps: readonly Record<string, string>[] = [
     {
       "deno.jsonc":
@@ -48,7 +48,7 @@ Deno.test("runModule() finds defineConfig by the package's name, in all its spel
   }
 });
 
-Deno.test("runModule() says what may be imported when a module wants more", async () => {
+Deno.test("runModule() states what a module may import when it imports something else", async () => {
   await using home = tempHome();
   const file = `${home.path}/procsup.config.ts`;
   const wanted = {
@@ -64,7 +64,7 @@ Deno.test("runModule() says what may be imported when a module wants more", asyn
   }
 });
 
-Deno.test("procsup config validate reads a module that imports defineConfig when its folder has no map", async () => {
+Deno.test("procsup config validate reads a module that imports defineConfig in a folder without an import map", async () => {
   await using home = tempHome();
   const file = `${home.path}/procsup.config.ts`;
   await Deno.writeTextFile(

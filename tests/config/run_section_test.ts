@@ -1,11 +1,11 @@
-/** `run` of configuration files. */
+/** The `run` section of configuration files. */
 
 import { assertEquals } from "@std/assert";
 import { Files, mistakes } from "./files.ts";
 
 const APPS = "processes:\n  web: { entrypoint: sleep }\n  db: { entrypoint: sleep }\n";
 
-Deno.test("loadConfig() gives the critical names of the last file or profile that has any", async () => {
+Deno.test("loadConfig() uses the critical names of the last file or profile that has any", async () => {
   await using files = new Files({
     "one.yaml": `${APPS}run: { critical: web }\nprofiles: { dev: { run: { critical: [] } } }\n`,
     "two.yaml": "run: { critical: [web, db] }\n",
@@ -19,7 +19,7 @@ Deno.test("loadConfig() gives the critical names of the last file or profile tha
   assertEquals(await critical(["none.yaml"]), []);
 });
 
-Deno.test("loadConfig() refuses in run what is no name of the file, and other keys", async () => {
+Deno.test("loadConfig() rejects unknown names and other keys in run", async () => {
   assertEquals(
     await mistakes("procsup.yaml", `${APPS}run: { critical: [web, wbe], crtical: 1 }\n`),
     [
@@ -30,7 +30,7 @@ Deno.test("loadConfig() refuses in run what is no name of the file, and other ke
   assertEquals(await mistakes("procsup.yaml", `${APPS}run: web\n`), ["4:6: run: expected a map"]);
 });
 
-Deno.test("loadConfig() says where critical stands when it is put into a process", async () => {
+Deno.test("loadConfig() explains where critical belongs when a process has it", async () => {
   const text = "processes:\n  web: { entrypoint: sleep, critical: true }\n";
   assertEquals(await mistakes("procsup.yaml", text), [
     '2:29: "web": unknown key "critical": write it under "run": run: { critical: [web] }',

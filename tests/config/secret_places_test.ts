@@ -1,4 +1,4 @@
-/** Mistakes as the command line shows them: no value that may be a secret. */
+/** Mistakes as the command line shows them: without values that may be secret. */
 
 import { assert, assertEquals } from "@std/assert";
 import { problemText } from "../../src/cli/config_problems.ts";
@@ -22,7 +22,7 @@ const CASES: readonly (readonly [name: string, text: string])[] = [
   ["a.yaml", `processes:\n  api: [{ env: { A: ${SECRET} } }]\n`],
   ["a.yaml", `processes: {}\nwebhooks:\n  a: { url: "ftp://x/${SECRET}" }\n`],
   ["a.yaml", `processes: {}\nwebhooks:\n  a: { url: "https://x/", secret: ${SECRET} }\n`],
-  // What cannot be read at all: nothing is known of what stands there.
+  // Unreadable text, in which any value may be secret.
   ["a.yaml", `${API}    env:\n      A: *${SECRET}\n`],
   ["a.yaml", `${API}    env:\n      A: "\\q${SECRET}"\n`],
   ["a.yaml", `${API}    env:\n      A: "a" ${SECRET}\n`],
@@ -53,7 +53,7 @@ async function shown(name: string, text: string): Promise<string> {
   throw new Error(`nothing is wrong with ${text}`);
 }
 
-Deno.test("problemText() shows no value that may be a secret", async () => {
+Deno.test("problemText() shows no value that may be secret", async () => {
   for (const [name, text] of CASES) {
     const told = await shown(name, text);
     assert(!told.includes(SECRET), told);
@@ -61,7 +61,7 @@ Deno.test("problemText() shows no value that may be a secret", async () => {
   }
 });
 
-Deno.test("problemText() shows the key, and the value where it is none", async () => {
+Deno.test("problemText() shows the key, and a value that cannot be secret", async () => {
   assertEquals(
     await shown("a.yaml", `${API}    env: { A: ${SECRET} }\n    nice: often # ${SECRET}\n`),
     [

@@ -3,7 +3,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { matchingProcesses, singleProcess } from "../../src/config/select.ts";
 import { Files } from "./files.ts";
 
-Deno.test("a name that a configuration lacks is answered with the names that it has", async () => {
+Deno.test("an unknown name is answered with the names in the configuration", async () => {
   await using files = new Files({
     "procsup.yaml": "processes:\n  web: { entrypoint: sleep }\n  db: { entrypoint: sleep }\n",
   });

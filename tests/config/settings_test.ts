@@ -1,11 +1,11 @@
-/** `web` and `webhooks` of configuration files: merged, filled in, refused. */
+/** `web` and `webhooks` in configuration files: merged, interpolated, rejected. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { webhookChanges } from "../../src/daemon/webhooks/changes.ts";
 import { parseWebhook } from "../../src/model/config_schema.ts";
 import { Files, mistakes } from "./files.ts";
 
-Deno.test("loadConfig() lays web and webhooks over those of extended files and of the profile", async () => {
+Deno.test("loadConfig() merges web and webhooks over those of extended files and the profile", async () => {
   await using files = new Files({
     "shared/base.yaml": `
 web: { hosts: [box.lan], max_clients: 10, tls: { cert: tls/cert.pem, key: /etc/key.pem } }
@@ -64,7 +64,7 @@ profiles:
   assertEquals(production.variables, { PORT: "81", HOST: "d.example" });
 });
 
-Deno.test("loadConfig() tells a file without settings from one that wants none", async () => {
+Deno.test("loadConfig() distinguishes a file without settings from one with empty settings", async () => {
   await using files = new Files({
     "none.yaml": "processes: {}\n",
     "null.yaml": "web:\nwebhooks:\n",
@@ -76,7 +76,7 @@ Deno.test("loadConfig() tells a file without settings from one that wants none",
   assertEquals([web?.listen, webhooks], ["127.0.0.1:9615", []]);
 });
 
-Deno.test("loadConfig() refuses what is wrong about settings, with its place, and quotes no secret", async () => {
+Deno.test("loadConfig() rejects invalid settings with their position, and quotes no secrets", async () => {
   const bad: readonly [string, string][] = [
     ["web: true", "1:6 web: expected a map"],
     ["web: { hots: [a] }", '1:8 unknown key "web.hots": did you mean "hosts"?'],
@@ -152,7 +152,7 @@ Deno.test("loadConfig() refuses what is wrong about settings, with its place, an
   }
 });
 
-Deno.test("webhookChanges() tells names and keys, and no URL or secret", () => {
+Deno.test("webhookChanges() names webhooks and keys, but no URL or secret", () => {
   const hook = (name: string, keys: object = {}) =>
     parseWebhook({ name, url: `https://h.example/${name}-s3cret`, ...keys }, "/");
   const changes = webhookChanges(
@@ -170,7 +170,7 @@ Deno.test("webhookChanges() tells names and keys, and no URL or secret", () => {
   assertEquals(moved, [{ field: "a.url" }]);
 });
 
-Deno.test("no webhook is called test, where the REST API tests all of them", async () => {
+Deno.test("no webhook can be called test, because that is a REST route", async () => {
   const [first = "", ...more] = await mistakes(
     "procsup.yaml",
     'webhooks:\n  test: { url: "https://h.example/" }\n',
