@@ -1,4 +1,4 @@
-/** Programs that are started for other users. */
+/** Programs that run as another user. */
 
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -23,7 +23,7 @@ const ENV = {
   e0: "its own",
 };
 
-/** What `env` shows of a program's own environment. */
+/** The program's environment, as `env` prints it. */
 async function shown(
   { argv: [program, ...args], env }: ReturnType<typeof startedFor>,
   before: readonly string[] = [],
@@ -40,7 +40,7 @@ async function shown(
 }
 
 Deno.test(
-  "startedFor() hands every variable over, and none under its own name before",
+  "startedFor() passes every variable on, and none under its own name at first",
   rootOnly,
   async () => {
     const started = startedFor(NOBODY, { argv: ["/usr/bin/env", "-0"], env: ENV });
@@ -69,7 +69,7 @@ Deno.test("startedByShell() leaves a program alone unless a shell would lose a v
   assertEquals(await shown(started, shell), { SET: "here", ...ENV });
 });
 
-Deno.test("givenProgram() finds what was started, for whom, and with which variables", () => {
+Deno.test("givenProgram() finds the program, its user and its variables", () => {
   const env = { ...ENV, PROCSUP_RUN_ID: "1" };
   for (const path of ["/bin/app", "/srv/a=b"]) {
     const given = { argv: [path, "-S", "--reuid"], env };
@@ -90,7 +90,7 @@ Deno.test("givenProgram() finds what was started, for whom, and with which varia
 });
 
 Deno.test(
-  "askProgram() asks as the user, and waits neither for long nor for what is left",
+  "askProgram() runs as the user, with a timeout, and does not wait for its descendants",
   rootOnly,
   async () => {
     await using home = tempHome();

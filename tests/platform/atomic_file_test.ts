@@ -3,7 +3,7 @@ import { replaceFile, replaceFileDurably } from "../../src/platform/atomic_file.
 import { tempHome } from "../support/temp_home.ts";
 
 for (const replace of [replaceFile, replaceFileDurably]) {
-  Deno.test(`${replace.name}() writes through no link, and over what a killed writer left`, async () => {
+  Deno.test(`${replace.name}() follows no link, and replaces what a killed writer left`, async () => {
     await using temp = tempHome();
     const path = `${temp.path}/file`;
     Deno.writeTextFileSync(`${temp.path}/other`, "theirs");

@@ -5,7 +5,7 @@ import { Gatherer } from "../../src/platform/cgroup_gather.ts";
 import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** A folder that looks like a control group to those that write into it. */
+/** A folder that looks like a control group to its writers. */
 function fakeGroup(base: string, controllers: string): void {
   Deno.writeTextFileSync(`${base}/cgroup.procs`, "");
   Deno.writeTextFileSync(`${base}/cgroup.subtree_control`, `${controllers}\n`);
@@ -13,7 +13,7 @@ function fakeGroup(base: string, controllers: string): void {
   Deno.writeTextFileSync(`${base}/procsup/cgroup.subtree_control`, `${controllers}\n`);
 }
 
-Deno.test("Cgroups writes the limits of a run into its group", async () => {
+Deno.test("Cgroups writes the limits of a run to its group", async () => {
   await using home = tempHome();
   fakeGroup(home.path, "cpu memory pids");
   const groups = new Cgroups(home.path);
@@ -27,7 +27,7 @@ Deno.test("Cgroups writes the limits of a run into its group", async () => {
   assertEquals(content("pids.max"), "20");
 });
 
-Deno.test("Cgroups refuses limits without their controller, or without groups", async () => {
+Deno.test("Cgroups rejects limits without their controller, or without groups", async () => {
   await using home = tempHome();
   const needs = (name: string) => `needs a writable cgroup v2 with the ${name} controller`;
   const none = new Cgroups(undefined);
@@ -40,7 +40,7 @@ Deno.test("Cgroups refuses limits without their controller, or without groups", 
   assertEquals(missing.problem({ cpuPercent: 5 }), `limits.cpu_percent ${needs("cpu")}`);
 });
 
-Deno.test("Cgroups lists the members of a group and of those below it, and removes it when empty", async () => {
+Deno.test("Cgroups lists the members of a group and its subgroups, and removes an empty group", async () => {
   await using home = tempHome();
   fakeGroup(home.path, "");
   const groups = new Cgroups(home.path);
@@ -61,7 +61,7 @@ Deno.test("Cgroups lists the members of a group and of those below it, and remov
   assert(!exists(path), "left behind");
 });
 
-Deno.test("Cgroups leaves no group of an app that ended while its group was made", async () => {
+Deno.test("Cgroups leaves no group behind when the app exits while its group is being created", async () => {
   await using home = tempHome();
   fakeGroup(home.path, "");
   const child = new Deno.Command("/bin/sleep", { args: ["100000"] }).spawn();
@@ -91,7 +91,7 @@ function exists(path: string): boolean {
   }
 }
 
-Deno.test("ulimitLines() rounds up to what the shell counts in", () => {
+Deno.test("ulimitLines() rounds up to the shell's units", () => {
   assertEquals(ulimitLines({ fileSizeBytes: 513, addressSpaceBytes: 1025, pids: 3 }), [
     "ulimit -v 2 || exit 126",
     "ulimit -f 2 || exit 126",
@@ -99,7 +99,7 @@ Deno.test("ulimitLines() rounds up to what the shell counts in", () => {
   assertEquals(ulimitLines({}), []);
 });
 
-Deno.test("ulimitProblem() names a limit above what may be set", () => {
+Deno.test("ulimitProblem() reports a limit above the hard limit", () => {
   const hard =
     /^Max open files\s+\S+\s+(\d+)/m.exec(Deno.readTextFileSync("/proc/self/limits"))![1];
   const problem = ulimitProblem({ nofile: Number(hard) + 1 }, false);
@@ -110,7 +110,7 @@ Deno.test("ulimitProblem() names a limit above what may be set", () => {
   assertEquals(ulimitProblem({ nofile: Number(hard), nproc: 1 }, false), undefined);
 });
 
-Deno.test("Gatherer moves nobody when the app ended while its group was made", async () => {
+Deno.test("Gatherer moves no process when the app exits while its group is being created", async () => {
   const child = new Deno.Command("sleep", { args: ["1000"] }).spawn();
   const done: string[] = [];
   const groups = {

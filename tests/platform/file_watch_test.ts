@@ -5,7 +5,7 @@ import { FileWatch, watchedPath } from "../../src/platform/file_watch.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-Deno.test("FileWatch tells each watcher of a file once, until it watches again", {
+Deno.test("FileWatch notifies each watcher of a file once, until it watches again", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using home = tempHome();
@@ -28,7 +28,7 @@ Deno.test("FileWatch tells each watcher of a file once, until it watches again",
   }
 });
 
-Deno.test("FileWatch tells of a write that comes in the moment it watches", {
+Deno.test("FileWatch reports a write that comes just as it begins to watch", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using home = tempHome();

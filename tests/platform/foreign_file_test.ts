@@ -1,4 +1,4 @@
-/** Files that other users may have a hand in. */
+/** Files that other users may have tampered with. */
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { actingAs } from "../../src/platform/acting_as.ts";
@@ -10,11 +10,11 @@ import { tempHome } from "../support/temp_home.ts";
 
 const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
 
-/** Two ordinary users, which the machine knows by no name. */
+/** Two ordinary users without an account on the machine. */
 const ALICE = { uid: 65533, gid: 65533 };
 const BOB = { uid: 65532, gid: 65532 };
 
-/** A folder that all may enter, with a file of each user. */
+/** A folder open to all, with a file of each user. */
 function scene() {
   const temp = tempHome();
   Deno.chmodSync(temp.path, 0o755);
@@ -35,7 +35,7 @@ function scene() {
   };
 }
 
-Deno.test("readForeignFile() reads a regular file that is not too large, and nothing else", async () => {
+Deno.test("readForeignFile() reads only regular files that are not too large", async () => {
   await using temp = tempHome();
   const text = "é".repeat(20_000);
   Deno.writeTextFileSync(`${temp.path}/file`, text);
@@ -54,7 +54,7 @@ Deno.test("readForeignFile() reads a regular file that is not too large, and not
 });
 
 Deno.test(
-  "readForeignFile() reads as a user what that user may read, links included",
+  "readForeignFile() reads as a user only what that user may read, through links too",
   { ignore },
   async () => {
     const { temp, put, link } = scene();
@@ -67,7 +67,7 @@ Deno.test(
     refused(put("alice", ALICE));
     refused(put("root", { uid: 0, gid: 0 }));
     refused(link(`${temp.path}/root`, "to_root"));
-    // Root's own group is not taken along.
+    // Root's own group does not apply.
     refused(put("roots_group", { uid: 0, gid: 0 }, 0o640));
     assertEquals(readForeignFile(`${temp.path}/root`), "root");
   },
@@ -100,12 +100,12 @@ function linkTo(path: string): string | undefined {
   }
 }
 
-/** Some user that is in a group besides its first. */
+/** A user with supplementary groups. */
 const member = Deno.readTextFileSync("/etc/group").split("\n").map((row) => row.split(":"))
   .map(([, , gid, users]) => ({ gid: Number(gid), user: findUser(users?.split(",")[0] || "-") }))
   .find(({ gid, user }) => user !== undefined && user.uid !== 0 && user.gid !== gid);
 
-Deno.test("readForeignFile() has all groups of a user with a name", {
+Deno.test("readForeignFile() has all groups of a user with an account", {
   ignore: ignore || member === undefined,
 }, async () => {
   const { temp, put } = scene();
@@ -117,7 +117,7 @@ Deno.test("readForeignFile() has all groups of a user with a name", {
   assertThrows(() => readForeignFile(path, { as: nameless }), Deno.errors.PermissionDenied);
 });
 
-/** Users, groups and capabilities of every thread. */
+/** The users, groups and capabilities of every thread. */
 function rights(): Map<string, string> {
   const tasks = [...Deno.readDirSync("/proc/self/task")].map(({ name }) => {
     const status = Deno.readTextFileSync(`/proc/self/task/${name}/status`);
@@ -126,19 +126,19 @@ function rights(): Map<string, string> {
   return new Map(tasks);
 }
 
-/** Whether other programs of root may look at this one. */
+/** True if other programs of root may inspect this one. */
 function isOpenToRoot(): boolean {
   const symbols = { prctl: { parameters: ["i32", "u64"], result: "i32" } } as const;
   return openLibc(symbols).prctl(3, 0n) === 1;
 }
 
 Deno.test(
-  "actingAs() changes the thread that calls alone, and nothing for good",
+  "actingAs() changes only the calling thread, and only for the time of the call",
   { ignore },
   async () => {
-    // So that there are other threads.
+    // This starts other threads.
     await Promise.all([1, 2, 3].map(() => Deno.readTextFile("/etc/passwd")));
-    // Again if a thread of another test, in this process, has a user's rights at the moment.
+    // Retry if a thread of another test in this process has a user's rights at the moment.
     await waitFor(() => {
       const [root, ...others] = new Set(rights().values());
       assertEquals([others, isOpenToRoot()], [[], true]);

@@ -4,7 +4,7 @@ import { keepProgram, keptWords } from "../../src/platform/kept_program.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-Deno.test("npmBundle() names the folder of the npm package's bundle, and words for a copy of it", () => {
+Deno.test("npmBundle() returns the folder of the npm package's bundle, and a command for a copy of it", () => {
   const program = {
     standalone: false,
     mainModule: "file:///usr/lib/node_modules/procsup/lib/npm_entry.js",
@@ -20,14 +20,14 @@ Deno.test("npmBundle() names the folder of the npm package's bundle, and words f
   assertEquals(npmBundle({ ...program, mainModule: "file:///src/main.ts" }), undefined);
 });
 
-Deno.test("keepProgram() copies nothing but the npm package", async () => {
+Deno.test("keepProgram() copies only the npm package", async () => {
   await using home = tempHome();
   keepProgram(home.path);
   assertEquals([...Deno.readDirSync(home.path)], []);
   assertEquals(keptWords(home.path), fixedWords());
 });
 
-Deno.test("keepProgram() leaves what another first start is copying, and removes other versions", async () => {
+Deno.test("keepProgram() keeps the copy that another first start is writing, and removes other versions", async () => {
   await using home = tempHome();
   const [npm, programs] = [`${home.path}/npm`, `${home.path}/home/program`];
   Deno.mkdirSync(npm);

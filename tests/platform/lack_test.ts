@@ -1,10 +1,10 @@
-/** Failures for lack of something. */
+/** Failures caused by a lack of resources. */
 
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { isLack } from "../../src/platform/lack.ts";
 
-Deno.test("isLack() tells what the system refuses for now from what is wrong with the app", () => {
+Deno.test("isLack() distinguishes a temporary lack of resources from a fault of the app", () => {
   const system = (code: string) => Object.assign(new Error(code), { code });
   const wrapped = (code: string) =>
     new ProcsupError("start_failed", "no", {

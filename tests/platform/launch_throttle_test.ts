@@ -6,7 +6,7 @@ function block(ms: number): void {
   while (performance.now() < until);
 }
 
-Deno.test("LaunchThrottle pauses when much was done, and keeps the order of those who wait", async () => {
+Deno.test("LaunchThrottle pauses after much work, and lets waiters go in order", async () => {
   const throttle = new LaunchThrottle();
   const done: number[] = [];
   let turns = 0;
@@ -19,11 +19,11 @@ Deno.test("LaunchThrottle pauses when much was done, and keeps the order of thos
   await Promise.all(Array.from({ length: 12 }, (_, index) => one(index)));
   clearInterval(timer);
   assertEquals(done, Array.from({ length: 12 }, (_, index) => index));
-  // The first 100 ms in one go, then a turn for others after each.
+  // The first 100 ms in one go, then a pause after each.
   assert(turns >= 6, `${turns} turns`);
 });
 
-Deno.test("LaunchThrottle holds nobody up who comes later, or alone", async () => {
+Deno.test("LaunchThrottle does not delay a later or lone launch", async () => {
   const throttle = new LaunchThrottle();
   throttle.work(() => block(110));
   assert(throttle.full !== undefined);
@@ -34,7 +34,7 @@ Deno.test("LaunchThrottle holds nobody up who comes later, or alone", async () =
   assertEquals(throttle.full, undefined);
 });
 
-Deno.test("LaunchThrottle goes on in pieces after a pause that a busy loop made long", async () => {
+Deno.test("LaunchThrottle continues piece by piece after a busy loop prolonged a pause", async () => {
   const throttle = new LaunchThrottle();
   throttle.work(() => block(110));
   const pause = throttle.full;

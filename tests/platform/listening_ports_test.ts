@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { listeningPorts, localAddress } from "../../src/platform/listening_ports.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-Deno.test("localAddress() reads addresses as /proc/net/tcp has them", () => {
+Deno.test("localAddress() parses the addresses of /proc/net/tcp", () => {
   assertEquals(localAddress("0100007F:1F90"), { port: 8080, address: "127.0.0.1" });
   assertEquals(localAddress("00000000:0016"), { port: 22, address: "0.0.0.0" });
   assertEquals(localAddress("00000000000000000000000000000000:01BB"), { port: 443, address: "::" });
@@ -11,12 +11,12 @@ Deno.test("localAddress() reads addresses as /proc/net/tcp has them", () => {
 });
 
 Deno.test({
-  name: "listeningPorts() finds what a tree listens on, and nothing of other trees",
+  name: "listeningPorts() finds the ports of a process tree, and no others",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const program = "const l = Deno.listen({ hostname: '127.0.0.1', port: 0 });" +
       "console.log(String(l.addr.port)); await l.accept();";
-    // As under the wrapper: a shell leads the group, the app runs below it.
+    // As under the wrapper: a shell leads the group, and the app runs below it.
     await using tree = new Deno.Command("/bin/sh", {
       args: ["-c", `"$0" eval "$1"; :`, Deno.execPath(), program],
       stdin: "null",

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { isFree, takeLock, takeLockSoon } from "../../src/platform/lock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-Deno.test("takeLock() has a file alone until it is disposed of", async () => {
+Deno.test("takeLock() holds a file exclusively until it is disposed of", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/lock`;
   const lock = takeLock(path)!;
@@ -18,7 +18,7 @@ const FORKING = `
   postMessage("up");
 `;
 
-Deno.test("a lock that was disposed of is free although another thread forks", async () => {
+Deno.test("a released lock is free even while another thread forks", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/lock`;
   const url = `data:text/javascript,${encodeURIComponent(FORKING)}`;
@@ -35,7 +35,7 @@ Deno.test("a lock that was disposed of is free although another thread forks", a
   }
 });
 
-Deno.test("takeLockSoon() waits for who looks on, and not for who stays", async () => {
+Deno.test("takeLockSoon() waits for a short holder, but not for a long one", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/lock`;
   const other = takeLock(path)!;

@@ -1,4 +1,4 @@
-/** Memory that was used for a moment. */
+/** Memory that is used for a short time. */
 
 import { assert } from "@std/assert";
 import { findRuns } from "../../src/platform/found_runs.ts";
@@ -8,8 +8,8 @@ import { tempHome } from "../support/temp_home.ts";
 const MB = 1024 ** 2;
 
 /**
- * Frees most of 40 MB, in stretches between pieces that stay: the C library keeps those. Waits until
- * the system has half of them.
+ * Frees most of 40 MB, in gaps between pieces that remain, because the C library keeps such gaps.
+ * Waits until the system has half of it back.
  */
 const PROGRAM = `
 const { returnFreedMemory } = await import(Deno.args[0]);
@@ -30,7 +30,7 @@ while (full - anonymous() < 20) await new Promise((resolve) => setTimeout(resolv
 `;
 
 Deno.test({
-  name: "returnFreedMemory() returns what the C library keeps of freed memory",
+  name: "returnFreedMemory() returns freed memory that the C library keeps",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     const module = import.meta.resolve("../../src/platform/memory.ts");
@@ -51,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "A look at the processes of other homes needs no buffer for each of them",
+  name: "a scan of other homes' processes needs no buffer for each process",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     await using home = tempHome();

@@ -19,7 +19,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "notifyService() knows abstract addresses",
+  name: "notifyService() supports abstract addresses",
   ignore,
   fn() {
     const name = `@procsup-test-${crypto.randomUUID()}`;
@@ -30,7 +30,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "notifyService() does not wait for a service manager that reads nothing",
+  name: "notifyService() does not wait for a service manager that does not read",
   ignore,
   async fn() {
     await using folder = tempHome();
@@ -45,7 +45,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "Service says again what a busy service manager did not take, and what is newest",
+  name: "Service resends the newest status that a busy service manager did not accept",
   ignore,
   async fn() {
     await using folder = tempHome();
@@ -60,7 +60,7 @@ Deno.test({
   },
 });
 
-Deno.test("notifyService() says so when nobody listens, or the address is none", async () => {
+Deno.test("notifyService() reports that nothing listens, or that the address is invalid", async () => {
   await using folder = tempHome();
   const addresses = [`${folder.path}/nobody`, "relative", "", "@", "vsock:2:1234"];
   for (const address of [...addresses, `/${"x".repeat(200)}`]) {
@@ -68,7 +68,7 @@ Deno.test("notifyService() says so when nobody listens, or the address is none",
   }
 });
 
-Deno.test("isServiceVariable() knows what is not meant for apps", () => {
+Deno.test("isServiceVariable() recognizes variables that apps must not get", () => {
   for (const name of ["NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "INVOCATION_ID"]) {
     assertEquals(isServiceVariable(name), true, name);
   }

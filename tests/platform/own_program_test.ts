@@ -24,18 +24,18 @@ Deno.test("ownWords() runs the main module again with a small heap", () => {
   ]);
 });
 
-Deno.test("ownWords() runs a compiled executable as it is", () => {
+Deno.test("ownWords() runs a compiled executable directly", () => {
   assertEquals(ownWords({ ...source, standalone: true, execPath: "/bin/procsup" }), [
     "/bin/procsup",
   ]);
 });
 
-Deno.test("ownWords() goes through the portable executable, and fixedWords() past it", () => {
+Deno.test("ownWords() goes through the portable executable, and fixedWords() bypasses it", () => {
   assertEquals(ownWords(portable), ["/bin/procsup"]);
   assertEquals(fixedWords(portable)[0], "/bin/deno");
   assertEquals(fixedWords(portable).at(-1), "/home/me/.cache/procsup/ab/portable_entry.js");
 });
 
-Deno.test("ownWords() believes the variable of the portable executable in its bundle only", () => {
+Deno.test("ownWords() trusts the portable executable's variable only inside its bundle", () => {
   assertEquals(ownWords({ ...source, executable: "/bin/evil" }), ownWords(source));
 });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { absolute } from "../../src/platform/paths.ts";
 
-Deno.test("absolute() leaves no dots and no slash at the end, whatever the path starts with", () => {
+Deno.test("absolute() removes dots and trailing slashes, whatever the path starts with", () => {
   const above = Deno.cwd().replace(/\/[^/]+$/, "");
   for (const path of ["../x", "./../x/", `${above}//x`, `${above}/y/./../x/.`]) {
     assertEquals(absolute(path), `${above}/x`);

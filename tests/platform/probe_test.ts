@@ -1,10 +1,10 @@
-/** Checks of whether something answers, where the machine refuses to ask. */
+/** Probes on a machine that is out of file descriptors. */
 
 import { assertEquals } from "@std/assert";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
 
-/** Takes every descriptor, then asks what answers and what does not. */
+/** Takes every descriptor, then probes addresses that answer and that do not. */
 const PROGRAM = `
 import { isLack } from "${src}lack.ts";
 import { probeHttp, probeTcp } from "${src}probe.ts";
@@ -24,7 +24,7 @@ console.log(JSON.stringify([without.map(({ reason }) => isLack(reason)), after])
 Deno.exit();
 `;
 
-Deno.test("a check that lacks a descriptor throws: it says nothing of what it asks for", async () => {
+Deno.test("a probe without a descriptor throws, because it says nothing about the address", async () => {
   const { stdout } = await new Deno.Command("/bin/sh", {
     args: ["-c", 'ulimit -n 64; exec "$0" eval "$1"', Deno.execPath(), PROGRAM],
     stdout: "piped",

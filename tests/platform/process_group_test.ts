@@ -1,4 +1,4 @@
-/** The end of a run, in real processes. */
+/** Terminating runs, with real processes. */
 
 import { assert, assertEquals } from "@std/assert";
 import { Launcher } from "../../src/platform/launcher.ts";
@@ -37,7 +37,7 @@ class Scene implements AsyncDisposable {
     return child;
   }
 
-  /** Pids that the script wrote down. */
+  /** Pids that the script wrote to the file. */
   async pids(count: number): Promise<number[]> {
     const read = () => Deno.readTextFileSync(`${this.#temp.path}/stdout`).split("\n").slice(0, -1);
     await waitFor(() => read().length === count, { what: "the pids" });
@@ -60,7 +60,7 @@ Deno.test("terminateRun() leaves the exit on file when it has to kill the app", 
   assertEquals([code, signal], [137, "SIGKILL"]);
 });
 
-Deno.test("cleanUpOrphans() waits for members of the group when the group itself is not known", async () => {
+Deno.test("cleanUpOrphans() waits for members of the group when the group itself is unknown", async () => {
   await using scene = new Scene();
   const { run, exited } = await scene.launch(
     "(trap '' TERM; while :; do sleep 0.05; done) & echo $!; exit 3",
@@ -74,11 +74,11 @@ Deno.test("cleanUpOrphans() waits for members of the group when the group itself
   assert(await all > 0);
 });
 
-Deno.test("Launcher.adopt() sees the end of an app whose wrapper was killed, although it left another", async () => {
+Deno.test("Launcher.adopt() sees the exit of an app whose wrapper was killed, even if a process remains", async () => {
   await using scene = new Scene();
   const { run } = await scene.launch("sleep 1000 & echo $!; echo $$; while :; do sleep 0.05; done");
   const [member, app] = await scene.pids(2);
-  // The next daemon's.
+  // The next daemon's launcher.
   const launcher = new Launcher(scene.files);
   const { exited } = launcher.adopt(run);
   Deno.kill(run.wrapperPid, "SIGKILL");

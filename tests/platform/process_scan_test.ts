@@ -1,4 +1,4 @@
-/** Scans of the machine, among real processes that make it hard. */
+/** Scans of the machine, with processes that are hard to find. */
 
 import { assert, assertEquals } from "@std/assert";
 import { runIdOf } from "../../src/platform/process_environment.ts";
@@ -9,7 +9,7 @@ import { waitFor } from "../support/wait_for.ts";
 const ignore = Deno.build.os !== "linux";
 const SCANS = 100;
 
-/** A shell script with a run id of its own, which is ended with all that it left. */
+/** Runs a shell script with its own run id, and terminates everything it started. */
 class Marked implements AsyncDisposable {
   readonly runId = crypto.randomUUID();
   readonly process: Deno.ChildProcess;
@@ -24,7 +24,7 @@ class Marked implements AsyncDisposable {
     return (await processesByRunId()).has(this.runId);
   }
 
-  /** How many of some scans do not find it. */
+  /** The number of scans, out of some, that do not find it. */
   async missed(): Promise<number> {
     await waitFor(() => this.isFound());
     let missed = 0;
@@ -39,7 +39,7 @@ class Marked implements AsyncDisposable {
 }
 
 Deno.test({
-  name: "processesByRunId() finds a process that begins one program after another",
+  name: "processesByRunId() finds a process that keeps calling exec",
   ignore,
   async fn() {
     const again = ["-c", 'exec /bin/sh -c "$0" "$0"', 'exec /bin/sh -c "$0" "$0"'];
@@ -49,7 +49,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "scanProcesses() reads no environment of a process that is older than the runs",
+  name: "scanProcesses() skips the environment of a process that is older than the runs",
   ignore,
   async fn() {
     await using app = new Marked(["100000"], {}, "/bin/sleep");
@@ -61,10 +61,10 @@ Deno.test({
 });
 
 Deno.test({
-  name: "processesByRunId() finds a chain of processes, each of which forks the next and ends",
+  name: "processesByRunId() finds a chain of processes in which each forks the next and exits",
   ignore,
   async fn() {
-    // The first one keeps the group, by which the others are ended.
+    // The first one keeps the group alive, by which the others are terminated.
     const link = 'sleep 0.002; /bin/sh -c "$0" "$0" & exit';
     await using app = new Marked(["-c", '/bin/sh -c "$0" "$0" & exec env -i sleep 1000', link]);
     assertEquals(await app.missed(), 0);
@@ -77,7 +77,7 @@ Deno.test({
   async fn() {
     const filler = (letter: string) =>
       Object.fromEntries(Array.from({ length: 3 }, (_, i) => [letter + i, "x".repeat(100_000)]));
-    // The environment is sorted by its names.
+    // The environment is sorted by name.
     await using small = new Marked(["-c", "sleep 1000"], filler("Z"));
     await using large = new Marked(["-c", "sleep 1000"], filler("A"));
     await waitFor(() => runIdOf(small.process.pid) === small.runId);
@@ -87,11 +87,11 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a process whose main thread has ended is alive, and its environment is read",
+  name: "a process whose main thread has ended is alive, and its environment is readable",
   ignore,
   async fn() {
     const exit = Deno.build.arch === "x86_64" ? 60 : 93;
-    // The call, unlike the function of the library, ends the thread alone.
+    // Unlike the library function, the system call ends only the thread.
     const program =
       `Deno.dlopen("libc.so.6", { syscall: { parameters: ["i64", "i64"], result: "i64" } })
         .symbols.syscall(${exit}n, 0n)`;
@@ -105,7 +105,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "isThread() tells threads from the main one",
+  name: "isThread() distinguishes other threads from the main one",
   ignore,
   fn() {
     const threads = Array.from(Deno.readDirSync("/proc/self/task"), ({ name }) => Number(name));
@@ -115,7 +115,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "childrenOf() lists the children of a process, and none of theirs",
+  name: "childrenOf() lists direct children only",
   ignore,
   async fn() {
     await using app = new Marked(["-c", "sleep 1000 & sh -c 'sleep 1000; :' & wait"]);

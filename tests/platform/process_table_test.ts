@@ -1,11 +1,11 @@
-/** The machine's processes, where they cannot be read. */
+/** The process table, when it cannot be read. */
 
 import { mayBelongTo } from "../../src/platform/listening_ports.ts";
 import { assertEquals } from "@std/assert";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
 
-/** Loads all that it needs, then takes every descriptor. */
+/** Loads everything it needs, then takes every descriptor. */
 const PROGRAM = `
 import { mayBelongTo } from "${src}listening_ports.ts";
 import {
@@ -34,7 +34,7 @@ console.log(JSON.stringify({ before, without, row, codes, after }));
 `;
 
 Deno.test({
-  name: "processTable() throws without a descriptor, and a look that is repeated sees nothing",
+  name: "processTable() throws without a descriptor, and a repeated scan finds nothing",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using tree = new Deno.Command("/bin/sh", {
@@ -46,7 +46,7 @@ Deno.test({
     const { stdout } = await tree.output();
     assertEquals(JSON.parse(new TextDecoder().decode(stdout)), {
       before: [true, true, false],
-      // Whose port it is cannot be told then.
+      // The owner of a port is unknown then.
       without: [false, false, true],
       codes: ["EMFILE", "EMFILE"],
     });
@@ -54,7 +54,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "mayBelongTo() looks for the owner of an address of this machine alone",
+  name: "mayBelongTo() looks up the owner only of local addresses",
   ignore: Deno.build.os !== "linux",
   fn() {
     using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

@@ -6,14 +6,14 @@ import { lstatIfAny } from "../../src/platform/stat.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Waits for the exit of a run; its status, once there is one. */
+/** Waits for the exit status of a run. */
 function awaitExit(files: RunFiles, runId: string): { status?: number } {
   const seen: { status?: number } = {};
   files.when(runId, "exit", (status) => seen.status = status);
   return seen;
 }
 
-Deno.test("RunFiles makes a removed folder anew, and watches the new one", async () => {
+Deno.test("RunFiles creates a removed folder again, and watches the new one", async () => {
   await using home = tempHome();
   const folder = `${home.path}/run`;
   Deno.mkdirSync(folder);
@@ -27,7 +27,7 @@ Deno.test("RunFiles makes a removed folder anew, and watches the new one", async
   files.close();
 });
 
-Deno.test("RunFiles.keep() watches the folder that took the place of the old one", async () => {
+Deno.test("RunFiles.keep() watches the folder that replaced the old one", async () => {
   await using home = tempHome();
   const folder = `${home.path}/run`;
   Deno.mkdirSync(folder);

@@ -1,4 +1,4 @@
-/** Who belongs to a run, and who does not. */
+/** Which processes belong to a run. */
 
 import { assertEquals } from "@std/assert";
 import { bootId } from "../../src/platform/os.ts";
@@ -12,7 +12,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const RUN = { runId: "run", wrapperPid: 100, wrapperStart: "1", bootId: "boot" };
 
-/** A process, in a session and group of its own unless given. */
+/** A process, in its own session and group by default. */
 function row(pid: number, more: Partial<ProcessRow> & { runId?: string } = {}) {
   const { runId, ...rest } = more;
   const usage = { cpuMs: 0, rssBytes: 0, threads: 1 };
@@ -26,7 +26,7 @@ function members(processes: readonly ReturnType<typeof row>[], known = new RunMe
   return known.find(scan).toSorted((a, b) => a - b);
 }
 
-Deno.test("RunMembers.find() finds children, and the group and session of a wrapper that has gone", () => {
+Deno.test("RunMembers.find() finds children, and the group and session of a wrapper that has exited", () => {
   assertEquals(
     members([row(101, { pgid: 100, sid: 100 }), row(102, { sid: 100 }), row(103, { ppid: 102 })]),
     [101, 102, 103],
@@ -46,17 +46,17 @@ Deno.test("RunMembers.find() leaves out a session whose leader carries no run id
   ]);
 });
 
-Deno.test("RunMembers.find() leaves out the group and session that took the wrapper's pid", () => {
+Deno.test("RunMembers.find() leaves out a group and session that reuse the wrapper's pid", () => {
   const later = row(100, { start: "2" });
   assertEquals(members([later, row(101, { pgid: 100, sid: 100, ppid: 100 })]), []);
 });
 
-Deno.test("RunMembers.find() leaves out group 0 and session 0, which are from outside a container", () => {
+Deno.test("RunMembers.find() leaves out group 0 and session 0, which come from outside a container", () => {
   const outside = { pgid: 0, sid: 0 };
   assertEquals(members([row(300, { ...outside, runId: "run" }), row(301, outside)]), [300]);
 });
 
-Deno.test("RunMembers.find() remembers what belonged to the run when its parents have ended", () => {
+Deno.test("RunMembers.find() remembers members of the run after their parents exited", () => {
   const known = new RunMembers(RUN);
   const hidden = [row(201, { ppid: 200, sid: 200 }), row(202, { ppid: 201 })];
   assertEquals(members([row(200, { runId: "run" }), ...hidden], known), [200, 201, 202]);
@@ -64,7 +64,7 @@ Deno.test("RunMembers.find() remembers what belonged to the run when its parents
   assertEquals(members([row(202, { start: "2" })], known), []);
 });
 
-/** How a process can hide, each with its pid in the file `$1`. */
+/** Ways in which a process can hide. Each writes its pid to the file `$1`. */
 const HIDING: Readonly<Record<string, string>> = {
   "in a group of its own": `bash -c 'set -m; env -i sleep 1000 & echo $! >"$0"' "$1"`,
   "in a session that its parent leads": `setsid sh -c '
@@ -82,7 +82,7 @@ for (const [where, script] of Object.entries(HIDING)) {
       fn: async () => {
         await using temp = tempHome();
         const file = `${temp.path}/pid`;
-        // No launcher: none of these is in a control group.
+        // Without a launcher, because none of these is in a control group.
         const run = begin(`${script}\nexec sleep 1000`, file);
         const pid = () => Number(Deno.readTextFileSync(file));
         await waitFor(() => pid() > 0);
@@ -106,7 +106,7 @@ function begin(script: string, file: string) {
 }
 
 Deno.test({
-  name: "terminateRun() leaves alone what another user's process says of itself",
+  name: "terminateRun() ignores the run id that another user's process claims",
   ignore: Deno.uid() !== 0,
   async fn() {
     await using temp = tempHome();

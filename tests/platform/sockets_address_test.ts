@@ -3,7 +3,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { C } from "../../src/platform/libc.ts";
 import { isSockaddr, parseSockets, toSockaddr } from "../../src/platform/sockets_address.ts";
 
-Deno.test("parseSockets() gives every address one spelling", () => {
+Deno.test("parseSockets() normalizes every address", () => {
   const texts = (...sockets: string[]) => parseSockets(sockets).map(({ text }) => text);
   assertEquals(texts("127.0.0.1:8080", "localhost:81", ":82", "*:83", "84"), [
     "127.0.0.1:8080",
@@ -24,7 +24,7 @@ Deno.test("parseSockets() gives every address one spelling", () => {
   );
 });
 
-Deno.test("parseSockets() refuses what is no address and port", () => {
+Deno.test("parseSockets() rejects anything but an address with a port", () => {
   const bad = ["", "web", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", "1.2.3:80"];
   bad.push("256.1.1.1:80", "::1:80", "[::1]", "[::1]:x", "[::g]:80", "example.com:80", "[a]/:80");
   bad.push("[1.2.3.4]:80", "[]:80", "127.0.0.1:80 ", "/run/app.sock", "127.0.0.1:1e3");
@@ -37,7 +37,7 @@ Deno.test("parseSockets() refuses what is no address and port", () => {
   assertThrows(() => parseSockets(many), ProcsupError, "16 are the most");
 });
 
-Deno.test("isSockaddr() knows an address in the kernel's form again", () => {
+Deno.test("isSockaddr() recognizes an address in the kernel's form", () => {
   const all = parseSockets([":80", "127.0.0.1:80", "[::1]:80", "[::]:81", "10.0.0.1:80"]);
   const family = (length: number | undefined) => length === 4 ? C.AF_INET : C.AF_INET6;
   for (const address of all) {

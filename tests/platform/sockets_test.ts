@@ -5,7 +5,7 @@ import { type SocketCalls, SocketPool } from "../../src/platform/sockets.ts";
 import { parseSockets, type SocketAddress } from "../../src/platform/sockets_address.ts";
 import { closeSocket, openListener, takeListeners } from "../../src/platform/sockets_open.ts";
 
-/** A kernel in which some addresses are in use, and nothing can be taken from anybody. */
+/** A kernel in which some addresses are in use, and no process hands over its sockets. */
 class FakeCalls implements SocketCalls {
   readonly log: string[] = [];
   readonly inUse = new Set<string>();
@@ -29,7 +29,7 @@ class FakeCalls implements SocketCalls {
 const api = { owner: "api", addresses: parseSockets(["127.0.0.1:80", ":81"]) };
 const web = { owner: "web", addresses: parseSockets([":81"]) };
 
-Deno.test("SocketPool opens each socket once and closes it when its owner is forgotten", () => {
+Deno.test("SocketPool opens each socket once and closes it when its owner is removed", () => {
   const calls = new FakeCalls();
   const pool = new SocketPool(calls);
   assertEquals(pool.descriptors(api), [10, 11]);
@@ -49,7 +49,7 @@ Deno.test("SocketPool opens each socket once and closes it when its owner is for
   ]);
 });
 
-Deno.test("SocketPool opens a socket beside one that it may not take up, for its owner alone", () => {
+Deno.test("SocketPool opens a socket beside one that it may not take over, for its owner alone", () => {
   const calls = new FakeCalls();
   const pool = new SocketPool(calls);
   calls.inUse.add(":81");
@@ -63,7 +63,7 @@ Deno.test("SocketPool opens a socket beside one that it may not take up, for its
 
 const linuxOnly = { ignore: Deno.build.os !== "linux" };
 
-Deno.test("openListener() refuses a port that anybody listens on, unless told it may be ours", () => {
+Deno.test("openListener() rejects a port in use, unless the listener may be ours", () => {
   const [address] = parseSockets([`127.0.0.1:${freePort()}`]);
   const fd = openListener(address!);
   const again = assertThrows(() => openListener(address!), ProcsupError, "in use by another");
@@ -72,14 +72,14 @@ Deno.test("openListener() refuses a port that anybody listens on, unless told it
   for (const one of [fd, beside]) closeSocket(one);
 });
 
-Deno.test("openListener() shares no port with a stranger who asked to share it", () => {
+Deno.test("openListener() shares no port with a stranger that uses SO_REUSEPORT", () => {
   const [address] = parseSockets([`127.0.0.1:${freePort()}`]);
   const stranger = openListener(address!, true);
   assertThrows(() => openListener(address!), ProcsupError, "in use by another process");
   closeSocket(stranger);
 });
 
-Deno.test("openListener() says what is wrong with an address", () => {
+Deno.test("openListener() reports what is wrong with an address", () => {
   const [foreign] = parseSockets(["192.0.2.1:8080"]);
   assertThrows(() => openListener(foreign!), ProcsupError, "this machine has no such address");
 });
@@ -93,7 +93,7 @@ Deno.test("openListener() on every interface serves IPv4 and IPv6", async () => 
 });
 
 Deno.test(
-  "takeListeners() finds the listening sockets of a process by their addresses",
+  "takeListeners() finds the listening sockets of a process by address",
   linuxOnly,
   () => {
     const addresses = parseSockets([`127.0.0.1:${freePort()}`, `[::1]:${freePort()}`]);

@@ -17,7 +17,7 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-Deno.test("readState() gives what writeState() wrote, in files of the user alone", async () => {
+Deno.test("readState() reads what writeState() wrote, in files that only the user may read", async () => {
   await using home = tempHome();
   const path = `${home.path}/a.json`;
   assertEquals(readState(path, asIs), { value: undefined, problems: [] });
@@ -31,11 +31,11 @@ Deno.test("readState() gives what writeState() wrote, in files of the user alone
   assertEquals(namesIn(home.path), []);
 });
 
-Deno.test("readState() finds every flipped bit, sets the file aside, and goes back to its copy", async () => {
+Deno.test("readState() detects every flipped bit, sets the file aside, and falls back to its copy", async () => {
   await using home = tempHome();
   const path = `${home.path}/a.json`;
   writeState(path, VALUE);
-  // The last character is the end of the line, of which nothing depends.
+  // The last character is a newline, which carries no data.
   const bits = (Deno.statSync(path).size - 1) * 8;
   for (let bit = 0; bit < bits; bit++) {
     flip(path, bit);
@@ -47,7 +47,7 @@ Deno.test("readState() finds every flipped bit, sets the file aside, and goes ba
   assertEquals(aside.length, bits, "none is overwritten");
 });
 
-Deno.test("readState() gives nothing of a file that is damaged together with its copy", async () => {
+Deno.test("readState() returns nothing when the file and its copy are damaged", async () => {
   await using home = tempHome();
   const path = `${home.path}/a.json`;
   writeState(path, VALUE);
@@ -58,7 +58,7 @@ Deno.test("readState() gives nothing of a file that is damaged together with its
   assertEquals(namesIn(home.path), ["a.json.copy.unreadable", "a.json.unreadable"]);
 });
 
-Deno.test("readState() refuses what a newer program wrote, and changes nothing", async () => {
+Deno.test("readState() rejects a file of a newer version, and changes nothing", async () => {
   await using home = tempHome();
   const path = `${home.path}/a.json`;
   writeState(path, VALUE);
@@ -79,7 +79,7 @@ Deno.test("writeState() leaves no outdated copy when the copy cannot be written"
   assertEquals(readState(path, asIs).value, "new");
 });
 
-Deno.test("setAside() says when a file cannot be set aside", async () => {
+Deno.test("setAside() reports when a file cannot be set aside", async () => {
   await using home = tempHome();
   const said = setAside(`${home.path}/none`, new Error("why"));
   assert(/why; it cannot be set aside: No such file/.test(said), said);

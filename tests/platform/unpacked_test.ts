@@ -15,7 +15,7 @@ function version(cache: string, name: string, hours: number): string {
   return folder;
 }
 
-Deno.test("pruneUnpacked() removes what nobody holds, runs or started for a day, and is a version", async () => {
+Deno.test("pruneUnpacked() removes only version folders that were not held, running or started for a day", async () => {
   await using temp = tempHome();
   const own = version(temp.path, OWN!, 48);
   version(temp.path, OLD!, 25);
@@ -32,7 +32,7 @@ Deno.test("pruneUnpacked() removes what nobody holds, runs or started for a day,
   assertEquals(pruneUnpacked(own), [RUN]);
 });
 
-Deno.test("pruneUnpacked() removes what an unpacking left that was killed", async () => {
+Deno.test("pruneUnpacked() removes the remains of an interrupted extraction", async () => {
   await using temp = tempHome();
   const own = version(temp.path, OWN!, 0);
   const left = `${temp.path}/.new.abc123`;
@@ -54,7 +54,7 @@ Deno.test("pruneUnpacked() leaves folders of other users alone", {
   assertEquals(pruneUnpacked(own), []);
 });
 
-Deno.test("holdUnpacked() keeps a folder from being removed, however old its last start", async () => {
+Deno.test("holdUnpacked() keeps a folder from being pruned, however long ago it was last started", async () => {
   await using temp = tempHome();
   const folder = `${temp.path}/${OLD}`;
   Deno.mkdirSync(folder);
@@ -62,6 +62,6 @@ Deno.test("holdUnpacked() keeps a folder from being removed, however old its las
   assertEquals(pruneUnpacked(`${temp.path}/${OWN}`, Date.now() + 48 * HOUR_MS), []);
 });
 
-Deno.test("holdUnpacked() does nothing where it may not write", () => {
+Deno.test("holdUnpacked() does nothing without write permission", () => {
   holdUnpacked("/proc/nowhere");
 });

@@ -1,4 +1,4 @@
-/** Who could exchange a folder on the way to a path. */
+/** Whether another user could replace a folder on a path. */
 
 import { assertEquals } from "@std/assert";
 import { wayProblem } from "../../src/platform/way.ts";
@@ -7,7 +7,7 @@ import { tempHome } from "../support/temp_home.ts";
 const ignore = Deno.uid() !== 0;
 const BOB = 65532;
 
-Deno.test("wayProblem() takes folders and links of root and of our own, and sticky ones", async () => {
+Deno.test("wayProblem() accepts folders and links of root and our own, and sticky folders", async () => {
   await using temp = tempHome();
   const path = temp.path;
   Deno.mkdirSync(`${path}/real/a`, { recursive: true });
@@ -21,7 +21,7 @@ Deno.test("wayProblem() takes folders and links of root and of our own, and stic
   assertEquals(wayProblem("/"), undefined);
 });
 
-Deno.test("wayProblem() names an open folder, wherever links lead to it", async () => {
+Deno.test("wayProblem() names a world-writable folder, also behind links", async () => {
   await using temp = tempHome();
   const open = `${temp.path}/open`;
   Deno.mkdirSync(`${open}/a`, { recursive: true });
@@ -32,7 +32,7 @@ Deno.test("wayProblem() names an open folder, wherever links lead to it", async 
       assertEquals(wayProblem(way), `others may write to "${open}"`);
     }
   }
-  // Who may write to the last folder is for its own check.
+  // The last folder has its own check.
   assertEquals(wayProblem(open), undefined);
   Deno.symlinkSync("circle", `${temp.path}/circle`);
   const circle = `${temp.path}/circle`;
@@ -40,7 +40,7 @@ Deno.test("wayProblem() names an open folder, wherever links lead to it", async 
 });
 
 Deno.test(
-  "wayProblem() names what another user's group, folder or link gives away",
+  "wayProblem() names what another user's group, folder or link would allow",
   { ignore },
   async () => {
     await using temp = tempHome();

@@ -1,10 +1,10 @@
-/** The shell that is chosen for the wrapper. */
+/** The choice of a shell for the wrapper. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { fitShell } from "../../src/platform/wrapper.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-Deno.test("fitShell() takes /bin/sh, but another one where that is ksh93", async () => {
+Deno.test("fitShell() returns /bin/sh, or another shell if that is ksh93", async () => {
   await using home = tempHome();
   const link = `${home.path}/sh`;
   Deno.symlinkSync("/bin/sh", link);

@@ -1,4 +1,4 @@
-/** The launch wrapper under the shells that are `/bin/sh` somewhere. */
+/** The launch wrapper under every shell that some system uses as `/bin/sh`. */
 
 import { assert, assertEquals } from "@std/assert";
 import { writeInput } from "../../src/platform/app_input.ts";
@@ -33,7 +33,9 @@ function wrapped(
 for (const shell of SHELLS) {
   const ignore = shell[0] !== "/bin/sh" && !await isThere(shell[0]!);
   Deno.test({
-    name: `WRAPPER tells pid and exit code, and hands all else through, under ${shell.join(" ")}`,
+    name: `WRAPPER reports pid and exit code, and passes everything else through, under ${
+      shell.join(" ")
+    }`,
     ignore,
     fn: async () => {
       await using home = tempHome();
@@ -49,7 +51,7 @@ for (const shell of SHELLS) {
     },
   });
   Deno.test({
-    name: `WRAPPER outlives a signal to the group, which the app takes, under ${shell.join(" ")}`,
+    name: `WRAPPER survives a signal to the group, which reaches the app, under ${shell.join(" ")}`,
     ignore,
     fn: async () => {
       await using home = tempHome();
@@ -68,7 +70,7 @@ for (const shell of SHELLS) {
 for (const shell of SHELLS) {
   const ignore = shell[0] !== "/bin/sh" && !await isThere(shell[0]!);
   Deno.test({
-    name: `WRAPPER outlives every signal that can be outlived, under ${shell.join(" ")}`,
+    name: `WRAPPER survives every signal that can be survived, under ${shell.join(" ")}`,
     ignore: ignore || Deno.build.os !== "linux",
     fn: async () => {
       await using home = tempHome();
@@ -77,7 +79,7 @@ for (const shell of SHELLS) {
       const child = wrapped(shell, home.path, "", ["/bin/sh", "-c", script]).spawn();
       await waitFor(() => Deno.readTextFileSync(`${home.path}/stdout`) === "up\n");
       for (const signal of SIGNAL_NAMES) {
-        // To the wrapper alone: what the app makes of it is its own affair.
+        // Only to the wrapper; the app may handle signals as it likes.
         if (signal !== "SIGKILL" && signal !== "SIGSTOP") {
           Deno.kill(child.pid, signal as Deno.Signal);
         }
@@ -89,7 +91,7 @@ for (const shell of SHELLS) {
   });
 }
 
-Deno.test("WRAPPER ends with the app's status and adds nothing to its output when it can write no file", async () => {
+Deno.test("WRAPPER exits with the app's status and adds nothing to its output when it cannot write files", async () => {
   await using home = tempHome();
   const command = ["/bin/sh", "-c", "echo out; exit 7"];
   const words = [`${home.path}/removed`, `${home.path}/stdout`, `${home.path}/stderr`, "", "app"];
@@ -104,7 +106,7 @@ Deno.test("WRAPPER ends with the app's status and adds nothing to its output whe
 });
 
 Deno.test({
-  name: "WRAPPER says so when the system has no process for the app",
+  name: "WRAPPER reports that the system has no process for the app",
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
   fn: async () => {
     await using home = tempHome();
@@ -121,7 +123,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "WRAPPER keeps options that a shell takes from the environment for the app",
+  name: "WRAPPER passes variables such as SHELLOPTS on to the app without obeying them",
   ignore: !await isThere("bash"),
   fn: async () => {
     await using home = tempHome();
