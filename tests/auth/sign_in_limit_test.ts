@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { SignInRateLimit } from "../../src/auth/sign_in_limit.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
-Deno.test("SignInRateLimit goes by a clock that nobody sets", () => {
+Deno.test("SignInRateLimit uses a monotonic clock", () => {
   const clock = new FakeClock();
   const attempts = new SignInRateLimit(clock);
   for (let failure = 0; failure < 10; failure++) assertEquals(attempts.fail("::1"), 0);
