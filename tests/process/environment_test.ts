@@ -1,4 +1,4 @@
-/** The environment an app starts with. */
+/** The environment that an app starts with. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -12,7 +12,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const INHERITED = { PATH: "/bin", HOME: "/root", TZ: "UTC", SECRET: "1", EDITOR: "vi" };
 
-/** The environment of `api`, without what tells the app who it is. */
+/** The environment of `api`, without the variables that identify the app. */
 function environment(
   changes: Partial<EnvironmentSource["config"]> = {},
   instanceIndex = 0,
@@ -32,7 +32,7 @@ function environment(
   return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("PROCSUP_")));
 }
 
-Deno.test("appEnvironment() tells the app who it is, over everything else", () => {
+Deno.test("appEnvironment() sets the variables that identify the app, over everything else", () => {
   const config = {
     name: "api",
     namespace: "shop",
@@ -53,21 +53,21 @@ Deno.test("appEnvironment() tells the app who it is, over everything else", () =
   });
 });
 
-Deno.test("appEnvironment() inherits all, the basics, or the basics and those named", () => {
+Deno.test("appEnvironment() inherits everything, the basics, or the basics and named variables", () => {
   const basics = { PATH: "/bin", HOME: "/root", TZ: "UTC" };
   assertEquals(environment({ inheritEnv: true }), INHERITED);
   assertEquals(environment({ inheritEnv: false }), basics);
   assertEquals(environment({ inheritEnv: ["EDITOR", "ABSENT"] }), { ...basics, EDITOR: "vi" });
 });
 
-Deno.test("appEnvironment() inherits a shell's environment in place of the supervisor's", () => {
+Deno.test("appEnvironment() inherits a shell's environment instead of the supervisor's", () => {
   const shellEnv = { PATH: "/venv/bin:/bin", PORT: "3150" };
   assertEquals(environment({ shellEnv }), shellEnv);
   assertEquals(environment({ shellEnv, env: { PORT: "1" } }), { ...shellEnv, PORT: "1" });
   assertEquals(environment({ shellEnv, inheritEnv: false }), { PATH: "/venv/bin:/bin" });
 });
 
-Deno.test("startingEnvironment() gives another user's app of a shell the basics and what is named", () => {
+Deno.test("startingEnvironment() gives another user's app from a shell the basics and named variables", () => {
   const shellEnv = { PATH: "/bin", TZ: "UTC", TOKEN: "1", EDITOR: "vi", USER: "root" };
   const user = { uid: 1000, gid: 1000, name: "ann", home: "/home/ann" };
   const own = { PATH: "/bin", TZ: "UTC", HOME: "/home/ann", USER: "ann", LOGNAME: "ann" };
@@ -76,7 +76,7 @@ Deno.test("startingEnvironment() gives another user's app of a shell the basics 
   assertEquals(named, { ...own, EDITOR: "vi" });
 });
 
-Deno.test("takenFromShell() names what an app has from its shell and not from the supervisor", () => {
+Deno.test("takenFromShell() names the variables that come from the shell and not from the supervisor", () => {
   const of = (shellEnv?: Record<string, string>, inheritEnv = true) =>
     takenFromShell(INHERITED, { name: "api", inheritEnv, ...shellEnv && { shellEnv } });
   assertEquals(of(), []);
@@ -85,7 +85,7 @@ Deno.test("takenFromShell() names what an app has from its shell and not from th
   assertEquals(of({ PATH: "/bin", PORT: "3150" }, false), []);
 });
 
-Deno.test("appEnvironment() lays files over the inherited and env over the files, later over earlier", async () => {
+Deno.test("appEnvironment() applies files over the inherited environment and env over files, in order", async () => {
   await using home = tempHome();
   await Deno.writeTextFile(`${home.path}/.env`, "A=file\nB=file\nC=file\nEDITOR=ed\n");
   await Deno.writeTextFile(`${home.path}/local.env`, "B=local\n");
@@ -97,7 +97,7 @@ Deno.test("appEnvironment() lays files over the inherited and env over the files
   assertEquals([A, B, C, EDITOR], ["file", "local", "env", "ed"]);
 });
 
-Deno.test("appEnvironment() names the file that cannot be read", () => {
+Deno.test("appEnvironment() names a file that cannot be read", () => {
   const error = assertThrows(() => environment({ envFile: ["absent.env"], cwd: "/tmp" }));
   assertEquals((error as ProcsupError).code, "invalid_config");
   assertThrows(
@@ -107,7 +107,7 @@ Deno.test("appEnvironment() names the file that cannot be read", () => {
   );
 });
 
-Deno.test("appEnvironment() adds the index of the instance to the variables that count", () => {
+Deno.test("appEnvironment() adds the instance index to incremented variables", () => {
   const changes = { env: { PORT: "3000", ADMIN: "-1" }, incrementEnv: ["PORT", "ADMIN"] };
   for (const index of [0, 1, 7]) {
     const { PORT, ADMIN } = environment(changes, index);
@@ -115,7 +115,7 @@ Deno.test("appEnvironment() adds the index of the instance to the variables that
   }
 });
 
-Deno.test("appEnvironment() names a variable that counts and is no whole number, and never its value", () => {
+Deno.test("appEnvironment() names an incremented variable that is not an integer, and never its value", () => {
   for (const PORT of ["", "3000a", "1.5", " ", "0x", "secret"]) {
     const error = assertThrows(
       () => environment({ env: { PORT }, incrementEnv: ["PORT"] }),

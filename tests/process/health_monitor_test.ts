@@ -1,4 +1,4 @@
-/** Checks of a process that runs, against servers of our own; the intervals are a fake clock's. */
+/** Health checks of a running process, with real servers and a fake clock. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HealthMonitor } from "../../src/process/health_monitor.ts";
@@ -7,12 +7,12 @@ import { livingWith } from "../fixtures/run_members.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
-/** A server whose answer is up to the test. */
+/** A server whose answer the test decides. */
 class Target implements AsyncDisposable {
   answer: (request: Request) => Response | Promise<Response>;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[] = [];
-  /** Requests that have no answer yet. */
+  /** Requests without an answer so far. */
   open = 0;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -43,7 +43,7 @@ class Target implements AsyncDisposable {
   }
 }
 
-/** A process that runs and is checked like that, after its first check. */
+/** A running process with that health check, after its first check. */
 async function checked(
   check: Record<string, unknown>,
   config: Record<string, unknown> = {},
@@ -55,7 +55,7 @@ async function checked(
   return lone;
 }
 
-/** The next check is due once the one before it is over. */
+/** The next check is scheduled when the previous one has finished. */
 async function checkIsOver(lone: LoneProcess): Promise<void> {
   await waitFor(() => lone.world.clock.pending === 1, { what: "the end of a check" });
 }
@@ -79,7 +79,7 @@ Deno.test("http: a status from 200 to 399 is healthy, any other is not", async (
   }
 });
 
-Deno.test("http: a check is made each interval, and one at a time", async () => {
+Deno.test("http: one check per interval, and only one at a time", async () => {
   await using target = new Target(() => new Response());
   await using lone = await checked({ url: target.url });
   assertEquals(target.asked.length, 1);
@@ -90,13 +90,13 @@ Deno.test("http: a check is made each interval, and one at a time", async () => 
   assertEquals(target.asked.length, 2);
 });
 
-Deno.test("http: a redirect is an answer, and is not followed", async () => {
+Deno.test("http: a redirect counts as an answer and is not followed", async () => {
   await using target: Target = new Target(() => Response.redirect(target.url, 302));
   await using lone = await checked({ url: target.url });
   assertEquals([target.asked.length, lone.process.info().health], [1, "healthy"]);
 });
 
-Deno.test("http: a target that hangs is a failure at the timeout, and piles up no checks", async () => {
+Deno.test("http: a hanging target fails at the timeout, and checks do not pile up", async () => {
   const answers = Promise.withResolvers<Response>();
   await using target = new Target(() => answers.promise);
   const lone = new LoneProcess({
@@ -119,7 +119,7 @@ Deno.test("http: a target that hangs is a failure at the timeout, and piles up n
   answers.resolve(new Response());
 });
 
-Deno.test("http: a body that does not end is not read", async () => {
+Deno.test("http: an endless body is not read", async () => {
   const chunk = new Uint8Array(64 * 1024);
   let sent = 0;
   let cancelled = false;
@@ -140,7 +140,7 @@ Deno.test("http: a body that does not end is not read", async () => {
   assert(sent < 10_000_000, `${sent} bytes were sent`);
 });
 
-Deno.test("a failure counts after the grace period, and only so many in a row", async () => {
+Deno.test("a failure counts only after the grace period, and only a number in a row matters", async () => {
   await using target = new Target(() => new Response(null, { status: 500 }));
   await using lone = await checked({ url: target.url, retries: 2, grace_period: "3s" });
   await checkAgain(lone, 3);
@@ -149,7 +149,7 @@ Deno.test("a failure counts after the grace period, and only so many in a row", 
   assertEquals([lone.process.uptimeMs, lone.health], [4000, ["unhealthy"]]);
 });
 
-Deno.test("success_threshold: so many successes in a row make it healthy", async () => {
+Deno.test("success_threshold: that many successes in a row make it healthy", async () => {
   await using target = new Target(() => new Response());
   await using lone = await checked({ url: target.url, success_threshold: 3 });
   await checkAgain(lone);
@@ -158,7 +158,7 @@ Deno.test("success_threshold: so many successes in a row make it healthy", async
   assertEquals(lone.process.info().health, "healthy");
 });
 
-Deno.test("on_failure none tells that it is unhealthy, and that it is well again", async () => {
+Deno.test("on_failure none reports that it is unhealthy, and that it has recovered", async () => {
   await using target = new Target(() => new Response(null, { status: 500 }));
   await using lone = await checked({ url: target.url, retries: 1 });
   await checkAgain(lone, 3);
@@ -168,7 +168,7 @@ Deno.test("on_failure none tells that it is unhealthy, and that it is well again
   assertEquals([lone.world.children.length, lone.world.child.signals], [1, []]);
 });
 
-Deno.test("on_failure restart replaces it, keeps the reason and counts a restart", async () => {
+Deno.test("on_failure restart replaces the app, keeps the reason and counts a restart", async () => {
   await using target = new Target(() => new Response(null, { status: 503 }));
   await using lone = await checked({ url: target.url, retries: 2, on_failure: "restart" });
   lone.world.clock.advance(1000);
@@ -195,7 +195,7 @@ Deno.test("on_failure restart gives up when the budget is used up", async () => 
   assertMatch(lone.process.snapshot.lastReason, /^unhealthy: .* answered 503, 2 restarts used up$/);
 });
 
-Deno.test("on_failure signal sends the signal once for each time it falls ill", async () => {
+Deno.test("on_failure signal sends the signal once each time the app becomes unhealthy", async () => {
   await using target = new Target(() => new Response(null, { status: 503 }));
   await using lone = await checked({ url: target.url, retries: 2, on_failure: "signal:SIGUSR1" });
   await checkAgain(lone, 4);
@@ -207,7 +207,7 @@ Deno.test("on_failure signal sends the signal once for each time it falls ill", 
   assertEquals(lone.world.child.signals, ["SIGUSR1", "SIGUSR1"]);
 });
 
-Deno.test("http: what does not listen is a failure that says so", async () => {
+Deno.test("http: a closed port is a failure with that reason", async () => {
   const target = new Target(() => new Response());
   const { url } = target;
   await target[Symbol.asyncDispose]();
@@ -218,27 +218,27 @@ Deno.test("http: what does not listen is a failure that says so", async () => {
   await lone.process.stop();
 });
 
-Deno.test("tcp: what accepts is healthy, what does not is not", async () => {
+Deno.test("tcp: an accepted connection is healthy, a refused one is not", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const tcp_endpoint = `127.0.0.1:${listener.addr.port}`;
   await using lone = await checked({ type: "tcp", tcp_endpoint, retries: 1 });
   assertEquals(lone.process.info().health, "healthy");
   listener.close();
-  // Another test may listen on the port that has become free, for a moment.
+  // Another test may briefly listen on the port that was just released.
   await waitFor(async () => {
     await checkAgain(lone);
     return lone.process.info().health === "unhealthy";
   });
 });
 
-Deno.test("tcp: an IPv6 address stands in brackets", async () => {
+Deno.test("tcp: an IPv6 address is written in brackets", async () => {
   using listener = Deno.listen({ port: 0, hostname: "::1" });
   const tcp_endpoint = `[::1]:${listener.addr.port}`;
   await using lone = await checked({ type: "tcp", tcp_endpoint });
   assertEquals(lone.process.info().health, "healthy");
 });
 
-Deno.test("command: it runs in the app's folder with its environment, and 0 is healthy", async () => {
+Deno.test("command: it runs in the app's folder with its environment, and exit code 0 is healthy", async () => {
   const command = 'test "$MINE" = yes && test -e well';
   const env = { MINE: "yes" };
   await using lone = await checked({ type: "command", command, retries: 1 }, { env });
@@ -248,7 +248,7 @@ Deno.test("command: it runs in the app's folder with its environment, and 0 is h
   assertEquals(lone.process.info().health, "healthy");
 });
 
-Deno.test("command: one that hangs is killed with all it forked", async () => {
+Deno.test("command: a hanging command is killed with everything it forked", async () => {
   const MARK = crypto.randomUUID();
   const command = "sleep 1000 & sleep 1000";
   const health_check = { type: "command", command, timeout: "200ms", retries: 1 };
@@ -273,7 +273,7 @@ Deno.test("pre_healthcheck runs before a check, post_healthcheck after it", asyn
   await waitFor(() => order() === "pre\ncheck\npost\n".repeat(2), { what: "the second round" });
 });
 
-Deno.test("hooks of a check that fail are noted, and the check counts all the same", async () => {
+Deno.test("failing hooks of a check are recorded, and the check still counts", async () => {
   await using lone = await checked({ type: "command", command: "true" }, {
     hooks: { pre_healthcheck: "exit 3", post_healthcheck: "exit 4" },
   });
@@ -285,7 +285,7 @@ Deno.test("hooks of a check that fail are noted, and the check counts all the sa
   assertEquals(lone.process.info().health, "healthy");
 });
 
-Deno.test("a post_healthcheck hook that hangs piles up nothing", async () => {
+Deno.test("hanging post_healthcheck hooks do not pile up", async () => {
   await using lone = await checked({ type: "command", command: "true" }, {
     hooks: { post_healthcheck: "echo begun >>hooks; sleep 1000" },
   });
@@ -295,7 +295,7 @@ Deno.test("a post_healthcheck hook that hangs piles up nothing", async () => {
   assertEquals(begun(), "begun\n");
 });
 
-Deno.test("no check is made once the app is stopped, and one under way is given up", async () => {
+Deno.test("no check runs after the app is stopped, and a running check is cancelled", async () => {
   const answers = Promise.withResolvers<Response>();
   await using target = new Target(() => answers.promise);
   await using lone = new LoneProcess({
@@ -310,7 +310,7 @@ Deno.test("no check is made once the app is stopped, and one under way is given 
   assertEquals(lone.process.info().health, "unknown");
 });
 
-Deno.test("a port that another process holds is not taken for readiness", {
+Deno.test("a port that another process holds does not count as readiness", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using target = new Target(() => new Response());
@@ -326,7 +326,7 @@ Deno.test("a port that another process holds is not taken for readiness", {
       health_check: { interval: "10s", ...check },
     });
     void lone.process.start().catch(() => {});
-    // The timeout of readiness, and the next check, soon.
+    // The readiness timeout, and the next check, soon.
     for (let n = 0; n < 3; n++) {
       await waitFor(() => lone.world.clock.pending === 2, { what: "the end of a check" });
       lone.world.clock.advance(200);
@@ -336,7 +336,7 @@ Deno.test("a port that another process holds is not taken for readiness", {
   }
 });
 
-Deno.test("command: a check that cannot run, since the app's folder is gone, is a failure", async () => {
+Deno.test("command: a check that cannot run because the app's folder is gone is a failure", async () => {
   await using lone = await checked({ type: "command", command: "true", retries: 1 });
   assertEquals(lone.health, ["healthy"]);
   await Deno.remove(lone.home, { recursive: true });
@@ -344,7 +344,7 @@ Deno.test("command: a check that cannot run, since the app's folder is gone, is 
   assertEquals(lone.health, ["healthy", "unhealthy"]);
 });
 
-Deno.test("a check that the machine refuses for lack of something says nothing of the app", async () => {
+Deno.test("a check that lacks resources of the machine does not count against the app", async () => {
   await using lone = new LoneProcess({
     health_check: { type: "command", command: "exit 1", retries: 1, interval: "1s" },
   });

@@ -1,4 +1,4 @@
-/** One hook: what it is told, how it ends, and what is said about it. */
+/** One hook: its environment, how it ends, and how failures are reported. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -27,7 +27,7 @@ function hook(command: string, changes: Partial<HookConfig> = {}): HookConfig {
   return { command, timeoutMs: 10_000, ignoreFailure: false, runAsRoot: false, ...changes };
 }
 
-Deno.test("hookEnvironment() tells the hook about its process, over the app's environment", () => {
+Deno.test("hookEnvironment() describes the process, over the app's environment", () => {
   const { MINE, ...told } = hookEnvironment("postStop", owner());
   assertEquals([MINE, told.PATH], ["yes", "/usr/bin:/bin"]);
   assertEquals({ ...told, PATH: undefined }, {
@@ -44,7 +44,7 @@ Deno.test("hookEnvironment() tells the hook about its process, over the app's en
   });
 });
 
-Deno.test("hookEnvironment() tells the last exit", () => {
+Deno.test("hookEnvironment() includes the last exit", () => {
   const told = (how: number | string) => {
     const snapshot = { ...inState("running"), lastExit: exitOf(how) };
     const env = hookEnvironment("postStop", owner({ snapshot }));
@@ -70,7 +70,7 @@ Deno.test("runHook() runs nothing without a command", async () => {
   assertEquals(await runHook("preStart", hook(""), owner({ cwd: "/absent" })), undefined);
 });
 
-Deno.test("runHook() tells the exit code and both outputs of a hook that failed", async () => {
+Deno.test("runHook() reports the exit code and both outputs of a failed hook", async () => {
   const problem = await runHook("preStop", hook("echo out; echo err >&2; exit 3"), owner());
   assertMatch(problem!, /^pre_stop hook failed with exit code 3: (out\nerr|err\nout)$/);
   assertEquals(
@@ -79,19 +79,19 @@ Deno.test("runHook() tells the exit code and both outputs of a hook that failed"
   );
 });
 
-Deno.test("runHook() tells a hook that is no command, or that a signal ended", async () => {
+Deno.test("runHook() reports a hook that is not a command, or that a signal ended", async () => {
   const absent = await runHook("preStop", hook("procsup-absent"), owner());
   assertMatch(absent!, /^pre_stop hook failed with exit code 127: .*procsup-absent/);
   const killed = await runHook("preStop", hook("kill -9 $$"), owner());
   assertEquals(killed, "pre_stop hook failed with exit code 137");
 });
 
-Deno.test("runHook() tells that the working directory is gone", async () => {
+Deno.test("runHook() reports a missing working directory", async () => {
   const problem = await runHook("postStop", hook("true"), owner({ cwd: "/absent/folder" }));
   assertMatch(problem!, /^post_stop hook cannot run: /);
 });
 
-Deno.test("runHook() kills the hook and all it forked at its timeout, and tells what it printed", async () => {
+Deno.test("runHook() kills a hook and everything it forked at its timeout, and reports its output", async () => {
   const mark = `MARK=${crypto.randomUUID()}`;
   const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
   const command = "echo begun; trap '' TERM; sleep 1000 & (sleep 1000; true) & sleep 1000; true";
@@ -100,10 +100,10 @@ Deno.test("runHook() kills the hook and all it forked at its timeout, and tells 
   await waitFor(() => livingWith(mark).length === 0, { what: "all of the hook to be gone" });
 });
 
-Deno.test("runHook() does not wait for what a hook leaves in the background", async () => {
+Deno.test("runHook() does not wait for processes that a hook leaves in the background", async () => {
   const mark = `MARK=${crypto.randomUUID()}`;
   const env = () => ({ PATH: "/usr/bin:/bin", MARK: mark.slice(5) });
-  // Waiting for it would end with a timeout, which is told.
+  // Waiting for it would end with a reported timeout.
   const problem = await runHook("postStart", hook("sleep 1000 & echo $!"), owner({ env }));
   assertEquals(problem, undefined);
   for (const pid of livingWith(mark)) Deno.kill(pid, "SIGKILL");
@@ -116,7 +116,7 @@ Deno.test("runHook() keeps the last 64 KiB of a hook that prints a lot", async (
   assertEquals(problem!.length, "pre_start hook failed with exit code 1: ".length + 64 * 1024);
 });
 
-Deno.test("runHook() says nothing of a hook that was ended because it is not wanted any more", async () => {
+Deno.test("runHook() reports nothing for a hook that was cancelled", async () => {
   const enough = AbortSignal.timeout(100);
   assertEquals(await runHook("preStart", hook("sleep 1000"), owner(), enough), undefined);
   assertEquals(
@@ -125,7 +125,7 @@ Deno.test("runHook() says nothing of a hook that was ended because it is not wan
   );
 });
 
-Deno.test("runHook() tries again what the machine refused for lack of something, but no pre_start", async () => {
+Deno.test("runHook() retries after a lack of resources, except for pre_start", async () => {
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   let refusals = 1;
   const refused = () =>
@@ -138,7 +138,7 @@ Deno.test("runHook() tries again what the machine refused for lack of something,
   assertEquals(problem, "post_start hook cannot run: Too many open files");
 });
 
-Deno.test("runHook() ends the tries of a hook that is not wanted any more", async () => {
+Deno.test("runHook() stops retrying a hook that is cancelled", async () => {
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   const abort = new AbortController();
   const lacking = owner({ prepare: () => Promise.reject(refusal) });

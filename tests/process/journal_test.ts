@@ -1,4 +1,4 @@
-/** What is remembered of hooks and health checks, and that it stays little. */
+/** The record of hooks and health checks, and its limits. */
 
 import { assert, assertEquals } from "@std/assert";
 import { type HookRun, Journal } from "../../src/process/journal.ts";
@@ -10,7 +10,7 @@ function run(changes: Partial<HookRun>): HookRun {
   };
 }
 
-Deno.test("Journal keeps the last 20 hooks, and 10 of those around health checks beside them", () => {
+Deno.test("Journal keeps the last 20 hooks, and separately the last 10 around health checks", () => {
   const journal = new Journal();
   for (let at = 0; at < 100; at++) {
     journal.ran(run({ at, hook: at % 5 === 0 ? "postStop" : "preHealthCheck" }));
@@ -24,14 +24,14 @@ Deno.test("Journal keeps the last 20 hooks, and 10 of those around health checks
   );
 });
 
-Deno.test("Journal keeps the end of what a hook printed, cut between characters", () => {
+Deno.test("Journal keeps the end of a hook's output, cut between characters", () => {
   const journal = new Journal();
   journal.ran(run({ output: `${"ä".repeat(5000)}!` }));
   const { output } = journal.hooks[0]!;
   assert(output.endsWith("ä!") && !output.includes("\ufffd") && output.length <= 2048);
 });
 
-Deno.test("Journal.over() resolves when the hooks in progress have ended, failed or not", async () => {
+Deno.test("Journal.over() resolves when the running hooks have ended, failed or not", async () => {
   const journal = new Journal();
   await journal.over();
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

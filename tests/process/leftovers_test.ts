@@ -1,4 +1,7 @@
-/** What runs left behind: ended once, waited for by whoever must, and hurried by whoever may. */
+/**
+ * Leftovers of runs: terminated once, awaited by several callers, with a deadline that can move
+ * forward.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
@@ -8,7 +11,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const RUN: Run = { runId: "run-1", wrapperPid: 1001, wrapperStart: "1", bootId: "boot" };
 
-/** A world that tells what it was asked to end, and by when. */
+/** A fake world that records what it terminated, and with which deadline. */
 class CountingWorld extends FakeWorld {
   group = Promise.withResolvers<void>();
   all = Promise.withResolvers<number>();
@@ -26,7 +29,7 @@ function fail(reason: unknown): never {
   throw reason;
 }
 
-Deno.test("Leftovers.groupsGone does not wait for descendants that left the group, gone does", async () => {
+Deno.test("Leftovers.groupsGone does not wait for descendants that left the group, but gone does", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, fail);
@@ -41,7 +44,7 @@ Deno.test("Leftovers.groupsGone does not wait for descendants that left the grou
   assertEquals([told, await count], [["groups", "all"], 2]);
 });
 
-Deno.test("Leftovers.hurry() brings the end forward, never back", () => {
+Deno.test("Leftovers.hurry() moves the deadline forward, never back", () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const begun = world.clock.steady();
@@ -52,14 +55,14 @@ Deno.test("Leftovers.hurry() brings the end forward, never back", () => {
   assertEquals(world.deadline() - begun, 300);
 });
 
-Deno.test("Leftovers.cleanUp() touches nothing when the machine was booted since", async () => {
+Deno.test("Leftovers.cleanUp() does nothing when the machine has rebooted since", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   assertEquals(await leftovers.cleanUp({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000, fail), 0);
   assertEquals(world.cleanups, 0);
 });
 
-Deno.test("Leftovers.groupsGone and gone reject while a run cannot be looked for", async () => {
+Deno.test("Leftovers.groupsGone and gone reject while scans for a run fail", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const told: unknown[] = [];

@@ -6,19 +6,19 @@ import { ManagedProcess, type Observer } from "../../src/process/managed_process
 import { FakeWorld } from "../support/fake_world.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** A process, its world, and what it reported. */
+/** A process, its world, and its reports. */
 export class LoneProcess implements AsyncDisposable {
   readonly world: FakeWorld;
   readonly process: ManagedProcess;
   readonly home: string;
-  /** The states it went through, neighbours that are alike told once. */
+  /** The states it went through, without repetitions. */
   readonly states: string[] = [];
   readonly notes: string[] = [];
-  /** What the health checks said, each change once. */
+  /** The results of the health checks, without repetitions. */
   readonly health: string[] = [];
   /** Called before each record; may throw. */
   onRecord: (now: Snapshot) => void = () => {};
-  /** What it depends on. */
+  /** Its dependencies. */
   onDependencies: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
   readonly #temp: AsyncDisposable;
 
@@ -34,7 +34,7 @@ export class LoneProcess implements AsyncDisposable {
         try {
           this.onRecord(snapshot);
         } catch {
-          // A delayed write is tried again later.
+          // A deferred write is retried later.
         }
       },
       changed: ({ snapshot: { state } }) => {

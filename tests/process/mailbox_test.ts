@@ -9,7 +9,7 @@ Deno.test("post() handles an event before it returns", () => {
   assertEquals(seen, [1]);
 });
 
-Deno.test("post() lets an event that a handler posts wait its turn", () => {
+Deno.test("post() handles an event that a handler posts after the current one", () => {
   const seen: string[] = [];
   const mailbox: Mailbox<number> = new Mailbox((event) => {
     seen.push(`begin ${event}`);
@@ -23,7 +23,7 @@ Deno.test("post() lets an event that a handler posts wait its turn", () => {
   assertEquals(seen, ["begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3"]);
 });
 
-Deno.test("post() handles later events although an earlier one threw", () => {
+Deno.test("post() handles later events even if an earlier one threw", () => {
   const seen: number[] = [];
   const mailbox = new Mailbox<number>((event) => {
     if (event === 1) throw new Error("refused");

@@ -1,4 +1,4 @@
-/** The actor in a fake world: starts, ends, and requests that cross on their way. */
+/** The actor in a fake world: starts, exits, and requests that cross. */
 
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -11,7 +11,7 @@ function code(error: Error): string {
   return (error as ProcsupError).code;
 }
 
-Deno.test("start() resolves when the pid is known, and not before", async () => {
+Deno.test("start() resolves only when the pid is known", async () => {
   await using lone = new LoneProcess();
   lone.world.prompt = false;
   let started = false;
@@ -23,7 +23,7 @@ Deno.test("start() resolves when the pid is known, and not before", async () => 
   assertEquals(lone.process.info().pid, FIRST_PID + 1);
 });
 
-Deno.test("start() launches once for two that ask, and does nothing while it runs", async () => {
+Deno.test("start() launches once for two concurrent calls, and does nothing while running", async () => {
   await using lone = new LoneProcess();
   await Promise.all([lone.process.start(), lone.process.start()]);
   await lone.process.start();
@@ -31,7 +31,7 @@ Deno.test("start() launches once for two that ask, and does nothing while it run
   assertEquals(lone.states, ["starting", "running"]);
 });
 
-Deno.test("start() waits while many others are being launched, and a stop ends the waiting", async () => {
+Deno.test("start() waits while many others are being launched, and a stop cancels the wait", async () => {
   await using lone = new LoneProcess();
   const turn = Promise.withResolvers<void>();
   lone.world.busyLaunching = turn.promise;
@@ -45,7 +45,7 @@ Deno.test("start() waits while many others are being launched, and a stop ends t
   assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
 });
 
-Deno.test("release() launches nothing any more: the next supervisor would not know of it", async () => {
+Deno.test("release() cancels a pending launch, of which the next supervisor would not know", async () => {
   await using lone = new LoneProcess();
   const turn = Promise.withResolvers<void>();
   lone.world.busyLaunching = turn.promise;
@@ -59,7 +59,7 @@ Deno.test("release() launches nothing any more: the next supervisor would not kn
   assertEquals(lone.world.children.length, 0);
 });
 
-Deno.test("start() waits for min_uptime when it is asked to wait", async () => {
+Deno.test("start() waits for min_uptime with `wait`", async () => {
   await using lone = new LoneProcess({ min_uptime: "2s" });
   const start = lone.process.start({ wait: true });
   await waitFor(() => lone.state === "running");
@@ -69,7 +69,7 @@ Deno.test("start() waits for min_uptime when it is asked to wait", async () => {
   assertEquals(lone.world.clock.pending, 0);
 });
 
-Deno.test("start() fails when it is asked to wait and the app does not stay up", async () => {
+Deno.test("start() fails with `wait` when the app does not stay up", async () => {
   await using lone = new LoneProcess();
   const start = assertRejects(() => lone.process.start({ wait: true }), ProcsupError);
   await waitFor(() => lone.state === "running");
@@ -81,7 +81,7 @@ Deno.test("start() fails when it is asked to wait and the app does not stay up",
   ]);
 });
 
-Deno.test("start() fails when an app ends well before min_uptime, unless it is a job", async () => {
+Deno.test("start() fails when an app exits well before min_uptime, unless it is a job", async () => {
   const startOf = async (config: Record<string, unknown>) => {
     await using lone = new LoneProcess(config);
     const start = lone.process.start({ wait: true });
@@ -127,7 +127,7 @@ Deno.test("start() fails when the system refuses the launch", async () => {
   assertEquals([lone.state, lone.process.snapshot.run], ["errored", null]);
 });
 
-Deno.test("start() refuses to launch what cannot be recorded", async () => {
+Deno.test("start() launches nothing when the launch cannot be recorded", async () => {
   await using lone = new LoneProcess();
   lone.onRecord = ({ run }) => {
     if (run !== null) throw new Error("no space left on device");
@@ -140,7 +140,7 @@ Deno.test("start() refuses to launch what cannot be recorded", async () => {
   assertEquals([lone.state, lone.world.children.length], ["errored", 0]);
 });
 
-Deno.test("an app is stopped, and that is noted, when only a later state cannot be recorded", async () => {
+Deno.test("an app is stopped, with a note, when only a later state cannot be recorded", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.onRecord = () => {
@@ -154,7 +154,7 @@ Deno.test("an app is stopped, and that is noted, when only a later state cannot 
   ]);
 });
 
-Deno.test("the intent is on record before the launch", async () => {
+Deno.test("an intended launch is on record before the launch", async () => {
   await using lone = new LoneProcess();
   const recorded: (string | undefined)[] = [];
   lone.onRecord = ({ run }) => recorded.push(run?.runId);
@@ -162,7 +162,7 @@ Deno.test("the intent is on record before the launch", async () => {
   await lone.process.start();
 });
 
-Deno.test("restart() while a restart is due launches at once, and the delay launches nothing", async () => {
+Deno.test("restart() during a restart delay launches at once, and the delay launches nothing", async () => {
   await using lone = new LoneProcess({ restart_delay: "10s" });
   await lone.process.start();
   lone.world.child.exit(1);
@@ -173,7 +173,7 @@ Deno.test("restart() while a restart is due launches at once, and the delay laun
   assertEquals([lone.world.children.length, lone.process.snapshot.restarts], [2, 0]);
 });
 
-Deno.test("start() waits for readiness and fails with the reason when that is late", async () => {
+Deno.test("start() waits for readiness and fails with the reason when it times out", async () => {
   await using lone = new LoneProcess({ wait_ready: true, listen_timeout: "3s" });
   const start = lone.process.start({ wait: true });
   await waitFor(() => lone.world.children.length === 1 && lone.world.awaitsReady);
@@ -191,7 +191,7 @@ Deno.test("start() waits for readiness and fails with the reason when that is la
   assertEquals([lone.state, lone.world.child.alive], ["errored", false]);
 });
 
-Deno.test("a crash launches nothing before what it left behind has ended", async () => {
+Deno.test("a crash launches nothing until its leftovers are gone", async () => {
   await using lone = new LoneProcess({ restart_delay: "100ms" });
   await lone.process.start();
   const cleanedUp = Promise.withResolvers<number>();
@@ -205,7 +205,7 @@ Deno.test("a crash launches nothing before what it left behind has ended", async
   assertEquals(lone.notes, ["ended 2 processes that it left behind"]);
 });
 
-Deno.test("a crash launches nothing, and a stop fails, while what it left behind cannot be looked for", async () => {
+Deno.test("a crash launches nothing, and a stop fails, while the scan for its leftovers fails", async () => {
   await using lone = new LoneProcess({ restart_delay: "100ms" });
   await lone.process.start();
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
@@ -224,7 +224,7 @@ Deno.test("a crash launches nothing, and a stop fails, while what it left behind
   assertEquals([lone.state, lone.world.children.length], ["running", 2]);
 });
 
-Deno.test("max_age replaces the app, and counts as a restart", async () => {
+Deno.test("max_age replaces the app and counts as a restart", async () => {
   await using lone = new LoneProcess({ max_age: "1h" });
   await lone.process.start();
   lone.world.clock.advance(3_599_999);
@@ -249,7 +249,7 @@ Deno.test("max_age counts from the start when the app is adopted", async () => {
   await waitFor(() => lone.world.children.length === 2, { what: "another app" });
 });
 
-Deno.test("an adopted app that was not ready has the rest of its listen_timeout", async () => {
+Deno.test("an adopted app that was not ready has only the rest of its listen_timeout", async () => {
   const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
   const startedAt = Date.UTC(2026, 0, 1, 12) - 2000;
   const starting = { ...NEW, state: "starting", desired: "up", attempt: 1 } as const;
@@ -266,7 +266,7 @@ Deno.test("an adopted app that was not ready has the rest of its listen_timeout"
   );
 });
 
-Deno.test("dependencies are awaited before the launch, and a stop ends the waiting", async () => {
+Deno.test("dependencies are awaited before the launch, and a stop cancels the wait", async () => {
   await using lone = new LoneProcess({ depends_on: ["db"] });
   const aborted = Promise.withResolvers<void>();
   lone.onDependencies = (signal) => {
@@ -290,7 +290,7 @@ Deno.test("start() fails with the reason when a dependency failed", async () => 
   assertEquals([lone.state, lone.world.children.length], ["errored", 0]);
 });
 
-Deno.test("start() waits through dependencies to the pid of its own launch", async () => {
+Deno.test("start() waits for its dependencies and then for the pid of its own launch", async () => {
   await using lone = new LoneProcess({ depends_on: ["db"] });
   const met = Promise.withResolvers<void>();
   lone.onDependencies = () => met.promise;
@@ -302,7 +302,7 @@ Deno.test("start() waits through dependencies to the pid of its own launch", asy
   assertEquals([lone.state, lone.process.snapshot.restarts], ["running", 0]);
 });
 
-Deno.test("reload() sends the reload signal, and nothing ends", async () => {
+Deno.test("reload() sends the reload signal and stops nothing", async () => {
   await using lone = new LoneProcess({ reload_signal: "SIGHUP" });
   await lone.process.start();
   await lone.process.reload();
@@ -312,7 +312,7 @@ Deno.test("reload() sends the reload signal, and nothing ends", async () => {
   assertEquals(code(error), "wrong_state");
 });
 
-Deno.test("reload() without a signal stops and starts, which is no automatic restart", async () => {
+Deno.test("reload() without a signal stops and starts, without counting a restart", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   await lone.process.reload();
@@ -321,7 +321,7 @@ Deno.test("reload() without a signal stops and starts, which is no automatic res
   assertEquals([restarts, lastReason], [0, "reloaded by user"]);
 });
 
-Deno.test("signal() reaches the app alone, and fails when nothing runs", async () => {
+Deno.test("signal() reaches only the app, and fails when nothing runs", async () => {
   await using lone = new LoneProcess();
   assertThrows(() => lone.process.signal("SIGUSR1"), ProcsupError, "it is not running");
   await lone.process.start();
@@ -329,7 +329,7 @@ Deno.test("signal() reaches the app alone, and fails when nothing runs", async (
   assertEquals(lone.world.child.signals, ["SIGUSR1"]);
 });
 
-Deno.test("reconfigure() takes effect with the next start", async () => {
+Deno.test("reconfigure() takes effect at the next start", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.process.reconfigure({ ...lone.process.config, args: ["7"] });
@@ -338,7 +338,7 @@ Deno.test("reconfigure() takes effect with the next start", async () => {
   assertEquals(lone.world.child.spec?.argv, ["/bin/sleep", "7"]);
 });
 
-Deno.test("release() leaves no timer behind, and the app running", async () => {
+Deno.test("release() leaves no timer behind, and the app keeps running", async () => {
   await using lone = new LoneProcess({ max_age: "1h", wait_ready: true });
   void lone.process.start();
   await waitFor(() => lone.world.children.length === 1 && lone.world.awaitsReady);
@@ -348,7 +348,7 @@ Deno.test("release() leaves no timer behind, and the app running", async () => {
   assert(lone.world.child.alive);
 });
 
-Deno.test("until() gives up when its signal is aborted", async () => {
+Deno.test("until() rejects when its signal is aborted", async () => {
   await using lone = new LoneProcess();
   const abort = new AbortController();
   const waiting = lone.process.until(({ state }) => state === "running", abort.signal);
@@ -357,7 +357,7 @@ Deno.test("until() gives up when its signal is aborted", async () => {
 });
 
 for (const [verb, hook] of [["restart", "pre_restart"], ["reload", "pre_reload"]] as const) {
-  Deno.test(`stop() during ${hook} is the last word: the ${verb} does not come after it`, async () => {
+  Deno.test(`stop() during ${hook} wins: no ${verb} follows`, async () => {
     for (const runs of [true, false]) {
       await using lone = new LoneProcess({ hooks: { [hook]: "touch begun; cat gate" } });
       if (runs) await lone.process.start();
@@ -372,7 +372,7 @@ for (const [verb, hook] of [["restart", "pre_restart"], ["reload", "pre_reload"]
   });
 }
 
-Deno.test("hooks that cannot run, since their env_file is gone, are noted and stop nothing", async () => {
+Deno.test("hooks that cannot run because their env_file is missing are recorded and stop nothing", async () => {
   const hooks = { post_start: "true", pre_stop: "true", post_stop: "true", pre_restart: "true" };
   await using lone = new LoneProcess({ env_file: ".env", hooks });
   await Deno.writeTextFile(`${lone.home}/.env`, "A=1\n");

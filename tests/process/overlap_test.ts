@@ -5,7 +5,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
-/** A process that runs, and may be up twice. */
+/** A running process that may run twice. */
 async function running(config: Record<string, unknown> = {}): Promise<LoneProcess> {
   const lone = new LoneProcess({ overlap: true, min_uptime: "1s", ...config });
   lone.world.overlaps = true;
@@ -17,7 +17,7 @@ function alive({ world }: LoneProcess): boolean[] {
   return world.children.map(({ alive }) => alive);
 }
 
-Deno.test("reload() with overlap ends the old app when the new one has lived for min_uptime", async () => {
+Deno.test("reload() with overlap terminates the old app after the new one has run for min_uptime", async () => {
   await using lone = await running();
   const reload = lone.process.reload();
   await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
@@ -29,7 +29,7 @@ Deno.test("reload() with overlap ends the old app when the new one has lived for
   assertEquals([pid, restarts], [lone.world.child.run.wrapperPid + 1, 0]);
 });
 
-Deno.test("reload() with overlap leaves the old app alone when the new one is not ready", async () => {
+Deno.test("reload() with overlap keeps the old app when the new one does not become ready", async () => {
   await using lone = await running();
   lone.process.reconfigure({ ...lone.process.config, waitReady: true });
   const refused = assertRejects(() => lone.process.reload(), ProcsupError, "not ready within");
@@ -40,7 +40,7 @@ Deno.test("reload() with overlap leaves the old app alone when the new one is no
   assertEquals(lone.process.snapshot.successor, null);
 });
 
-Deno.test("stop() during a reload with overlap ends both", async () => {
+Deno.test("stop() during a reload with overlap terminates both runs", async () => {
   await using lone = await running();
   const refused = assertRejects(() => lone.process.reload(), ProcsupError);
   await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
@@ -74,7 +74,7 @@ Deno.test("reload() with overlap leaves nothing on record when the system refuse
   assertEquals([state, successor, run?.runId], ["running", null, lone.world.child.run.runId]);
 });
 
-Deno.test("stop() while a secret of a reload with overlap is fetched launches nothing", async () => {
+Deno.test("stop() while a reload with overlap fetches a secret launches nothing", async () => {
   await using lone = await running();
   lone.process.reconfigure({
     ...lone.process.config,
@@ -89,7 +89,7 @@ Deno.test("stop() while a secret of a reload with overlap is fetched launches no
   assertEquals([alive(lone), lone.state], [[false], "stopped"]);
 });
 
-Deno.test("reload() with overlap waits for one that is under way", async () => {
+Deno.test("reload() with overlap waits for one in progress", async () => {
   await using lone = await running();
   const [first, second] = [lone.process.reload(), lone.process.reload()];
   await waitFor(() => lone.world.clock.pending === 1, { what: "the first new app" });
@@ -103,7 +103,7 @@ Deno.test("reload() with overlap waits for one that is under way", async () => {
   assertEquals([alive(lone), lone.state], [[false, false, true], "running"]);
 });
 
-Deno.test("stop() returns when the run before a reload with overlap is gone, too", async () => {
+Deno.test("stop() also waits for the run before a reload with overlap", async () => {
   await using lone = await running();
   const reload = lone.process.reload();
   await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
@@ -121,7 +121,7 @@ Deno.test("stop() returns when the run before a reload with overlap is gone, too
   assertEquals([alive(lone), lone.state], [[false, false], "stopped"]);
 });
 
-Deno.test("stop() of a process at rest waits for the run before a reload, and hurries it", async () => {
+Deno.test("stop() of a process at rest waits for the run before a reload, and shortens its grace period", async () => {
   await using lone = await running({ restart_policy: "never" });
   const reload = lone.process.reload();
   await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });

@@ -1,10 +1,10 @@
-/** When a run counts as ready: by its file, by a line of its output, by a delay. */
+/** When a run counts as ready: a file, a line of its output, or a delay. */
 
 import { assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
-/** A process that was launched and asked to become ready. */
+/** A process that was launched but is not ready yet. */
 async function launched(config: Record<string, unknown>): Promise<LoneProcess> {
   const lone = new LoneProcess(config);
   lone.process.start().catch(() => {});
@@ -17,7 +17,7 @@ function write(lone: LoneProcess, log: "stdout" | "stderr", text: string): void 
   Deno.writeTextFileSync(path, text, { append: true });
 }
 
-Deno.test("wait_ready alone waits for the file that PROCSUP_READY_FILE names", async () => {
+Deno.test("wait_ready waits for the file that PROCSUP_READY_FILE names", async () => {
   await using lone = await launched({ wait_ready: true });
   const { spec, run } = lone.world.child;
   assertEquals(spec!.env.PROCSUP_READY_FILE, lone.world.readyFile(run.runId));
@@ -27,7 +27,7 @@ Deno.test("wait_ready alone waits for the file that PROCSUP_READY_FILE names", a
   assertEquals(lone.world.clock.pending, 0);
 });
 
-Deno.test("PROCSUP_READY_FILE is told only to an app that is to write it", async () => {
+Deno.test("PROCSUP_READY_FILE is set only for an app with wait_ready", async () => {
   for (
     const config of [{}, { ready_log: "x" }, { ready_delay: "1s" }, {
       wait_ready: true,
@@ -40,7 +40,7 @@ Deno.test("PROCSUP_READY_FILE is told only to an app that is to write it", async
   }
 });
 
-Deno.test("ready_delay: ready when it has been up for that long", async () => {
+Deno.test("ready_delay: ready after running for that long", async () => {
   await using lone = await launched({ ready_delay: "5s", listen_timeout: "1s" });
   lone.world.clock.advance(4999);
   assertEquals(lone.state, "starting", "listen_timeout is about answers, and none is awaited");
@@ -48,7 +48,7 @@ Deno.test("ready_delay: ready when it has been up for that long", async () => {
   assertEquals(lone.state, "running");
 });
 
-Deno.test("ready_delay: an exit before that is an exit before it was ready", async () => {
+Deno.test("ready_delay: an exit during the delay is an exit before readiness", async () => {
   await using lone = await launched({ ready_delay: "5s", restart_policy: "never" });
   lone.world.child.exit(1);
   await waitFor(() => lone.state === "crashed");
@@ -65,7 +65,7 @@ for (const log of ["stdout", "stderr"] as const) {
   });
 }
 
-Deno.test("ready_log: only what this run writes counts", async () => {
+Deno.test("ready_log: only output of this run counts", async () => {
   await using lone = await launched({ ready_log: "ready", restart_delay: "1s" });
   write(lone, "stdout", "ready\n");
   await waitFor(() => lone.state === "running", { what: "readiness" });
@@ -81,7 +81,7 @@ Deno.test("ready_log: only what this run writes counts", async () => {
   assertEquals(lone.world.children.length, 2);
 });
 
-Deno.test("ready_log: not ready in time when no line matches", async () => {
+Deno.test("ready_log: a timeout when no line matches", async () => {
   await using lone = await launched({ ready_log: "ready", listen_timeout: "2s" });
   write(lone, "stdout", "still loading\n");
   lone.world.clock.advance(2000);

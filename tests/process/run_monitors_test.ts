@@ -1,4 +1,4 @@
-/** What goes along with a run: the same with one that was launched and with one that was adopted. */
+/** Monitors of a run: the same for a launched and an adopted run. */
 
 import { assertEquals } from "@std/assert";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
@@ -9,9 +9,9 @@ import { LoneProcess } from "./lone_process.ts";
 
 interface Case {
   readonly config: Record<string, unknown>;
-  /** Makes the monitor act. */
+  /** Triggers the monitor. */
   readonly act: (lone: LoneProcess) => void;
-  /** How it stands before; running unless given. */
+  /** The state before; running by default. */
   readonly before?: "starting";
 }
 
@@ -39,20 +39,20 @@ const CASES: Readonly<Record<keyof typeof MONITORS, Case>> = {
   },
 };
 
-Deno.test("every monitor has its case here", () => {
+Deno.test("every monitor has a case here", () => {
   assertEquals(Object.keys(CASES), Object.keys(MONITORS));
 });
 
 for (const [name, { config, act, before = "running" }] of Object.entries(CASES)) {
   for (const how of ["launched", "adopted"] as const) {
-    Deno.test(`${name} goes along with a run that was ${how}`, async () => {
+    Deno.test(`${name} monitors a run that was ${how}`, async () => {
       await using folder = tempHome();
       const keys = { ...config, cwd: folder.path };
       await using lone = new LoneProcess(keys, how === "adopted" ? leftIn(before) : NEW);
       if (how === "launched") void lone.process.start().catch(() => {});
       else adopt(lone);
       await waitFor(() => lone.world.children.length > 0);
-      // Either it has become ready, or another run takes its place.
+      // Either the run has become ready, or another run has replaced it.
       await waitFor(() => {
         if (lone.state === before && lone.world.children.length === 1) act(lone);
         return before === "starting" ? lone.state === "running" : lone.world.children.length > 1;

@@ -1,4 +1,4 @@
-/** Secrets, fetched where they are. */
+/** Secrets, fetched from their sources. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -23,7 +23,7 @@ async function secret(
   return secretVariables(config, INHERITED).A;
 }
 
-Deno.test("secretVariables() fetches from variable, file and command, less the last newline", async () => {
+Deno.test("secretVariables() fetches from variable, file and command, without the last newline", async () => {
   await using home = tempHome();
   Deno.writeTextFileSync(`${home.path}/key`, "two\nlines\n");
   assertEquals(await secret({ env: "TOKEN" }), "t0ken");
@@ -31,7 +31,7 @@ Deno.test("secretVariables() fetches from variable, file and command, less the l
   assertEquals(await secret({ command: "cat key" }, home.path), "two\nlines");
 });
 
-Deno.test("secretVariables() runs a command once for a start, and not again for its hooks", async () => {
+Deno.test("secretVariables() runs a command once for each start, and not again for hooks", async () => {
   await using home = tempHome();
   const command = { command: "date +%N >> count; wc -l < count" };
   assertEquals((await secret(command, home.path, "known"))?.trim(), "1");
@@ -39,7 +39,7 @@ Deno.test("secretVariables() runs a command once for a start, and not again for 
   assertEquals((await secret(command, home.path))?.trim(), "1");
 });
 
-Deno.test("secretVariables() runs a command anew for the environment of another shell", async () => {
+Deno.test("secretVariables() runs a command again for the environment of another shell", async () => {
   const secretFor = async (WHO: string) => {
     const shellEnv = { PATH: "/usr/bin:/bin", WHO };
     const secrets = { A: { command: "echo $WHO" } };
@@ -50,7 +50,7 @@ Deno.test("secretVariables() runs a command anew for the environment of another 
   assertEquals([await secretFor("ann"), await secretFor("bob")], ["ann", "bob"]);
 });
 
-Deno.test("secretVariables() names what is missing, and nothing of what there is", async () => {
+Deno.test("secretVariables() names the missing source, and quotes no secret or output", async () => {
   const refusal = async (source: SecretSource) =>
     (await assertRejects(() => secret(source), ProcsupError)).message;
   assertMatch(
@@ -67,7 +67,7 @@ Deno.test("secretVariables() names what is missing, and nothing of what there is
   );
 });
 
-Deno.test("fetchSecrets() runs a command once for all who ask meanwhile, and blocks nobody", async () => {
+Deno.test("fetchSecrets() runs a command once for concurrent callers, without blocking", async () => {
   await using home = tempHome();
   const config = {
     ...{ name: "api", cwd: home.path, inheritEnv: true },
@@ -84,7 +84,7 @@ Deno.test("fetchSecrets() runs a command once for all who ask meanwhile, and blo
   assertEquals(secretVariables(config, INHERITED, "left out"), {});
 });
 
-Deno.test("withoutSecrets() hides a value of which another one is a part", () => {
+Deno.test("withoutSecrets() hides a value that contains another one", () => {
   const secrets = { A: { env: "SHORT" }, B: { env: "LONG" } };
   const config = { name: "api", cwd: "/", inheritEnv: true, secrets };
   const inherited = { ...INHERITED, SHORT: "abc", LONG: "abcdef" };

@@ -1,11 +1,11 @@
-/** Stops of one process, and what comes around them, in a fake world. */
+/** Stops of one process, and requests that overlap with them, in a fake world. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
-Deno.test("stop() during a restart is the last word", async () => {
+Deno.test("stop() during a restart wins", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.world.prompt = false;
@@ -17,7 +17,7 @@ Deno.test("stop() during a restart is the last word", async () => {
   assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
 });
 
-Deno.test("restart() during a stop is the last word, and the stop has resolved by then", async () => {
+Deno.test("restart() during a stop wins, and the stop still resolves", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.world.prompt = false;
@@ -30,7 +30,7 @@ Deno.test("restart() during a stop is the last word, and the stop has resolved b
   assertEquals([lone.state, lone.world.children.length], ["running", 2]);
 });
 
-Deno.test("start() during a stop launches after the old app is gone", async () => {
+Deno.test("start() during a stop launches after the old app has ended", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.world.prompt = false;
@@ -56,7 +56,7 @@ Deno.test("stop() during pre_start ends the hook and launches nothing", async ()
   assertEquals(lone.notes, []);
 });
 
-Deno.test("stop() throws when something could not be ended, whatever is the last word on it", async () => {
+Deno.test("stop() throws when something could not be terminated, whatever request came last", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.world.unending = [12, 34];
@@ -70,7 +70,7 @@ Deno.test("stop() throws when something could not be ended, whatever is the last
   assertEquals([lone.state, lone.process.snapshot.endFailed], ["stopped", false]);
 });
 
-Deno.test("stop() tries again when the system is short of something, and has an end when it stays so", async () => {
+Deno.test("stop() retries when the system lacks resources, up to a limit", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   let failures = 2;
@@ -93,7 +93,7 @@ Deno.test("stop() tries again when the system is short of something, and has an 
   assertEquals((await refused).message, 'Cannot stop "app": could not end it: Too many open files');
 });
 
-Deno.test("two stops at once both resolve when all is gone", async () => {
+Deno.test("two concurrent stops both resolve when everything has ended", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   lone.world.prompt = false;
@@ -104,7 +104,7 @@ Deno.test("two stops at once both resolve when all is gone", async () => {
   assertEquals([lone.state, lone.world.ends], ["stopped", ["SIGTERM"]]);
 });
 
-Deno.test("a forced stop hurries a graceful one, and a patient one delays no earlier one", async () => {
+Deno.test("a forced stop shortens a graceful one, and a patient one does not delay an earlier one", async () => {
   for (const [first, second, left] of [[60_000, 0, 0], [1000, 60_000, 1000]] as const) {
     await using lone = new LoneProcess();
     await lone.process.start();
@@ -119,7 +119,7 @@ Deno.test("a forced stop hurries a graceful one, and a patient one delays no ear
   }
 });
 
-Deno.test("a forced stop passes a pre_stop hook that is still running", async () => {
+Deno.test("a forced stop skips a running pre_stop hook", async () => {
   await using lone = new LoneProcess({ hooks: { pre_stop: "touch hook; sleep 1000" } });
   await lone.process.start();
   const stop = lone.process.stop();
@@ -144,7 +144,7 @@ Deno.test("stop() in the same tick as an exit leaves it stopped and cancels the 
   }
 });
 
-Deno.test("stop() while it is not ready yet ends the app and the waiting for readiness", async () => {
+Deno.test("stop() before readiness terminates the app and the wait for readiness", async () => {
   await using lone = new LoneProcess({ wait_ready: true });
   const start = lone.process.start({ wait: true });
   const failure = assertRejects(() => start, ProcsupError);
@@ -155,7 +155,7 @@ Deno.test("stop() while it is not ready yet ends the app and the waiting for rea
   assertEquals(lone.world.clock.pending, 0);
 });
 
-Deno.test("stop() waits patiently for the pid, without which the signal would reach nobody", async () => {
+Deno.test("stop() waits for the pid, without which the signal would reach no process", async () => {
   await using lone = new LoneProcess();
   lone.world.prompt = false;
   void lone.process.start();
@@ -169,7 +169,7 @@ Deno.test("stop() waits patiently for the pid, without which the signal would re
   await stop;
 });
 
-Deno.test("stop() waits for what a crash left behind", async () => {
+Deno.test("stop() waits for the leftovers of a crash", async () => {
   await using lone = new LoneProcess({ restart_delay: "100ms" });
   await lone.process.start();
   const cleanedUp = Promise.withResolvers<number>();
@@ -185,7 +185,7 @@ Deno.test("stop() waits for what a crash left behind", async () => {
   assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
 });
 
-Deno.test("stop() of a process at rest waits for what a crash left behind", async () => {
+Deno.test("stop() of a process at rest waits for the leftovers of a crash", async () => {
   await using lone = new LoneProcess({ restart_policy: "never" });
   await lone.process.start();
   const cleanedUp = Promise.withResolvers<number>();
@@ -202,12 +202,12 @@ Deno.test("stop() of a process at rest waits for what a crash left behind", asyn
   assertEquals(lone.process.snapshot.leftovers, []);
 });
 
-Deno.test("stop() tells the exit that is on file when nobody heard of it in time", async () => {
+Deno.test("stop() reports the exit that is on file when its event did not arrive in time", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
   const at = new Date(0);
   lone.world.exitOf = () => ({ code: 3, signal: null, at });
-  // The end of all is seen, but not the exit: the daemon itself had been stopped meanwhile.
+  // The run ends without an exit event, because the daemon itself had been suspended.
   lone.world.terminate = () => Promise.resolve({ killed: false, left: [] });
   const stop = lone.process.stop();
   await waitFor(() => lone.world.clock.pending > 0, { what: "the patience" });
@@ -216,7 +216,7 @@ Deno.test("stop() tells the exit that is on file when nobody heard of it in time
   assertEquals(lone.process.snapshot.lastExit, { code: 3, signal: null, at });
 });
 
-Deno.test("a hook on the side is on record as due until it has begun", async () => {
+Deno.test("a background hook is on record as due until it has begun", async () => {
   await using lone = new LoneProcess({ hooks: { post_start: "true", post_stop: "true" } });
   const due: string[] = [];
   lone.onRecord = ({ dueHooks }) => {

@@ -1,4 +1,4 @@
-/** What counts as a change of files, against the real file system. */
+/** What counts as a file change, with the real file system. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
@@ -9,10 +9,10 @@ import { TEMP_FOLDER, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
 const DEBOUNCE_MS = 60;
-/** No change within that time: there is none. */
+/** Without an event for that long, there was no change. */
 const QUIET_MS = 400;
 
-/** A folder with some sources, and a watch on it. */
+/** A folder with some sources, and a watcher on it. */
 class Watched implements AsyncDisposable {
   readonly #temp = tempHome();
   readonly path = Deno.realPathSync(this.#temp.path);
@@ -27,7 +27,7 @@ class Watched implements AsyncDisposable {
     this.write(".git/index");
   }
 
-  /** Begins to watch, and returns when a change would be seen. */
+  /** Starts watching, and returns once changes would be seen. */
   async watch(options: Partial<FileWatchOptions> = {}): Promise<void> {
     this.#watch = watchFiles(
       { cwd: this.path, paths: [], ignore: [], debounceMs: DEBOUNCE_MS, ...options },
@@ -45,7 +45,7 @@ class Watched implements AsyncDisposable {
     Deno.writeTextFileSync(path, text);
   }
 
-  /** Exactly one call, and it names that path. */
+  /** Exactly one call, with that path. */
   async told(path: string): Promise<void> {
     await waitFor(() => this.changes.length > 0, { what: "a change" });
     await settle();
@@ -63,7 +63,7 @@ class Watched implements AsyncDisposable {
   }
 }
 
-/** The only way to see that nothing happens is to wait for it. */
+/** Only waiting shows that nothing happens. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, QUIET_MS));
 }
@@ -91,7 +91,7 @@ const CHANGES: readonly [string, string, (w: Watched) => void][] = [
   }],
 ];
 
-/** Each case as a step, all at once: they wait for the clock, each in a folder of its own. */
+/** Each case is a step in its own folder; all run at once, because they wait for the clock. */
 async function atOnce<Case extends readonly [string, ...unknown[]]>(
   t: Deno.TestContext,
   cases: readonly Case[],
@@ -103,7 +103,7 @@ async function atOnce<Case extends readonly [string, ...unknown[]]>(
   assert(passed.every(Boolean));
 }
 
-Deno.test("watchFiles() tells once when", async (t) => {
+Deno.test("watchFiles() reports one change when", async (t) => {
   await atOnce(t, CHANGES, async ([, path, act]) => {
     await using watched = new Watched();
     await watched.watch();
@@ -131,7 +131,7 @@ const QUIETS: readonly [string, Partial<FileWatchOptions>, (w: Watched) => void]
   }],
 ];
 
-Deno.test("watchFiles() keeps quiet when", async (t) => {
+Deno.test("watchFiles() reports nothing when", async (t) => {
   await atOnce(t, QUIETS, async ([, options, act]) => {
     await using watched = new Watched();
     await watched.watch(options);
@@ -178,7 +178,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
   ["sees what is in a folder that was removed and made again", async () => {
     await using first = new Watched();
     await first.watch();
-    // Another watch holds the same folders.
+    // Another watcher is on the same folders.
     const other: string[] = [];
     const held = watchFiles(
       { cwd: first.path, paths: [], ignore: ["*.ts"], debounceMs: DEBOUNCE_MS },
@@ -242,7 +242,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await using watched = new Watched();
     await watched.watch({
       open: () => {
-        // The clock of files ticks a hundred times a second.
+        // File times have a resolution of a hundredth of a second.
         for (const since = Date.now(); Date.now() < since + 20;);
         watched.write("src/a.ts");
         throw new Error("OS file watch limit reached. about []");
@@ -267,7 +267,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
   ["finds what was changed before it stood, and nothing of before it began", async () => {
     await using watched = new Watched();
     const open = (folders: string[]) => {
-      // The clock of files ticks a hundred times a second.
+      // File times have a resolution of a hundredth of a second.
       for (const since = Date.now(); Date.now() < since + 20;);
       watched.write("src/deep/er/b.ts");
       return Deno.watchFs(folders, { recursive: false });
@@ -300,7 +300,7 @@ function later(ms: number, act: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-Deno.test("checkWatch() refuses a path that is not there", async () => {
+Deno.test("checkWatch() rejects a path that does not exist", async () => {
   await using watched = new Watched();
   const watch = { enabled: true, paths: ["src", "nope"], ignore: [], debounceMs: 1 };
   const error = assertThrows(() => checkWatch({ cwd: watched.path, watch }), ProcsupError);

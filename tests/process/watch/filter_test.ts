@@ -1,4 +1,4 @@
-/** Globs of what is not watched, bursts, and the guard against loops. */
+/** Ignore globs, bursts of changes, and the guard against restart loops. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
@@ -25,14 +25,14 @@ const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
 ];
 
 for (const [glob, ignored, watched] of GLOBS) {
-  Deno.test(`ignoreTest() takes "${glob}" for what it says`, () => {
+  Deno.test(`ignoreTest() matches "${glob}" as documented`, () => {
     const test = ignoreTest([glob]);
     assertEquals(ignored.filter(test), [...ignored]);
     assertEquals(watched.filter(test), []);
   });
 }
 
-Deno.test("ignoreTest() refuses a glob that stands for too many", () => {
+Deno.test("ignoreTest() rejects a glob that expands to too many", () => {
   assertThrows(() => ignoreTest(["{a,b}".repeat(20)]), ProcsupError, "too many {…}");
 });
 
@@ -40,7 +40,7 @@ Deno.test("ignoreTest() ignores nothing without globs", () => {
   assertEquals(["", "a", "a/b"].some(ignoreTest([])), false);
 });
 
-Deno.test("withRestart() keeps the restarts that came soon after a start, and no old ones", () => {
+Deno.test("withRestart() keeps the restarts that came soon after a start, and drops old ones", () => {
   const soon = { at: 1000, upForMs: 100 };
   assertEquals(withRestart([], soon), [soon]);
   assertEquals(withRestart([soon], { at: 2000, upForMs: 3001 }), []);
@@ -48,7 +48,7 @@ Deno.test("withRestart() keeps the restarts that came soon after a start, and no
   assertEquals(withRestart([soon], much), [much]);
 });
 
-Deno.test("LoopGuard trips after restarts in a row, and then counts anew", () => {
+Deno.test("LoopGuard trips after restarts in a row, and then starts counting again", () => {
   const guard = new LoopGuard();
   const trips = Array.from(
     { length: 2 * LOOP_RESTARTS + 2 },
@@ -58,7 +58,7 @@ Deno.test("LoopGuard trips after restarts in a row, and then counts anew", () =>
   assertEquals(trips, [...one, ...one]);
 });
 
-Deno.test("LoopGuard never trips over somebody who works", () => {
+Deno.test("LoopGuard never trips at the pace of a person editing files", () => {
   const guard = new LoopGuard();
   for (let i = 0; i < 100; i++) {
     const upForMs = i % 10 === 9 ? 5000 : 500;
