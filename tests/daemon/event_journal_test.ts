@@ -1,4 +1,4 @@
-/** What the daemon keeps of what happened. */
+/** The daemon's record of events. */
 
 import { assert, assertEquals } from "@std/assert";
 import { EventJournal } from "../../src/daemon/event_journal.ts";
@@ -18,7 +18,7 @@ async function read(journal: EventJournal, query: Partial<Parameters<EventJourna
   return found.reverse().map(({ event: { name, at } }) => `${name} ${Date.parse(at)}`);
 }
 
-Deno.test("EventJournal gives back what happened, by time and name, and not what only passes", async () => {
+Deno.test("EventJournal returns events by time and name, without transient ones", async () => {
   await using home = await tempHome();
   const path = `${home.path}/events.jsonl`;
   using journal = new EventJournal(path);
@@ -34,7 +34,7 @@ Deno.test("EventJournal gives back what happened, by time and name, and not what
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
 });
 
-Deno.test("EventJournal keeps the newest of what is too much, and goes on without a file", async () => {
+Deno.test("EventJournal keeps the newest events when there are too many, and works without its file", async () => {
   await using home = await tempHome();
   const path = `${home.path}/events.jsonl`;
   using journal = new EventJournal(path);
@@ -52,7 +52,7 @@ Deno.test("EventJournal keeps the newest of what is too much, and goes on withou
     });
     pages.push(...page.events.toReversed().map(({ at }) => Date.parse(at)));
     if (page.next === undefined) break;
-    // What comes meanwhile moves no page; the file is begun anew below the reader.
+    // New events do not shift the pages; the file is rewritten while it is being read.
     for (let at = 20_000; at < 20_010; at++) journal.record(change("a", "running", at));
     before = page.next;
   }

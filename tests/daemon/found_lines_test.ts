@@ -1,4 +1,4 @@
-/** What a search in logs makes of the lines it found. */
+/** Grouping of lines found by a log search. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { FoundLines, patternOf } from "../../src/daemon/actions/found_lines.ts";
@@ -10,7 +10,7 @@ function batch(name: string, ...lines: string[]): LogBatch {
   return new LogBatch([{ of: { name, stream: "stderr" }, entries }], false);
 }
 
-Deno.test("patternOf() is the same for lines that differ in numbers only", () => {
+Deno.test("patternOf() is the same for lines that differ only in numbers", () => {
   const same = [
     "took 5 ms at 12:30:01.5",
     "took 1,204.75 ms at 2:5",
@@ -39,7 +39,7 @@ Deno.test("FoundLines keeps the last lines, or the most frequent patterns of eac
   assertThrows(() => patterns.add(failed), ProcsupError, "too long");
 });
 
-Deno.test("FoundLines tells that there may be more lines than were searched", () => {
+Deno.test("FoundLines reports that there may be more lines than were searched", () => {
   const found = new FoundLines("patterns", 5);
   found.add(batch("a", "1", "2", "3"));
   assertEquals(found.answer(3).truncated, true);

@@ -6,7 +6,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const OWNER = { name: "dashboard", role: "admin" } as const;
 
-/** Sessions that are kept at each change, as the daemon keeps them. */
+/** Sessions that are saved at each change, as the daemon does. */
 function kept(path: string, now = Date.now): Sessions {
   const sessions: Sessions = new Sessions(
     { ...systemClock, now },
@@ -16,7 +16,7 @@ function kept(path: string, now = Date.now): Sessions {
   return sessions;
 }
 
-Deno.test("a session outlives daemons that are killed, until it is ended", async () => {
+Deno.test("a session survives killed daemons until it is ended", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
   const keys = kept(path).open(OWNER);
@@ -30,14 +30,14 @@ Deno.test("a session outlives daemons that are killed, until it is ended", async
   assertEquals([...Deno.readDirSync(temp.path)], []);
 });
 
-Deno.test("restoreSessions() lets sessions end when they would have ended", async () => {
+Deno.test("restoreSessions() keeps the expiry time of each session", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
   const keys = kept(path, () => 0).open(OWNER);
   assertEquals(kept(path, () => SESSION_MS + 1).ownerOf(keys), undefined);
 });
 
-Deno.test("restoreSessions() passes over a damaged file", async () => {
+Deno.test("restoreSessions() ignores a damaged file", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
   Deno.writeTextFileSync(path, "[{");

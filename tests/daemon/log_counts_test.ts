@@ -1,4 +1,4 @@
-/** Lines by level and time, as a histogram shows them. */
+/** Log lines counted by level and time for a histogram. */
 
 import { assertEquals } from "@std/assert";
 import { countLines } from "../../src/daemon/log_counts.ts";
@@ -8,7 +8,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const BEGIN = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-Deno.test("countLines() counts lines by level and step, a stack trace as error, and no others", async () => {
+Deno.test("countLines() counts lines by level and step, and a stack trace as error", async () => {
   await using home = await tempHome();
   const path = `${home.path}/stdout.log`;
   const written = [

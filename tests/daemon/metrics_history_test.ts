@@ -10,7 +10,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const [HOUR, DAY] = [3_600_000, 86_400_000];
 
-/** A history of the processes in `apps`. */
+/** A metrics history of the processes in `apps`. */
 class Scene implements AsyncDisposable {
   readonly home = tempHome();
   readonly folder = `${this.home.path}/metrics`;
@@ -36,7 +36,7 @@ class Scene implements AsyncDisposable {
     return [...this.apps, HOST].map((name) => ({ name, sample }));
   }
 
-  /** The CPU of each point of the last `ms`, in the step of the ring. */
+  /** The CPU of each point of the last `ms`, at the resolution of the ring. */
   async cpu(name: string, ms = HOUR): Promise<number[]> {
     const now = this.clock.now();
     const points = await this.history.points(name, plan(now - ms, now, 10_000, now));
@@ -53,10 +53,10 @@ class Scene implements AsyncDisposable {
   }
 }
 
-Deno.test("MetricsHistory reads what an earlier daemon wrote up to its SIGKILL, with the gap between", async () => {
+Deno.test("MetricsHistory reads what an earlier daemon wrote up to its SIGKILL, and keeps the gap", async () => {
   await using scene = new Scene();
   scene.clock.advance(35_000);
-  // Nothing is written at the end.
+  // Nothing is written on exit.
   scene.history[Symbol.dispose]();
   scene.clock.advance(60_000);
   scene.open();
@@ -99,7 +99,7 @@ Deno.test("MetricsHistory keeps the history of a renamed process, and of a delet
   assertEquals(scene.history.names().length, 101);
 });
 
-Deno.test("MetricsHistory writes a slot once when its timer ends before the slot begins", async () => {
+Deno.test("MetricsHistory writes a slot only once when its timer fires early", async () => {
   await using scene = new Scene();
   scene.clock.advance(9000);
   scene.clock.jump(-5);
@@ -107,7 +107,7 @@ Deno.test("MetricsHistory writes a slot once when its timer ends before the slot
   assertEquals(await scene.cpu("api"), [10, 20.005].map(Math.fround));
 });
 
-Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer format alone", async () => {
+Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer version alone", async () => {
   await using scene = new Scene();
   scene.apps = ["api", "new", "newer"];
   Deno.mkdirSync(scene.folder);
@@ -129,7 +129,7 @@ Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer f
   assertMatch(scene.warnings[1]!, /newer version wrote .*new\.ring.* left alone/);
 });
 
-Deno.test("MetricsHistory warns once while it cannot write, tries again, and warns of the next time", async () => {
+Deno.test("MetricsHistory warns once while it cannot write, retries, and warns again the next time", async () => {
   await using scene = new Scene();
   const block = () => Deno.writeTextFileSync(scene.folder, "");
   block();
@@ -145,7 +145,7 @@ Deno.test("MetricsHistory warns once while it cannot write, tries again, and war
   assertEquals(scene.warnings.length, 2);
 });
 
-Deno.test("metrics_history answers for deleted processes and the host, with null for what is unknown", async () => {
+Deno.test("metrics_history includes deleted processes and the host, with null for unknown values", async () => {
   const figures = {
     cpu: 1.26,
     cpuMax: NaN,

@@ -33,7 +33,7 @@ function sample(figures: Partial<Sample> = {}): Sample {
   };
 }
 
-Deno.test("plan() takes the ring that has the range, in steps that make no more points than asked for", () => {
+Deno.test("plan() picks the ring that covers the range, with at most the requested number of points", () => {
   const rows: [ago: number, until: number, points: number, fine: boolean, step: number][] = [
     [HOUR, 0, 1000, true, 10_000],
     [HOUR, 0, 120, true, 40_000],
@@ -53,7 +53,7 @@ Deno.test("plan() takes the ring that has the range, in steps that make no more 
   assertEquals(plan(AT, AT + DAY, 10, AT).until, AT);
 });
 
-Deno.test("regions() find every slot of a range once, also across the end of the ring", () => {
+Deno.test("regions() finds every slot of a range once, even across the end of the ring", () => {
   for (const ring of [FINE, COARSE]) {
     const length = ring.slots * ring.step;
     const start = Math.floor(AT / length) * length;
@@ -67,14 +67,14 @@ Deno.test("regions() find every slot of a range once, also across the end of the
       },
       { position: ring.offset, bytes: 2 * SLOT_BYTES, from: start },
     ]);
-    // A longer range than the ring: its end.
+    // A range longer than the ring returns the end of the range.
     const whole = { position: ring.offset, bytes: ring.slots * SLOT_BYTES, from: start };
     assertEquals(regions(ring, start - 3 * length, start + length - 1), [whole]);
   }
   assertEquals(RING_FILE_BYTES < 3_000_000, true);
 });
 
-Deno.test("decodeSlots() leaves out slots that are empty, of an older round, or damaged", () => {
+Deno.test("decodeSlots() skips slots that are empty, of an older round, or damaged", () => {
   const points = [0, 1, 2, 3].map((n) => ({ at: AT + n * FINE.step, sample: sample({ cpu: n }) }));
   const bytes = new Uint8Array(5 * SLOT_BYTES);
   for (const [n, point] of points.entries()) bytes.set(encodeSlot(point), n * SLOT_BYTES);
@@ -84,14 +84,14 @@ Deno.test("decodeSlots() leaves out slots that are empty, of an older round, or 
   assertEquals(decodeSlots(FINE, bytes.subarray(0, SLOT_BYTES + 7), AT), [points[0]!]);
 });
 
-Deno.test("readHeader() tells known, newer and damaged files apart", () => {
+Deno.test("readHeader() distinguishes known, newer and damaged files", () => {
   const damaged = encodeHeader();
   damaged[3]! ^= 1;
   const all = [encodeHeader(), encodeHeader(2), damaged, encodeHeader(0)];
   assertEquals(all.map(readHeader), ["known", "newer", "damaged", "damaged"]);
 });
 
-Deno.test("downsample() has means, peaks and last values, and keeps gaps", () => {
+Deno.test("downsample() computes means, peaks and last values, and keeps gaps", () => {
   const at = (minutes: number, figures: Partial<Sample>) => {
     return { at: AT + minutes * MINUTE, sample: sample(figures) };
   };

@@ -1,4 +1,4 @@
-/** HTTP on a Unix socket: what is read, what is refused, and how many are served at once. */
+/** HTTP on a Unix socket: framing, rejected requests, and the limits on connections. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Handler, UnixServer } from "../../src/daemon/unix_server.ts";
@@ -33,7 +33,7 @@ function scene(handler: Handler, most = 8) {
 const echo: Handler = async (request) =>
   Response.json([request.method, new URL(request.url).pathname, await request.text()]);
 
-Deno.test("UnixServer reads requests however they are framed", async () => {
+Deno.test("UnixServer reads requests with any framing", async () => {
   await using server = scene(echo);
   const rows = [
     ["GET /a HTTP/1.1\r\n\r\n", '["GET","/a",""]'],
@@ -51,7 +51,7 @@ Deno.test("UnixServer reads requests however they are framed", async () => {
   }
 });
 
-Deno.test("UnixServer refuses what is malformed, and hands on no body that breaks off", async () => {
+Deno.test("UnixServer rejects malformed requests, and never passes on a truncated body", async () => {
   const seen: string[] = [];
   await using server = scene(async (request) => {
     seen.push(await request.text());
@@ -80,7 +80,7 @@ Deno.test("UnixServer refuses what is malformed, and hands on no body that break
   assertEquals(seen, []);
 });
 
-Deno.test("UnixServer lets connections wait for room, and ends those that say nothing then", async () => {
+Deno.test("UnixServer queues connections when full, and then closes idle ones", async () => {
   let [now, most] = [0, 0];
   await using server = scene(async () => {
     most = Math.max(most, ++now);
@@ -97,7 +97,7 @@ Deno.test("UnixServer lets connections wait for room, and ends those that say no
   for (const connection of silent) connection.close();
 });
 
-Deno.test("UnixServer keeps places free of streams, and notices when nobody listens any more", async () => {
+Deno.test("UnixServer reserves places for requests beside streams, and notices when a client leaves", async () => {
   let open = 0;
   await using server = scene((request) => {
     if (!request.url.endsWith("/stream")) return new Response("done");
@@ -113,7 +113,7 @@ Deno.test("UnixServer keeps places free of streams, and notices when nobody list
   await waitFor(() => open === 0);
 });
 
-Deno.test("accept() goes on after connections that could not be taken", async () => {
+Deno.test("accept() continues after connections that could not be accepted", async () => {
   const outcomes = ["a", new Error("Too many open files"), new Error("Too many open files"), "b"];
   const taken: string[] = [];
   const warned: string[] = [];

@@ -1,4 +1,4 @@
-/** What a daemon listens on: as it was told, and never because of a damaged file. */
+/** The daemon's web listener: it follows its settings, and never a damaged file. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
@@ -17,7 +17,7 @@ const USUAL: WebSettings = {
   ...{ listen: "127.0.0.1:0", allow_remote: false, hosts: [], max_clients: 256 },
 };
 
-/** A listener in a home of its own, and what it warns of. */
+/** A listener with its own home, and its warnings. */
 function scene() {
   const stack = new AsyncDisposableStack();
   const home = stack.use(tempHome());
@@ -33,7 +33,7 @@ function scene() {
     stack.defer(() => another.close());
     return another;
   };
-  /** A PEM file of the home, as private as asked for. */
+  /** A PEM file in the home with the given mode. */
   const pem = (name: string, mode = 0o600) => {
     const path = `${home.path}/${mode}-${name}`;
     Deno.copyFileSync(PEM + name, path);
@@ -51,7 +51,7 @@ function scene() {
   };
 }
 
-Deno.test("WebListener.resume() does not listen by a damaged file, and says so", async () => {
+Deno.test("WebListener.resume() does not listen when its file is damaged, and reports it", async () => {
   await using web = scene();
   const wires: unknown[] = [
     ...[{}, null, [], "text", { listen: 1 }, { listen: "127.0.0.1:0", x: 1 }],
@@ -87,7 +87,7 @@ Deno.test("WebListener.resume() does not listen by a damaged file, and says so",
   assertEquals([last.status().status, isState(web.paths.web)], ["stopped", false]);
 });
 
-Deno.test("WebListener warns of what other machines can reach, at each start", async () => {
+Deno.test("WebListener warns at each start when other machines can reach it", async () => {
   await using web = scene();
   const started = await web.listener.start({ listen: "0.0.0.0:0", allow_remote: true });
   const words = /^Other machines can reach 0\.0\.0\.0:\d+: dashboard.*Nothing is encrypted/;
@@ -101,7 +101,7 @@ Deno.test("WebListener warns of what other machines can reach, at each start", a
   assertEquals([next.status().warning, web.warnings.length], [undefined, 2]);
 });
 
-Deno.test("WebListener speaks HTTPS and wss by its own certificate", async () => {
+Deno.test("WebListener serves HTTPS and wss with its own certificate", async () => {
   await using web = scene();
   const tls = { cert: web.pem("cert.pem", 0o644), key: web.pem("key.pem") };
   const { url } = await web.listener.configure({ ...USUAL, tls });
@@ -122,7 +122,7 @@ Deno.test("WebListener speaks HTTPS and wss by its own certificate", async () =>
   assertEquals(next.status().url, url);
 });
 
-Deno.test("WebListener refuses certificates and keys that are not, or that others can get at", async () => {
+Deno.test("WebListener rejects invalid certificates and keys, and those that other users can access", async () => {
   await using web = scene();
   const [cert, key] = [web.pem("cert.pem", 0o644), web.pem("key.pem")];
   const { url } = await web.listener.configure({ ...USUAL, tls: { cert, key } });
@@ -141,7 +141,7 @@ Deno.test("WebListener refuses certificates and keys that are not, or that other
   }
 });
 
-Deno.test("WebListener signs a browser in beside another daemon of the host, with a cookie of its own", async () => {
+Deno.test("WebListener signs a browser in beside another daemon of the host, with its own cookie", async () => {
   await using one = scene();
   await using two = scene();
   const signedIn = await Promise.all([one, two].map(async ({ listener, token }) => {
@@ -151,7 +151,7 @@ Deno.test("WebListener signs a browser in beside another daemon of the host, wit
   const cookies = signedIn.map(({ headers }) => headers.cookie!);
   const names = cookies.map((cookie) => cookie.split("=")[0]!);
   assertEquals(new Set(names).size, 2, names.join());
-  // A browser sends both to both.
+  // A browser sends both cookies to both daemons.
   for (const [i, { url, headers }] of signedIn.entries()) {
     const both = { headers: { ...headers, cookie: cookies.join("; ") } };
     const session = await fetch(`${url}/api/v1/session`, both);
@@ -162,7 +162,7 @@ Deno.test("WebListener signs a browser in beside another daemon of the host, wit
     assertStringIncludes(out.headers.get("set-cookie")!, `${names[i]}=;`);
     await out.body?.cancel();
   }
-  // The next daemon of a home takes the cookie that the browser has.
+  // The next daemon of a home accepts the cookie that the browser has.
   const { listener, next, token } = one;
   const { url } = await listener.start();
   const { cookie } = await signIn(url, { token: token.value });

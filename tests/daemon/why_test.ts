@@ -37,7 +37,7 @@ function info(different: Partial<ProcessInfo>, config: object = {}): ProcessInfo
   };
 }
 
-Deno.test("reasonsOf() tells why an app runs again, counted as a restart or not", () => {
+Deno.test("reasonsOf() explains why an app runs again, whether or not it counts as a restart", () => {
   const up = "api is running, up for 3s as pid 7";
   assertEquals(reasonsOf(info({ lastReason: "started by user" }), NOW), [up]);
   const [changed] = reasonsOf(info({ lastReason: "index.js changed", lastExit: ENDED }), NOW);
@@ -46,7 +46,7 @@ Deno.test("reasonsOf() tells why an app runs again, counted as a restart or not"
   assertEquals(crashed, `${up}, started again: exited with code 3`);
 });
 
-Deno.test("reasonsOf() tells what is wrong with an app that is up", () => {
+Deno.test("reasonsOf() explains what is wrong with a running app", () => {
   const reasons = (different: Partial<ProcessInfo>, problem?: string) =>
     reasonsOf(info(different), NOW, problem).slice(1);
   assertEquals(reasons({ health: "unhealthy" }, "it answered 500"), ["unhealthy: it answered 500"]);
@@ -56,21 +56,21 @@ Deno.test("reasonsOf() tells what is wrong with an app that is up", () => {
   assertEquals(reasons({ ready: false }), ["not ready"]);
 });
 
-Deno.test("reasonsOf() says why an app with restart_policy never stays down", () => {
+Deno.test("reasonsOf() explains why an app with restart_policy never stays down", () => {
   const crashed = (restart_policy: string) =>
     reasonsOf(info({ state: "crashed", pid: 0 }, { restart_policy }), NOW);
   assertEquals(crashed("never").includes("stays down: restart_policy is never"), true);
   assertEquals(crashed("on-failure").length, 1);
 });
 
-Deno.test("reasonsOf() says that a job waits for the clock", () => {
+Deno.test("reasonsOf() explains that a job waits for its schedule", () => {
   const job = { cron: "0 3 * * *" };
   const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);
   assertEquals(idle, ["api is stopped", "starts only on schedule: 0 3 * * *"]);
   assertEquals(reasonsOf(info({}, job), NOW).length, 1);
 });
 
-Deno.test("reasonsOf() tells what an app that starts waits for", () => {
+Deno.test("reasonsOf() explains what a starting app waits for", () => {
   const reasons = (config: object, problem?: string) =>
     reasonsOf(info({ state: "starting", ready: false }, config), NOW, problem).slice(1);
   assertEquals(reasons({}), []);
@@ -83,7 +83,7 @@ Deno.test("reasonsOf() tells what an app that starts waits for", () => {
   ]);
 });
 
-Deno.test("runWithError() names the run whose failure led to the state, if one did", () => {
+Deno.test("runWithError() returns the run whose failure led to the state, if any", () => {
   const failed = { code: 1, signal: null, at: new Date(NOW) };
   assertEquals(runWithError(info({ state: "errored", pid: 0 })), "last");
   assertEquals(runWithError(info({ health: "unhealthy" })), "last");

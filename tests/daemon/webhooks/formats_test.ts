@@ -1,4 +1,4 @@
-/** What chat services are sent, with hostile output of an app in it. */
+/** Messages to chat services that contain hostile output of an app. */
 
 import { assert, assertEquals } from "@std/assert";
 import { bodyIn } from "../../../src/daemon/webhooks/formats.ts";
@@ -21,7 +21,7 @@ Deno.test("bodyIn() leaves the standard format as it is", () => {
   assertEquals(bodyIn("standard", body), body);
 });
 
-Deno.test("bodyIn() writes what Slack takes, without mentions or links of an app", () => {
+Deno.test("bodyIn() writes a Slack message without mentions or links of the app", () => {
   const { text } = JSON.parse(bodyIn("slack", crash(EVIL, ["a", EVIL])));
   const [title, error, ...code] = text.split("\n");
   assertEquals(title, "api on box: crash, exited with code 1");
@@ -30,7 +30,7 @@ Deno.test("bodyIn() writes what Slack takes, without mentions or links of an app
   assertEquals(text.includes("<"), false);
 });
 
-Deno.test("bodyIn() writes what Discord takes: 2,000 characters at most, and no mention works", () => {
+Deno.test("bodyIn() writes a Discord message of at most 2,000 characters, without working mentions", () => {
   const long = Array<string>(20).fill("`".repeat(500));
   const { content, allowed_mentions } = JSON.parse(
     bodyIn("discord", crash(`${EVIL}${"*".repeat(1000)}`, long)),
@@ -41,7 +41,7 @@ Deno.test("bodyIn() writes what Discord takes: 2,000 characters at most, and no 
   assert(content.includes("\\[x\\]\\(http"), content);
 });
 
-Deno.test("bodyIn() writes an adaptive card for Teams, as text that is no Markdown, and links to the dashboard", () => {
+Deno.test("bodyIn() writes an adaptive card for Teams, without Markdown, that links to the dashboard", () => {
   const whole = JSON.parse(crash(EVIL, ["a", "b"]));
   whole.data.link = LINK;
   for (const format of ["slack", "discord"] as const) {
@@ -60,7 +60,7 @@ Deno.test("bodyIn() writes an adaptive card for Teams, as text that is no Markdo
   assert(body.every((block: { type: string }) => block.type === "RichTextBlock"));
 });
 
-Deno.test("bodyIn() writes a test in every format", () => {
+Deno.test("bodyIn() writes a test message in every format", () => {
   const { body } = testMessage("box", new Date(0));
   for (const format of ["slack", "discord", "teams"] as const) {
     assert(bodyIn(format, body).includes("Test of procsup on box"), format);

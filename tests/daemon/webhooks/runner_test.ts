@@ -1,4 +1,4 @@
-/** What is to be told, against a real supervisor. */
+/** Webhook events of a real supervisor. */
 
 import { assertEquals } from "@std/assert";
 import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
@@ -9,7 +9,7 @@ import { Receiver } from "../../support/receiver.ts";
 import { TestManager } from "../../support/test_manager.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
-Deno.test("Runner has a crash on record before it reads what the app said last", async () => {
+Deno.test("Runner records a crash before it reads the app's last output", async () => {
   await using test = await TestManager.open();
   await using receiver = new Receiver(() => 200);
   const folder = `${test.home}/webhooks`;

@@ -1,4 +1,4 @@
-/** The queue of one webhook, against a real receiver. */
+/** The queue of one webhook, with a real receiver. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
@@ -11,7 +11,7 @@ import { Receiver, SECRET } from "../../support/receiver.ts";
 import { type TempHome, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
-/** A sender to a URL, and all that it stands on. */
+/** A sender to a URL, with its dependencies. */
 class TestSender implements AsyncDisposable {
   readonly warnings: string[] = [];
   readonly home: TempHome;
@@ -30,7 +30,7 @@ class TestSender implements AsyncDisposable {
     return new TestSender(url, await signingKey("ops", SECRET), keys, home);
   }
 
-  /** Sends a message that carries a number. */
+  /** Sends a message that contains a number. */
   send(number: number): Message {
     const message: Message = {
       ...{ id: `msg_${number}`, event: "crash", about: "api" },
@@ -50,7 +50,7 @@ class TestSender implements AsyncDisposable {
   }
 }
 
-Deno.test("Sender tries again after 500 and sends all in their order, each signed anew", async () => {
+Deno.test("Sender retries after 500 and sends all messages in order, each with a fresh signature", async () => {
   await using receiver = new Receiver((index) => index < 2 ? 500 : 200);
   await using test = await TestSender.to(receiver.url);
   for (let number = 0; number < 3; number++) test.send(number);
@@ -63,7 +63,7 @@ Deno.test("Sender tries again after 500 and sends all in their order, each signe
   assertEquals(test.outbox.left(), []);
 });
 
-Deno.test("Sender sends the format of the webhook, signed as it is sent", async () => {
+Deno.test("Sender sends the webhook's format and signs exactly that body", async () => {
   await using receiver = new Receiver(() => 204);
   await using test = await TestSender.to(receiver.url, { format: "discord" });
   assertEquals((await test.sender.test(testMessage("box", new Date(0)))).ok, true);
@@ -72,7 +72,7 @@ Deno.test("Sender sends the format of the webhook, signed as it is sent", async 
   assertEquals([body, signed], [{ content, allowed_mentions: { parse: [] } }, true]);
 });
 
-Deno.test("Sender gives up a receiver that hangs after its deadline, and one that is not there", async () => {
+Deno.test("Sender gives up on a receiver that exceeds its deadline, and on one that does not exist", async () => {
   await using receiver = new Receiver((index) => index === 0 ? "hang" : 200);
   await using test = await TestSender.to(receiver.url, { timeout: "200ms" });
   test.send(0);
@@ -90,7 +90,7 @@ Deno.test("Sender gives up a receiver that hangs after its deadline, and one tha
   assert(!told.includes("s3cret"), told);
 });
 
-Deno.test("Sender does not wait for a body that never ends, and follows no redirection", async () => {
+Deno.test("Sender does not wait for an endless body, and follows no redirect", async () => {
   const endless = new ReadableStream({ start: (out) => out.enqueue(new Uint8Array(1)) });
   await using receiver = new Receiver((index) =>
     index === 0
@@ -107,13 +107,13 @@ Deno.test("Sender does not wait for a body that never ends, and follows no redir
   assertEquals(test.warnings, ['Webhook "ops": crash of "api" given up: it answered 302']);
 });
 
-Deno.test("Sender keeps to Retry-After", async () => {
+Deno.test("Sender honors Retry-After", async () => {
   const busy = () => new Response(null, { status: 429, headers: { "retry-after": "3600" } });
   await using receiver = new Receiver((index) => index === 0 ? busy() : 200);
   await using test = await TestSender.to(receiver.url);
   test.send(0);
   await test.until("the first attempt", () => test.sender.status.last !== null);
-  // Against 10 ms of its own: were it not kept to, the second would be there long before that.
+  // Its own delay is 10 ms: without Retry-After, the second request would come long before.
   await using witness = await TestSender.to(receiver.url);
   for (let number = 1; number <= 20; number++) witness.send(number);
   await witness.until("others to come through", () => witness.sender.idle);
@@ -123,7 +123,7 @@ Deno.test("Sender keeps to Retry-After", async () => {
 
 const MAX = 50;
 
-Deno.test("Sender drops the oldest of a flood, counts them, and tells it once", async () => {
+Deno.test("Sender drops the oldest messages of a flood, counts them, and reports it once", async () => {
   await using receiver = new Receiver((index) => index === 0 ? 500 : 200);
   await using test = await TestSender.to(receiver.url, { retry_delay: "1m", max_queued: MAX });
   const sent = MAX + 200;
@@ -137,13 +137,13 @@ Deno.test("Sender drops the oldest of a flood, counts them, and tells it once", 
   test.sender.reconfigure(test.sender.webhook, await signingKey("ops", SECRET));
   await test.until("the rest to be delivered", () => test.sender.idle);
   const numbers = receiver.got.map(({ body }) => body.number);
-  // The one that was being sent was not dropped; of the others the newest are there, in order.
+  // The message in transit was not dropped; of the others the newest remain, in order.
   const newest = Array.from({ length: MAX - 1 }, (_, i) => sent - MAX + 1 + i);
   assertEquals(numbers, [0, 0, ...newest]);
   assertEquals(test.sender.status.delivered, MAX);
 });
 
-Deno.test("Sender leaves what waits on record when it is closed, for the next one", async () => {
+Deno.test("Sender keeps queued messages on record for its successor when it is closed", async () => {
   await using receiver = new Receiver(() => 503);
   const home = tempHome();
   await using test = await TestSender.to(receiver.url, { retry_delay: "1m" }, home);
@@ -160,7 +160,7 @@ Deno.test("Sender leaves what waits on record when it is closed, for the next on
   assertEquals(left, ["1.json.unreadable"]);
 });
 
-Deno.test("Sender sends nothing unsigned for want of a secret", async () => {
+Deno.test("Sender sends nothing unsigned when the secret is missing", async () => {
   await using receiver = new Receiver();
   await using home = tempHome();
   const file = `${home.path}/key`;

@@ -1,4 +1,4 @@
-/** Signatures, checked by the library that receivers use. */
+/** Signatures, verified by the library that receivers use. */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { Webhook } from "standardwebhooks";
@@ -9,7 +9,7 @@ import { SECRET } from "../../support/receiver.ts";
 
 const BODY = '{"type":"crash","text":"größer 😀"}';
 
-Deno.test("signature() is the one of the spec's own example", async () => {
+Deno.test("signature() matches the example of the specification", async () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const body = '{"test": 2432232314}';
   const key = await signingKey("ops", secret);
@@ -19,7 +19,7 @@ Deno.test("signature() is the one of the spec's own example", async () => {
   );
 });
 
-Deno.test("signature() is taken by the receivers' library, with a key in base64 and a raw one", async () => {
+Deno.test("signature() is accepted by the receivers' library, with a base64 key and a raw key", async () => {
   const seconds = Math.floor(Date.now() / 1000);
   const raw = "a text of more than 24 bytes, ü";
   for (
@@ -37,7 +37,7 @@ Deno.test("signature() is taken by the receivers' library, with a key in base64 
   }
 });
 
-Deno.test("webhookKey() refuses what is no key, and what cannot be had, and never tells it", async () => {
+Deno.test("webhookKey() rejects an invalid or missing key, and never quotes it", async () => {
   const word = "s3cret";
   const bad: readonly [Record<string, string>, RegExp][] = [
     [{ command: `echo ${word}` }, /it has 6 bytes, expected 24 or more$/],

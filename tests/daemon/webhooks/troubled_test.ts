@@ -2,13 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { Troubled } from "../../../src/daemon/webhooks/trouble_watch.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
-Deno.test("Troubled is on the disk as soon as it is told, and half a line spoils nothing", async () => {
+Deno.test("Troubled is on disk at once, and tolerates a truncated line", async () => {
   await using home = tempHome();
   const path = `${home.path}/troubled`;
   const first = new Troubled(path);
   for (const id of ["a", "b", "c"]) first.add(id);
   first.delete("b");
-  // Nothing was closed: this is what a killed daemon leaves.
+  // Nothing was closed, as after a killed daemon.
   assertEquals(new Troubled(path).ids, ["a", "c"]);
   Deno.writeTextFileSync(path, "\n+", { append: true });
   const second = new Troubled(path);
@@ -17,7 +17,7 @@ Deno.test("Troubled is on the disk as soon as it is told, and half a line spoils
   assert(new Troubled(path).has("c"));
 });
 
-Deno.test("Troubled does not grow with the number of changes", async () => {
+Deno.test("Troubled stays small over many changes", async () => {
   await using home = tempHome();
   const path = `${home.path}/troubled`;
   const troubled = new Troubled(path);
