@@ -63,16 +63,16 @@ Deno.test("web answers malformed bodies with 4xx on REST and IPC, never 500", as
     await waitFor(() => feed.of("error").length === i + 1, { what: text.slice(0, 60) });
     assertEquals(feed.of("error")[i].code, "bad_request");
   }
-  // Nothing of it stuck to what everybody inherits from.
+  // Object.prototype is unchanged.
   const { body: made } = await web.ask("POST", P, {
     ...{ name: "a", entrypoint: "/bin/sleep", args: ["1000"], cwd: "/" },
   });
   assert(!("polluted" in made || "polluted" in made.config || "jsonrpc" in made), made);
 });
 
-Deno.test("web ends bodies that are too large, however they come, and holds none of it", async () => {
+Deno.test("web rejects oversized bodies with any framing, and does not buffer them", async () => {
   await using web = await TestWeb.start();
-  // What is loaded by the first request to them is no matter of the body.
+  // The modules that a first request loads do not count.
   const paths = [P, `${P}/app/stop`, "/api/v1/config/reload", "/mcp"];
   for (const path of paths) await web.ask("POST", path, "{}");
   const before = web.memory();
@@ -94,7 +94,7 @@ Deno.test("web ends bodies that are too large, however they come, and holds none
   assert(most - before < 30 * MIB, `${(most - before) / MIB} MiB`);
 });
 
-Deno.test("web answers one request after the other on one connection", async () => {
+Deno.test("web answers pipelined requests in order on one connection", async () => {
   await using web = await TestWeb.start();
   const head = `Host: localhost\r\nAuthorization: Bearer ${web.token}\r\n`;
   const paths = [P, "/livez", `${P}/nobody`, P];
@@ -113,7 +113,7 @@ Deno.test("web answers one request after the other on one connection", async () 
   assertEquals(all.match(/HTTP\/1\.1 \d+/g)?.map(statusOf), statuses);
 });
 
-Deno.test("web says nothing in the log of bodies that break off", async () => {
+Deno.test("web logs nothing about truncated bodies", async () => {
   await using web = await TestWeb.start();
   for (const path of [P, "/mcp", "/api/v1/session"]) {
     const head = `${headOf("POST", path, web.token)}Connection: close\r\n`;
@@ -132,7 +132,7 @@ function headOf(method: string, path: string, token: string): string {
     "Content-Type: application/json\r\n";
 }
 
-/** Sends a body without end for as long as it is taken. */
+/** Sends an endless body for as long as it is accepted. */
 async function assertRefused(connection: Deno.Conn, what: string): Promise<void> {
   const chunk = new TextEncoder().encode(`10000\r\n${" ".repeat(0x10000)}\r\n`);
   const answer = new Response(connection.readable).text().catch(() => "");
@@ -144,7 +144,7 @@ async function assertRefused(connection: Deno.Conn, what: string): Promise<void>
     isReset = true;
   }
   const text = await answer;
-  // Whose connection is reset while it writes may not get to read the answer.
+  // A client whose connection is reset while it writes may not read the answer.
   if (!isReset || text !== "") assertEquals(statusOf(text), 413, what);
   assert(sent < 30 * MIB, `${what}: ${sent} bytes were taken`);
 }
@@ -199,7 +199,7 @@ Deno.test("web answers 403 to foreign hosts and origins on REST, WebSocket and M
   }
 });
 
-Deno.test("web takes no simple request that a form on another page could send", async () => {
+Deno.test("web accepts no simple request that a form on another page could send", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000");
   const { pid } = await web.daemon.status("app");
@@ -214,7 +214,7 @@ Deno.test("web takes no simple request that a form on another page could send", 
   assertEquals([app.pid, others], [pid, []]);
 });
 
-Deno.test("web answers 429 to guesses, near and far, and 200 to the right token meanwhile", async () => {
+Deno.test("web answers 429 to guesses, local and remote, and 200 to the right token meanwhile", async () => {
   await using web = await TestWeb.start();
   const near = web.token.slice(0, -1) + (web.token.endsWith("0") ? "1" : "0");
   const far = (web.token.startsWith("0") ? "1" : "0") + web.token.slice(1);
@@ -239,7 +239,7 @@ Deno.test("web answers clients that offer another protocol in HTTP/1.1", async (
   assertEquals(statusOf(await web.raw(`POST ${P} HTTP/1.1\r\n${head}${body}`)), 422);
 });
 
-Deno.test("web and socket leave nothing open for HEAD of a stream", async () => {
+Deno.test("web and socket leave nothing open after HEAD of a stream", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000");
   const { home, pid } = web.daemon;

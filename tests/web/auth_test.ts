@@ -1,4 +1,4 @@
-/** Who is let in, and who may do what. */
+/** Authentication and roles. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
@@ -9,7 +9,7 @@ import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
 const P = "/api/v1/processes";
 
-Deno.test("webApp() lets nobody in without a token but to what is open", async () => {
+Deno.test("webApp() rejects requests without a token, except for public routes", async () => {
   await using web = new FakeWeb();
   for (const path of [P, `${P}/api/logs`, "/metrics", "/openapi.json", "/api/v1/events"]) {
     const { status, body, headers } = await web.ask("GET", path, { token: "" });
@@ -22,7 +22,7 @@ Deno.test("webApp() lets nobody in without a token but to what is open", async (
   assertEquals(web.calls.map(([action]) => action), ["ping"]);
 });
 
-Deno.test("webApp() gives named tokens what their role may do, and nothing once revoked", async () => {
+Deno.test("webApp() allows a named token what its role permits, and nothing once revoked", async () => {
   await using web = new FakeWeb();
   const { token: read } = await web.tokens.create("grafana", "read");
   const { token: operate } = await web.tokens.create("ops", "operate");
@@ -50,7 +50,7 @@ Deno.test("webApp() gives named tokens what their role may do, and nothing once 
   assertEquals(web.tokens.list().map(({ name }) => name), ["boss", "grafana"]);
 });
 
-Deno.test("webApp() signs in by a code that works once, within a minute", async () => {
+Deno.test("webApp() signs in with a code that works once, within a minute", async () => {
   const clock = new FakeClock();
   await using web = new FakeWeb({}, clock);
   const signIn = (code: string, headers = {}) =>
@@ -71,7 +71,7 @@ Deno.test("webApp() signs in by a code that works once, within a minute", async 
   const headers = { cookie: set.split(";")[0]!, [SECRET_HEADER]: secret };
   const ask = (method: string, path: string) => web.ask(method, path, { token: "", headers });
   assertEquals((await ask("GET", "/api/v1/session")).body, who);
-  // Of other programs on the host.
+  // From other programs on the host.
   for (const [cookie, status] of [[`a; b=c=d; ${headers.cookie}`, 200], ["=a", 401]] as const) {
     const answer = await web.ask("GET", P, { token: "", headers: { ...headers, cookie } });
     assertEquals(answer.status, status, cookie);
@@ -81,7 +81,7 @@ Deno.test("webApp() signs in by a code that works once, within a minute", async 
   assertEquals((await ask("GET", P)).status, 401);
 });
 
-Deno.test("webApp() opens nothing to a session's cookie without the secret that goes with it", async () => {
+Deno.test("webApp() rejects a session cookie without its secret", async () => {
   await using web = new FakeWeb();
   const own = web.sessions.open({ name: "dashboard", role: "admin" });
   const other = web.sessions.open({ name: "dashboard", role: "admin" });
@@ -106,7 +106,7 @@ Deno.test("webApp() opens nothing to a session's cookie without the secret that 
     }
   }
   assertEquals(web.calls, []);
-  // To know a cookie does not even end its session.
+  // The cookie alone cannot even end its session.
   await web.ask("DELETE", "/api/v1/session", { headers: { cookie } });
   const headers = { cookie, [SECRET_HEADER]: own.secret };
   assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
@@ -122,7 +122,7 @@ Deno.test("webApp() ends a session after a day", async () => {
   assertEquals((await web.ask("GET", P, { token: "", headers })).status, 401);
 });
 
-Deno.test("webApp() answers 429 after ten wrong tokens a minute, and still lets the right one in", async () => {
+Deno.test("webApp() answers 429 after ten wrong tokens a minute, and still accepts the right one", async () => {
   const clock = new FakeClock();
   await using web = new FakeWeb({}, clock);
   const wrong = `${TOKEN.slice(0, -1)}0`;
@@ -134,7 +134,7 @@ Deno.test("webApp() answers 429 after ten wrong tokens a minute, and still lets 
   assertEquals((await web.ask("GET", P, { token: wrong })).status, 401);
 });
 
-Deno.test("webApp() is called by its own names only", async () => {
+Deno.test("webApp() accepts only its own host names", async () => {
   await using web = new FakeWeb();
   const status = async (host: string) => (await web.ask("GET", P, { headers: { host } })).status;
   for (const host of ["127.0.0.1", "localhost:9615", "[::1]:9615", "LOCALHOST", "box.lan:80"]) {
@@ -144,7 +144,7 @@ Deno.test("webApp() is called by its own names only", async () => {
   for (const host of bad) assertEquals(await status(host), 403, host);
 });
 
-Deno.test("webApp() takes no request that another site may have caused", async () => {
+Deno.test("webApp() rejects requests that another site may have caused", async () => {
   await using web = new FakeWeb();
   const status = async (method: string, path: string, headers: Record<string, string>) =>
     (await web.ask(method, path, { headers })).status;
@@ -160,7 +160,7 @@ Deno.test("webApp() takes no request that another site may have caused", async (
   assertEquals(web.calls.filter(([action]) => action === "stop"), []);
 });
 
-Deno.test("webApp() gives every answer the headers that keep browsers safe", async () => {
+Deno.test("webApp() adds security headers to every answer", async () => {
   await using web = new FakeWeb();
   for (const path of ["/", P, "/nothing"]) {
     const { headers } = await web.ask("GET", path);
@@ -198,7 +198,7 @@ Deno.test("webApp() serves the dashboard with an ETag", async () => {
   }
 });
 
-Deno.test("NamedTokens keeps hashes in a private file, and knows them again", async () => {
+Deno.test("NamedTokens stores hashes in a private file, and recognizes the tokens later", async () => {
   await using home = tempHome();
   const path = `${home.path}/tokens.json`;
   const { token } = await new NamedTokens(path).create("ci", "operate");

@@ -1,4 +1,4 @@
-/** Connections whose other side takes nothing, or for which too much waits. */
+/** Connections whose client does not read, or that queue too much. */
 
 import { assertEquals } from "@std/assert";
 import { claim, type Connection, Connections } from "../../src/web/connections.ts";
@@ -23,14 +23,14 @@ class FakeConnection implements Connection {
     this.destroy();
   }
 
-  /** Something is sent, and some of all that waits is taken. */
+  /** Writes something, and lets the client read a part. */
   send(bytes: number, taken = 0): void {
     this.bytesWritten += bytes;
     this.writableLength += bytes - taken;
   }
 }
 
-Deno.test("Connections makes room by ending one of those who have the most", () => {
+Deno.test("Connections makes room by closing one of the client with the most", () => {
   const connections = new Connections(6);
   const add = (account?: string) => {
     const connection = new FakeConnection();
@@ -43,14 +43,14 @@ Deno.test("Connections makes room by ending one of those who have the most", () 
   const owner = [add(""), add("")];
   assertEquals(isOver(reader), [true, true, false, false, false, false]);
   const unknown = [1, 2, 3, 4, 5, 6].map(() => add());
-  // They take what others have too much of, then the places of one another.
+  // They displace the client's surplus first, then one another.
   assertEquals(isOver(unknown), [true, true, true, true, false, false]);
   assertEquals(isOver([...reader.slice(4), ...owner]), [false, false, false, false]);
   connections.endHalf();
   assertEquals(isOver(unknown.slice(4)), [true, true]);
 });
 
-Deno.test("Connections ends who takes nothing for two minutes, and nobody who is slow or quiet", () => {
+Deno.test("Connections closes clients that read nothing for two minutes, and no slow or quiet ones", () => {
   let now = 0;
   const connections = new Connections(100, () => now);
   const [deaf, slow, quiet] = [1, 2, 3].map(() => new FakeConnection()) as [
@@ -71,7 +71,7 @@ Deno.test("Connections ends who takes nothing for two minutes, and nobody who is
   assertEquals([slow.isOver, quiet.isOver], [true, true]);
 });
 
-Deno.test("Connections ends those first for which most waits when it is too much in all", () => {
+Deno.test("Connections closes those with the longest queue first when the total is too large", () => {
   const connections = new Connections(100);
   const all = Array.from({ length: 30 }, () => new FakeConnection());
   for (const [i, connection] of all.entries()) {
@@ -83,7 +83,7 @@ Deno.test("Connections ends those first for which most waits when it is too much
   connections.close();
 });
 
-Deno.test("Connections.close() leaves those open that are to be answered, for a while", async () => {
+Deno.test("Connections.close() lets pending answers finish for some time", async () => {
   const connections = new Connections(100);
   const [idle, answered, hung] = [1, 2, 3].map(() => new FakeConnection()) as [
     FakeConnection,
@@ -95,7 +95,7 @@ Deno.test("Connections.close() leaves those open that are to be answered, for a 
   const patient = connections.close(new Set([answered, hung]), 60_000);
   assertEquals(isOver(), [true, false, false]);
   answered.destroy();
-  // A second call has less patience.
+  // A second call waits less.
   await connections.close(new Set([hung]), 1);
   assertEquals(isOver(), [true, true, true]);
   await patient;

@@ -1,4 +1,4 @@
-/** A daemon that only answers, and the web surface on top of it. */
+/** A fake daemon, and the web surface on top of it. */
 
 import { webMounts } from "../../src/daemon/web_backend.ts";
 import { readRequest } from "../../src/protocol/verbs/mod.ts";
@@ -21,10 +21,10 @@ import { tempHome } from "../support/temp_home.ts";
 /** The daemon's own token in these tests. */
 export const TOKEN = "f".repeat(64);
 
-/** What a fake daemon answers, by action: data, or a throw. */
+/** The fake daemon's answers by action: data, or a function that throws. */
 export type Answers = Readonly<Record<string, (payload: never) => unknown>>;
 
-/** Done for one process called `api`. */
+/** An action on one process called `api`. */
 export function done(status: string) {
   return { status, results: [{ name: "api", id: "1f3a9c00", ok: true, state: "running", pid: 1 }] };
 }
@@ -52,7 +52,7 @@ const USUAL: Answers = {
   system_metrics: () => ({ daemon: { memory_bytes: 1, uptime_seconds: 2 } }),
 };
 
-/** Lines of logs as a daemon streams them. */
+/** Log lines as a daemon streams them. */
 export function linesOf(lines: readonly unknown[]): ReadableStream<LogLines> {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
   return ReadableStream.from([{ ndjson: new TextEncoder().encode(text) }]);
@@ -60,7 +60,7 @@ export function linesOf(lines: readonly unknown[]): ReadableStream<LogLines> {
 
 /** The web surface over a fake daemon. */
 export class FakeWeb implements AsyncDisposable {
-  /** Every verb that was carried out, with its input. */
+  /** Every verb that was performed, with its input. */
   readonly calls: [string, unknown][] = [];
   readonly app: WebApp;
   readonly backend: Backend;
@@ -85,7 +85,7 @@ export class FakeWeb implements AsyncDisposable {
       streamLogs: (query) =>
         Promise.resolve(linesOf([
           { name: query.get("target"), line: "<b>" },
-          // Ends a line to JavaScript's `.`, and to nobody else.
+          // A character that ends a line for JavaScript's `.` only.
           { name: query.get("target"), line: "one\u2028still one" },
         ])),
     };
@@ -110,12 +110,12 @@ export class FakeWeb implements AsyncDisposable {
     });
   }
 
-  /** Sends news. */
+  /** Emits an event. */
   tell(change: ProcessChange): void {
     this.#tell(change);
   }
 
-  /** One request, with the owner's token unless told otherwise. */
+  /** Sends a request, with the owner's token by default. */
   async ask(method: string, path: string, init: AskInit = {}): Promise<Asked> {
     const { body, token = TOKEN, headers = {} } = init;
     const response = await this.app.request(`http://127.0.0.1:9615${path}`, {
@@ -144,14 +144,14 @@ export class FakeWeb implements AsyncDisposable {
   }
 }
 
-/** What may be different in a request. */
+/** Options of a request. */
 export interface AskInit {
   readonly body?: unknown;
   readonly token?: string;
   readonly headers?: Record<string, string>;
 }
 
-/** What came back. */
+/** An answer. */
 export interface Asked {
   readonly status: number;
   readonly headers: Headers;

@@ -1,4 +1,4 @@
-/** The feed by itself: when it speaks, what it says, and to whom. */
+/** The feed alone: when it sends what, and to which clients. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessChange } from "../../src/model/process_change.ts";
@@ -17,12 +17,12 @@ const CHANGE: ProcessChange = {
   ...{ pid: 0, restarts: 0, reason: "exited with code 1", exit: null },
 };
 
-/** A feed over a daemon that only answers. */
+/** A feed of a fake daemon. */
 class Scene {
   /** How often the list was built. */
   built = 0;
   lines: unknown[] = [];
-  /** Why no lines can be had. */
+  /** Why lines are unavailable. */
   problem: Error | undefined;
   readonly feed: Feed;
 
@@ -45,7 +45,7 @@ class Scene {
     this.feed = new Feed({ backend, snapshots, warn: (message) => assert(false, message) });
   }
 
-  /** `unsent`: bytes that the client has not taken; it takes none of what is `kept`. */
+  /** `unsent`: bytes that the client has not read; it never reads the messages in `kept`. */
   join(unsent = 0, kept = false) {
     // deno-lint-ignore no-explicit-any
     const got: any[] = [];
@@ -73,7 +73,7 @@ const FIELDS = [
   ...["cpu_percent", "memory_bytes", "mem_percent", "threads", "fds", "uptime"],
 ];
 
-Deno.test("Feed sends exactly the list of the specification on connect", async () => {
+Deno.test("Feed sends exactly the documented list on connect", async () => {
   const before = Math.floor(Date.now() / 1000);
   const scene = new Scene();
   const client = scene.join();
@@ -96,7 +96,7 @@ Deno.test("Feed builds one list for all clients, and one for a burst of changes"
   for (const { left } of clients) left();
 });
 
-Deno.test("Feed sends nothing but the list unless it is asked to", async () => {
+Deno.test("Feed sends only the list unless more is requested", async () => {
   const scene = new Scene();
   const quiet = scene.join();
   const curious = scene.join();
@@ -125,7 +125,7 @@ Deno.test("Feed sends log lines in batches, as text", async () => {
   client.left();
 });
 
-Deno.test("Feed opens several logs on one connection, each with its id, and no more than 16", async () => {
+Deno.test("Feed opens several logs on one connection, each with its id, and at most 16", async () => {
   const scene = new Scene();
   scene.lines = [{ line: "one" }, { line: "two" }];
   const client = scene.join();
@@ -146,7 +146,7 @@ Deno.test("Feed opens several logs on one connection, each with its id, and no m
   client.left();
 });
 
-Deno.test("Feed counts no log that has ended, or failed, among the open ones", async () => {
+Deno.test("Feed does not count an ended or failed log as open", async () => {
   for (const problem of [undefined, new ProcsupError("process_not_found", 'No process "api"')]) {
     const scene = new Scene();
     scene.lines = [{ line: "one" }];
@@ -162,7 +162,7 @@ Deno.test("Feed counts no log that has ended, or failed, among the open ones", a
   }
 });
 
-Deno.test("Feed reads no more lines for a client that has not taken those before", async () => {
+Deno.test("Feed reads no more lines for a client that has not read the previous ones", async () => {
   const scene = new Scene();
   scene.lines = [{ line: "one" }];
   const slow = scene.join(512 * 1024);
@@ -173,7 +173,7 @@ Deno.test("Feed reads no more lines for a client that has not taken those before
   for (const { left } of [slow, other]) left();
 });
 
-Deno.test("Feed's logs on one connection do not fill the room of each other", async () => {
+Deno.test("Feed gives each log on a connection its own buffer", async () => {
   const scene = new Scene();
   scene.lines = [{ line: "x".repeat(100_000) }];
   const slow = scene.join(0, true);
@@ -187,7 +187,7 @@ Deno.test("Feed's logs on one connection do not fill the room of each other", as
   for (const { left } of [slow, other]) left();
 });
 
-Deno.test("Feed drops who does not read, and who talks too much", async () => {
+Deno.test("Feed drops clients that do not read, or that send too much", async () => {
   const scene = new Scene();
   const slow = scene.join(1024 * 1024 + 1);
   await waitFor(() => slow.closed.length > 0);
@@ -198,7 +198,7 @@ Deno.test("Feed drops who does not read, and who talks too much", async () => {
   for (const { left } of [slow, loud]) left();
 });
 
-Deno.test("Feed answers nonsense with an error, and what it does not know with nothing", async () => {
+Deno.test("Feed answers invalid messages with an error, and ignores unknown ones", async () => {
   const scene = new Scene();
   const client = scene.join();
   await waitFor(() => client.got.length === 1);
@@ -212,7 +212,7 @@ Deno.test("Feed answers nonsense with an error, and what it does not know with n
   client.left();
 });
 
-Deno.test("Snapshots gives out one list until something changes or it is old", async () => {
+Deno.test("Snapshots reuses a list until something changes or it expires", async () => {
   let now = 0;
   let built = 0;
   const snapshots = new Snapshots({
@@ -228,7 +228,7 @@ Deno.test("Snapshots gives out one list until something changes or it is old", a
   assertEquals(await read(), "3");
 });
 
-Deno.test("Feed tells why logs cannot be followed, and takes another try", async () => {
+Deno.test("Feed reports why logs cannot be followed, and allows another attempt", async () => {
   const scene = new Scene();
   scene.problem = new ProcsupError("too_many_clients", "4096 logs are being followed already");
   const client = scene.join();
@@ -242,7 +242,7 @@ Deno.test("Feed tells why logs cannot be followed, and takes another try", async
   client.left();
 });
 
-Deno.test("FeedLogs tells what ended the lines", async () => {
+Deno.test("FeedLogs reports what ended the lines", async () => {
   const sent: string[] = [];
   const failure = { error: "The search was ended", code: "timeout" } as const;
   const lines = ReadableStream.from([{ ndjson: new Uint8Array(), failure }]);

@@ -9,10 +9,10 @@ import { TestWeb } from "../support/web.ts";
 const P = "/api/v1/processes";
 const MIB = 1024 * 1024;
 
-Deno.test("web reads a line of 256 MiB without holding it", async () => {
+Deno.test("web reads a line of 256 MiB without buffering it", async () => {
   await using web = await TestWeb.start();
   using feed = await web.feed();
-  // What is loaded by the first request of its kind is no matter of the line.
+  // The modules that a first request loads do not count.
   await web.daemon.startScript("small", "echo x");
   const ways = (name: string) => [
     ...["", "?lines=10000", "?timestamps=true", "?grep=zebra"].map((q) => `${P}/${name}/logs${q}`),
@@ -39,11 +39,11 @@ Deno.test("web reads a line of 256 MiB without holding it", async () => {
   await waitFor(() => feed.of("log").some(({ lines }) => lines[0].name === "huge"));
   for (const text of feed.texts) assert(text.length < MIB / 2, `${text.length}`);
   clearInterval(watch);
-  // What a gigabyte takes on a machine that has nothing else to do: scripts/faults/web_huge_log.ts.
+  // scripts/faults/web_huge_log.ts does the same with a gigabyte, on an otherwise idle machine.
   assert(most - before < 90 * MIB, `${(most - before) / MIB} MiB`);
 });
 
-Deno.test("web gives odd bytes as valid JSON and leaves them alone on the disk", async () => {
+Deno.test("web returns invalid bytes as valid JSON and leaves them alone on disk", async () => {
   await using web = await TestWeb.start();
   const octal = "\\377\\376 \\355\\240\\200 a\\000b\\r\\n \\342\\202 \\360\\237\\230\\200\\n";
   const bytes = [0xff, 0xfe, 0x20, 0xed, 0xa0, 0x80, 0x20, 0x61, 0, 0x62, 13, 10, 0x20];
@@ -57,11 +57,11 @@ Deno.test("web gives odd bytes as valid JSON and leaves them alone on the disk",
   assert(body.logs.includes("a\0b\r\n") && body.logs.endsWith("😀\n"), JSON.stringify(body.logs));
 });
 
-Deno.test("web gives any bytes as the same well-formed lines on every surface", async () => {
+Deno.test("web returns any bytes as the same well-formed lines on every surface", async () => {
   await using web = await TestWeb.start();
   const random = seeded();
   const bytes = Uint8Array.from({ length: 60_000 }, () => 256 * random());
-  // Lines of all lengths, none of which is cut; the last one ends.
+  // Lines of all lengths, none of which is split; the last one has a newline.
   for (let at = bytes.length - 1; at > 0; at -= 1 + bytes[at - 1]!) bytes[at] = 10;
   const source = `${web.daemon.home}/source`;
   await Deno.writeFile(source, bytes);
@@ -86,7 +86,7 @@ Deno.test("web gives any bytes as the same well-formed lines on every surface", 
   assertEquals(printed, lines);
 });
 
-Deno.test("web leaves hostile text text, and terminals see none of it obeyed", async () => {
+Deno.test("web treats hostile text as text, and terminals obey none of it", async () => {
   await using web = await TestWeb.start();
   const hostile = "\\033]52;c;ZXZpbA==\\007 \\033[31mred\\033[0m <img src=x onerror=alert(1)>\\n";
   await web.daemon.startScript("evil", `printf '${hostile}'; exec sleep 1000`);
@@ -104,7 +104,7 @@ Deno.test("web leaves hostile text text, and terminals see none of it obeyed", a
   assertEquals([refused.status, refused.body.code], [422, "invalid_config"]);
 });
 
-Deno.test("no command lets a terminal obey what others wrote, and JSON loses nothing of it", async () => {
+Deno.test("no command passes control sequences of others to a terminal, and JSON loses nothing", async () => {
   await using daemon = await TestDaemon.start();
   const evil = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31mred\x9d0;t\x9c";
   const log = `${evil} end`;
@@ -122,7 +122,7 @@ Deno.test("no command lets a terminal obey what others wrote, and JSON loses not
   ) {
     const shown = await onTerminal(daemon.home, words);
     assertMatch(shown, /named|end/);
-    // Colours of the state, and the ends of lines that a terminal makes.
+    // Colors of the state, and line endings that a terminal adds.
     // deno-lint-ignore no-control-regex
     const left = shown.replace(/\x1b\[\d*m|\r\n/g, "\n");
     // deno-lint-ignore no-control-regex
@@ -138,7 +138,7 @@ Deno.test("no command lets a terminal obey what others wrote, and JSON loses not
   assertMatch(text, /^tags: +ared, b$/m);
 });
 
-/** What a command writes to a terminal. */
+/** A command's output on a terminal. */
 async function onTerminal(home: string, words: string): Promise<string> {
   const command = `${programLine()} ${words}`;
   const { stdout } = await new Deno.Command("script", {

@@ -1,4 +1,4 @@
-/** The OpenAPI document, judged by a validator that is not ours. */
+/** The OpenAPI document, checked by a third-party validator. */
 
 import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
@@ -6,7 +6,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { REST_ROWS } from "../../src/protocol/verbs/mod.ts";
 import { FakeWeb } from "./fake_backend.ts";
 
-Deno.test("openApi() makes a document that a validator accepts, with every route", async () => {
+Deno.test("openApi() returns a document that a validator accepts, with every route", async () => {
   await using web = new FakeWeb();
   const { status, body } = await web.ask("GET", "/openapi.json");
   assertEquals(status, 200);
@@ -18,7 +18,7 @@ Deno.test("openApi() makes a document that a validator accepts, with every route
   }
 });
 
-Deno.test("openApi() has schemas that take what the daemon takes", async () => {
+Deno.test("openApi() has schemas that accept what the daemon accepts", async () => {
   await using web = new FakeWeb();
   const { body } = await web.ask("GET", "/openapi.json");
   const takes = (schema: object, value: unknown) =>
@@ -31,7 +31,7 @@ Deno.test("openApi() has schemas that take what the daemon takes", async () => {
   assertEquals(["own", "5s"].map((text) => takes(schema, text)), [true, true]);
 });
 
-Deno.test("openApi() defines every schema that it names", async () => {
+Deno.test("openApi() defines every schema that it references", async () => {
   await using web = new FakeWeb();
   const { body } = await web.ask("GET", "/openapi.json");
   const names = [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
@@ -39,7 +39,7 @@ Deno.test("openApi() defines every schema that it names", async () => {
   for (const [, name] of names) assert(name! in body.components.schemas, name);
 });
 
-Deno.test("metricsText() speaks Prometheus, with base units and escaped labels", async () => {
+Deno.test("metricsText() writes the Prometheus format, with base units and escaped labels", async () => {
   await using web = new FakeWeb();
   const { status, headers, body } = await web.ask("GET", "/metrics");
   assertEquals(status, 200);

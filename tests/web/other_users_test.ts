@@ -1,4 +1,4 @@
-/** What other users of the machine can find out or prepare. */
+/** What other users of the machine can read or prepare. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { pathsIn } from "../../src/platform/paths.ts";
@@ -32,7 +32,7 @@ function asNobody(script: string): Promise<Deno.CommandOutput> {
 }
 
 Deno.test(
-  "home that somebody else prepared is refused, with the reason",
+  "a home that another user prepared is rejected with the reason",
   { ignore: !asRoot },
   async () => {
     await using temp = tempHome();

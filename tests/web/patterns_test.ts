@@ -1,4 +1,4 @@
-/** Expressions that take for ever elsewhere, through every surface that takes one. */
+/** Expressions that are exponential in other engines, through every surface that accepts one. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
@@ -12,7 +12,7 @@ function urlOf(path: string, grep: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}grep=${encodeURIComponent(grep)}`;
 }
 
-Deno.test("web greps for whatever is asked, and answers others meanwhile", async () => {
+Deno.test("web greps for any expression, and answers other clients meanwhile", async () => {
   await using web = await TestWeb.start();
   const evil = "a".repeat(2000);
   await web.daemon.startScript("app", `echo ${evil}a; echo '${evil}!'; exec sleep 1000`);
@@ -39,12 +39,12 @@ Deno.test("web greps for whatever is asked, and answers others meanwhile", async
   assertEquals((await web.ask("GET", "/api/v1/ping")).status, 200);
 });
 
-Deno.test("searches that take long delay no stop, whatever surface they come by", async () => {
+Deno.test("long searches delay no stop, from any surface", async () => {
   await using web = await TestWeb.start();
   const { daemon } = web;
   await daemon.startScript("big", "exec sleep 1000", { log: { max_size: "1GB" } });
   await daemon.startScript("other", "exec sleep 1000");
-  // No state of the expression comes twice: each character takes as long as the expression is.
+  // No state of the expression repeats: each character takes time proportional to the expression.
   let seed = 7;
   const next = () => (seed = (seed * 1103515245 + 12345) % 2 ** 31) >> 16;
   const line = Array.from({ length: 1000 }, () => "abcxyz "[next() % 7]).join("");
@@ -70,7 +70,7 @@ Deno.test("searches that take long delay no stop, whatever surface they come by"
       .then((response) => response.text()),
     daemon.client.call("logs", { target: "big", lines: 5, grep }, { signal }),
   ].map((one) => one.catch(() => {}).finally(() => done++));
-  // While it hung, clients gave up on the daemon after some seconds.
+  // A hang made clients give up on the daemon after some seconds.
   for (let i = 0; i < 3; i++) {
     await daemon.client.call("stop", { target: "other" });
     await daemon.client.call("restart", "other");
@@ -80,7 +80,7 @@ Deno.test("searches that take long delay no stop, whatever surface they come by"
   await Promise.all(searching);
 });
 
-Deno.test("web says of an expression that may take for ever what is wrong, everywhere the same", async () => {
+Deno.test("web explains what is wrong with an exponential expression, the same way everywhere", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "echo ab; exec sleep 1000");
   const message =
@@ -98,7 +98,7 @@ Deno.test("web says of an expression that may take for ever what is wrong, every
   assert(stderr.includes(message), stderr);
 });
 
-Deno.test("a ready_log is found on any line, and refused when it may take for ever", async () => {
+Deno.test("a ready_log matches on any line, and is rejected when it may take exponential time", async () => {
   await using web = await TestWeb.start();
   const evil = "a".repeat(2000);
   const started = await web.daemon.startScript("app", `echo '${evil}!'; echo up; exec sleep 1000`, {

@@ -1,4 +1,4 @@
-/** REST by its route table: what each route asks of the daemon, and what it makes of mistakes. */
+/** REST by its route table: the verb behind each route, and the answers to mistakes. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -6,7 +6,7 @@ import { FakeWeb } from "./fake_backend.ts";
 
 const P = "/api/v1/processes";
 
-Deno.test("webApp() turns each route of the spec into the verb behind it", async () => {
+Deno.test("webApp() maps each documented route to its verb", async () => {
   await using web = new FakeWeb();
   const config = { name: "api", entrypoint: "/srv/api.ts", runtime: "deno", cwd: "/srv" };
   const rows: [string, string, unknown, number, unknown, string, unknown][] = [
@@ -41,21 +41,21 @@ Deno.test("webApp() turns each route of the spec into the verb behind it", async
   }
 });
 
-Deno.test("webApp() answers a new process with 201, its place and nothing else", async () => {
+Deno.test("webApp() answers a new process with 201 and its location only", async () => {
   await using web = new FakeWeb();
   const { status, headers, body } = await web.ask("POST", P, { body: { name: "api" } });
   assertEquals([status, headers.get("location")], [201, `${P}/1f3a9c00`]);
   assert(!("results" in body));
 });
 
-Deno.test("webApp() says exactly what the spec says of an unknown process", async () => {
+Deno.test("webApp() answers exactly as documented for an unknown process", async () => {
   await using web = new FakeWeb();
   const { status, body: { hint, ...body } } = await web.ask("GET", `${P}/ghost`);
   assertEquals([status, body], [404, { error: "process not found", code: "process_not_found" }]);
   assertStringIncludes(hint, 'Nothing matches "ghost"');
 });
 
-Deno.test("webApp() refuses what makes no sense, and does nothing", async () => {
+Deno.test("webApp() rejects invalid requests, and does nothing", async () => {
   await using web = new FakeWeb();
   const rows: [string, string, Parameters<FakeWeb["ask"]>[2], number, string][] = [
     ["POST", `${P}/api/stop?timeout=soon`, {}, 400, "bad_request"],
@@ -95,7 +95,7 @@ Deno.test("webApp() refuses what makes no sense, and does nothing", async () => 
   assertEquals(web.calls, []);
 });
 
-Deno.test("webApp() names the methods that a path has", async () => {
+Deno.test("webApp() lists the methods of a path", async () => {
   await using web = new FakeWeb();
   const allow = async (path: string) => (await web.ask("TRY", path)).headers.get("allow");
   assertEquals(await allow(P), "GET, HEAD, POST");
@@ -103,7 +103,7 @@ Deno.test("webApp() names the methods that a path has", async () => {
   assertEquals(await allow(`${P}/api/stop`), "POST");
 });
 
-Deno.test("webApp() answers what went wrong for a process with the code of its error", async () => {
+Deno.test("webApp() answers a process's failure with the code of its error", async () => {
   const failed = { ...{ name: "api", id: "1", state: "errored", pid: 0 }, ok: false };
   await using web = new FakeWeb({
     restart: () => ({
@@ -131,7 +131,7 @@ Deno.test("webApp() answers what went wrong for a process with the code of its e
   }
 });
 
-Deno.test("webApp() does not let a body change what is inherited", async () => {
+Deno.test("webApp() does not let a body change a prototype", async () => {
   await using web = new FakeWeb();
   await web.ask("POST", P, { body: '{"__proto__":{"polluted":true},"name":"api"}' });
   assertEquals(({} as Record<string, unknown>).polluted, undefined);
@@ -158,7 +158,7 @@ Deno.test("webApp() streams events as lines, and as server-sent events for brows
   }
 });
 
-Deno.test("webApp() ends a stream of events with the daemon's last message", async () => {
+Deno.test("webApp() ends a stream of events with the daemon's last event", async () => {
   await using web = new FakeWeb();
   const notice = { type: "upgrading", at: "now", from: "1.0.0", to: "2.0.0" } as const;
   for (const [accept, before] of [["*/*", ""], ["text/event-stream", ": connected\n\ndata: "]]) {
@@ -170,7 +170,7 @@ Deno.test("webApp() ends a stream of events with the daemon's last message", asy
   }
 });
 
-Deno.test("webApp() streams lines of logs as lines, and each as an event for browsers", async () => {
+Deno.test("webApp() streams log lines as lines, and as server-sent events for browsers", async () => {
   await using web = new FakeWeb();
   const lines = await web.ask("GET", "/api/v1/logs?target=api");
   assertEquals(lines.headers.get("content-type"), "application/x-ndjson");
@@ -182,7 +182,7 @@ Deno.test("webApp() streams lines of logs as lines, and each as an event for bro
   assertEquals(events.body, blocks.map((block) => `${block}\n\n`).join(""));
 });
 
-Deno.test("webApp() serves the documentation to everyone, with links between its pages", async () => {
+Deno.test("webApp() serves the documentation without a token, with links between its pages", async () => {
   await using web = new FakeWeb();
   const get = (path: string) => web.ask("GET", path, { token: "" });
   assertStringIncludes((await get("/docs")).body, '<a href="/docs/restarts">Restarts</a>');

@@ -1,11 +1,11 @@
-/** What named tokens may do through the Unix socket, and that nothing stays open by one that was revoked. */
+/** Roles of named tokens over the Unix socket, and what a revocation closes. */
 
 import { assert, assertEquals } from "@std/assert";
 import { SECRET_HEADER } from "../../src/auth/sessions.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn, TestWeb } from "../support/web.ts";
 
-/** What each role may do at the least; every other one is an admin's. */
+/** The minimum role for each verb; every other one needs admin. */
 const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"])[] = [
   ["list", undefined, "read"],
   ["status", "app", "read"],
@@ -27,7 +27,7 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
 ];
 const ROLES = ["read", "operate", "admin"] as const;
 
-Deno.test("a named token may do through /ipc and /api what its role may, and nothing else", async () => {
+Deno.test("a named token can do through /ipc and /api what its role permits, and nothing else", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { min_uptime: "10ms" });
   const ask = unixAsk(web);
@@ -38,7 +38,7 @@ Deno.test("a named token may do through /ipc and /api what its role may, and not
       for (const [path, body] of [["/ipc", { action, payload }], [`/api/${action}`, payload]]) {
         const { status, text } = await ask(path as string, body, token);
         const { success, code } = JSON.parse(text);
-        // A process that is there already, or is not up, is no matter of roles.
+        // Other failures, such as an existing process or one that is down, are not about roles.
         const refused = status === 403 && code === "forbidden" && !success;
         assertEquals(refused, !may, `${role} ${path} ${action} ${text.slice(0, 200)}`);
       }
@@ -49,7 +49,7 @@ Deno.test("a named token may do through /ipc and /api what its role may, and not
   assertEquals((await ask("/ipc", { action: "ping" }, "")).status, 200);
 });
 
-Deno.test("a link that an operator asks for signs in as an operator", async () => {
+Deno.test("a link that an operator requests signs in as an operator", async () => {
   await using web = await TestWeb.start();
   const { token } = await web.daemon.client.call("token_create", { name: "boss", role: "admin" });
   const { text } = await unixAsk(web)("/ipc", { action: "web_link" }, token);
@@ -62,7 +62,7 @@ Deno.test("a link that an operator asks for signs in as an operator", async () =
   assertEquals(after.status, 401);
 });
 
-Deno.test("revoking a token ends at once all that is open by it and its sessions, and nothing else", async () => {
+Deno.test("revoking a token closes at once everything opened by it and its sessions, and nothing else", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
   const { token } = await web.daemon.client.call("token_create", { name: "ci", role: "read" });
@@ -93,7 +93,7 @@ Deno.test("revoking a token ends at once all that is open by it and its sessions
   theirs.forEach((stream) => stream.close());
 });
 
-Deno.test("a new token of the daemon, and signing out, end what is open by the old ones", async () => {
+Deno.test("a new daemon token, or signing out, closes what the old ones opened", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
   const session = await signIn(web.url, { token: web.token });
@@ -109,10 +109,10 @@ Deno.test("a new token of the daemon, and signing out, end what is open by the o
   await waitFor(() => ours.every(({ open }) => !open));
 });
 
-/** Something that stays open. */
+/** An open stream. */
 interface Open {
   open: boolean;
-  /** Messages, or pieces, so far. */
+  /** Messages or chunks so far. */
   got: number;
   code?: number;
   /** The last line of a stream. */
@@ -188,7 +188,7 @@ function unixAsk(web: TestWeb) {
   };
 }
 
-/** Without the token, which is added to requests that do not say otherwise. */
+/** Without a token, which is added to requests by default. */
 function asBrowser(session: Record<string, string>): Record<string, string> {
   return { ...session, authorization: "" };
 }

@@ -9,10 +9,10 @@ import { TestWeb } from "../support/web.ts";
 const P = "/api/v1/processes";
 const ACCEPT = { accept: "application/json, text/event-stream" };
 
-/** What was seen, by where. */
+/** What was seen, by source. */
 type Seen = Map<string, string>;
 
-Deno.test("secrets of an environment are in the state alone", async () => {
+Deno.test("environment secrets are only in the saved state", async () => {
   await using web = await TestWeb.start();
   const secret = `s3cret-${crypto.randomUUID()}`;
   const seen: Seen = new Map();
@@ -135,7 +135,8 @@ async function throughCommands(web: TestWeb, secret: string, seen: Seen): Promis
     const path = `${files.path}/${file}`;
     const { text } = await web.ask("POST", "/api/v1/config/reload", { config_path: path });
     seen.set(`config/reload ${file}`, text);
-    // Of a file that is no JSON or TOML at all, a terminal is shown the line: whoever runs this reads it.
+    // For a file that is not JSON or TOML at all, a terminal shows the line to the user who runs
+    // it.
     if (/json|toml/.test(file)) continue;
     for (const verb of ["validate", "plan", "apply"]) commands.push(`config ${verb} ${path}`);
   }
@@ -145,7 +146,7 @@ async function throughCommands(web: TestWeb, secret: string, seen: Seen): Promis
   }));
 }
 
-/** A good file, one of another key, one of another type, and some of no format. */
+/** A valid file, one with an unknown key, one with a wrong type, and some unreadable ones. */
 function filesWithSecret(secret: string): Readonly<Record<string, string>> {
   const app = "apps:\n  - name: filed\n    entrypoint: /bin/sleep\n    cwd: /\n";
   return {

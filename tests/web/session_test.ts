@@ -1,4 +1,4 @@
-/** Signing in by a token, for people who have no link. */
+/** Signing in with a token instead of a link. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { SECRET_HEADER, SESSION_MS } from "../../src/auth/sessions.ts";
@@ -11,14 +11,14 @@ import { type Asked, FakeWeb, TOKEN } from "./fake_backend.ts";
 
 const SESSION = "/api/v1/session";
 
-/** The headers of a browser that was answered like this. */
+/** The headers of a browser after that answer. */
 function headersOf({ headers, body }: Asked): Record<string, string> {
   const set = headers.get("set-cookie") ?? "";
   assertMatch(set, /; HttpOnly; .*SameSite=Strict/);
   return { cookie: set.split(";")[0]!, [SECRET_HEADER]: body.secret };
 }
 
-Deno.test("webApp() opens a session of a token's role, which ends with the token", async () => {
+Deno.test("webApp() opens a session with the token's role, which ends with the token", async () => {
   await using web = new FakeWeb();
   const { token } = await web.tokens.create("viewer", "read");
   const opened = await web.ask("POST", SESSION, { token });
@@ -46,7 +46,7 @@ Deno.test("webApp() opens a session for the daemon's own token, and none for a w
   assertEquals((await web.ask("POST", SESSION, { token: "" })).status, 401);
 });
 
-Deno.test("a session that expires ends its WebSockets and streams, and leaves no timer", async () => {
+Deno.test("an expired session closes its WebSockets and streams, and leaves no timer", async () => {
   const clock = new FakeClock();
   await using web = new FakeWeb({}, clock);
   const { backend, gatekeeper } = web;

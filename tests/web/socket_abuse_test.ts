@@ -1,4 +1,4 @@
-/** WebSockets that do not read, or that break the protocol. */
+/** WebSockets that do not read, or that violate the protocol. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
@@ -9,7 +9,7 @@ import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
 const MIB = 1024 * 1024;
 
-Deno.test("web holds little for WebSockets that do not read the log they asked for", async () => {
+Deno.test("web buffers little for WebSockets that do not read the log they requested", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript(
     "chatty",
@@ -27,7 +27,7 @@ Deno.test("web holds little for WebSockets that do not read the log they asked f
   await web.daemon.client.call("stop", { target: "chatty", force: true });
 });
 
-Deno.test("openServer() drops a WebSocket for which a megabyte waits, and serves the others", async () => {
+Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the others", async () => {
   await using web = new FakeWeb();
   const { backend, gatekeeper } = web;
   const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 2, warn() {} };
@@ -47,7 +47,7 @@ Deno.test("openServer() drops a WebSocket for which a megabyte waits, and serves
     server.tell(news);
     await waitFor(() => healthy.of("event").length === told);
   }
-  // What it reads now is what was on its way: were it still a client, that had no end.
+  // It now reads what was in transit; a connected client would read without end.
   let isOver = true;
   const timer = setTimeout(() => (isOver = false, deaf.close()), 10_000);
   const read = new Uint8Array(MIB);
@@ -63,7 +63,7 @@ Deno.test("openServer() drops a WebSocket for which a megabyte waits, and serves
   await server.close();
 });
 
-Deno.test("openServer() gives the place of who has the most to who has fewer", async () => {
+Deno.test("openServer() takes a place from the client with the most for one with fewer", async () => {
   await using web = new FakeWeb();
   const { backend, gatekeeper } = web;
   const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 4, warn() {} };
@@ -89,7 +89,7 @@ Deno.test("openServer() gives the place of who has the most to who has fewer", a
   const closed = () => theirs.map((feed) => feed.closed);
   await waitFor(() => closed().filter((code) => code === 1013).length === 2);
   assertEquals(closed().filter((code) => code === undefined).length, 2);
-  // Both have two by now: neither drives the other out.
+  // Both have two by now: neither displaces the other.
   await assertRejects(() => open({ authorization: `Bearer ${TOKEN}` }));
   await assertRejects(() => open(asReader));
   await server.close();
@@ -97,7 +97,7 @@ Deno.test("openServer() gives the place of who has the most to who has fewer", a
 
 const EVENTS = '{"type":"subscribe","topics":["events"]}';
 
-Deno.test("web closes WebSockets that break the rules with the code for it, and no other", async () => {
+Deno.test("web closes WebSockets that violate the protocol with the right code, and no others", async () => {
   await using web = await TestWeb.start();
   using healthy = await web.feed();
   const codeAfter = async (bytes: Uint8Array<ArrayBuffer>) => {
@@ -111,7 +111,7 @@ Deno.test("web closes WebSockets that break the rules with the code for it, and 
   assertEquals(await codeAfter(frame(Uint8Array.of(0xff, 0xfe))), 1007);
   const flood = Array.from({ length: 60 }, () => [...frame('{"type":"ping"}')]).flat();
   assertEquals(await codeAfter(Uint8Array.from(flood)), 1008);
-  // A message in parts, which are too much together; bytes; no mask; and a bit that means nothing.
+  // A fragmented message that is too large, bytes, a missing mask, and a reserved bit.
   const part = frame("x".repeat(40_000));
   const parts = [part, part].map((bytes, i) => bytes.with(0, i));
   assertEquals(await codeAfter(Uint8Array.from([...parts[1]!, ...parts[0]!])), 1009);
@@ -131,11 +131,11 @@ function frame(payload: string | Uint8Array): Uint8Array<ArrayBuffer> {
     ? [126, size >> 8, size & 255]
     : [127, 0, 0, 0, 0, 0, size >> 16, size >> 8 & 255, size & 255];
   length[0]! |= 0x80;
-  // A mask of zeros leaves the payload as it is.
+  // A mask of zeros leaves the payload unchanged.
   return Uint8Array.from([0x81, ...length, 0, 0, 0, 0, ...bytes]);
 }
 
-/** The code in the close frame, the last one that is sent. */
+/** The code in the close frame, which is sent last. */
 function closeCode(bytes: Uint8Array): number | undefined {
   for (let at = bytes.length - 4; at >= 0; at--) {
     if (bytes[at] !== 0x88) continue;
@@ -144,7 +144,7 @@ function closeCode(bytes: Uint8Array): number | undefined {
   return undefined;
 }
 
-Deno.test("web lets 256 WebSockets in, and nobody without a token", async () => {
+Deno.test("web accepts 256 WebSockets, and none without a token", async () => {
   await using web = await TestWeb.start();
   assertEquals(statusOf(await web.raw(web.upgrade({ authorization: "" }))), 401);
   const clients = await Promise.all(

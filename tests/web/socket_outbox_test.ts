@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Message, SocketOutbox, type Write } from "../../src/web/socket_outbox.ts";
 
-/** An outbox before a socket that says when a message is on its way. */
+/** An outbox with a socket that confirms each message. */
 function scene() {
   const handed: Message[] = [];
   const done: Parameters<Write>[1][] = [];
@@ -9,7 +9,7 @@ function scene() {
   return { handed, done, outbox };
 }
 
-Deno.test("SocketOutbox hands on a little at a time, in its order, and counts what is unsent", () => {
+Deno.test("SocketOutbox passes on a little at a time, in order, and counts unsent bytes", () => {
   const { handed, done, outbox } = scene();
   const sizes = [1500, 1000, 800, 20_000, 1];
   for (const [i, size] of sizes.entries()) {
@@ -30,7 +30,7 @@ Deno.test("SocketOutbox hands on a little at a time, in its order, and counts wh
   assertEquals(handed.at(-1), "more");
 });
 
-Deno.test("SocketOutbox hands on nothing more of what waits once a message cannot be sent", () => {
+Deno.test("SocketOutbox passes on nothing more once a message cannot be sent", () => {
   const { handed, done, outbox } = scene();
   for (let i = 0; i < 20; i++) outbox.send("x".repeat(1500));
   assertEquals(handed.length, 2);
@@ -38,7 +38,7 @@ Deno.test("SocketOutbox hands on nothing more of what waits once a message canno
   assertEquals(handed.length, 2);
 });
 
-Deno.test("SocketOutbox hands on all that waits when it is flushed", () => {
+Deno.test("SocketOutbox passes on everything when it is flushed", () => {
   const { handed, outbox } = scene();
   for (let i = 0; i < 20; i++) outbox.send("x".repeat(1500));
   outbox.flush();

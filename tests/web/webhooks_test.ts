@@ -1,4 +1,4 @@
-/** Webhooks by REST: what each route asks of the daemon, who may use it, and how OpenAPI has it. */
+/** Webhooks over REST: the verb behind each route, roles, and OpenAPI. */
 
 import { assert, assertEquals } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -33,7 +33,7 @@ const ANSWERS: Answers = {
   },
 };
 
-Deno.test("webApp() turns each route of webhooks into the verb behind it", async () => {
+Deno.test("webApp() maps each webhook route to its verb", async () => {
   await using web = new FakeWeb(ANSWERS);
   const list = await web.ask("GET", W);
   assertEquals([list.status, list.body], [200, [WEBHOOK]]);
@@ -53,7 +53,7 @@ Deno.test("webApp() turns each route of webhooks into the verb behind it", async
   ]);
 });
 
-Deno.test("webApp() knows no webhook by a wrong name, and takes no other method or parameter", async () => {
+Deno.test("webApp() rejects unknown webhook names, methods and parameters", async () => {
   await using web = new FakeWeb(ANSWERS);
   const rows = [
     ["POST", `${W}/test/test`, {}, 404, "not_found"],
@@ -71,7 +71,7 @@ Deno.test("webApp() knows no webhook by a wrong name, and takes no other method 
   assertEquals(body.error, 'No webhook "ghost": there are on call');
 });
 
-Deno.test("webApp() lets every role see webhooks, and an admin alone send something", async () => {
+Deno.test("webApp() lets every role read webhooks, but only an admin send something", async () => {
   await using web = new FakeWeb(ANSWERS);
   for (const role of ["read", "operate", "admin"] as const) {
     const { token } = await web.tokens.create(`a-${role}`, role);
@@ -91,7 +91,7 @@ Deno.test("webApp() lets every role see webhooks, and an admin alone send someth
   assertEquals((await web.ask("GET", W, { token: "" })).status, 401);
 });
 
-Deno.test("openApi() has the routes of webhooks, and schemas that fit what they answer", async () => {
+Deno.test("openApi() has the webhook routes, with schemas that match their answers", async () => {
   await using web = new FakeWeb(ANSWERS);
   const { body } = await web.ask("GET", "/openapi.json");
   const { valid, errors } = await new Validator().validate(structuredClone(body));
