@@ -1,4 +1,4 @@
-/** `./client` against a live daemon, over its socket and over its web listener. */
+/** `./client` with a live daemon, over its socket and its web listener. */
 
 import { assert, assertEquals } from "@std/assert";
 import { Client } from "../../src/client.ts";
@@ -21,7 +21,7 @@ async function overUrl({ client }: TestDaemon): Promise<Client> {
 }
 
 for (const { name, connect } of WAYS) {
-  Deno.test(`Client does every verb over ${name}`, async () => {
+  Deno.test(`Client supports every verb over ${name}`, async () => {
     await using daemon = await TestDaemon.start();
     const client = await connect(daemon);
     assertEquals((await client.ping()).status, "ok");
@@ -62,7 +62,7 @@ for (const { name, connect } of WAYS) {
   });
 }
 
-Deno.test("Client tells that no daemon answers", async () => {
+Deno.test("Client reports that no daemon answers", async () => {
   assertEquals(thrownCode(() => new Client({ hom: "/tmp" } as object)), "bad_request");
   const nowhere = new Client({ home: "/tmp/ps-no-such-home" });
   assertEquals(await codeOf(nowhere.list()), "daemon_unreachable");
@@ -70,7 +70,7 @@ Deno.test("Client tells that no daemon answers", async () => {
   assertEquals(await codeOf(refused.list()), "daemon_unreachable");
 });
 
-Deno.test("Client is refused with a wrong token", async () => {
+Deno.test("Client is rejected with a wrong token", async () => {
   await using daemon = await TestDaemon.start();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   assertEquals(await codeOf(new Client({ url, token: "wrong" }).list()), "unauthorized");

@@ -1,4 +1,4 @@
-/** `./client`: both ways to a daemon give and refuse the same, and say it in the same words. */
+/** `./client` returns the same results and errors over both transports. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
@@ -16,10 +16,10 @@ import { waitFor } from "../support/wait_for.ts";
 import { cleanTest } from "./support.ts";
 
 const APP = { name: "app", binary: "/bin/sh", args: ["-c", "echo hi; echo no >&2; exec sleep 99"] };
-/** Nobody waits a second for it. */
+/** Saves the test a wait of a second. */
 const SOON = { cwd: "/", minUptime: "200ms", restartPolicy: "never" } as const;
 
-/** What a call gives, or all there is to the error that it throws; ids and times left out. */
+/** The result of a call, or everything in the error it throws, without ids and times. */
 async function outcome(act: () => unknown): Promise<string> {
   const data = await Promise.resolve().then(act).catch((error) => ({
     is: error.constructor.name,
@@ -33,13 +33,13 @@ async function outcome(act: () => unknown): Promise<string> {
   );
 }
 
-/** What a log holds, as text. */
+/** A log as text. */
 async function textOf(client: Client, options: LineOptions, target = "app:0"): Promise<string> {
   const lines = await Array.fromAsync(client.lines(target, options));
   return lines.map(({ line }) => line).join("\n");
 }
 
-/** Takes what nobody holds any more, be it held by what is taken. */
+/** Runs garbage collection, also for objects that collected ones held. */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc");
@@ -53,7 +53,7 @@ interface Scene extends AsyncDisposable {
   readonly daemon: TestDaemon;
   readonly socket: Client;
   readonly web: Client;
-  /** Both ways, one after the other, `undo` after each. */
+  /** Runs over both transports, with `undo` after each. */
   same(act: (client: Client) => unknown, undo?: () => Promise<unknown>): Promise<string>;
 }
 
@@ -75,7 +75,7 @@ async function scene(): Promise<Scene> {
   };
 }
 
-cleanTest("Client's verbs do the same over both ways", async () => {
+cleanTest("Client's verbs do the same over both transports", async () => {
   await using given = await scene();
   const { socket, same } = given;
   const remove = () => socket.remove("new");
@@ -110,7 +110,7 @@ cleanTest("Client's verbs do the same over both ways", async () => {
     until: new Date(0),
   }] as const;
   for (const query of streams) {
-    // The time of a line is an estimate until the daemon has looked at the log: so is the order.
+    // The times are estimates until the daemon has read the log, so their order is too.
     await same(async (c) => {
       const all = await Array.fromAsync(c.lines("app", query));
       return all.map(({ name, stream, line }) => `${name} ${stream} ${line}`).sort();
@@ -124,7 +124,7 @@ cleanTest("Client's verbs do the same over both ways", async () => {
   await same((c) => c.save({ allowEmpty: true }));
 });
 
-cleanTest("Client's errors are the same over both ways, with all they carry", async () => {
+cleanTest("Client's errors carry the same information over both transports", async () => {
   await using given = await scene();
   const { socket, web, same } = given;
   const fails = { minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
@@ -164,7 +164,7 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
   await same((c) => c.rollingReload("app", { batchSize: 9 }));
   const nowhere = { minUptime: "30s", args: ["-c", "echo nowhere >&2; exit 1"] };
   await same((c) => c.reconfigure("app", nowhere));
-  // Of the run that failed, not of the one that was put back.
+  // The exit code of the failed run, not of the restored one.
   const back = await assertRejects(() => socket.reconfigure("app", nowhere), StartFailedError);
   assertEquals([back.state, back.lastOutput], ["running", ["nowhere"]]);
   for (
@@ -179,10 +179,10 @@ cleanTest("Client's errors are the same over both ways, with all they carry", as
   await same((c) => c.wait("app", { for: "stopped", signal: AbortSignal.timeout(20) }));
 });
 
-cleanTest("a process's own stop timeout holds over both ways", async () => {
+cleanTest("a process's own stop timeout applies over both transports", async () => {
   await using given = await scene();
   const { socket, same } = given;
-  // Left alone it ends by itself, before the timeout that others have.
+  // It exits by itself before the default timeout.
   const deaf = "trap 'sleep 3; exit 0' TERM; echo up; while :; do sleep 0.02; done";
   const config = {
     name: "deaf",
@@ -200,7 +200,7 @@ cleanTest("a process's own stop timeout holds over both ways", async () => {
 });
 
 cleanTest(
-  "Client's streams end by signal, by cancelling, and with closed when the daemon goes away",
+  "Client's streams end on abort, on cancel, and with closed when the daemon shuts down",
   async () => {
     await using given = await scene();
     const { daemon, socket, web } = given;
@@ -215,7 +215,7 @@ cleanTest(
       const all = Promise.all(streams.map((stream) => Array.fromAsync(stream)));
       enough.abort(new Error("enough"));
       assertEquals(await all, [[], []]);
-      // Nothing that is left unread, or is cancelled under a read, may stay open.
+      // Nothing may stay open after an unread or cancelled stream.
       for (const stream of await Promise.all(open(client, new AbortController().signal))) {
         const reader = stream.getReader();
         const read = reader.read();
@@ -237,7 +237,7 @@ cleanTest(
 );
 
 cleanTest(
-  "Client's streams by URL end by signal and by cancelling after garbage was collected",
+  "Client's streams by URL end on abort and on cancel after garbage collection",
   async () => {
     await using given = await scene();
     const enough = new AbortController();
@@ -249,13 +249,13 @@ cleanTest(
     enough.abort();
     await waitFor(() => items !== undefined);
     assertEquals(items, []);
-    // What is left open is found by the sanitizer.
+    // The sanitizer finds what is left open.
     await cancelled.cancel();
   },
 );
 
 cleanTest(
-  "Client tells who answers instead of a daemon, and takes a URL below a path",
+  "Client reports a server that is not a daemon, and accepts a URL with a path",
   async () => {
     await using given = await scene();
     const { url } = await given.daemon.client.call("web_status");
@@ -297,7 +297,7 @@ cleanTest(
   },
 );
 
-Deno.test("Client refuses a home, a URL or a token that cannot be one", () => {
+Deno.test("Client rejects an invalid home, URL or token", () => {
   const refused = (options: unknown) => {
     try {
       new Client(options as { url: string; token: string });

@@ -1,4 +1,4 @@
-/** The end of a manager, and what it takes no more. */
+/** Closing a manager, and the operations that fail afterwards. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
@@ -7,7 +7,7 @@ import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { cleanTest, codeOf, openManager, sleeper, textOf, thrownCode } from "./support.ts";
 
-cleanTest("Close stops all processes, however often and at once it is called", async () => {
+cleanTest("Close stops all processes, even when called several times at once", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   await manager.addProcess(sleeper("app", { instances: 3 }));
@@ -25,7 +25,7 @@ cleanTest("Close during AddProcess leaves nothing behind", async () => {
     const added = codeOf(
       manager.addProcess(sleeper("app", { instances: 4, env: { HOME_OF: home.path } })),
     );
-    // At a point of its start that differs from turn to turn.
+    // At a point of its start that varies by round.
     for (let step = 0; step < turn * 3; step++) await Promise.resolve();
     await manager.close();
     assert(["none", "closed", "start_failed"].includes(await added), await added);
@@ -36,7 +36,7 @@ cleanTest("Close during AddProcess leaves nothing behind", async () => {
   }
 });
 
-/** Pids whose environment names a directory. */
+/** The pids whose environment names a directory. */
 function strays(path: string): number[] {
   return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {
     try {
@@ -48,18 +48,21 @@ function strays(path: string): number[] {
   });
 }
 
-cleanTest("a handle tells no pid after Close, and the pid of what was left running", async () => {
-  for (const onExit of ["stop", "leave"] as const) {
-    await using home = tempHome();
-    const manager = await Manager.open({ logDir: home.path, onExit });
-    const app = await manager.start(sleeper("app"));
-    const { pid } = app;
-    await manager.close();
-    const left = onExit === "leave";
-    assertEquals([app.state, app.pid], left ? ["running", pid] : ["stopped", 0]);
-    if (left) await (await Manager.open({ logDir: home.path })).close();
-  }
-});
+cleanTest(
+  "a handle has no pid after Close, or the pid of an app that was left running",
+  async () => {
+    for (const onExit of ["stop", "leave"] as const) {
+      await using home = tempHome();
+      const manager = await Manager.open({ logDir: home.path, onExit });
+      const app = await manager.start(sleeper("app"));
+      const { pid } = app;
+      await manager.close();
+      const left = onExit === "leave";
+      assertEquals([app.state, app.pid], left ? ["running", pid] : ["stopped", 0]);
+      if (left) await (await Manager.open({ logDir: home.path })).close();
+    }
+  },
+);
 
 cleanTest("every operation throws closed after Close", async () => {
   await using opened = await openManager();
@@ -92,7 +95,7 @@ cleanTest("every operation throws closed after Close", async () => {
 });
 
 cleanTest(
-  "a second manager on the same directory is refused until the first is closed",
+  "a second manager on the same directory is rejected until the first is closed",
   async () => {
     await using opened = await openManager();
     const error = await assertRejects(
@@ -106,7 +109,7 @@ cleanTest(
   },
 );
 
-cleanTest("an aborted wait rejects with its reason, and what has begun goes on", async () => {
+cleanTest("an aborted wait rejects with its reason, and the operation continues", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const before = AbortSignal.abort(new Error("not now"));
@@ -145,7 +148,7 @@ cleanTest("an aborted wait rejects with its reason, and what has begun goes on",
   assertStringIncludes(await codeOf(Manager.open({ logDir: home.path }, aborted)), "not now");
 });
 
-cleanTest("Manager.open() that is given up lets go of its directory", async () => {
+cleanTest("an aborted Manager.open() releases its directory", async () => {
   await using home = tempHome();
   const stop = new AbortController();
   const opening = codeOf(Manager.open({ logDir: home.path }, { signal: stop.signal }));
@@ -157,7 +160,7 @@ cleanTest("Manager.open() that is given up lets go of its directory", async () =
   }, { what: "the directory to be free" });
 });
 
-cleanTest("a manager and a daemon use the same directory one at a time", async () => {
+cleanTest("only one of a manager and a daemon can use a directory at a time", async () => {
   await using daemon = await TestDaemon.start();
   assertEquals(await codeOf(Manager.open({ logDir: daemon.home })), "home_in_use");
   await daemon.startScript("app", "exec sleep 1000");
@@ -173,7 +176,7 @@ cleanTest("a manager and a daemon use the same directory one at a time", async (
   assertEquals((await daemon.status("app")).pid, pid);
 });
 
-cleanTest("events tells what happens until it is aborted, cancelled or closed", async () => {
+cleanTest("events yields events until it is aborted, cancelled or closed", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const stop = new AbortController();
@@ -203,30 +206,33 @@ cleanTest("events tells what happens until it is aborted, cancelled or closed", 
   assertEquals((await untilClose).at(-1)?.type, "deleted");
 });
 
-cleanTest("a released manager leaves its processes to the next one, whatever they do", async () => {
-  await using opened = await openManager();
-  const { manager, logDir } = opened;
-  const own = { env: { HOME_OF: logDir }, minUptime: "10ms", restartDelay: "10ms" };
-  await manager.addProcess(sleeper("app", own));
-  const followed = textOf(manager.logs("app", { follow: true }));
-  const waited = codeOf(manager.wait("app", { for: "stopped" }));
-  manager.release();
-  assertEquals([await followed, await waited], ["", "closed"]);
-  const next = await Manager.open({ logDir });
-  Deno.kill(next.inspect("app").pid, "SIGKILL");
-  await waitFor(() => next.inspect("app").restarts === 1 && next.inspect("app").pid > 0);
-  // What the first one would start by mistake comes within its delay of 10 ms.
-  let most = 0;
-  for (let turn = 0; turn < 10; turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    most = Math.max(most, strays(logDir).length);
-  }
-  await next.close();
-  assertEquals(most, 2, "the app and its wrapper");
-  assertEquals(strays(logDir), []);
-});
+cleanTest(
+  "a released manager leaves its processes to the next one, whatever state they are in",
+  async () => {
+    await using opened = await openManager();
+    const { manager, logDir } = opened;
+    const own = { env: { HOME_OF: logDir }, minUptime: "10ms", restartDelay: "10ms" };
+    await manager.addProcess(sleeper("app", own));
+    const followed = textOf(manager.logs("app", { follow: true }));
+    const waited = codeOf(manager.wait("app", { for: "stopped" }));
+    manager.release();
+    assertEquals([await followed, await waited], ["", "closed"]);
+    const next = await Manager.open({ logDir });
+    Deno.kill(next.inspect("app").pid, "SIGKILL");
+    await waitFor(() => next.inspect("app").restarts === 1 && next.inspect("app").pid > 0);
+    // A mistaken start by the first manager would come after its delay of 10 ms.
+    let most = 0;
+    for (let turn = 0; turn < 10; turn++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      most = Math.max(most, strays(logDir).length);
+    }
+    await next.close();
+    assertEquals(most, 2, "the app and its wrapper");
+    assertEquals(strays(logDir), []);
+  },
+);
 
-cleanTest("Close waits for the hooks that are under way", async () => {
+cleanTest("Close waits for running hooks", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   await manager.addProcess(sleeper("app", {
@@ -236,7 +242,7 @@ cleanTest("Close waits for the hooks that are under way", async () => {
   assertEquals(Deno.readTextFileSync(`${logDir}/hook`), "done\n");
 });
 
-/** A program with a manager of its own, and the pid of its app. */
+/** A program with its own manager, and the pid of its app. */
 async function program(logDir: string, options: object, end: string) {
   const source = `
     import { Manager } from "${new URL("../../src/mod.ts", import.meta.url)}";
@@ -262,7 +268,7 @@ async function program(logDir: string, options: object, end: string) {
   return { code, signal, pid: Number(new TextDecoder().decode(stdout)) };
 }
 
-cleanTest("the end of a program stops its processes, or leaves them", async () => {
+cleanTest("the exit of a program stops its processes, or leaves them running", async () => {
   const kill = "Deno.kill(Deno.pid, 'SIGTERM'); setTimeout(() => {}, 9000);";
   for (
     const [options, end, ended, lives] of [

@@ -1,4 +1,4 @@
-/** Manager, operation by operation, through the library's own entry. */
+/** Manager, operation by operation, through the library's entry point. */
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { AmbiguousTargetError, Manager, type ProcessInfo } from "../../src/mod.ts";
@@ -7,7 +7,7 @@ import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { cleanTest, codeOf, openManager, shell, sleeper, textOf, thrownCode } from "./support.ts";
 
-cleanTest("New opens a manager whose defaults hold for its processes", async () => {
+cleanTest("New opens a manager whose defaults apply to its processes", async () => {
   await using opened = await openManager({
     defaults: { restartPolicy: "never", maxRestarts: 3, restWindow: "2m", stopTimeout: "7s" },
   });
@@ -23,7 +23,7 @@ cleanTest("New opens a manager whose defaults hold for its processes", async () 
 });
 
 cleanTest(
-  "AddProcess starts a process and returns its id, that of the first of several",
+  "AddProcess starts a process and returns its id, or that of the first instance",
   async () => {
     await using opened = await openManager();
     const { manager } = opened;
@@ -45,7 +45,7 @@ cleanTest(
   },
 );
 
-cleanTest("Stop ends gracefully, and with SIGKILL after the timeout", async () => {
+cleanTest("Stop terminates gracefully, and with SIGKILL after the timeout", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const gentle = await manager.addProcess(
@@ -75,7 +75,7 @@ cleanTest("ForceStop kills at once", async () => {
   assertEquals([state, lastExit?.signal, pid], ["stopped", "SIGKILL", 0]);
 });
 
-cleanTest("Restart and Reload give a new process and fire their hooks", async () => {
+cleanTest("Restart and Reload start a new process and fire their hooks", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   const note = (word: string) => `echo ${word} >>${logDir}/hooks`;
@@ -100,7 +100,7 @@ cleanTest("Restart and Reload give a new process and fire their hooks", async ()
   assertEquals(manager.inspect(id).restarts, 0);
 });
 
-cleanTest("Remove stops and unregisters, and leaves the logs", async () => {
+cleanTest("Remove stops and unregisters, and keeps the logs", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const id = await manager.addProcess(shell("app", "echo kept; exec sleep 1000"));
@@ -114,7 +114,7 @@ cleanTest("Remove stops and unregisters, and leaves the logs", async () => {
   assertEquals(Deno.readTextFileSync(path), "kept\n");
 });
 
-cleanTest("List and Inspect hold every field", async () => {
+cleanTest("List and Inspect return every field", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const id = await manager.addProcess(sleeper("app", { tags: ["a"], namespace: "group" }));
@@ -135,7 +135,7 @@ cleanTest("Inspect finds a process by UUID, numeric id, name and unique prefix",
   await using opened = await openManager();
   const { manager } = opened;
   const ids: string[] = [];
-  // Until two begin with the same letter: a digit would be a numeric id.
+  // Until two ids begin with the same letter, because a digit would be a numeric id.
   let shared: string | undefined;
   while (shared === undefined) {
     ids.push(await manager.addProcess(sleeper(`app-${ids.length}`)));
@@ -152,7 +152,7 @@ cleanTest("Inspect finds a process by UUID, numeric id, name and unique prefix",
   assertEquals(thrownCode(() => manager.inspect("")), "process_not_found");
 });
 
-cleanTest("Logs delivers all, the last lines, those of stderr, and those that follow", async () => {
+cleanTest("Logs returns the whole log, the last lines, those of stderr, and new ones", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   const id = await manager.addProcess(
@@ -181,7 +181,7 @@ cleanTest("Logs delivers all, the last lines, those of stderr, and those that fo
   assertEquals(thrownCode(() => manager.logs("nobody")), "process_not_found");
 });
 
-cleanTest("LogPath and LogPathStderr name the files below the directory", async () => {
+cleanTest("LogPath and LogPathStderr name the files in the directory", async () => {
   await using opened = await openManager();
   const { manager, logDir } = opened;
   const id = await manager.addProcess(sleeper("app"));
@@ -189,7 +189,7 @@ cleanTest("LogPath and LogPathStderr name the files below the directory", async 
   assertEquals(manager.logPathStderr("app"), `${logDir}/apps/app/stderr.log`);
 });
 
-cleanTest("Save and Resurrect bring the processes back in a second manager", async () => {
+cleanTest("Save and Resurrect restore the processes in a second manager", async () => {
   await using home = tempHome();
   let id: string;
   {
@@ -208,10 +208,10 @@ cleanTest("Save and Resurrect bring the processes back in a second manager", asy
   assertEquals(await manager.resurrect(), { count: 0, errors: [] });
 });
 
-Deno.test("run() returns all of a job's output, also what was rotated away meanwhile", async () => {
+Deno.test("run() returns all output of a job, even what was rotated meanwhile", async () => {
   await using opened = await openManager();
   const archive = `${opened.logDir}/apps/job/stdout.log.`;
-  // The last lines come when the first ones are in an archive.
+  // The last lines arrive when the first ones are already archived.
   const script = `seq 50000; until ls ${archive}* >/dev/null 2>&1; do sleep 0.02; done; seq 3`;
   const log = { maxSize: "64KB", maxFiles: 1000 };
   const { stdout } = await opened.manager.run({ ...shell("job", script), log });

@@ -1,4 +1,4 @@
-/** What the package gives to those who import it. */
+/** The public interface of the package. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -9,7 +9,7 @@ import { tempHome } from "../support/temp_home.ts";
 const ROOT = fromFileUrl(import.meta.resolve("../../"));
 const ENTRIES = ["src/mod.ts", "src/client.ts", "src/config_entry.ts"];
 
-/** A value with every key of a table: its default, or one that its type takes. */
+/** A value with every key of a table: its default, or one of its type. */
 function everyKey(table: KeyTable): Record<string, unknown> {
   const entries = Object.entries(table).map(([key, row]) => {
     if (row.type !== "object") return [key, row.default ?? "text"];
@@ -29,8 +29,8 @@ async function deno(args: string[], cwd = ROOT, env = {}): Promise<{ code: numbe
   return { code, text: decoder.decode(stdout) + decoder.decode(stderr) };
 }
 
-Deno.test("every public symbol is documented, with types that are public as well", async () => {
-  // Each alone: what one exports is not public in another one.
+Deno.test("every public symbol is documented, and its types are public too", async () => {
+  // Each entry alone: a type exported by one is not public in another.
   for (const entry of ENTRIES) {
     const { code, text } = await deno(["doc", "--lint", entry]);
     assertEquals(code, 0, text);

@@ -1,11 +1,11 @@
-/** What a program is told that lacks a permission. Each is taken away in turn. */
+/** Errors of a program that lacks a permission. Each is removed in turn. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { isLinux } from "../../src/platform/os.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** The code and the message of what `body` throws with those flags alone. */
+/** The code and message of the error of `body` with only those flags. */
 async function told(folder: string, body: string, flags: readonly string[], env = {}) {
   const file = await Deno.makeTempFile({ dir: folder, suffix: ".ts" });
   await Deno.writeTextFile(
@@ -26,7 +26,7 @@ async function told(folder: string, body: string, flags: readonly string[], env 
 }
 
 Deno.test({
-  name: "Manager.open() names the permissions that are missing",
+  name: "Manager.open() names the missing permissions",
   ignore: !isLinux,
   fn: async () => {
     await using home = tempHome();
@@ -51,7 +51,7 @@ Deno.test({
   },
 });
 
-Deno.test("Client names the permission that is missing", async () => {
+Deno.test("Client names the missing permission", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const { home } = daemon;

@@ -1,4 +1,4 @@
-/** What `Manager` and `Client` have in common, with each of them: one program for both. */
+/** The common interface of `Manager` and `Client`: one program runs with both. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Client } from "../../src/client.ts";
@@ -129,7 +129,7 @@ async function lines(host: ProcessHost): Promise<void> {
 }
 
 async function laterLines(host: ProcessHost): Promise<void> {
-  // Each instance says its number now, and the word "later" once the folder has that file.
+  // Each instance now prints its number, and "later" once the folder has that file.
   await using folder = tempHome();
   const says = (name: string, tag: string) => {
     const script = `echo up $PROCSUP_INSTANCE; while [ ! -e later ]; do sleep 0.02; done; ` +
@@ -161,14 +161,14 @@ async function laterLines(host: ProcessHost): Promise<void> {
     await reached(target, ...instances, ...others.slice(0, target === "all" ? 2 : 1));
   }
   await Deno.writeTextFile(`${folder.path}/later`, "");
-  // The first instance has another name now.
+  // The first instance now has another name.
   await reached("evt", "evt up 0", "evt:0 later", "evt:1 later", "evt:1 up 1");
   await host.remove("evt");
   await waitFor(() => ended.includes("evt"));
   await host.remove("other");
   await host.remove("untagged");
   await waitFor(() => ended.includes("tag:t1"));
-  // The stream of all goes on, here with what is new of an app that was there before.
+  // The stream of all continues with new lines of an existing app.
   await host.start(says("other", "t2"));
   await waitFor(() => seen.get("all")!.filter((text) => text === "other up 0").length === 2);
   assertEquals(ended.toSorted(), ["evt", "tag:t1"]);
@@ -181,7 +181,7 @@ async function jobs(host: ProcessHost): Promise<void> {
   const job = { binary: "/bin/sh", args: ["-c", "echo one; echo two; echo no >&2; exit 3"] };
   const failed = { code: 3, stdout: "one\ntwo", stderr: "no" };
   assertEquals(await host.run(job), failed);
-  // The log holds what an earlier job of the name wrote.
+  // The log holds output of an earlier job with that name.
   assertEquals(await Promise.all([host.run(job), host.run({ ...job, name: "mine" })]), [
     failed,
     failed,
@@ -246,7 +246,7 @@ async function configurations(host: ProcessHost): Promise<void> {
     env: { A: "1", B: "$A ${A} $$" },
   }, { wait: true });
   assertEquals(up.state, "running");
-  // Nothing is touched when any entry is wrong.
+  // Nothing changes when any entry is invalid.
   const wrong = { processes: { new: { command }, bad: { command, instances: -1 } } };
   assertEquals(await codeOf(host.apply(wrong)), "invalid_config");
   assertEquals((await host.list()).map(({ name }) => name).sort(), ["db", "web"]);
@@ -319,7 +319,7 @@ async function words(host: ProcessHost): Promise<void> {
     ],
   ];
   for (const [act, message] of misspelt) {
-    // Some throw at once, others reject.
+    // Some calls throw, others reject.
     const error = await assertRejects(async () => await act(), ProcsupError);
     assertEquals([error.message, error.code], [message, "bad_request"]);
   }

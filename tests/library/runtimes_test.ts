@@ -1,5 +1,5 @@
 // deno-lint-ignore-file no-console
-/** `./client` under Deno, Node.js and Bun: from its source, and as the package for npm has it. */
+/** `./client` under Deno, Node.js and Bun, from its source and from the npm package. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
@@ -22,7 +22,7 @@ const ONCE = [
 /** Over the socket, over the URL, and without a daemon. */
 const EXPECTED = [...ONCE, ...ONCE, '[true,"daemon_unreachable"]', '[true,"timeout"]'];
 
-/** The output of a program, one line a value; undefined when it cannot be run. */
+/** A program's output by line; undefined when it cannot run. */
 async function output(words: readonly string[]): Promise<string | undefined> {
   try {
     const { success, stdout, stderr } = await new Deno.Command(words[0]!, {
@@ -38,7 +38,7 @@ async function output(words: readonly string[]): Promise<string | undefined> {
   }
 }
 
-/** The words of the first runtime that is there, here or by npm. */
+/** The command of the first runtime available here or from npm. */
 async function found(...ways: readonly (readonly string[])[]): Promise<readonly string[]> {
   for (const way of ways) {
     const version = (await output([...way, "--version"]))?.trim().split("\n").at(-1) ?? "";

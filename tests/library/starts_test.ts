@@ -1,4 +1,4 @@
-/** Waiting for what was started, and what a start that failed tells. */
+/** Waiting for a start, and the error of a failed one. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Manager, ProcsupError, StartFailedError } from "../../src/mod.ts";
@@ -14,7 +14,7 @@ async function failedStart(act: Promise<unknown>): Promise<StartFailedError> {
 }
 
 cleanTest(
-  "addProcess() with wait resolves when it is ready, and throws what it said when it is not",
+  "addProcess() with wait resolves when the app is ready, and throws its output when it is not",
   async () => {
     await using opened = await openManager({ defaults: { restartPolicy: "never" } });
     const { manager } = opened;
@@ -41,7 +41,7 @@ cleanTest(
   },
 );
 
-cleanTest("wait() resolves at a point in the life of a process and of each instance", async () => {
+cleanTest("wait() resolves at a state of a process and of each instance", async () => {
   await using opened = await openManager({ defaults: { restartPolicy: "never" } });
   const { manager } = opened;
   await manager.addProcess(shell("job", "sleep 0.1; exit 4"));
@@ -84,7 +84,7 @@ cleanTest("scale(), signal() and rollingReload() act on the instances", async ()
 });
 
 cleanTest(
-  "a program ends by itself once its manager is closed, whatever it still reads",
+  "a program exits by itself once its manager is closed, whatever it still reads",
   async () => {
     await using opened = await openManager();
     const source = `
@@ -111,7 +111,7 @@ cleanTest(
   },
 );
 
-cleanTest("a followed log ends with the last words of a process that is removed", async () => {
+cleanTest("a followed log ends with the last lines of a removed process", async () => {
   await using opened = await openManager();
   const { manager } = opened;
   const last = "trap 'echo line; printf end; exit 0' TERM; echo up; while :; do sleep 0.01; done";
@@ -127,7 +127,7 @@ cleanTest("a followed log ends with the last words of a process that is removed"
 });
 
 cleanTest(
-  "Manager.open() names what is wrong with its configuration, and leaves foreign directories as they are",
+  "Manager.open() names mistakes in its options, and leaves foreign directories alone",
   async () => {
     await using opened = await openManager();
     const folder = `${opened.logDir}/sources`;
@@ -167,7 +167,7 @@ cleanTest(
 );
 
 cleanTest(
-  "a configuration that cannot be one is refused by the name of what is wrong",
+  "an invalid configuration is rejected with the name of the key",
   async () => {
     await using opened = await openManager();
     const { manager } = opened;
@@ -225,22 +225,25 @@ cleanTest(
   },
 );
 
-cleanTest("a script without cwd runs in its own folder, whose files tell its runtime", async () => {
-  await using opened = await openManager({ defaults: { restartPolicy: "never" } });
-  const { manager, logDir } = opened;
-  const folder = `${logDir}/project`;
-  Deno.mkdirSync(folder);
-  Deno.writeTextFileSync(`${folder}/deno.json`, "{}");
-  Deno.writeTextFileSync(`${folder}/main.js`, "console.log(Deno.cwd());");
-  const script = `${folder}/main.js`;
-  const job = await manager.run({ script });
-  assertEquals([job.stdout, job.code], [folder, 0], job.stderr);
-  const of = async (config: object) => {
-    await using app = await manager.add({ name: "app", ...config });
-    return [app.info.runtime, app.info.config.cwd];
-  };
-  assertEquals(await of({ entrypoint: script }), ["deno", folder]);
-  // A program says nothing about a folder.
-  assertEquals((await of({ binary: "/bin/sleep" }))[1], Deno.cwd());
-  assertEquals((await of({ entrypoint: "/bin/sleep" }))[1], Deno.cwd());
-});
+cleanTest(
+  "a script without cwd runs in its own folder, whose files determine its runtime",
+  async () => {
+    await using opened = await openManager({ defaults: { restartPolicy: "never" } });
+    const { manager, logDir } = opened;
+    const folder = `${logDir}/project`;
+    Deno.mkdirSync(folder);
+    Deno.writeTextFileSync(`${folder}/deno.json`, "{}");
+    Deno.writeTextFileSync(`${folder}/main.js`, "console.log(Deno.cwd());");
+    const script = `${folder}/main.js`;
+    const job = await manager.run({ script });
+    assertEquals([job.stdout, job.code], [folder, 0], job.stderr);
+    const of = async (config: object) => {
+      await using app = await manager.add({ name: "app", ...config });
+      return [app.info.runtime, app.info.config.cwd];
+    };
+    assertEquals(await of({ entrypoint: script }), ["deno", folder]);
+    // A program does not determine a folder.
+    assertEquals((await of({ binary: "/bin/sleep" }))[1], Deno.cwd());
+    assertEquals((await of({ entrypoint: "/bin/sleep" }))[1], Deno.cwd());
+  },
+);

@@ -1,15 +1,18 @@
-/** A manager in a directory of its own. */
+/** A manager in its own directory. */
 
 import { Manager, type ManagerConfig, type ProcessConfigInput } from "../../src/mod.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** A manager that is closed, and its directory removed, at the end of `await using`. */
+/** A manager that is closed at the end of `await using`, with its directory removed. */
 export interface TestManager extends AsyncDisposable {
   readonly manager: Manager;
   readonly logDir: string;
 }
 
-/** A test that fails when it leaves an operation, a timer or a resource behind, as those of users may. */
+/**
+ * A test that fails if it leaves an operation, timer or resource behind, because users' tests would
+ * fail too.
+ */
 export function cleanTest(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, fn, sanitizeOps: true, sanitizeResources: true });
 }
@@ -37,22 +40,22 @@ export function shell(
   return { name, binary: "/bin/sh", args: ["-c", script], cwd: "/", ...config };
 }
 
-/** A process that runs until it is told to end. */
+/** A process that runs until it is terminated. */
 export function sleeper(name: string, config: Partial<ProcessConfigInput> = {}) {
   return shell(name, "exec sleep 1000", config);
 }
 
-/** All that a stream of bytes gives, as text. */
+/** A stream of bytes as text. */
 export async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(stream).text();
 }
 
-/** The code of what a promise is rejected with; `none` when it is not. */
+/** The error code of a rejected promise; `none` if it resolves. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   return await promise.then(() => "none", (error) => String(error?.code ?? error));
 }
 
-/** The code of what a call throws. */
+/** The error code that a call throws. */
 export function thrownCode(act: () => unknown): string {
   try {
     act();
