@@ -4,10 +4,10 @@ import { answered } from "../../src/protocol/envelope.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** More than any system lets wait for their turn: Deno asks for 1024. */
+/** More than any system's backlog: Deno asks for 1024. */
 const MORE_THAN_MAY_WAIT = 5000;
 
-Deno.test("call() waits for a daemon that takes long, when that answers a ping meanwhile", async () => {
+Deno.test("call() waits for a slow daemon that answers a ping", async () => {
   await using home = tempHome();
   const asked: string[] = [];
   const pinged = Promise.withResolvers<void>();
@@ -25,7 +25,7 @@ Deno.test("call() waits for a daemon that takes long, when that answers a ping m
   assertEquals(asked, ["/ipc", "/api/ping"]);
 });
 
-Deno.test("call() says that the daemon hangs when it takes no more connections", async () => {
+Deno.test("call() reports that the daemon hangs when it accepts no more connections", async () => {
   await using home = tempHome();
   const path = `${home.path}/procsup.sock`;
   using _listener = Deno.listen({ transport: "unix", path });

@@ -1,4 +1,4 @@
-/** Errors on their way over the wire and back. */
+/** Errors over the wire and back. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
@@ -8,7 +8,7 @@ import { StartFailedError } from "../../src/model/start_failed.ts";
 import { ambiguous, AmbiguousTargetError, notFound } from "../../src/model/target.ts";
 import { errorJson, errorOf } from "../../src/protocol/error_json.ts";
 
-Deno.test("errorOf() makes the error again that errorJson() told of, with all it carries", () => {
+Deno.test("errorOf() restores the error that errorJson() described, with all its fields", () => {
   const failed = { processName: "db", state: "errored", lastOutput: ["no room", "bye"] } as const;
   const errors = [
     new ProcsupError("name_taken", 'The name "a" is taken'),
@@ -25,7 +25,7 @@ Deno.test("errorOf() makes the error again that errorJson() told of, with all it
   }
 });
 
-Deno.test("errorJson() names the key that is wrong, and the name that may have been meant", () => {
+Deno.test("errorJson() names the invalid key, and suggests the likely name", () => {
   const wrong = (config: Record<string, unknown>) =>
     errorJson(assertThrows(() => commandLine(parseConfig({ name: "a", cwd: "/", ...config }), "")));
   assertEquals(wrong({ entrypoint: "true", stop_timeout: "soon" }).field, "stop_timeout");
@@ -37,7 +37,7 @@ Deno.test("errorJson() names the key that is wrong, and the name that may have b
   assertEquals([near("apo"), near("web")], ["api", undefined]);
 });
 
-Deno.test("errorOf() takes what an older or newer daemon says", () => {
+Deno.test("errorOf() accepts errors of an older or newer daemon", () => {
   const told = (json: Record<string, unknown>) => {
     const error = errorOf({ error: "No", ...json });
     return [error.constructor, error.code, error.message];

@@ -41,6 +41,6 @@ const CASES: readonly [string, boolean][] = [
   ["ns:shop -tag:db", true],
 ];
 
-Deno.test("parseFilter() knows the target words, and parts of a name", () => {
+Deno.test("parseFilter() knows the target prefixes, and parts of a name", () => {
   for (const [search, meant] of CASES) assertEquals(parseFilter(search)(API), meant, search);
 });

@@ -6,7 +6,7 @@ interface Item {
   readonly type: string;
 }
 
-/** Streams, one an opening: each yields its words, and then breaks off. */
+/** Streams, one per connection: each yields its items and then fails. */
 function streams(...all: readonly (readonly string[] | Error)[]): Followed<Item>["open"] {
   const left = [...all];
   return async function* () {
@@ -25,7 +25,7 @@ async function firstOf(followed: Followed<Item>, count: number): Promise<string[
   return types;
 }
 
-Deno.test("following() goes on with the next daemon, and tells of an upgrade", async () => {
+Deno.test("following() continues with the next daemon, and reports an upgrade", async () => {
   const notes: string[] = [];
   const opened: boolean[] = [];
   const gone = new ProcsupError("daemon_unreachable", "No daemon answers");
@@ -39,7 +39,7 @@ Deno.test("following() goes on with the next daemon, and tells of an upgrade", a
   assertEquals(opened, [false, true, true, true]);
 });
 
-Deno.test("following() throws when it cannot begin, when the daemon was shut down, and what is no loss", async () => {
+Deno.test("following() throws when it cannot connect, after a shutdown, and for any other error", async () => {
   const never = () => Promise.reject(new ProcsupError("daemon_unreachable", "No daemon answers"));
   await assertRejects(() => firstOf({ open: never }, 1), ProcsupError, "No daemon answers");
   const shutDown = streams(["a", "shutdown"], ["b"]);
@@ -52,7 +52,7 @@ Deno.test("following() throws when it cannot begin, when the daemon was shut dow
   await assertRejects(() => firstOf({ open: broken }, 2), ProcsupError, "No process");
 });
 
-Deno.test("following() for ever takes every error, and ends by its signal alone", async () => {
+Deno.test("following() for ever survives every error, and ends only on abort", async () => {
   const over = new AbortController();
   let losses = 0;
   const items = firstOf({

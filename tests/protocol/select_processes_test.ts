@@ -19,7 +19,7 @@ function names(...targets: string[]): string[] {
   return selectProcesses(ALL, targets).map(({ name }) => name);
 }
 
-Deno.test("selectProcesses() takes targets as the daemon does, in the order of the list", () => {
+Deno.test("selectProcesses() resolves targets like the daemon, in list order", () => {
   assertEquals(names(), ["api:0", "api:1", "mail"]);
   assertEquals(names("all"), ["api:0", "api:1", "mail"]);
   assertEquals(names("api"), ["api:0", "api:1"]);
@@ -30,12 +30,12 @@ Deno.test("selectProcesses() takes targets as the daemon does, in the order of t
   assertEquals(names("bb"), ["mail"]);
 });
 
-Deno.test("selectProcesses() refuses what is not there and what is not clear", () => {
+Deno.test("selectProcesses() rejects missing and ambiguous targets", () => {
   assertEquals(assertThrows(() => names("maik"), ProcsupError).code, "process_not_found");
   assertEquals(assertThrows(() => names("aaaa"), ProcsupError).code, "ambiguous_target");
 });
 
-Deno.test("selectPresent() leaves out what is not there yet", () => {
+Deno.test("selectPresent() leaves out missing targets", () => {
   const watched = (...targets: string[]) => selectPresent(ALL, targets).map(({ name }) => name);
   assertEquals(watched(), ["api:0", "api:1", "mail"]);
   assertEquals(watched("later", "mail"), ["mail"]);

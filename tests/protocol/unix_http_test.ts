@@ -3,14 +3,14 @@ import { unixRequest } from "../../src/protocol/unix_http.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A socket whose other end takes connections, and says nothing. */
+/** A socket whose other end accepts connections and never answers. */
 function silentServer(path: string): Disposable & { readonly open: () => number } {
   const listener = Deno.listen({ transport: "unix", path });
   let open = 0;
   const accepting = async (): Promise<void> => {
     for await (const connection of listener) {
       open++;
-      // Ends when the other side has closed.
+      // Resolves when the other side has closed.
       void new Response(connection.readable).bytes().catch(() => {}).finally(() => open--);
     }
   };
@@ -22,7 +22,7 @@ function silentRequest(path: string, signal: AbortSignal) {
   return unixRequest(path, { method: "GET", path: "/events", token: () => undefined, signal });
 }
 
-Deno.test("unixRequest() gives up and closes whenever its signal aborts", async () => {
+Deno.test("unixRequest() rejects and closes when its signal aborts, at any point", async () => {
   await using home = tempHome();
   const path = `${home.path}/s`;
   using server = silentServer(path);
@@ -31,7 +31,7 @@ Deno.test("unixRequest() gives up and closes whenever its signal aborts", async 
   await assertRejects(() => silentRequest(path, AbortSignal.abort(gone)), Error, "gone");
   assertEquals(server.open(), 0);
 
-  // While it connects: the signal tells only those who listened to it by then.
+  // While it connects: the signal reaches only listeners that exist by then.
   const connecting = new AbortController();
   const early = silentRequest(path, connecting.signal);
   connecting.abort(gone);

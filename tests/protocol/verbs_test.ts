@@ -1,4 +1,4 @@
-/** The registry of verbs: rows that fit their schemas, and input that is checked once for every surface. */
+/** The registry of verbs: rows match their schemas, and input is checked once for all surfaces. */
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod/mini";
@@ -12,7 +12,7 @@ import {
 } from "../../src/protocol/verbs/mod.ts";
 import { fieldsOf, readQuery } from "../../src/protocol/verbs/read_input.ts";
 
-Deno.test("REST_ROWS name fields of their verbs, and each path once a method", () => {
+Deno.test("REST_ROWS name fields of their verbs, and no route twice", () => {
   const seen = new Set<string>();
   for (const { name, verb, row } of REST_ROWS) {
     const fields = Object.keys(fieldsOf(verb));
@@ -26,10 +26,10 @@ Deno.test("REST_ROWS name fields of their verbs, and each path once a method", (
   }
 });
 
-Deno.test("VERB_ROWS have MCP rows that take nothing that their verb does not take", () => {
+Deno.test("VERB_ROWS have MCP rows that accept only fields of their verb", () => {
   for (const [name, verb] of VERB_ROWS) {
     const { bare, mcp } = verb;
-    // Tools that make their verb's input of other fields.
+    // Tools that build their verb's input from other fields.
     if (mcp === undefined || ["add", "list", "config_reload"].includes(name)) continue;
     const fields = [...Object.keys(fieldsOf(verb)), ...bare === undefined ? [] : ["target"]];
     const given = Object.keys(mcp.input.shape);
@@ -45,7 +45,7 @@ Deno.test("VERB_ROWS have inputs and outputs with a JSON schema", () => {
   }
 });
 
-Deno.test("readAction() tells start from add by the target, and roleFor() what each needs", () => {
+Deno.test("readAction() distinguishes start from add by the target, and roleFor() returns the role of each", () => {
   const asked = (action: string, payload: unknown) => {
     const request = readAction(action, payload);
     return [request.name, roleFor(request)];
@@ -59,7 +59,7 @@ Deno.test("readAction() tells start from add by the target, and roleFor() what e
   assertThrows(() => readAction("toString", {}), ProcsupError, "Unknown action");
 });
 
-Deno.test("readRequest() names the field, the value and what would be right", () => {
+Deno.test("readRequest() names the field, the value and the expected one", () => {
   const message = (action: string, payload: unknown) =>
     assertThrows(() => readRequest(action, payload), ProcsupError).message;
   assertEquals(
@@ -74,7 +74,7 @@ Deno.test("readRequest() names the field, the value and what would be right", ()
     message("stop", { target: "api", forse: true }),
     'Unknown field "forse": did you mean "force"?',
   );
-  // What is deeper may be a secret.
+  // Anything deeper may be a secret.
   const variables = { TOKEN: 5 };
   assertEquals(
     message("start_all", { variables }),
@@ -82,7 +82,7 @@ Deno.test("readRequest() names the field, the value and what would be right", ()
   );
 });
 
-Deno.test("readQuery() gives the types of the verb, and REST's own defaults", () => {
+Deno.test("readQuery() converts to the verb's types, and has REST's own defaults", () => {
   const stop = REST_ROWS.find(({ name }) => name === "stop")!;
   const read = (text: string) => readQuery(stop.verb, stop.row, new URLSearchParams(text));
   assertEquals(read(""), { timeout: "5s" });
