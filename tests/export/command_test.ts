@@ -6,7 +6,7 @@ const FILE = `processes:
   api: { command: sleep 1000, watch: true, env: { COLOR: blue } }
 `;
 
-Deno.test("procsup export prints files, tells what is lost, and with --strict writes nothing", async () => {
+Deno.test("procsup export prints files and reports what is lost, and writes nothing with --strict", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
   Deno.writeTextFileSync(file, FILE);

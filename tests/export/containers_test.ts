@@ -1,4 +1,4 @@
-/** What procsup in a container reads must be what was exported. */
+/** procsup in a container must read the configuration that was exported. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { loadConfig } from "../../src/config/load_config.ts";
@@ -29,13 +29,13 @@ profiles:
       api: { command: /bin/echo --port 9000 two, env: { MODE: live } }
 `;
 
-Deno.test("a container reads the file with the profile that was exported", async () => {
+Deno.test("a container reads the file with the exported profile", async () => {
   for (const engine of [...CONTAINERS, "dockerfile"] as const) {
     assertStringIncludes(await exportProfile(PROFILED, engine), "--profile=prod", engine);
   }
 });
 
-Deno.test("a profile replaces references to variables, in exports too", async () => {
+Deno.test("a profile replaces references to variables in exports too", async () => {
   const unit = await exportProfile(PROFILED, "systemd");
   assertStringIncludes(unit, "ExecStart=/bin/echo --port 9000 two\n");
   assertStringIncludes(unit, 'Environment="MODE=live"');
@@ -45,7 +45,7 @@ Deno.test("a profile replaces references to variables, in exports too", async ()
   assert(!compose.includes("PORT"), compose);
 });
 
-Deno.test("an engine is not asked for PATH and HOME, which every container has", async () => {
+Deno.test("an engine need not provide PATH and HOME, which every container has", async () => {
   const app = 'command: /bin/echo, env: { PATH: "bin:${PATH}", CACHE: "${HOME}/c", A: "${B}" }';
   for (const engine of CONTAINERS) {
     const text = await exportedText(`processes: { api: { ${app} } }`, engine);
@@ -54,19 +54,19 @@ Deno.test("an engine is not asked for PATH and HOME, which every container has",
   }
 });
 
-Deno.test("an image starts procsup by its path, whatever PATH the app has", async () => {
+Deno.test("an image starts procsup by its path, whatever the app's PATH", async () => {
   const text = 'processes: { api: { command: /bin/echo, env: { PATH: "/opt" } } }';
   assertStringIncludes(await exportedText(text, "kubernetes"), '- "/usr/local/bin/procsup"\n');
   const { files } = await exportText(text, "dockerfile");
   assertStringIncludes(files[0]!.text, 'ENTRYPOINT ["/usr/local/bin/procsup"]');
 });
 
-Deno.test("Kubernetes sets no variables of its Services", async () => {
+Deno.test("Kubernetes exports disable the variables of its Services", async () => {
   const text = await exportedText("processes: { api: { command: /bin/echo } }", "kubernetes");
   assertStringIncludes(text, "enableServiceLinks: false");
 });
 
-Deno.test("a path of the folder that is absolute has no counterpart in an image", async () => {
+Deno.test("an absolute path in the folder has no counterpart in an image", async () => {
   await using files = new Files({ "app.env": "A=1", "api/x": "", "run.sh": "" });
   const { folder } = files;
   const api = `{ entrypoint: /bin/sh, args: [x], cwd: ${folder}/api, env_file: ${folder}/app.env }`;
@@ -88,7 +88,7 @@ Deno.test("a path of the folder that is absolute has no counterpart in an image"
   }
 });
 
-Deno.test("a share of the processor has decimals that every engine accepts", async () => {
+Deno.test("a CPU limit has no more decimals than every engine accepts", async () => {
   const text = "processes: { api: { command: /bin/echo, limits: { cpu_percent: 33.333 } } }";
   assertStringIncludes(await exportedText(text, "compose"), 'cpus: "0.333"');
   assertStringIncludes(await exportedText(text, "swarm"), 'cpus: "0.333"');
@@ -96,7 +96,7 @@ Deno.test("a share of the processor has decimals that every engine accepts", asy
   assertStringIncludes(await exportedText(text, "systemd"), "CPUQuota=33.3%\n");
 });
 
-Deno.test("an extended file outside of the folder is named: it is not in the image", async () => {
+Deno.test("an extended file outside the folder is named, because the image lacks it", async () => {
   await using files = new Files({
     "base.yaml": "defaults: { env: { A: b } }",
     "app/procsup.yaml": "{ extends: ../base.yaml, processes: { api: { entrypoint: sleep } } }",
@@ -109,7 +109,7 @@ Deno.test("an extended file outside of the folder is named: it is not in the ima
   }
 });
 
-Deno.test("compose accepts an empty variable, and tells what it does not wait for", async () => {
+Deno.test("compose accepts an empty variable, and dependencies that it cannot await are named", async () => {
   const app = { command: "/bin/echo", env: { A: "${A}" } };
   const processes = {
     app: { ...app, depends_on: { once: "completed", job: "completed_ok" } },
@@ -124,7 +124,7 @@ Deno.test("compose accepts an empty variable, and tells what it does not wait fo
   ]);
 });
 
-Deno.test("Nomad runs a failed job only once, and gets whole nanoseconds", async () => {
+Deno.test("Nomad runs a failed job only once, and gets integer nanoseconds", async () => {
   const job = await exportText(
     "processes: { job: { command: /bin/echo, restart_policy: never } }",
     "nomad",
@@ -139,7 +139,7 @@ Deno.test("Nomad runs a failed job only once, and gets whole nanoseconds", async
   assertEquals([HealthyDeadline, ProgressDeadline], [128_002_000_000, 256_004_000_000]);
 });
 
-Deno.test("a namespace that is no value of a label is named, and left out", async () => {
+Deno.test("a namespace that is not a valid label value is named and left out", async () => {
   for (const [namespace, isLost] of [["front-", true], ["front", false]] as const) {
     const text = `processes: { api: { command: /bin/echo, namespace: ${namespace} } }`;
     const { files, stack } = await exportText(text, "kubernetes");

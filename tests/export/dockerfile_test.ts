@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { exportText } from "./exporting.ts";
 
-/** Lines of the Dockerfile with one of those instructions. */
+/** The lines of the Dockerfile with one of those instructions. */
 async function linesOf(text: string, instruction: RegExp): Promise<string[]> {
   const { files: [file] } = await exportText(text, "dockerfile");
   return file!.text.split("\n").filter((line) => instruction.test(line));
 }
 
-Deno.test("dockerfile() has the runtime of a program that a command names", async () => {
+Deno.test("dockerfile() includes the runtime of the program in a command", async () => {
   const text = `processes:
   web: { command: node server.js }
   docs: { command: npm run docs }

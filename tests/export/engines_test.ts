@@ -3,7 +3,7 @@ import { counterpart, ENGINES, EXPORTED_KEYS, INSIDE, lackOf } from "../../src/e
 import { ProcsupError } from "../../src/model/errors.ts";
 import { exportedText, exportText, sampleFiles, SAMPLES } from "./exporting.ts";
 
-Deno.test("counterpart() has a cell for every key of a process on every engine", () => {
+Deno.test("counterpart() has an entry for every process key on every engine", () => {
   for (const key of EXPORTED_KEYS) {
     for (const engine of ENGINES) {
       assert(counterpart(key, engine).length > 0, `${key} on ${engine}`);
@@ -11,7 +11,7 @@ Deno.test("counterpart() has a cell for every key of a process on every engine",
   }
 });
 
-Deno.test("exportStack() changes with every key that has a counterpart, and tells of every other", async () => {
+Deno.test("exportStack() reflects every key that has a counterpart, and reports every other", async () => {
   for (const key of EXPORTED_KEYS.filter((key) => key !== "name")) {
     assert(key in SAMPLES, `no sample of ${key}`);
     const { set, unset } = sampleFiles(key);
@@ -36,14 +36,14 @@ Deno.test("exportStack() changes with every key that has a counterpart, and tell
   }
 });
 
-Deno.test("exportStack() tells of no loss for a file with defaults alone", async () => {
+Deno.test("exportStack() reports no loss for a file with defaults only", async () => {
   const text = "processes: { app: { command: /bin/sh run.sh, restart_policy: on-failure } }";
   for (const engine of ENGINES) {
     assertEquals((await exportText(text, engine)).stack.losses, [], engine);
   }
 });
 
-Deno.test("exportStack() publishes no port that a variable without a value would name", async () => {
+Deno.test("exportStack() publishes no port for a variable without a value", async () => {
   const file = (port: string) =>
     JSON.stringify({ processes: { web: { entrypoint: "./run.sh", env: { PORT: port } } } });
   for (const engine of ["compose", "swarm", "nomad", "kubernetes"] as const) {
@@ -51,11 +51,11 @@ Deno.test("exportStack() publishes no port that a variable without a value would
     assertEquals([error.code, error.message], ["bad_request", '"web": env.PORT needs PORT']);
     assertStringIncludes(await exportedText(file("${PORT:-8080}"), engine), "8080");
   }
-  // These publish none: the value is that of the machine on which the app runs.
+  // These publish nothing: the value belongs to the machine on which the app runs.
   for (const to of ["systemd", "dockerfile"] as const) await exportText(file("${PORT}"), to);
 });
 
-Deno.test("exportStack() publishes the sockets of every interface, and names those of loopback", async () => {
+Deno.test("exportStack() publishes sockets on every interface, and names those on loopback", async () => {
   const sockets = ["[::1]:8081", "127.0.0.2:8082", ":8083", "[7f00::1]:8084"];
   const file = { processes: { api: { command: "/bin/sh run.sh", sockets } } };
   const { stack } = await exportText(JSON.stringify(file), "kubernetes");

@@ -1,4 +1,4 @@
-/** Configurations for the tests of exports: those of the documentation, and one for each key. */
+/** Configurations for the export tests: those of the documentation, and one for each key. */
 
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config/load_config.ts";
@@ -12,7 +12,7 @@ for (const name of ["run.sh", "other.sh"]) Deno.writeTextFileSync(`${FOLDER}/${n
 Deno.mkdirSync(`${FOLDER}/api`);
 addEventListener("unload", () => Deno.removeSync(FOLDER, { recursive: true }));
 
-/** Exports a text of YAML as if it were a file of that folder. */
+/** Exports a YAML text as a file of that folder. */
 export async function exportText(
   text: string,
   to: ExportRequest["to"],
@@ -25,7 +25,7 @@ export async function exportText(
   return exportStack({ to, file, loaded, ...more });
 }
 
-/** The text of every file together. */
+/** The text of all files. */
 export async function exportedText(text: string, to: Engine): Promise<string> {
   return (await exportText(text, to)).files.map((file) => file.text).join("\n");
 }
@@ -35,7 +35,7 @@ function appFile(keys: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", ...keys } } });
 }
 
-/** Whole files of the documentation, without variables that need a value for the export itself. */
+/** Complete files of the documentation that need no variables for the export. */
 export function documentedFiles(): string[] {
   return examplesIn("yaml").map(({ text }) => text).filter((text) => {
     const value = parse(text, { merge: true });
@@ -43,7 +43,7 @@ export function documentedFiles(): string[] {
   });
 }
 
-/** A value for each key that is not its default. */
+/** For each key, a value other than its default. */
 export const SAMPLES: Readonly<Record<string, unknown>> = {
   entrypoint: "/bin/echo",
   args: ["one"],
@@ -112,7 +112,7 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   ),
 };
 
-/** A file in which an app has a value for the key, and one without. */
+/** Two apps: one with a value for the key, one without. */
 export function sampleFiles(key: string): { readonly set: string; readonly unset: string } {
   const [first, second] = key.split(".") as [string, string?];
   const around: Record<string, unknown> = first === "cron" && second !== "schedule"
@@ -135,7 +135,7 @@ export function sampleFiles(key: string): { readonly set: string; readonly unset
   };
 }
 
-/** Whether a program runs with these words, and ends with 0. */
+/** True if a program succeeds with these arguments. */
 export function runs(...words: string[]): boolean {
   try {
     const [program, ...args] = words;
@@ -147,7 +147,10 @@ export function runs(...words: string[]): boolean {
   }
 }
 
-/** Whether the help of a program names a flag: what lacks the command prints another's, and ends with 0. */
+/**
+ * True if a program succeeds and its help names a flag. Without a subcommand, a program may print
+ * another one's help and succeed.
+ */
 export function takes(flag: string, ...words: string[]): boolean {
   return runs(...words, "--help") && helpOf(words).includes(flag);
 }
@@ -157,7 +160,7 @@ function helpOf([program, ...args]: readonly string[]): string {
   return new TextDecoder().decode(stdout);
 }
 
-/** Says why a test is skipped; always true. */
+/** Prints why a test is skipped; always true. */
 export function lacks(program: string): true {
   // deno-lint-ignore no-console
   console.log(`skipped: ${program} is not installed`);

@@ -2,10 +2,10 @@ import { assertEquals } from "@std/assert";
 import { type Event, type Item, Workloads } from "../../src/export/backends/kubernetes_objects.ts";
 import ANSWERS from "../fixtures/kubernetes_answers.json" with { type: "json" };
 
-/** What kubectl printed of stacks on a cluster of Kubernetes 1.20, without fields that are not used. */
+/** Recorded kubectl output for stacks on Kubernetes 1.20, without unused fields. */
 const answers = ANSWERS as unknown as Readonly<Record<string, { items: Item[]; events: Event[] }>>;
 
-/** The workloads as the backend has them: with warnings of what does not say why it is not ready. */
+/** The workloads as the backend sees them, with warnings for those that give no reason. */
 function workloadsOf(stack: string): Workloads {
   const { items, events } = answers[stack]!;
   const workloads = new Workloads(stack, items);
@@ -18,7 +18,7 @@ function workloadsOf(stack: string): Workloads {
 const rolloutsOf = (stack: string) =>
   Object.fromEntries(workloadsOf(stack).rollouts().map(({ app, ok, text }) => [app, [ok, text]]));
 
-Deno.test("rollouts() fails with the reason of the engine when the deadline has passed", () => {
+Deno.test("rollouts() fails with the engine's reason once the deadline has passed", () => {
   const image = 'ImagePullBackOff: Back-off pulling image "localhost/none:9"';
   assertEquals(rolloutsOf("img"), {
     web: [false, `0 of 1 ready: ${image}`],
@@ -41,7 +41,7 @@ Deno.test("rollouts() fails with the reason of the engine when the deadline has 
   ]);
 });
 
-Deno.test("rollouts() counts the copies of the new revision alone, and tells how they crash", () => {
+Deno.test("rollouts() counts only replicas of the new revision, and explains their crashes", () => {
   const { web, worker, setup, tick } = rolloutsOf("shop");
   assertEquals(web, [undefined, "0 of 3 ready: CrashLoopBackOff: exit code 7, 2 restarts"]);
   assertEquals(worker, [true, "1 of 1 ready"]);
@@ -49,7 +49,7 @@ Deno.test("rollouts() counts the copies of the new revision alone, and tells how
   assertEquals(tick, [true, "scheduled * * * * *"]);
 });
 
-Deno.test("rollouts() believes no status of an earlier change", () => {
+Deno.test("rollouts() ignores the status of an earlier change", () => {
   const items = structuredClone(answers.shop!.items) as {
     kind: string;
     metadata: { generation: number };
@@ -61,11 +61,11 @@ Deno.test("rollouts() believes no status of an earlier change", () => {
   assertEquals([web, worker], [[undefined], [undefined]]);
 });
 
-Deno.test("completeRevisions() leaves out a Deployment that is in the middle of a rollout", () => {
+Deno.test("completeRevisions() leaves out a Deployment during a rollout", () => {
   assertEquals([...workloadsOf("shop").completeRevisions()], [["worker", "1"]]);
 });
 
-Deno.test("copies() has pods, and workloads without one", () => {
+Deno.test("copies() includes pods, and workloads without pods", () => {
   const shown = workloadsOf("shop").copies().map(({ app, state, ready, node, reason }) => [
     ...[app, state, ready, node, reason],
   ]);
@@ -80,7 +80,7 @@ Deno.test("copies() has pods, and workloads without one", () => {
   assertEquals(quota.map(({ state, ready }) => [state, ready]), [["0 of 1 ready", false]]);
 });
 
-Deno.test("history() has conditions, ends and events, newest first, without routine", () => {
+Deno.test("history() includes conditions, exits and events, newest first, without routine events", () => {
   const { events } = answers.img!;
   const lines = workloadsOf("img").history("web", events);
   assertEquals(lines[0]!.startsWith("ProgressDeadlineExceeded: ReplicaSet"), true, lines[0]);
@@ -90,7 +90,7 @@ Deno.test("history() has conditions, ends and events, newest first, without rout
   assertEquals(crash[0]!.endsWith(" on knode2: exit code 7, 2 restarts"), true, crash[0]);
 });
 
-Deno.test("runsSince() has runs of the CronJob that are new and have not ended", () => {
+Deno.test("runsSince() returns new, unfinished runs of the CronJob", () => {
   const { items } = answers.shop!;
   const cronJob = items.find(({ kind }) => kind === "CronJob")!;
   const run = (uid: string, conditions: readonly unknown[] = []) => ({

@@ -10,16 +10,16 @@ import { documentedFiles, exportedText, sampleFiles, SAMPLES } from "./exporting
 
 const KINDS = { ConfigMap, CronJob, Deployment, Job, Service };
 
-/** A name that Kubernetes takes for an object that has a Service. */
+/** A name that Kubernetes accepts for an object with a Service. */
 const NAME = /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-Deno.test("kubernetesManifests() makes valid manifests of the documented files and of every key", async () => {
+Deno.test("kubernetesManifests() writes valid manifests for the documented files and every key", async () => {
   const samples = EXPORTED_KEYS.filter((key) => key in SAMPLES).map((key) => sampleFiles(key).set);
   const files = [...documentedFiles(), ...samples];
   assert(files.length > 30);
   for (const file of files) {
     const text = await exportedText(file, "kubernetes");
-    // What Kubernetes reads is YAML 1.1.
+    // Kubernetes reads YAML 1.1.
     for (const document of parseAllDocuments(text, { version: "1.1" })) {
       const manifest = document.toJS();
       const kind = KINDS[manifest.kind as keyof typeof KINDS];

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { cliIn } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** What `docker` says of a stack with one app, one copy of which runs and one failed before. */
+/** Recorded `docker` output for a stack with one app: one replica runs, one failed earlier. */
 const DOCKER = `#!/bin/sh
 spec='{"ContainerSpec":{"Image":"shop:1"},"ForceUpdate":0}'
 case "$*" in
@@ -20,7 +20,7 @@ case "$*" in
 esac
 `;
 
-Deno.test("--on swarm lists, explains and applies by what docker says", async () => {
+Deno.test("--on swarm lists, explains and applies from docker's output", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
   Deno.writeTextFileSync(`${folder.path}/docker`, DOCKER, { mode: 0o755 });
@@ -53,7 +53,7 @@ Deno.test("--on swarm lists, explains and applies by what docker says", async ()
   assertStringIncludes(watch.stderr, "--watch has no meaning on swarm");
 });
 
-/** A cluster that has recorded answers, a foreign Deployment, and a context that it does not know. */
+/** A cluster with recorded answers, a foreign Deployment, and an unknown context. */
 const KUBECTL = `#!/bin/sh
 echo "$*" >>"$SAID"
 case "$*" in
@@ -66,7 +66,7 @@ case "$*" in
 esac
 `;
 
-Deno.test("a context sends commands to an engine, with the context and namespace of its client", async () => {
+Deno.test("a context passes its client's context and namespace to the engine", async () => {
   await using folder = tempHome();
   const { path } = folder;
   const answers = JSON.parse(

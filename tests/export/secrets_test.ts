@@ -30,7 +30,7 @@ const ENV = {
   SHOP_PW: "s3cr3t-8",
 };
 
-Deno.test("exportStack() writes no value of a secret, a variable, or what looks like a secret", async () => {
+Deno.test("exportStack() writes no value of a secret, a variable, or anything that looks like a secret", async () => {
   const loaded = await loadConfig({
     ...{ files: [FILE], content: { file: FILE, text: TEXT }, env: ENV },
   });
@@ -59,7 +59,7 @@ Deno.test("exportStack() names every variable that the engine must provide", asy
   }
 });
 
-Deno.test("exportStack() refuses two secret files that have one name on engines", async () => {
+Deno.test("exportStack() rejects two secret files with the same name on engines", async () => {
   const text = "processes: { app: { command: /bin/sh run.sh, env_file: [a.env, a-env] } }";
   await assertRejects(() => exportText(text, "swarm"), Error, 'are both "app-a-env" there');
   assertEquals((await exportText(text, "systemd")).files.length, 2);

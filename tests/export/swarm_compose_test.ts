@@ -20,7 +20,7 @@ const FILES = [
 const COMPOSE = [["docker", "compose"], ["docker-compose"]]
   .find((words) => runs(...words, "version"));
 
-/** What the program says against the services of all files in one: it starts slowly. */
+/** The program's errors for the services of all files, merged into one because it starts slowly. */
 async function problems(engine: "compose" | "swarm", words: readonly string[]): Promise<string> {
   await using folder = tempHome();
   const all = { version: "3.9", services: {} as Record<string, unknown>, secrets: {} };
@@ -38,7 +38,7 @@ async function problems(engine: "compose" | "swarm", words: readonly string[]): 
     for (const app of stack.apps) Object.keys(app.variables).forEach((one) => variables.add(one));
   }
   const path = `${folder.path}/all.yaml`;
-  // JSON is YAML of every version.
+  // JSON is valid YAML of every version.
   Deno.writeTextFileSync(path, JSON.stringify(all));
   const [program, ...args] = words;
   const { success, stderr } = await new Deno.Command(program!, {
@@ -51,7 +51,7 @@ async function problems(engine: "compose" | "swarm", words: readonly string[]): 
 }
 
 Deno.test({
-  name: "composeFile() makes services that docker compose takes",
+  name: "composeFile() writes services that docker compose accepts",
   ignore: COMPOSE === undefined && lacks("docker compose"),
   fn: async () => {
     assertEquals(await problems("compose", [...COMPOSE!, "-f", "FILE", "config", "-q"]), "");
@@ -59,7 +59,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "swarmFile() makes services that docker stack takes",
+  name: "swarmFile() writes services that docker stack accepts",
   ignore: !takes("--compose-file", "docker", "stack", "config") && lacks("docker stack config"),
   fn: async () => {
     assertEquals(await problems("swarm", ["docker", "stack", "config", "-c", "FILE"]), "");

@@ -17,11 +17,11 @@ async function said(...args: string[]): Promise<string> {
   return text.decode(stdout) + text.decode(stderr);
 }
 
-/** Not a user of the test, nor files that an app does not have here. */
+/** Keys that depend on the users of this machine. */
 const LEFT_OUT = new Set(["uid", "gid"]);
 
 Deno.test({
-  name: "systemdUnits() makes units of every key that systemd has nothing against",
+  name: "systemdUnits() writes valid units for every key",
   ignore: noSystemd && lacks("systemd-analyze"),
   fn: async () => {
     await using folder = tempHome();
@@ -56,7 +56,7 @@ const SCHEDULES = [
 ];
 
 Deno.test({
-  name: "calendarEvents() means the same times as the schedule",
+  name: "calendarEvents() keeps the times of a schedule",
   ignore: noSystemd && lacks("systemd-analyze"),
   fn: async () => {
     const base = Date.UTC(2026, 0, 7, 11, 12, 13);
@@ -75,13 +75,13 @@ Deno.test({
   },
 });
 
-Deno.test("calendarEvents() knows no words for what only parsers of cron know", () => {
+Deno.test("calendarEvents() returns nothing for cron syntax that systemd cannot express", () => {
   for (const schedule of ["0 0 L * *", "0 0 * * 5#2", "0 0 15W * *"]) {
     assertEquals(calendarEvents(schedule), undefined, schedule);
   }
 });
 
-Deno.test("units of a stack are not those of another one whose name begins the same", async () => {
+Deno.test("a stack's units do not include those of a stack whose name has the same prefix", async () => {
   const text = JSON.stringify({
     processes: {
       api: { command: "/bin/sh run.sh", sockets: ["127.0.0.1:8080"] },
@@ -102,7 +102,7 @@ Deno.test("units of a stack are not those of another one whose name begins the s
   }
 });
 
-Deno.test("units of app eu-api in stack shop are not those of app api in stack shop-eu", async () => {
+Deno.test("units of app eu-api in stack shop differ from those of app api in stack shop-eu", async () => {
   const paths = async (app: string, stack: string) => {
     const keys = { command: "/bin/sh run.sh", sockets: ["127.0.0.1:8080"] };
     const text = JSON.stringify({ processes: { [app]: keys } });
@@ -112,14 +112,14 @@ Deno.test("units of app eu-api in stack shop are not those of app api in stack s
   assertEquals((await paths("eu-api", "shop")).filter((path) => other.includes(path)), []);
 });
 
-Deno.test("a unit tells the time limit of a hook that it does not have", async () => {
+Deno.test("a unit names a hook's timeout that systemd cannot enforce", async () => {
   const hooks = { pre_start: { command: "true", timeout: "9s" }, post_stop: "true" };
   const text = JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", hooks } } });
   const { losses } = (await exportText(text, "systemd")).stack;
   assertEquals(losses.map(({ key }) => key), ["hooks.pre_start.timeout"]);
 });
 
-Deno.test("a unit tells the variables that a file sets as well, since systemd lets the file win", async () => {
+Deno.test("a unit names variables that a file also sets, because systemd prefers the file", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/app.env`;
   Deno.writeTextFileSync(file, "PORT=81\n");
@@ -132,7 +132,7 @@ Deno.test("a unit tells the variables that a file sets as well, since systemd le
   assertEquals(await lost("/nowhere/app.env"), ["env.PORT", "env.MODE"]);
 });
 
-Deno.test("cronJobSchedule() names weekdays, and knows what a CronJob has no words for", () => {
+Deno.test("cronJobSchedule() names weekdays, and returns nothing for what a CronJob cannot express", () => {
   for (
     const [schedule, expected] of [
       ["0 4 * * 7", "0 4 * * Sun"],
@@ -146,7 +146,7 @@ Deno.test("cronJobSchedule() names weekdays, and knows what a CronJob has no wor
   ) assertEquals(cronJobSchedule(schedule), expected, schedule);
 });
 
-Deno.test("nomadSchedule() keeps the meaning of the fields: Nomad takes a sixth for the year", () => {
+Deno.test("nomadSchedule() keeps the meaning of the fields, although Nomad reads a sixth as the year", () => {
   for (
     const [schedule, expected] of [
       ["0 4 * * *", "0 4 * * *"],
@@ -159,7 +159,7 @@ Deno.test("nomadSchedule() keeps the meaning of the fields: Nomad takes a sixth 
   ) assertEquals(nomadSchedule(schedule), expected, schedule);
 });
 
-Deno.test("a unit does not cut off a hook within its time limit", async () => {
+Deno.test("a unit does not interrupt a hook within its timeout", async () => {
   const hooks = { pre_start: { command: "true", timeout: "5m" }, pre_stop: "true" };
   const text = JSON.stringify({ processes: { app: { command: "/bin/sh run.sh", hooks } } });
   const { files: [unit] } = await exportText(text, "systemd");
@@ -167,7 +167,7 @@ Deno.test("a unit does not cut off a hook within its time limit", async () => {
   assertStringIncludes(unit!.text, "TimeoutStopSec=30s\n");
 });
 
-Deno.test("a unit tells where systemd waits for something else than depends_on says", async () => {
+Deno.test("a unit names dependencies for which systemd waits differently than depends_on", async () => {
   const other = { command: "/bin/sh run.sh" };
   const lost = async (state: string, keys: object) => {
     const app = { ...other, depends_on: { other: state } };
@@ -184,7 +184,7 @@ Deno.test("a unit tells where systemd waits for something else than depends_on s
   assertEquals(await lost("ready", {}), []);
 });
 
-Deno.test("a unit tells the variables of a file that systemd reads differently", async () => {
+Deno.test("a unit names variables of a file that systemd reads differently", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/app.env`;
   const same = "A=1 2\n# no\n\nB = 'x # y'\r\nC=\"two\nlines\"\nD=a#b$c\nE=\n";
