@@ -1,4 +1,4 @@
-/** Command lines: plain programs, given runtimes, interpreters, and what cannot be started. */
+/** Command lines: plain programs, given runtimes, interpreters, and errors. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -19,14 +19,14 @@ function shortLine(box: Sandbox, entrypoint: string, more?: Partial<CommandConfi
   return `${runtime}: ${box.short(argv)}`;
 }
 
-Deno.test("commandLine() runs an executable file as it is", () => {
+Deno.test("commandLine() runs an executable file directly", () => {
   using box = new Sandbox().program("server").files("package.json");
   assertEquals(shortLine(box, "./server", { args: ["-p", "80"] }), "auto: app/server -p 80");
   assertEquals(shortLine(box, `${box.cwd}/server`), "auto: app/server");
   assertEquals(shortLine(box, "server"), "auto: app/server");
 });
 
-Deno.test("commandLine() finds a bare word on PATH", () => {
+Deno.test("commandLine() looks a bare word up on PATH", () => {
   using box = new Sandbox().installed(["python3"]);
   assertEquals(
     shortLine(box, "python3", { args: ["-m", "http.server"] }),
@@ -34,7 +34,7 @@ Deno.test("commandLine() finds a bare word on PATH", () => {
   );
 });
 
-Deno.test("commandLine() prefers a runnable file of cwd to a command, and only a runnable one", () => {
+Deno.test("commandLine() prefers a file in cwd to a command, but only if it can run", () => {
   using box = new Sandbox().installed(["server", "tool", "data"]).program("server");
   box.files("tool/x", "data");
   assertEquals(shortLine(box, "server"), "auto: app/server");
@@ -42,7 +42,7 @@ Deno.test("commandLine() prefers a runnable file of cwd to a command, and only a
   assertEquals(shortLine(box, "data"), "auto: bin/data");
 });
 
-Deno.test("commandLine() uses the adapter of a given runtime whatever the file is called", () => {
+Deno.test("commandLine() uses the given runtime whatever the file is called", () => {
   using box = new Sandbox().files("main.txt", "main.go", "deno.json").program("built");
   box.installed(["go", "python3", "node", "bun", "deno", "ruby", "php"]);
   const line = (runtime: CommandConfig["runtime"]) => shortLine(box, "main.txt", { runtime });
@@ -57,11 +57,11 @@ Deno.test("commandLine() uses the adapter of a given runtime whatever the file i
   assertEquals(shortLine(box, ".", { runtime: "go" }), "go: bin/go run .");
 });
 
-Deno.test("commandLine() runs main.go as the package that it is a file of", () => {
+Deno.test("commandLine() runs main.go as its whole package", () => {
   using box = new Sandbox().installed(["go"]);
   box.files("one/main.go", "one/main_test.go", "many/main.go", "many/util.go");
   const line = (file: string, cwd = box.cwd) => shortLine(box, file, { cwd });
-  // Without a module go takes files alone.
+  // Without a module, go accepts only files.
   assertEquals(line("many/main.go"), "go: bin/go run app/many/main.go");
   box.files("go.mod", "main.go", "util.go", "own/go.mod", "own/main.go", "own/util.go");
   assertEquals(line("main.go"), "go: bin/go run .");
@@ -69,16 +69,16 @@ Deno.test("commandLine() runs main.go as the package that it is a file of", () =
   assertEquals(line(`${box.cwd}/many/main.go`, `${box.cwd}/many`), "go: bin/go run .");
   assertEquals(line("one/main.go"), "go: bin/go run app/one/main.go");
   assertEquals(line("util.go"), "go: bin/go run app/util.go");
-  // Another module: go does not run its packages from here.
+  // Another module: go cannot run its packages from here.
   assertEquals(line("own/main.go"), "go: bin/go run app/own/main.go");
 });
 
-Deno.test("commandLine() runs a command of a given runtime's world directly", () => {
+Deno.test("commandLine() runs a command that belongs to the given runtime directly", () => {
   using box = new Sandbox().installed(["npm"]);
   assertEquals(shortLine(box, "npm", { runtime: "node", args: ["start"] }), "node: bin/npm start");
 });
 
-Deno.test("commandLine() lets the interpreter win over runtime and extension", () => {
+Deno.test("commandLine() gives the interpreter precedence over runtime and extension", () => {
   using box = new Sandbox().files("app.py", "notes").installed(["pypy", "bash"]).program(
     "venv/bin/python3.12",
   );
@@ -93,7 +93,7 @@ Deno.test("commandLine() lets the interpreter win over runtime and extension", (
   assertEquals(shortLine(box, "notes", { interpreter: "bash" }), "auto: bin/bash app/notes");
 });
 
-Deno.test("commandLine() refuses a cwd that is missing or no directory", () => {
+Deno.test("commandLine() rejects a cwd that is missing or not a directory", () => {
   using box = new Sandbox().files("file");
   const gone = refusal(box, box.config("sh", { cwd: "/nowhere/at/all" }));
   assertEquals(gone.message, 'Cannot start "api": cwd "/nowhere/at/all" does not exist');
@@ -101,7 +101,7 @@ Deno.test("commandLine() refuses a cwd that is missing or no directory", () => {
   assertStringIncludes(file.message, 'file" is not a directory');
 });
 
-Deno.test("commandLine() refuses an entrypoint that does not exist", () => {
+Deno.test("commandLine() rejects an entrypoint that does not exist", () => {
   using box = new Sandbox();
   const absolute = refusal(box, box.config("/srv/gone/api.ts"));
   assertEquals(
@@ -114,7 +114,7 @@ Deno.test("commandLine() refuses an entrypoint that does not exist", () => {
   assertStringIncludes(word.message, `"nonesuch" does not exist in "${box.cwd}" or on PATH`);
 });
 
-Deno.test("commandLine() refuses a file that nothing can run", () => {
+Deno.test("commandLine() rejects a file that nothing can run", () => {
   using box = new Sandbox().files("data.txt", "plain", "folder/x");
   for (const entrypoint of ["./data.txt", "plain"]) {
     const error = refusal(box, box.config(entrypoint));
@@ -126,7 +126,7 @@ Deno.test("commandLine() refuses a file that nothing can run", () => {
   assertStringIncludes(ruby.message, "ruby needs a file");
 });
 
-Deno.test("commandLine() names an interpreter that is not there", () => {
+Deno.test("commandLine() names a missing interpreter", () => {
   using box = new Sandbox().files("app.py", "notes").program("tool.py");
   const expected = 'Cannot start "api": interpreter "python3" was not found on PATH';
   assertEquals(refusal(box, box.config("app.py")).message, expected);
@@ -137,7 +137,7 @@ Deno.test("commandLine() names an interpreter that is not there", () => {
   assertStringIncludes(given("./notes"), `interpreter "${box.cwd}/notes" is not executable`);
 });
 
-Deno.test("commandLine() makes command lines that really run", async () => {
+Deno.test("commandLine() returns command lines that really run", async () => {
   using box = new Sandbox();
   const path = Deno.env.get("PATH")!;
   const scripts = {
@@ -156,7 +156,7 @@ Deno.test("commandLine() makes command lines that really run", async () => {
   }
 });
 
-Deno.test("commandLine() names a first line that the system cannot follow", () => {
+Deno.test("commandLine() names a shebang that the system cannot follow", () => {
   using box = new Sandbox();
   const refused = (text: string) => {
     Deno.writeTextFileSync(box.program("my run").cwd + "/my run", text);
@@ -173,7 +173,7 @@ Deno.test("commandLine() names a first line that the system cannot follow", () =
   assertEquals(box.short(commandLine(box.config("my run"), box.bin).argv), "app/my run");
 });
 
-Deno.test("commandLine() takes the Python of the folder's virtual environment, unless one is activated", () => {
+Deno.test("commandLine() uses the Python of the folder's virtual environment, unless one is activated", () => {
   using box = new Sandbox().installed(["python3"]).files("a.py").program(".venv/bin/python");
   const line = () => box.short(commandLine(box.config("a.py"), box.bin).argv);
   assertEquals(line(), "app/.venv/bin/python app/a.py");
@@ -181,7 +181,7 @@ Deno.test("commandLine() takes the Python of the folder's virtual environment, u
   assertEquals(line(), "bin/python3 app/a.py");
 });
 
-Deno.test("commandLine() says of a command line for an entrypoint how it is written", () => {
+Deno.test("commandLine() explains how to write a command line that was given as entrypoint", () => {
   using box = new Sandbox();
   assertMatch(refusal(box, box.config("node x.js")).hint!, /command: "node x\.js"/);
 });

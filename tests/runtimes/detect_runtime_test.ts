@@ -12,7 +12,7 @@ function line(files: readonly string[], entrypoint: string): string {
   return `${runtime}: ${box.short(argv)}`;
 }
 
-Deno.test("detectRuntime() goes by the entrypoint's extension before the folder's files", () => {
+Deno.test("detectRuntime() considers the entrypoint's extension before the folder's files", () => {
   assertEquals(
     line(["app.py", "package.json", "go.mod"], "app.py"),
     "python: bin/python3 app/app.py",
@@ -22,14 +22,14 @@ Deno.test("detectRuntime() goes by the entrypoint's extension before the folder'
   assertEquals(line(["main.go", "package.json"], "main.go"), "go: bin/go run app/main.go");
 });
 
-Deno.test("detectRuntime() chooses among JavaScript's runtimes by the folder's files", () => {
+Deno.test("detectRuntime() chooses a JavaScript runtime by the folder's files", () => {
   assertEquals(line(["a.js"], "a.js"), "node: bin/node app/a.js");
   assertEquals(line(["a.mjs", "deno.json"], "a.mjs"), "deno: bin/deno run -A app/a.mjs");
   assertEquals(line(["a.cjs", "bun.lockb"], "a.cjs"), "bun: bin/bun run app/a.cjs");
   assertEquals(line(["a.js", "package.json", "deno.json"], "a.js"), "node: bin/node app/a.js");
 });
 
-Deno.test("detectRuntime() chooses among TypeScript's runtimes by the folder's files", () => {
+Deno.test("detectRuntime() chooses a TypeScript runtime by the folder's files", () => {
   assertEquals(
     line(["a.ts", "deno.jsonc", "package.json"], "a.ts"),
     "deno: bin/deno run -A app/a.ts",
@@ -41,14 +41,14 @@ Deno.test("detectRuntime() chooses among TypeScript's runtimes by the folder's f
   assertEquals(line(["a.tsx"], "a.tsx"), "deno: bin/deno run -A app/a.tsx");
 });
 
-Deno.test("detectRuntime() falls back to the deno that runs us", () => {
+Deno.test("detectRuntime() falls back to the deno that runs procsup", () => {
   using box = new Sandbox().files("a.ts");
   const { argv, runtime } = commandLine(box.config("a.ts"), box.bin);
   assertEquals(runtime, "deno");
   assertEquals(argv, [Deno.execPath(), "run", "-A", `${box.cwd}/a.ts`]);
 });
 
-Deno.test("detectRuntime() scans the folder, in the table's order, for a script that says nothing", () => {
+Deno.test("detectRuntime() scans the folder, in the table's order, for a script without a known extension", () => {
   assertEquals(
     line(["worker", "pyproject.toml", "package.json"], "worker"),
     "python: bin/python3 app/worker",
@@ -57,7 +57,7 @@ Deno.test("detectRuntime() scans the folder, in the table's order, for a script 
   assertEquals(line(["worker", "Gemfile", "composer.json"], "worker"), "ruby: bin/ruby app/worker");
 });
 
-Deno.test("detectRuntime() scans the folder for a folder", () => {
+Deno.test("detectRuntime() scans a folder that is the entrypoint", () => {
   assertEquals(line(["go.mod", "main.go", "package.json"], "."), "go: bin/go run .");
   assertEquals(line(["go.mod", "cmd/api/main.go"], "./cmd/api"), "go: bin/go run app/cmd/api");
   assertEquals(line(["package.json"], "./"), "node: bin/node app");

@@ -6,7 +6,7 @@ import { commandLine } from "../../src/runtimes/command_line.ts";
 import { supportOf } from "../../src/runtimes/runtime_table.ts";
 import { Sandbox } from "./sandbox.ts";
 
-Deno.test("supportOf() knows which Node.js strips types", () => {
+Deno.test("supportOf() knows which Node.js versions strip types", () => {
   const expected = {
     "v24.0.0\n": "native",
     "v23.6.0": "native",
@@ -31,14 +31,14 @@ function line(version: string, script: string, ...files: string[]): string {
   return box.short(commandLine(box.config(script), box.bin).argv);
 }
 
-Deno.test("commandLine() runs TypeScript as the installed Node.js can", () => {
+Deno.test("commandLine() runs TypeScript in the way that the installed Node.js supports", () => {
   assertEquals(line("v22.18.0", "a.ts"), "bin/node app/a.ts");
   assertEquals(line("v22.7.0", "a.ts"), "bin/node --experimental-strip-types app/a.ts");
   assertEquals(line("v20.20.2", "a.ts", TSX), "bin/npx tsx app/a.ts");
   assertEquals(line("v24.0.0", "a.tsx", TSX), "bin/npx tsx app/a.tsx");
 });
 
-Deno.test("commandLine() runs by Deno what Node.js cannot for want of tsx, or names the way out", () => {
+Deno.test("commandLine() falls back to Deno when Node.js lacks tsx, or explains what to install", () => {
   assertMatch(line("v20.20.2", "a.ts"), /deno run -A app\/a\.ts$/);
   using box = new Sandbox().installed(["node", "npx"], "v20.20.2").files("a.ts");
   const error = assertThrows(
@@ -49,7 +49,7 @@ Deno.test("commandLine() runs by Deno what Node.js cannot for want of tsx, or na
   assertMatch(error.hint!, /npm i -D tsx/);
 });
 
-Deno.test("commandLine() asks a Node.js for its version once, and again when it was replaced", () => {
+Deno.test("commandLine() asks Node.js for its version once, and again when it was replaced", () => {
   using box = new Sandbox().files("package.json", "a.ts", TSX).installed(["npx"]);
   const install = (version: string, mtime: number) => {
     box.installed(["node"], version);

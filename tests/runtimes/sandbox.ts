@@ -1,4 +1,4 @@
-/** A folder with an app in it and a PATH of made-up programs, removed at the end. */
+/** A folder with an app and a PATH of fake programs, removed at the end. */
 
 import type { CommandConfig } from "../../src/runtimes/entry.ts";
 
