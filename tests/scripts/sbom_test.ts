@@ -4,7 +4,7 @@ import { type Info, reachedPackages, shippedPackages } from "../../scripts/compi
 
 const root = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
 
-Deno.test("reachedPackages() lists what modules import and what that needs, and nothing else", () => {
+Deno.test("reachedPackages() lists imported packages and their dependencies, and nothing else", () => {
   const named = (name: string, ...dependencies: string[]) => ({ name, version: "1", dependencies });
   const info: Info = {
     modules: [
@@ -23,7 +23,7 @@ Deno.test("reachedPackages() lists what modules import and what that needs, and 
   assertEquals(reachedPackages([info]).map(({ name }) => name), ["a", "b"]);
 });
 
-Deno.test("shippedPackages() has the packages bundled ahead, and none of the tests", async () => {
+Deno.test("shippedPackages() includes prebundled packages, and none of the tests", async () => {
   const names = (await shippedPackages(root)).map(({ name }) => name);
   const expected = ["hono", "zod", "preact", "yaml", "deno-std", "@modelcontextprotocol/core"];
   for (const name of expected) assertEquals(names.includes(name), true, name);
@@ -38,7 +38,7 @@ Deno.test("shippedPackages() has the packages bundled ahead, and none of the tes
   assertEquals(names, [...new Set(names)], "only tests use a second version");
 });
 
-Deno.test("docs/packages.md names every package that is imported and shipped", async () => {
+Deno.test("docs/packages.md names every imported and shipped package", async () => {
   const page = Deno.readTextFileSync(`${root}/src/docs/packages.md`);
   const { imports } = JSON.parse(Deno.readTextFileSync(`${root}/deno.json`));
   const missing = (await shippedPackages(root)).map(({ name }) => name)
