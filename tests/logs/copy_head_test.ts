@@ -1,4 +1,4 @@
-/** The head of a log, copied. */
+/** Copying the head of a log. */
 
 import { assert, assertEquals } from "@std/assert";
 import { copyHead } from "../../src/logs/copy_head.ts";
@@ -6,7 +6,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const HOLE = 8 * 1024 * 1024;
 
-Deno.test("copyHead() leaves holes that an app made in its log as holes", {
+Deno.test("copyHead() keeps the holes in a sparse log", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using temp = tempHome();

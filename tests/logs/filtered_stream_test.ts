@@ -1,4 +1,4 @@
-/** The library's stream of wanted lines. */
+/** The library's stream of matching lines. */
 
 import { assertEquals } from "@std/assert";
 import { filteredStream } from "../../src/logs/log_stream.ts";
@@ -7,7 +7,7 @@ import { LogScene, numbers } from "./rotation_scene.ts";
 
 const EVEN = parseLogFilter({ grep: "[02468]$" }, Date.now())!;
 
-Deno.test("filteredStream() gives the lines that pass, or the last of them", async () => {
+Deno.test("filteredStream() returns the matching lines, or the last of them", async () => {
   await using scene = new LogScene();
   await scene.append(numbers(9));
   const text = (tail?: number) =>
@@ -16,7 +16,7 @@ Deno.test("filteredStream() gives the lines that pass, or the last of them", asy
   assertEquals(await text(2), "6\n8\n");
 });
 
-Deno.test("filteredStream() follows, and joins a line that came in two parts", async () => {
+Deno.test("filteredStream() follows, and joins a line that arrived in two parts", async () => {
   await using scene = new LogScene();
   await scene.append("1\n2\n3");
   const abort = new AbortController();
@@ -31,7 +31,7 @@ Deno.test("filteredStream() follows, and joins a line that came in two parts", a
   assertEquals((await pending).done, true);
 });
 
-Deno.test("filteredStream() has the last words, written after the lines that it read and before it is told of the end", async () => {
+Deno.test("filteredStream() includes the last lines, written just before the end was reported", async () => {
   await using scene = new LogScene();
   await scene.append("1\n2\n");
   const gone = new AbortController();

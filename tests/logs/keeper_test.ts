@@ -1,4 +1,4 @@
-/** The keeper: who is looked at, what is rotated, and what is said when it cannot be. */
+/** The log keeper: which logs it checks and rotates, and what it reports when it cannot. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -12,18 +12,18 @@ import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
-/** A keeper of one process, and what it said. */
+/** A keeper of one process, and its notes. */
 class KeeperScene implements AsyncDisposable {
   readonly scene: LogScene;
   readonly said: string[] = [];
   readonly keeper: LogKeeper;
   readonly process: ManagedProcess;
-  /** How far its clock is ahead, and the longest time that its timers take. */
+  /** The offset of its clock, and the longest delay of its timers. */
   aheadMs = 0;
   longestMs = Infinity;
-  /** Timers that are set. */
+  /** Active timers. */
   timers = 0;
-  /** Timers that have gone off. */
+  /** Fired timers. */
   rounds = 0;
 
   constructor(folder?: string, log: Record<string, unknown> = {}) {
@@ -66,7 +66,7 @@ class KeeperScene implements AsyncDisposable {
   }
 }
 
-Deno.test("LogKeeper notes when a log grew", async () => {
+Deno.test("LogKeeper records that a log grew", async () => {
   await using kept = new KeeperScene();
   const { scene, keeper } = kept;
   keeper.start();
@@ -80,7 +80,7 @@ Deno.test("LogKeeper notes when a log grew", async () => {
   assert(index.timeAt(4) < index.timeAt(8));
 });
 
-Deno.test("LogKeeper gives what is written at once one time, however long the log was silent", {
+Deno.test("LogKeeper gives one write one time, however long the log was silent", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using kept = new KeeperScene();
@@ -91,7 +91,7 @@ Deno.test("LogKeeper gives what is written at once one time, however long the lo
   await new Promise((resolve) => setTimeout(resolve, 400));
   await scene.append("two\nthree\n");
   const written = Deno.statSync(scene.log).mtime!.getTime();
-  // Asked before the keeper has looked, and afterwards.
+  // Queried before and after the keeper's check.
   for (const wait of [() => {}, () => waitFor(() => lastMark(scene.log)?.end === 14)]) {
     await wait();
     const index = await readTimeIndex(scene.log, 0);
@@ -99,7 +99,7 @@ Deno.test("LogKeeper gives what is written at once one time, however long the lo
   }
 });
 
-Deno.test("LogKeeper spreads what was written while nobody kept the log over that time", async () => {
+Deno.test("LogKeeper spreads lines over the time in which no keeper ran", async () => {
   await using kept = new KeeperScene();
   const { scene, keeper, process } = kept;
   keeper.start();
@@ -118,7 +118,7 @@ Deno.test("LogKeeper spreads what was written while nobody kept the log over tha
   await next.close();
 });
 
-Deno.test("LogKeeper lets go of a process at rest and sets no timer then", async () => {
+Deno.test("LogKeeper releases a process at rest and sets no timer", async () => {
   await using kept = new KeeperScene();
   kept.keeper.start();
   await kept.scene.append("last words\n");
@@ -127,7 +127,7 @@ Deno.test("LogKeeper lets go of a process at rest and sets no timer then", async
   await waitFor(() => kept.timers === 0, { what: "no more timers" });
 });
 
-Deno.test("LogKeeper truncates where nothing can be cut, and says so once", {
+Deno.test("LogKeeper truncates where the file system cannot cut, and reports it once", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using kept = new KeeperScene("/dev/shm");
@@ -146,7 +146,7 @@ Deno.test("LogKeeper truncates where nothing can be cut, and says so once", {
 
 for (const isUp of [true, false]) {
   Deno.test(
-    `LogKeeper rotates daily logs once a day, of an app that is ${isUp ? "up" : "at rest"}`,
+    `LogKeeper rotates daily logs once a day for an app that is ${isUp ? "up" : "at rest"}`,
     {
       ignore: !CAN_COLLAPSE,
     },
@@ -165,7 +165,7 @@ for (const isUp of [true, false]) {
           Date.now();
         keeper.wake(kept.process);
         await waitFor(() => scene.archives().length === day, { what: `archive ${day}` });
-        // What is less than a block stays, while the app may write.
+        // Less than a block remains while the app may write.
         assertEquals(Deno.statSync(scene.log).size < (isUp ? 4097 : 1), true);
         await scene.append(numbers(3000));
       }
@@ -192,7 +192,7 @@ for (
       kept.aheadMs = begin + 60_000 - Date.now();
       await scene.append(numbers(3000));
       keeper.start();
-      // What was written today is of an earlier day by this clock.
+      // Today's lines belong to an earlier day by this clock.
       await waitFor(() => scene.archives().length === 1, { what: "an archive" });
       await scene.append(numbers(3000));
       kept.aheadMs = end - 60_000 - Date.now();
@@ -210,7 +210,7 @@ for (
   });
 }
 
-Deno.test("LogKeeper makes up for a day that ended while nobody kept the log", {
+Deno.test("LogKeeper catches up on a day that ended while no keeper ran", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
   await using kept = new KeeperScene(undefined, { maxSizeBytes: 1e6, rotate: "daily" });
@@ -221,7 +221,7 @@ Deno.test("LogKeeper makes up for a day that ended while nobody kept the log", {
   await waitFor(() => scene.archives().length === 1, { what: "an archive" });
 });
 
-Deno.test("LogKeeper dates what an app writes at first no earlier than its start", async () => {
+Deno.test("LogKeeper dates an app's first lines no earlier than its start", async () => {
   await using kept = new KeeperScene();
   const { scene, keeper, process } = kept;
   await scene.append("old\n");
@@ -251,7 +251,7 @@ for (const [how, run] of [["has gone quiet", {}], ["is at rest", null]] as const
 }
 
 for (const how of ["renamed", "replaced"]) {
-  Deno.test(`LogKeeper says it once when a log was ${how} under its app`, async () => {
+  Deno.test(`LogKeeper reports once that a log was ${how} while its app runs`, async () => {
     await using kept = new KeeperScene();
     const { scene, keeper, process, said } = kept;
     Object.assign(process, { snapshot: { run: { runId: "one" } } });
@@ -273,7 +273,7 @@ for (const how of ["renamed", "replaced"]) {
   });
 }
 
-Deno.test("LogKeeper leaves an append-only log alone, and says so once", {
+Deno.test("LogKeeper leaves an append-only log alone, and reports it once", {
   ignore: !CAN_COLLAPSE || !await canChattr(),
 }, async () => {
   await using kept = new KeeperScene();
@@ -308,10 +308,10 @@ async function canChattr(): Promise<boolean> {
   return await chattr("+a", path) && await chattr("-a", path);
 }
 
-Deno.test("LogKeeper leaves a log alone that cannot be archived, and says so once", async () => {
+Deno.test("LogKeeper leaves a log alone that it cannot archive, and reports it once", async () => {
   await using kept = new KeeperScene();
   const { scene, keeper, said } = kept;
-  // Where the position is written there is a folder: as good as a full disk.
+  // A folder in place of the position file has the same effect as a full disk.
   await Deno.mkdir(`${scene.log}.pos`);
   await scene.append(numbers(3000));
   keeper.start();

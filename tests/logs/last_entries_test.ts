@@ -1,4 +1,4 @@
-/** The last lines that pass a filter, looked for from the end. */
+/** The last matching lines, searched from the end. */
 
 import { assert, assertEquals } from "@std/assert";
 import { lastEntries, lastPlaces } from "../../src/logs/last_lines.ts";
@@ -28,7 +28,7 @@ async function last(scene: LogScene, count: number, filter: Parameters<typeof pa
   return { lines: found.map(({ line }) => line), bytes: search.bytes };
 }
 
-Deno.test("lastEntries() goes back through archives that begin anywhere in a line", {
+Deno.test("lastEntries() searches archives that begin in the middle of a line", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
   await using scene = new LogScene();
@@ -50,7 +50,7 @@ Deno.test("lastEntries() goes back through archives that begin anywhere in a lin
   }
 });
 
-Deno.test("lastEntries() searches no more than it takes to find them", async () => {
+Deno.test("lastEntries() reads no more than it needs", async () => {
   await using scene = new LogScene();
   const line = `${"x".repeat(1023)}\n`;
   await scene.append(`first\n${line.repeat(20 * 1024)}last\n`);
@@ -60,7 +60,7 @@ Deno.test("lastEntries() searches no more than it takes to find them", async () 
   assertEquals((await last(scene, 3, { grep: "^(first|last)$" })).lines, ["first", "last"]);
 });
 
-Deno.test("lastEntries() takes a line that is longer than that in pieces", async () => {
+Deno.test("lastEntries() reads a longer line in pieces", async () => {
   await using scene = new LogScene();
   await scene.append(`before\n${"x".repeat(40 * MIB)} the end\nafter\n`);
   const { lines: [piece, ...rest], bytes } = await last(scene, 1, { grep: "end$" });
@@ -68,7 +68,7 @@ Deno.test("lastEntries() takes a line that is longer than that in pieces", async
   assertEquals((await last(scene, 1, { grep: "before" })).lines, ["before"]);
 });
 
-Deno.test("lastPlaces() leaves its reader at the end, where it goes on", async () => {
+Deno.test("lastPlaces() leaves its reader at the end, from where it continues", async () => {
   await using scene = new LogScene();
   await scene.append("a1\nb\na2\nb\na");
   const filter = parseLogFilter({ grep: "a\\d" }, Date.now())!;

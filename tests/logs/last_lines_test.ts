@@ -1,4 +1,4 @@
-/** The last lines of files of every shape. */
+/** The last lines of files, with every edge case. */
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
@@ -14,7 +14,7 @@ async function lastOf(content: string, count: number, maxBytes?: number): Promis
   return new TextDecoder().decode(await lastLines(path, count, { maxBytes }));
 }
 
-Deno.test("lastLines() gives the last lines byte for byte", async () => {
+Deno.test("lastLines() returns the last lines byte for byte", async () => {
   assertEquals(await lastOf("a\nb\nc\n", 2), "b\nc\n");
   assertEquals(await lastOf("a\nb\nc", 2), "b\nc");
   assertEquals(await lastOf("a\r\n\n\n", 2), "\n\n");
@@ -24,7 +24,7 @@ Deno.test("lastLines() gives the last lines byte for byte", async () => {
   assertEquals(await lastOf("a\nb\n", 0), "a\nb\n");
 });
 
-Deno.test("lastLines() is right about every boundary of a block", async () => {
+Deno.test("lastLines() is correct at every block boundary", async () => {
   for (const extra of [-2, -1, 0, 1, 2]) {
     const long = "x".repeat(BLOCK + extra);
     assertEquals(await lastOf(`first\n${long}\n`, 1), `${long}\n`);
@@ -49,13 +49,13 @@ Deno.test("lastLines() agrees with splitting the whole text", async () => {
   );
 });
 
-Deno.test("lastLines() gives no more than maxBytes, from the end", async () => {
+Deno.test("lastLines() returns at most maxBytes, from the end", async () => {
   assertEquals(await lastOf("abcdef", 1, 4), "cdef");
   assertEquals(await lastOf("abc\ndef\n", 0, 6), "c\ndef\n");
   assertEquals(await lastOf("abc\ndef\n", 9, 6), "c\ndef\n");
 });
 
-Deno.test("lastLines() ends where it is told to", async () => {
+Deno.test("lastLines() stops at the given end", async () => {
   await using home = tempHome();
   const path = `${home.path}/log`;
   Deno.writeTextFileSync(path, "one\ntwo\nthree\n");
@@ -68,18 +68,18 @@ Deno.test("lastLines() does not read a huge line", async () => {
   await using home = tempHome();
   const path = `${home.path}/log`;
   await Deno.writeTextFile(path, "");
-  // A gigabyte without a newline, of which the disk holds nothing.
+  // A sparse gigabyte without a newline.
   await Deno.truncate(path, 2 ** 30);
   const bytes = await lastLines(path, 10);
   assertEquals(bytes.length, 1024 * 1024);
 });
 
-Deno.test("lastLines() gives nothing for a file that is not there", async () => {
+Deno.test("lastLines() returns nothing for a missing file", async () => {
   assertEquals((await lastLines("/nowhere/log", 3)).length, 0);
   assertEquals(await lastTextLines("/nowhere/log", 3), []);
 });
 
-Deno.test("lastTextLines() decodes lines and drops their ends", async () => {
+Deno.test("lastTextLines() decodes lines and strips their line endings", async () => {
   await using home = tempHome();
   const path = `${home.path}/log`;
   await Deno.writeFile(path, new Uint8Array([97, 10, 0xff, 98, 13, 10, 10, 0xc3, 0xa9]));

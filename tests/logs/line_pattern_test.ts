@@ -1,4 +1,4 @@
-/** Expressions that somebody gave us: none keeps the daemon busy. */
+/** Untrusted expressions, which must not block the daemon. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type LinePattern, linePattern, literalOf } from "../../src/logs/line_pattern.ts";
@@ -6,7 +6,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 
 const GREP = { field: "grep", code: "bad_request" } as const;
 
-/** Whether it matches, and how often it paused. */
+/** True if it matches, and how often it paused. */
 function scan(pattern: LinePattern, line: string): [found: boolean, pauses: number] {
   const steps = pattern.scan(line);
   for (let pauses = 0;; pauses++) {
@@ -21,7 +21,7 @@ async function matches(source: string, line: string): Promise<boolean> {
   return scan(pattern, line)[0];
 }
 
-Deno.test("literalOf() holds for plain text alone", () => {
+Deno.test("literalOf() returns plain text only", () => {
   for (
     const [source, text] of [["a b", "a b"], ["\\[api\\]", "[api]"], ["a\\.b\\/", "a.b/"], ["", ""]]
   ) {
@@ -34,7 +34,7 @@ Deno.test("literalOf() holds for plain text alone", () => {
   }
 });
 
-Deno.test("linePattern() takes time that grows with the line alone, and pauses", async () => {
+Deno.test("linePattern() takes linear time and pauses", async () => {
   let seed = 7;
   const next = () => (seed = (seed * 1103515245 + 12345) % 2 ** 31) >> 16;
   const line = Array.from({ length: 2_000 }, () => "abcxyz "[next() % 7]).join("");
@@ -57,7 +57,7 @@ Deno.test("linePattern() takes time that grows with the line alone, and pauses",
     await pattern.ready();
     const [, once] = scan(pattern, line);
     const [, eight] = scan(pattern, line.repeat(8));
-    // Each pause is after some 16,000 units of work.
+    // Each pause comes after some 16,000 units of work.
     assert(eight <= 10 * once + 10, `${source}: ${once} pauses, then ${eight}`);
   }
   const hostile = linePattern("[a-z].{280}[A-Z]", GREP);
@@ -91,7 +91,7 @@ Deno.test("linePattern() agrees with JavaScript's engine", async () => {
   }
 });
 
-Deno.test("linePattern() means what JavaScript means by an expression", async () => {
+Deno.test("linePattern() gives expressions the meaning that they have in JavaScript", async () => {
   const line = "2026-11-21 GET /api/v1/items/42 took 17ms für ä";
   for (
     const [source, expected] of [
@@ -110,7 +110,7 @@ Deno.test("linePattern() means what JavaScript means by an expression", async ()
   }
 });
 
-Deno.test("linePattern() refuses what may take for ever, naming the expression", async () => {
+Deno.test("linePattern() rejects an expression that may take exponential time, and names it", async () => {
   for (const source of ["(?=a)b", "(?<!x)y", "(a)\\1"]) {
     const error = await assertRejects(() => matches(source, ""), ProcsupError);
     assertEquals(error.code, "bad_request");
@@ -123,7 +123,7 @@ Deno.test("linePattern() refuses what may take for ever, naming the expression",
     ProcsupError,
     "longer than 1000 characters",
   );
-  // One of the program that we are a part of is its own business.
+  // The host program's own expressions are not checked.
   const own = linePattern(/(?=a)./gy, GREP);
   assertEquals([scan(own, "ba"), scan(own, "ba")], [[true, 0], [true, 0]]);
 });

@@ -1,4 +1,4 @@
-/** Feeds of several logs, to which others are added while they are followed. */
+/** Feeds of several logs, to which logs are added while they are followed. */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import {
@@ -23,7 +23,7 @@ const FORM: FeedForm<readonly string[]> = {
 
 const OPTIONS: FeedOptions = { lines: 0, follow: true, streams: ["stdout"] };
 
-/** A folder of logs, one for each process, and a feed of them. */
+/** A folder of logs, one per process, and a feed of them. */
 class Scene implements AsyncDisposable {
   readonly #home = tempHome();
   readonly #leave = new AbortController();
@@ -60,7 +60,7 @@ class Scene implements AsyncDisposable {
       new WritableStream({ write: (lines) => void this.lines.push(...lines as string[]) }),
       { signal: this.#leave.signal },
     );
-    // A test that fails before it waits for the end shows its own error.
+    // If a test fails before the end, its own error is shown.
     this.reading.catch(() => {});
   }
 
@@ -75,7 +75,7 @@ class Scene implements AsyncDisposable {
   }
 }
 
-Deno.test("logFeed() follows only what a later process writes, until all are gone", async () => {
+Deno.test("logFeed() follows only new lines of a later process, until all processes are gone", async () => {
   await using scene = new Scene();
   const [one, two] = [new AbortController(), new AbortController()];
   scene.write("one", "here\n");
@@ -95,11 +95,11 @@ Deno.test("logFeed() follows only what a later process writes, until all are gon
   assertEquals(scene.changes, undefined, "nothing is watched any more");
 });
 
-Deno.test("logFeed() stays open without processes as long as it is to, and takes those that come", async () => {
+Deno.test("logFeed() stays open without processes if configured, and adds later ones", async () => {
   await using scene = new Scene();
   const [until, gone] = [new AbortController(), new AbortController()];
   scene.follow([], { until: until.signal });
-  // Before the existing lines were sent.
+  // Before the existing lines are sent.
   scene.changes!.added(scene.source("one", gone.signal));
   scene.write("one", "1\n");
   await scene.until("one 1");
@@ -113,7 +113,7 @@ Deno.test("logFeed() stays open without processes as long as it is to, and takes
   await scene.until("one 1", "two 2", "two 3");
 });
 
-Deno.test("logFeed() goes on with a renamed process under its new name, over a rotation", async () => {
+Deno.test("logFeed() continues a renamed process under its new name, through a rotation", async () => {
   await using scene = new Scene();
   scene.write("api", "1\n");
   scene.follow([scene.source("api")]);
@@ -122,7 +122,7 @@ Deno.test("logFeed() goes on with a renamed process under its new name, over a r
   scene.rename("api", "api:0");
   scene.write("api:0", "2\n");
   await scene.until("api 1", "api:0 unfinished 2");
-  // What the archive has of it is found at the new path alone.
+  // The archived part is found only at the new path.
   scene.write("api:0", "3\n");
   const options = { maxSizeBytes: 1, collapse: false, now: Date.now() };
   await rotateLog(scene.path("api:0"), options);
@@ -130,7 +130,7 @@ Deno.test("logFeed() goes on with a renamed process under its new name, over a r
   await scene.until("api 1", "api:0 unfinished 2", "api:0 3", "api:0 4");
 });
 
-Deno.test("logFeed() shows the lines of a process made anew once, also before the deleted one was read", async () => {
+Deno.test("logFeed() shows the lines of a recreated process once, even before the deleted one was read", async () => {
   await using scene = new Scene();
   const [gone, until] = [new AbortController(), new AbortController()];
   scene.write("api", "1\n");
@@ -146,7 +146,7 @@ Deno.test("logFeed() shows the lines of a process made anew once, also before th
   assertEquals(scene.lines.toSorted(), ["api 1", "api 2", "api 3", "api 4"]);
 });
 
-Deno.test("logFeed() fails with a later log beyond the limit, and gives its places back", async () => {
+Deno.test("logFeed() fails when a later log exceeds the limit, and releases its places", async () => {
   await using scene = new Scene();
   const names = Array.from({ length: 4096 }, (_, index) => `app-${index}`);
   scene.follow(names.map((name) => scene.source(name)));

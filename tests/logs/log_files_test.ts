@@ -1,4 +1,4 @@
-/** Where logs are, and what is refused in their place. */
+/** The paths of logs, and which existing files are rejected there. */
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -23,7 +23,7 @@ Deno.test("logFiles() puts both logs into the app's folder", () => {
   });
 });
 
-Deno.test("prepareLogFiles() makes private files and leaves existing ones alone", async () => {
+Deno.test("prepareLogFiles() creates private files and leaves existing ones alone", async () => {
   await using home = tempHome();
   const files = logFiles(home.path, "api");
   const unwritten = prepareLogFiles(dirname(files.stdout), files);
@@ -40,7 +40,7 @@ Deno.test("prepareLogFiles() makes private files and leaves existing ones alone"
   assertEquals(await Deno.readTextFile(files.stderr), "");
 });
 
-Deno.test("prepareLogFiles() takes one file for both streams, and one elsewhere as it is", async () => {
+Deno.test("prepareLogFiles() accepts one file for both streams, and leaves a file elsewhere as it is", async () => {
   await using home = tempHome();
   const folder = `${home.path}/api`;
   const one = `${folder}/all.log`;
@@ -51,7 +51,7 @@ Deno.test("prepareLogFiles() takes one file for both streams, and one elsewhere 
   assertEquals(await Deno.readTextFile(other), "");
 });
 
-Deno.test("prepareLogFiles() refuses links and other kinds, naming the path", async () => {
+Deno.test("prepareLogFiles() rejects links and other file types, and names the path", async () => {
   await using home = tempHome();
   const files = logFiles(home.path, "api");
   await Deno.mkdir(`${home.path}/elsewhere`);
@@ -73,7 +73,7 @@ Deno.test("prepareLogFiles() refuses links and other kinds, naming the path", as
   assertStringIncludes(refusal(files), `"${files.stderr}": it is not a file`);
 });
 
-Deno.test("prepareLogFiles() says why a folder cannot be made", async () => {
+Deno.test("prepareLogFiles() explains why a folder cannot be created", async () => {
   await using home = tempHome();
   await Deno.writeTextFile(`${home.path}/apps`, "");
   assertStringIncludes(refusal(logFiles(`${home.path}/apps`, "api")), `${home.path}/apps/api`);

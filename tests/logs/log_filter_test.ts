@@ -1,4 +1,4 @@
-/** What clients say about the lines they want. */
+/** Filters for log lines. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -7,7 +7,7 @@ import { LineSplitter } from "../../src/logs/line_splitter.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 
-Deno.test("parseLogFilter() reads times, absolute and back from now", () => {
+Deno.test("parseLogFilter() reads times, absolute and relative", () => {
   const sinceOf = (since: string | Date) => parseLogFilter({ since }, NOW)!.since;
   assertEquals(sinceOf("10m"), NOW - 600_000);
   assertEquals(sinceOf("2d"), NOW - 2 * 86_400_000);
@@ -16,7 +16,7 @@ Deno.test("parseLogFilter() reads times, absolute and back from now", () => {
   assertEquals(parseLogFilter({}, NOW), undefined);
 });
 
-Deno.test("parseLogFilter() refuses what it cannot read, naming the field", () => {
+Deno.test("parseLogFilter() rejects invalid input and names the field", () => {
   assertThrows(
     () => parseLogFilter({ since: "soon" }, NOW),
     ProcsupError,
@@ -39,7 +39,7 @@ function cut(chunks: readonly Uint8Array[]): [string, number][] {
   return lines;
 }
 
-Deno.test("LineSplitter cuts lines wherever the chunks end, and says where the lines end", () => {
+Deno.test("LineSplitter splits lines across chunks, and reports where they end", () => {
   const bytes = new TextEncoder().encode("a\r\n\nü€😀\nlast");
   const expected = [["a", 3], ["", 4], ["ü€😀", 14], ["last", 18]];
   for (let at = 0; at <= bytes.length; at++) {
@@ -48,7 +48,7 @@ Deno.test("LineSplitter cuts lines wherever the chunks end, and says where the l
   assertEquals(cut([new Uint8Array([0, 255, 10])]), [["\0\ufffd", 3]]);
 });
 
-Deno.test("LineSplitter gives a long line in pieces that are whole characters", () => {
+Deno.test("LineSplitter splits a long line into pieces of whole characters", () => {
   const text = "€".repeat(100_000);
   const bytes = new TextEncoder().encode(`${text}\nnext\n`);
   const chunks = Array.from({ length: Math.ceil(bytes.length / 50_000) }, (_, i) => {
@@ -60,12 +60,12 @@ Deno.test("LineSplitter gives a long line in pieces that are whole characters", 
   assertEquals(lines.length > 4, true);
 });
 
-Deno.test("parseLogFilter() finds lines by level and without regard to case", async () => {
+Deno.test("parseLogFilter() finds lines by level and case-insensitively", async () => {
   const passing = async (input: Parameters<typeof parseLogFilter>[0]) => {
     const filter = parseLogFilter(input, NOW)!;
     await filter.ready();
     const [matches, other] = [filter.matcher!(), filter.matcher!()];
-    // The stack trace of one log has nothing to do with the lines of another.
+    // A stack trace in one log does not affect the lines of another.
     other("hello").next();
     return ["INFO up", "\x1b[31mERROR\x1b[0m Disk", "    at x", "done", "disk"]
       .filter((line) => matches(line).next().value);
@@ -83,7 +83,7 @@ Deno.test("parseLogFilter() finds lines by level and without regard to case", as
   assertThrows(() => parseLogFilter(wrong, NOW), ProcsupError, "expected debug, info, warn, error");
 });
 
-Deno.test("parseLogFilter() looks for what people read, whatever colours stand between", () => {
+Deno.test("parseLogFilter() matches visible text, and ignores colors in between", () => {
   const matches = (line: string, invert: boolean) =>
     parseLogFilter({ grep: "ERROR disk", invert }, NOW)!.matcher!()(line).next().value;
   assertEquals(matches("\x1b[31mERROR\x1b[0m disk full", false), true);

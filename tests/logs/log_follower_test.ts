@@ -6,7 +6,7 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-Deno.test("LogFollower sets no timer for a change after its wait was stopped", async () => {
+Deno.test("LogFollower sets no timer for a change after it was stopped", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/stdout.log`;
   Deno.writeTextFileSync(path, "one\n");

@@ -1,4 +1,4 @@
-/** Streaming logs, to their end and beyond. */
+/** Streaming logs, with and without follow. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { logStream, type LogStreamOptions } from "../../src/logs/log_stream.ts";
@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A log in a temporary home, and a follower that keeps what it was given. */
+/** A log in a temporary home, and a reader that collects its output. */
 class Scene implements AsyncDisposable {
   readonly #home = tempHome();
   readonly path = `${this.#home.path}/stdout.log`;
@@ -48,7 +48,7 @@ class Scene implements AsyncDisposable {
   }
 }
 
-/** The system's clock. `asleep` resolves at its first timer: the follower waits. */
+/** The system clock. `asleep` resolves at its first timer, when the follower waits. */
 function watchedClock(): { clock: Clock; asleep: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const after: Clock["after"] = (ms, act) => {
@@ -62,7 +62,7 @@ function textOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string
   return new Response(stream).text();
 }
 
-Deno.test("logStream() gives all of a file, or its last lines, and ends", async () => {
+Deno.test("logStream() returns a whole file, or its last lines, and ends", async () => {
   await using scene = new Scene();
   await scene.append("a\nb\nc\n");
   assertEquals(await textOf(logStream(scene.path)), "a\nb\nc\n");
@@ -79,7 +79,7 @@ Deno.test("logStream() keeps bytes exact and chunks small", async () => {
   assertEquals(await new Blob(chunks).bytes(), bytes);
 });
 
-Deno.test("logStream() without follow ends where the file ended when it was opened", async () => {
+Deno.test("logStream() without follow ends at the file's size when it was opened", async () => {
   await using scene = new Scene();
   await scene.append("x".repeat(100_000));
   const reader = logStream(scene.path).getReader();
@@ -101,7 +101,7 @@ Deno.test("logStream() follows a file as it grows", async () => {
   assertEquals(scene.ended, false);
 });
 
-Deno.test("logStream() waits for a file that is not there and gives all of it", async () => {
+Deno.test("logStream() waits for a missing file and returns all of it", async () => {
   await using scene = new Scene();
   const { clock, asleep } = watchedClock();
   scene.follow({ tail: 1, clock });
@@ -110,7 +110,7 @@ Deno.test("logStream() waits for a file that is not there and gives all of it", 
   await scene.until("a\nb\n");
 });
 
-Deno.test("logStream() reads a truncated file again from its start", async () => {
+Deno.test("logStream() reads a truncated file from the start", async () => {
   await using scene = new Scene();
   await scene.append("old old old\n");
   scene.follow();
@@ -136,7 +136,7 @@ Deno.test("logStream() reads the rest of a replaced file, then its successor", a
   }
 });
 
-Deno.test("logStream() loses nothing of a file that is replaced between two looks", async () => {
+Deno.test("logStream() loses nothing of a file that is replaced between two polls", async () => {
   await using scene = new Scene();
   await scene.append("a");
   const reader = logStream(scene.path, { follow: true, pollMs: 5 }).getReader();
@@ -155,7 +155,7 @@ Deno.test("logStream() closes when its signal is aborted, before, during and bet
   assertEquals(await textOf(logStream(scene.path, { signal: AbortSignal.abort() })), "");
 
   const waiting = new AbortController();
-  // Polling this slowly, only the signal can wake it; the test's sanitizers see a timer left over.
+  // Polling is so slow that only the signal can wake it; the sanitizers find a leftover timer.
   const options = { follow: true, pollMs: 600_000 };
   const { clock, asleep } = watchedClock();
   const reader = logStream(scene.path, { ...options, clock, signal: waiting.signal }).getReader();
@@ -188,7 +188,7 @@ Deno.test("logStream() leaves nothing behind when it is cancelled", async () => 
   assertEquals((await pending).done, true);
   abort.abort();
 
-  // Cancelled in the middle of opening, no file stays open.
+  // No file stays open after a cancel during opening.
   const missing = logStream(`${scene.path}.none`, options).getReader();
   const never = missing.read();
   await missing.cancel();

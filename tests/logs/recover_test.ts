@@ -1,4 +1,4 @@
-/** What the next supervisor makes of a log whose rotation was interrupted or whose position is damaged. */
+/** Recovery of a log after an interrupted rotation, or with a damaged position. */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Archive, copyPath, keepCopy } from "../../src/logs/archives.ts";
@@ -13,7 +13,7 @@ import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
 const COLLAPSE_ONLY = { ignore: !CAN_COLLAPSE };
 
-/** Every moment at which a supervisor can be killed, and what the next one makes of it. */
+/** Each point at which a supervisor can be killed, and how the next one recovers. */
 const MOMENTS: Readonly<Record<string, (scene: LogScene) => Promise<void>>> = {
   "while it copies": (scene) => Deno.writeTextFile(copyPath(scene.archivePath(0)), "same\nsa"),
   "before the cut is on record": (scene) => copyHead(scene),
@@ -59,11 +59,11 @@ async function intend(scene: LogScene, phase: "archived" | "cutting"): Promise<v
 
 for (const [moment, upTo] of Object.entries(MOMENTS)) {
   Deno.test(
-    `recoverLog() makes a rotation whole that was killed ${moment}`,
+    `recoverLog() completes a rotation that was killed ${moment}`,
     COLLAPSE_ONLY,
     async () => {
       await using scene = new LogScene();
-      // Lines that are all the same: only the file system can tell whether they were cut.
+      // All lines are equal: only the file system can tell whether they were cut.
       const text = "same\n".repeat(4096 * 5);
       await scene.append(text);
       await upTo(scene);
@@ -78,7 +78,7 @@ for (const [moment, upTo] of Object.entries(MOMENTS)) {
   );
 }
 
-Deno.test("recoverLog() does not take a truncation for done that was not, nor the other way", async () => {
+Deno.test("recoverLog() never confuses a completed truncation with an incomplete one", async () => {
   for (const truncated of [false, true]) {
     await using scene = new LogScene();
     await scene.append(numbers(3000));
@@ -101,7 +101,7 @@ Deno.test(
   "recoverLog() closes the gap of a collapse that was killed before the file was shortened",
   COLLAPSE_ONLY,
   async () => {
-    // So much was written since: nothing, a part of the last block, less than it takes, and more.
+    // Written since: nothing, a part of the last block, less than needed, and more.
     for (const [size, appended] of [[20_000, 0], [20_000, 300], [20_480, 5], [20_000, 30_000]]) {
       await using scene = new LogScene();
       const [head, tail] = [numbers(9000).slice(0, size), numbers(9000).slice(0, appended)];
@@ -118,7 +118,7 @@ Deno.test(
 );
 
 Deno.test(
-  "recoverLog() puts the head of a log back when it cannot be cut off any more",
+  "recoverLog() restores the head of a log that can no longer be cut off",
   COLLAPSE_ONLY,
   async () => {
     await using scene = new LogScene();
@@ -134,7 +134,7 @@ Deno.test(
   },
 );
 
-/** What can happen to a position while no supervisor runs. */
+/** Possible damage to a position while no supervisor runs. */
 const DAMAGES: Readonly<Record<string, (path: string, log: string) => Promise<unknown>>> = {
   removed: (path) => Deno.remove(path),
   empty: (path) => Deno.truncate(path),
@@ -167,7 +167,7 @@ for (const [damage, act] of Object.entries(DAMAGES)) {
   });
 }
 
-Deno.test("recoverLog() makes an archive of a copy that is all there is of its lines", async () => {
+Deno.test("recoverLog() turns a copy into an archive when its lines exist nowhere else", async () => {
   await using scene = new LogScene();
   await Deno.writeTextFile(copyPath(scene.archivePath(0)), numbers(2000));
   await scene.append("2001\n");
@@ -177,7 +177,7 @@ Deno.test("recoverLog() makes an archive of a copy that is all there is of its l
 });
 
 Deno.test({
-  name: "compressArchive() leaves no file open where it is given up, or cannot write",
+  name: "compressArchive() closes its files when it is aborted or cannot write",
   sanitizeResources: true,
   async fn() {
     await using home = tempHome();

@@ -1,4 +1,4 @@
-/** Rotation: no line lost, none doubled, whoever writes, reads or dies meanwhile. */
+/** Rotation loses and duplicates no line, even with concurrent writers, readers and crashes. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -19,7 +19,7 @@ const LINES = 1_000_000;
 const COLLAPSE_ONLY = { ignore: !CAN_COLLAPSE };
 
 Deno.test(
-  "rotateLog() loses and doubles no line of 10 writers, nor do their followers",
+  "rotateLog() loses and duplicates no line of 10 writers, nor do their followers",
   COLLAPSE_ONLY,
   async () => {
     await using scene = new LogScene();
@@ -31,7 +31,7 @@ Deno.test(
     let writing = true;
     const writers = Promise.all(logs.map((log) => scene.writer(log, LINES)));
     writers.finally(() => writing = false);
-    // A follower begins with the file, not with archives that were made before it came.
+    // A follower begins with the file, not with older archives.
     await waitFor(() => followers.every(({ length }) => length > 0), { what: "the followers" });
     for (let round = 0; writing || round < 20; round++) {
       for (const log of logs) await scene.rotate(log, 64 * 1024);
@@ -47,7 +47,7 @@ Deno.test(
 );
 
 Deno.test(
-  "rotateLog() cuts whole blocks and leaves the rest where it is",
+  "rotateLog() cuts whole blocks and leaves the rest in place",
   COLLAPSE_ONLY,
   async () => {
     await using scene = new LogScene();
@@ -62,7 +62,7 @@ Deno.test(
   },
 );
 
-Deno.test("a reader waits for a cut of its own process, however slow the disk is", async () => {
+Deno.test("a reader waits for a cut in its own process, however slow the disk", async () => {
   await using scene = new LogScene();
   await scene.append("cut\nkept\n");
   let minutes = 0;
@@ -86,7 +86,7 @@ Deno.test("a reader waits for a cut of its own process, however slow the disk is
   cursor.close();
 });
 
-Deno.test("rotateLog() copies and truncates where nothing can be cut", async () => {
+Deno.test("rotateLog() copies and truncates where the file system cannot cut", async () => {
   await using scene = new LogScene();
   await scene.append(numbers(3000));
   await using follower = new Follower(scene.log);
@@ -108,7 +108,7 @@ Deno.test("rotateLog() keeps NULs and invalid UTF-8 as they are", async () => {
   assertEquals(await new Blob(chunks).bytes(), bytes);
 });
 
-Deno.test("rotateLog() refuses what is no file and leaves a link's target alone", async () => {
+Deno.test("rotateLog() rejects anything but a file and leaves a link's target alone", async () => {
   await using scene = new LogScene();
   const target = scene.path("target");
   await Deno.writeTextFile(target, numbers(3000));
@@ -131,7 +131,7 @@ Deno.test("lastTextLines() reaches into the archives after a rotation", async ()
   assertEquals(await lastTextLines(scene.log, 3), ["2998", "2999", "3000"]);
 });
 
-Deno.test("flushLog() empties log and archives, and followers go on with what is new", async () => {
+Deno.test("flushLog() empties the log and its archives, and followers continue with new lines", async () => {
   await using scene = new LogScene();
   await scene.append(numbers(3000));
   await using follower = new Follower(scene.log);
@@ -146,7 +146,7 @@ Deno.test("flushLog() empties log and archives, and followers go on with what is
   await flushLog(`${scene.log}.never/stdout.log`);
 });
 
-Deno.test("flushLog() lets what comes afterwards be no older than the flush", async () => {
+Deno.test("flushLog() dates later lines no earlier than the flush", async () => {
   await using scene = new LogScene();
   await scene.append("old\n");
   const old = Date.now();
@@ -159,7 +159,7 @@ Deno.test("flushLog() lets what comes afterwards be no older than the flush", as
   assert(index.timeAt(4 + 6) >= flushedAt, `${index.timeAt(10) - flushedAt}`);
 });
 
-Deno.test("moveRest() leaves nothing behind in the log", async () => {
+Deno.test("moveRest() leaves nothing in the log", async () => {
   await using scene = new LogScene();
   await scene.append(numbers(70_000));
   const copy = copyPath(scene.archivePath(0));
@@ -170,7 +170,7 @@ Deno.test("moveRest() leaves nothing behind in the log", async () => {
 });
 
 Deno.test(
-  "a follower that was left behind reads what was rotated away from under it",
+  "a follower that lags behind reads lines that were rotated meanwhile",
   COLLAPSE_ONLY,
   async () => {
     await using scene = new LogScene();

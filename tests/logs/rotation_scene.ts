@@ -1,4 +1,4 @@
-/** Logs with writers of their own, for the tests of rotation. */
+/** Logs with their own writers, for the rotation tests. */
 
 import { archiveName, listArchives } from "../../src/logs/archives.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
@@ -8,7 +8,7 @@ import { TEMP_FOLDER, tempHome } from "../support/temp_home.ts";
 import { wholeLog } from "../support/whole_log.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Whether the folder of temporary files is on a file system that can cut files at their head. */
+/** True if the folder of temporary files is on a file system that can cut a file's head. */
 export const CAN_COLLAPSE: boolean = await canCollapse(TEMP_FOLDER);
 
 /** The lines of `seq 1 count`. */
@@ -36,7 +36,10 @@ export class LogScene implements AsyncDisposable {
     return Deno.writeTextFile(this.log, text, { append: true });
   }
 
-  /** A child that writes the numbers from 1 to `count`, in blocks that end anywhere in a line. */
+  /**
+   * A child process that writes the numbers from 1 to `count`, in blocks that may end within a
+   * line.
+   */
   writer(log: string, count: number): Promise<unknown> {
     const script = `exec seq 1 ${count} >>"$0"`;
     const child = new Deno.Command("/bin/sh", { args: ["-c", script, log] }).spawn();
@@ -44,7 +47,7 @@ export class LogScene implements AsyncDisposable {
     return child.status;
   }
 
-  /** Everything there is of a log. */
+  /** All lines of a log, with its archives. */
   whole(log = this.log): Promise<string> {
     return wholeLog(log);
   }
@@ -57,7 +60,7 @@ export class LogScene implements AsyncDisposable {
     return listArchives(log);
   }
 
-  /** Path that an archive of a log which begins at `start` would have. */
+  /** The path of a log's archive that begins at `start`. */
   archivePath(start: number, log = this.log): string {
     return `${this.#home.path}/${archiveName(log, Date.now(), start)}`;
   }
@@ -68,7 +71,7 @@ export class LogScene implements AsyncDisposable {
   }
 }
 
-/** A follower that keeps what it is given. */
+/** A follower that collects its output. */
 export class Follower implements AsyncDisposable {
   readonly #abort = new AbortController();
   readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -88,7 +91,7 @@ export class Follower implements AsyncDisposable {
     }
   }
 
-  /** What it was given, once that is as long as it should be. */
+  /** Its output, once it has the expected length. */
   async text(length: number): Promise<string> {
     await waitFor(() => this.length >= length, {
       what: () => `the follower to have ${length} bytes instead of ${this.length}`,

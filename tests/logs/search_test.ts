@@ -1,10 +1,10 @@
-/** Searches on one thread. */
+/** Searches that share one thread. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Search } from "../../src/logs/search.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
-/** Works for a while between two steps. */
+/** Works for some time between two steps. */
 function* worker(steps: number, onStep = () => {}): Generator<void, number> {
   for (let step = 0; step < steps; step++) {
     const until = performance.now() + 1;
@@ -15,7 +15,7 @@ function* worker(steps: number, onStep = () => {}): Generator<void, number> {
   return steps;
 }
 
-Deno.test("Search.run() lets others in between its turns, and takes turns with other searches", async () => {
+Deno.test("Search.run() yields between its turns, and alternates with other searches", async () => {
   const order: string[] = [];
   const ticks = setInterval(() => order.push("tick"), 0);
   const names = ["a", "b", "c"];
@@ -26,14 +26,14 @@ Deno.test("Search.run() lets others in between its turns, and takes turns with o
   assertEquals(done, [30, 30, 30]);
   const firstEnd = order.lastIndexOf("a");
   for (const name of ["b", "c"]) assert(order.indexOf(name) < firstEnd, order.join(""));
-  // A turn lasts 3 ms, a step 1 ms at the least: never more than 3 of them together.
+  // A turn lasts 3 ms, a step at least 1 ms: at most 3 steps in a row.
   assert(
     !/[abc]{4}/.test(order.map((one) => one === "tick" ? "-" : one).join("")),
     order.join(" "),
   );
 });
 
-Deno.test("Search.run() ends when it is stopped, or has had its time", async () => {
+Deno.test("Search.run() ends when it is stopped or its time is up", async () => {
   const stopped = new Search();
   const steps = worker(1e9, () => stopped.stop());
   assertEquals(await stopped.run(steps), undefined);

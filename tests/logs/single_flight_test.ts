@@ -1,4 +1,4 @@
-/** Many who follow one log: it is read once, and whoever leaves leaves the others what is theirs. */
+/** Several followers of one log share one reader, and any of them may leave. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { singleFlight } from "../../src/logs/single_flight.ts";
@@ -7,7 +7,7 @@ import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";
 
-/** A follower, and the lines it has got. */
+/** A follower, and its lines. */
 class Follower {
   readonly got: string[] = [];
   readonly arrays: (readonly LogEntry[])[] = [];
@@ -44,7 +44,7 @@ async function all(followers: readonly Follower[], lines: readonly string[]): Pr
   });
 }
 
-Deno.test("singleFlight() lets one look for all, and another when it gives up or fails", async () => {
+Deno.test("singleFlight() lets one caller poll for all, and another take over when it stops or fails", async () => {
   const looks = [1, 2].map(() => Promise.withResolvers<string | undefined>());
   let count = 0;
   const look = () => looks[count++]!.promise;
@@ -65,7 +65,7 @@ Deno.test("singleFlight() lets one look for all, and another when it gives up or
   assertEquals(await fifth, { found: undefined, isOwn: false });
 });
 
-Deno.test("LogEntries that have come as far get the very same lines, each its own of them", async () => {
+Deno.test("LogEntries at the same position return the same lines, in separate objects", async () => {
   await using scene = new LogScene();
   await scene.append("1\n2\n");
   const followers = [1, 2, 3].map(() => new Follower(scene.log));
@@ -79,7 +79,7 @@ Deno.test("LogEntries that have come as far get the very same lines, each its ow
   await all([even], ["2", "42"]);
   const [one, ...others] = followers.map(({ arrays }) => arrays.at(-1));
   assert(others.every((array) => array === one));
-  // Whoever looked for all leaves; one of the others looks from now on.
+  // The polling follower leaves; one of the others takes over.
   for (const follower of followers.slice(0, 2)) await follower.stop();
   await scene.append("6\n");
   await all([followers[2]!], ["1", "2", "3", "42", "5", "6"]);
@@ -87,7 +87,7 @@ Deno.test("LogEntries that have come as far get the very same lines, each its ow
   await Promise.all([followers[2]!.stop(), even.stop()]);
 });
 
-Deno.test("LogEntries lose nothing together over rotation, truncation and replacement", async () => {
+Deno.test("LogEntries that share a reader lose nothing at rotation, truncation and replacement", async () => {
   await using scene = new LogScene();
   const followers = Array.from({ length: 20 }, () => new Follower(scene.log));
   const lines = numbers(500).trimEnd().split("\n");

@@ -1,4 +1,4 @@
-/** Times of lines that nobody saw being written. */
+/** Estimated times of lines that were not observed when they were written. */
 
 import { assert, assertEquals } from "@std/assert";
 import { LogEntries } from "../../src/logs/log_entries.ts";
@@ -14,7 +14,7 @@ import {
 } from "../../src/logs/time_index.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
-Deno.test("TimeIndex interpolates between marks and is right at them", () => {
+Deno.test("TimeIndex interpolates between marks and is exact at them", () => {
   const index = new TimeIndex([{ at: 1000, end: 0 }, { at: 2000, end: 100 }, {
     at: 9000,
     end: 200,
@@ -31,7 +31,7 @@ Deno.test("TimeIndex interpolates between marks and is right at them", () => {
   assertEquals(index.positionAt(9500), 100);
 });
 
-Deno.test("TimeIndex gives a burst one time, and interpolates what nothing is known of", () => {
+Deno.test("TimeIndex gives a burst one time, and interpolates unknown stretches", () => {
   const index = new TimeIndex([
     { at: 1000, end: 10 },
     { at: 9000, end: 50, exact: true },
@@ -46,11 +46,11 @@ Deno.test("TimeIndex gives a burst one time, and interpolates what nothing is kn
     9090,
     14_090,
   ]);
-  // Where lines begin that are no older: in the middle of none.
+  // Where lines that are at least as new begin, which is never within a line.
   assertEquals(index.positionAt(9050), 10);
 });
 
-Deno.test("recentTimes() knows the times of the last lines, before they are on record", async () => {
+Deno.test("recentTimes() knows the times of the last lines before they are saved", async () => {
   await using scene = new LogScene();
   addMarks(scene.log, [{ at: 1000, end: 10 }, { at: 2000, end: 30, exact: true }]);
   assertEquals(lastMark(scene.log)?.at, 2000);
@@ -61,7 +61,7 @@ Deno.test("recentTimes() knows the times of the last lines, before they are on r
   assertEquals(lastMark(scene.log), { at: 2000, end: 30, exact: true });
 });
 
-Deno.test("TimeIndex never runs backwards, whatever the clock did", () => {
+Deno.test("TimeIndex never runs backwards, even if the clock did", () => {
   const index = new TimeIndex([{ at: 5000, end: 10 }, { at: 1000, end: 20 }, {
     at: 6000,
     end: 30,
@@ -69,7 +69,7 @@ Deno.test("TimeIndex never runs backwards, whatever the clock did", () => {
   assertEquals([10, 20, 30].map((end) => index.timeAt(end)), [5000, 5000, 6000]);
 });
 
-Deno.test("trimMarks() keeps what concerns the bytes that are left", async () => {
+Deno.test("trimMarks() keeps the marks for the remaining bytes", async () => {
   await using scene = new LogScene();
   const marks = [10, 20, 30, 40].map((end) => ({ at: end * 100, end }));
   addMarks(scene.log, marks);
@@ -81,7 +81,7 @@ Deno.test("trimMarks() keeps what concerns the bytes that are left", async () =>
   trimMarks(scene.path("none"), 0, 0);
 });
 
-Deno.test("readTimeIndex() leaves out marks that a damaged file holds", async () => {
+Deno.test("readTimeIndex() drops invalid marks of a damaged file", async () => {
   await using scene = new LogScene();
   await scene.append("x".repeat(40));
   const good = [{ at: 1000, end: 10 }, { at: 3000, end: 30 }, { at: 4000, end: 40 }];
@@ -110,11 +110,11 @@ async function linesOf(scene: LogScene, filter: Parameters<typeof parseLogFilter
   return lines;
 }
 
-Deno.test("LogEntries finds lines by time and words through archives, compressed or not", async () => {
+Deno.test("LogEntries finds lines by time and text in archives, compressed or not", async () => {
   await using scene = new LogScene();
   const all = numbers(3000);
   await scene.append(all);
-  // One line a second: the n-th ends at second n.
+  // One line per second: the n-th ends at second n.
   let end = 0;
   addMarks(
     scene.log,
@@ -130,7 +130,7 @@ Deno.test("LogEntries finds lines by time and words through archives, compressed
     assertEquals(await linesOf(scene, range), ["500", "501", "502", "503"]);
     assertEquals(await linesOf(scene, { ...range, grep: "0[12]$" }), ["501", "502"]);
     assertEquals(await linesOf(scene, { ...range, grep: /0[12]$/g, invert: true }), ["500", "503"]);
-    // A line that a rotation has split is one line.
+    // A line split by a rotation is one line.
     assertEquals((await linesOf(scene, { grep: "." })).join("\n") + "\n" === all, true);
   };
   await check();
