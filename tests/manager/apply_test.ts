@@ -1,4 +1,6 @@
-/** What is granted is on record: a daemon that is killed right after its answer loses nothing. */
+/**
+ * A confirmed change is on record: a daemon that is killed right after its answer loses nothing.
+ */
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
@@ -13,13 +15,13 @@ import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Names on record at this very moment. */
+/** The names on record at this moment. */
 function recorded(home: string): string[] {
   const { records } = new Records(pathsIn(home)).readAll();
   return records.map(({ identity }) => identity.name).sort();
 }
 
-Deno.test("apply() has on record what it only registers when it returns", async () => {
+Deno.test("apply() records a process that it only registers before it returns", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   const wire = { name: "idle", entrypoint: "/bin/sleep", cwd: test.home, autostart: false };
@@ -27,7 +29,7 @@ Deno.test("apply() has on record what it only registers when it returns", async 
   assertEquals(recorded(test.home), ["idle"]);
 });
 
-Deno.test("apply() has everything in the list before the first app is up, and starts none that is deleted or stopped", async () => {
+Deno.test("apply() lists every app before the first is up, and starts none that is deleted or stopped meanwhile", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   const app = { entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
@@ -63,7 +65,7 @@ Deno.test("apply() has everything in the list before the first app is up, and st
   assertEquals(states(), ["first running", "later running", "held stopped"]);
 });
 
-Deno.test("scale() has on record the instances of a job, which the clock starts, when it returns", async () => {
+Deno.test("scale() records the instances of a scheduled job before it returns", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   await supervisor.add({ name: "job", entrypoint: "/bin/true", cwd: test.home, cron: "@yearly" });
@@ -71,7 +73,7 @@ Deno.test("scale() has on record the instances of a job, which the clock starts,
   assertEquals(recorded(test.home), ["job:0", "job:1"]);
 });
 
-Deno.test("apply() takes an app that ends at once for a failure, unless others wait for its end", async () => {
+Deno.test("apply() treats an app that exits at once as a failure, unless others wait for its exit", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   const app = { entrypoint: "/bin/sh", cwd: test.home, min_uptime: "2s" };
@@ -138,7 +140,7 @@ Deno.test("apply() keeps the last output of a failed start, although the next ru
   assertEquals(failed?.lastWords?.lastOutput, ["port is taken"]);
 });
 
-Deno.test("apply() starts an instance that was deleted again, and leaves the others running", async () => {
+Deno.test("apply() recreates a deleted instance, and leaves the others running", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   await test.script("web", "exec sleep 1000", { instances: 3 });
@@ -157,7 +159,7 @@ Deno.test("apply() starts an instance that was deleted again, and leaves the oth
   assertEquals((await planApply(supervisor, [config])).unchanged, ["web"]);
 });
 
-Deno.test("apply() adds no instances after a reload that failed, and still sees what to change", async () => {
+Deno.test("apply() adds no instances after a failed reload, and still sees what to change", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   await test.script("web", "exec sleep 1000", { instances: 2, min_uptime: "30s" });
@@ -171,7 +173,7 @@ Deno.test("apply() adds no instances after a reload that failed, and still sees 
   assertEquals(changed[0]!.fields.map(({ field }) => field), ["args", "instances"]);
 });
 
-Deno.test("apply() stops apps that become jobs: their schedule starts them", async () => {
+Deno.test("apply() stops apps that become jobs, because their schedule starts them", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   await test.script("web", "echo run >> runs; exec sleep 1000", { instances: 2 });
@@ -196,7 +198,7 @@ Deno.test("apply() stops apps that become jobs: their schedule starts them", asy
   assertEquals(runs(), "run\nrun\n");
 });
 
-Deno.test("planApply() says how to mend the one app that cannot be started", async () => {
+Deno.test("planApply() explains how to fix an app that cannot start", async () => {
   await using test = await TestManager.open();
   Deno.writeTextFileSync(`${test.home}/backup.sh`, "#!/bin/sh\n", { mode: 0o644 });
   const wire = { name: "nightly", entrypoint: "backup.sh", cwd: test.home };
@@ -209,7 +211,7 @@ Deno.test("planApply() says how to mend the one app that cannot be started", asy
   assertEquals(error.hint, `Run chmod +x ${test.home}/backup.sh, or set runtime or interpreter`);
 });
 
-Deno.test("runBulk() tells the failure of a start although its last output cannot be read", async () => {
+Deno.test("runBulk() reports a failed start even if its last output cannot be read", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 99");
   const [process] = test.supervisor.registry.list();

@@ -1,4 +1,4 @@
-/** Supervisors that follow each other while somebody sets the clock. */
+/** Successive supervisors while the clock is set. */
 
 import { assert, assertEquals } from "@std/assert";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
@@ -11,7 +11,7 @@ function setBy(ms: number): Clock {
   return { ...systemClock, now: () => systemClock.now() + ms };
 }
 
-Deno.test("a restart that is due comes although the clock was set back a day", async () => {
+Deno.test("a pending restart happens although the clock was set back a day", async () => {
   await using test = await TestManager.open();
   const backoff = { restart_delay: "1s", backoff_max: "1s" };
   await test.script("app", "exit 1", backoff, { wait: false });
@@ -22,7 +22,7 @@ Deno.test("a restart that is due comes although the clock was set back a day", a
 });
 
 Deno.test({
-  name: "an app is as old as it is although the clock was set forward a day",
+  name: "an app keeps its age although the clock was set forward a day",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using test = await TestManager.open();

@@ -1,4 +1,4 @@
-/** What a process waits for before it starts, and what it makes of a dependency that failed. */
+/** Waiting for dependencies, and failed ones. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -28,7 +28,7 @@ Deno.test("started: met when the dependency has a pid, ready or not", async () =
   assertEquals(state(db), "starting", "started along, and not ready");
 });
 
-Deno.test("ready: met when the dependency is ready, and not before", async () => {
+Deno.test("ready: met only when the dependency is ready", async () => {
   const { fake, db, api } = pair("ready", { wait_ready: true });
   await using _ = fake;
   await api.start();
@@ -39,7 +39,7 @@ Deno.test("ready: met when the dependency is ready, and not before", async () =>
   await waitFor(() => state(api) === "running", { what: "api to run" });
 });
 
-Deno.test("ready: not met by what ended before it was ready, failed, or was stopped", async () => {
+Deno.test("ready: not met by a dependency that exited before it was ready, failed, or was stopped", async () => {
   for (const [code, config] of [[0, { wait_ready: true }], [1, {}]] as const) {
     const { fake, db, api } = pair("ready", config);
     await using _ = fake;
@@ -68,7 +68,7 @@ Deno.test("a list of names means ready", async () => {
   assertEquals(state(api), "waiting");
 });
 
-Deno.test("healthy: met when the checks of the dependency say so", async () => {
+Deno.test("healthy: met when the dependency's checks pass", async () => {
   const check = { type: "command", interval: "1s", retries: 1, on_failure: "none" };
   const gate = Deno.makeTempFileSync();
   const { fake, db, api } = pair("healthy", {
@@ -85,14 +85,14 @@ Deno.test("healthy: met when the checks of the dependency say so", async () => {
   }, { what: "api to run" });
 });
 
-Deno.test("healthy: a dependency without checks can never be", async () => {
+Deno.test("healthy: never met by a dependency without checks", async () => {
   const { fake, api } = pair("healthy");
   await using _ = fake;
   await assertRejects(() => api.start({ wait: true }), ProcsupError, 'depends on "db"');
   assertEquals(state(api), "errored");
 });
 
-Deno.test("completed: met when the dependency has ended, however", async () => {
+Deno.test("completed: met when the dependency has exited with any status", async () => {
   for (const code of [0, 1]) {
     const { fake, db, api } = pair("completed");
     await using _ = fake;
@@ -104,7 +104,7 @@ Deno.test("completed: met when the dependency has ended, however", async () => {
   }
 });
 
-Deno.test("completed_ok: met when the dependency ended with success, failed when it did not", async () => {
+Deno.test("completed_ok: met when the dependency exited successfully, failed otherwise", async () => {
   for (const [code, expected] of [[0, "running"], [1, "errored"]] as const) {
     const { fake, db, api } = pair("completed_ok");
     await using _ = fake;
@@ -116,7 +116,7 @@ Deno.test("completed_ok: met when the dependency ended with success, failed when
 });
 
 for (const condition of ["ready", "completed_ok"] as const) {
-  Deno.test(`${condition}: a job that was done before counts`, async () => {
+  Deno.test(`${condition}: met by a job that finished earlier`, async () => {
     const { fake, db, api } = pair(condition);
     await using _ = fake;
     await db.start();
@@ -143,7 +143,7 @@ for (const condition of ["started", "completed", "completed_ok"] as const) {
   });
 }
 
-Deno.test("a dependency that fails makes its dependents errored, with the reason along the chain", async () => {
+Deno.test("a failing dependency makes its dependents errored, with the reason along the chain", async () => {
   await using fake = new FakeRegistry();
   fake.world.beforeLaunch = ({ stdout }) => {
     if (stdout.includes("/db/")) throw new ProcsupError("start_failed", "no such library");
@@ -160,7 +160,7 @@ Deno.test("a dependency that fails makes its dependents errored, with the reason
   );
 });
 
-Deno.test("a dependency that crashes is waited for as long as it is restarted, and no longer", async () => {
+Deno.test("a crashing dependency is awaited as long as it is restarted, and no longer", async () => {
   const { fake, db, api } = pair("ready", {
     restart_policy: "on-failure",
     max_restarts: 1,
@@ -182,7 +182,7 @@ Deno.test("a dependency that crashes is waited for as long as it is restarted, a
   );
 });
 
-Deno.test("a dependency that is stopped by a user makes its dependents errored", async () => {
+Deno.test("a dependency that a user stops makes its dependents errored", async () => {
   const { fake, db, api } = pair("ready", { wait_ready: true });
   await using _ = fake;
   void api.start().catch(() => {});
@@ -195,7 +195,7 @@ Deno.test("a dependency that is stopped by a user makes its dependents errored",
   );
 });
 
-Deno.test("every instance of a dependency is waited for", async () => {
+Deno.test("every instance of a dependency is awaited", async () => {
   await using fake = new FakeRegistry();
   fake.add("db", { instances: 2, wait_ready: true });
   const api = fake.add("api", { depends_on: ["db"] });
@@ -206,7 +206,7 @@ Deno.test("every instance of a dependency is waited for", async () => {
   assertEquals(state(api), "waiting");
 });
 
-Deno.test("a dependency that was removed makes its dependents errored", async () => {
+Deno.test("a removed dependency makes its dependents errored", async () => {
   const { fake, db, api } = pair("ready");
   await using _ = fake;
   fake.registry.remove(db);
@@ -217,14 +217,14 @@ Deno.test("a dependency that was removed makes its dependents errored", async ()
   );
 });
 
-Deno.test("a dependency that was removed leaves the others unwaited for: none fails unheard", async () => {
+Deno.test("a removed dependency cancels the wait for the others without an unhandled rejection", async () => {
   await using fake = new FakeRegistry();
   fake.add("db", { wait_ready: true });
   const cache = fake.add("cache");
   const api = fake.add("api", { depends_on: ["db", "cache"] });
   fake.registry.remove(cache);
   await assertRejects(() => api.start({ wait: true }), ProcsupError, "cache");
-  // A rejection that nobody hears of fails the test.
+  // An unhandled rejection fails the test.
   await new Promise((resolve) => setTimeout(resolve));
   assertEquals(fake.world.children.length, 0);
 });
@@ -242,7 +242,7 @@ Deno.test("stop() of a dependent leaves the dependency alone, and a later start 
   await waitFor(() => state(api) === "running", { what: "api to run" });
 });
 
-Deno.test("once it runs, a reason for waiting is no longer given", async () => {
+Deno.test("a running process no longer has a reason for waiting", async () => {
   const { fake, api } = pair("ready");
   await using _ = fake;
   await api.start({ wait: false });
@@ -250,7 +250,7 @@ Deno.test("once it runs, a reason for waiting is no longer given", async () => {
   assert(!api.snapshot.lastReason.startsWith("waiting"), api.snapshot.lastReason);
 });
 
-Deno.test("add() refuses an unknown dependency with a suggestion, and a process that names itself", async () => {
+Deno.test("add() rejects an unknown dependency with a suggestion, and a process that depends on itself", async () => {
   await using fake = new FakeRegistry();
   fake.add("database");
   const error = assertThrows(() => fake.add("api", { depends_on: ["databse"] }), ProcsupError);
@@ -266,7 +266,7 @@ Deno.test("add() refuses an unknown dependency with a suggestion, and a process 
   assertEquals(fake.registry.list().length, 1);
 });
 
-/** What a process of the property below does once it is launched. */
+/** The behavior of a process in the property below after its launch. */
 const BEHAVIOURS = ["runs", "cannot start", "succeeds", "fails", "crashes"] as const;
 const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"] as const;
 
@@ -278,7 +278,7 @@ const graphs = fc.array(
   { minLength: 1, maxLength: 7 },
 );
 
-Deno.test("every process of a random graph with failing ones settles, and errored ones say why", async () => {
+Deno.test("every process of a random graph with failures settles, and errored ones have a reason", async () => {
   await fc.assert(
     fc.asyncProperty(graphs, async (graph) => {
       await using fake = new FakeRegistry();
@@ -291,7 +291,7 @@ Deno.test("every process of a random graph with failing ones settles, and errore
           restart_policy: behaviour === "crashes" ? "on-failure" : "never",
           max_restarts: 1,
           labels: { behaviour },
-          // Only on those before it: no cycles.
+          // Only on earlier ones, so that there are no cycles.
           depends_on: Object.fromEntries(
             Object.entries(dependsOn).filter(([on]) => Number(on) < index)
               .map(([on, condition]) => [`p${on}`, condition]),
@@ -318,7 +318,7 @@ Deno.test("every process of a random graph with failing ones settles, and errore
   );
 });
 
-/** At rest, or running for good; or waiting for something that is still to come. */
+/** At rest, running for good, or waiting for something that can still happen. */
 function isSettled(process: ManagedProcess, all: readonly ManagedProcess[]): boolean {
   const { snapshot, config } = process;
   if (snapshot.state === "running") return config.labels.behaviour === "runs";
@@ -331,7 +331,7 @@ function isSettled(process: ManagedProcess, all: readonly ManagedProcess[]): boo
   });
 }
 
-Deno.test("a dependency on its way down is started again, as one that is down", async () => {
+Deno.test("a stopping dependency is started again, like a stopped one", async () => {
   const { fake, db, api } = pair("ready", { stop_timeout: "1m" });
   await using _ = fake;
   await db.start();
@@ -343,7 +343,7 @@ Deno.test("a dependency on its way down is started again, as one that is down", 
   await waitFor(() => state(api) === "running", { what: "api to run" });
 });
 
-Deno.test("an instance that is scaled away is not waited for, and the last one is missed", async () => {
+Deno.test("a removed instance is not awaited, and the last one counts as missing", async () => {
   for (const keepsOne of [true, false]) {
     const fake = new FakeRegistry();
     await using _ = fake;

@@ -22,7 +22,7 @@ async function namesOf(stream: ReadableStream<ProcessChange>): Promise<string[]>
   return names;
 }
 
-Deno.test("EventHub.stream() begins with what happened since a moment, at the start of a daemon", async () => {
+Deno.test("EventHub.stream() includes earlier events since a given time while a daemon starts", async () => {
   const hub = new EventHub();
   hub.publish(change("before", 1000));
   hub.publish(change("after", 1001));
@@ -33,7 +33,7 @@ Deno.test("EventHub.stream() begins with what happened since a moment, at the st
   assertEquals(await namesOf(now), ["then"]);
 });
 
-Deno.test("EventHub keeps no more than a thousand pieces of news, and is idle from then on", async () => {
+Deno.test("EventHub keeps at most a thousand events, and is idle after that", async () => {
   const hub = new EventHub();
   assertEquals(hub.idle, false);
   for (let at = 1; at <= 1001; at++) hub.publish(change("app", at));

@@ -1,4 +1,4 @@
-/** A registry of processes in a fake world, each of which behaves as its configuration says. */
+/** A registry of processes in a fake world, which behave as configured. */
 
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { EventHub } from "../../src/manager/event_hub.ts";
@@ -7,7 +7,7 @@ import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { type FakeChild, FakeWorld } from "../support/fake_world.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-/** Processes of one fake world. */
+/** The processes of one fake world. */
 export class FakeRegistry implements AsyncDisposable {
   readonly world: FakeWorld;
   readonly registry: Registry;
@@ -28,14 +28,14 @@ export class FakeRegistry implements AsyncDisposable {
     });
   }
 
-  /** Registers a process; the first of its instances. */
+  /** Registers a process and returns its first instance. */
   add(name: string, config: Record<string, unknown> = {}): ManagedProcess {
     return this.registry.add(
       parseConfig({ name, entrypoint: "/bin/sleep", cwd: "/", ...config }),
     )[0]!;
   }
 
-  /** The newest launch of a process. */
+  /** The latest launch of a process. */
   child(name: string): FakeChild | undefined {
     return this.world.children.findLast(({ spec }) => spec!.stdout.includes(`/${name}/`));
   }

@@ -1,4 +1,4 @@
-/** What the checks of a log conclude from its size and its times. */
+/** Conclusions about a log from its size and times. */
 
 import { assertEquals } from "@std/assert";
 import { lastMark } from "../../src/logs/time_index.ts";
@@ -12,7 +12,7 @@ const PROCESS = {
   snapshot: { run: null, startedAt: null },
 } as unknown as ManagedProcess;
 
-Deno.test("KeptLog takes a write under way for no truncation: it sets the time before the size", async () => {
+Deno.test("KeptLog does not mistake a write in progress, which sets the time before the size, for a truncation", async () => {
   await using home = tempHome();
   const path = `${home.path}/stdout.log`;
   Deno.writeTextFileSync(path, "one\n");
@@ -34,7 +34,7 @@ Deno.test("KeptLog takes a write under way for no truncation: it sets the time b
   look();
   assertEquals([log.trouble, lastMark(path)?.end], [undefined, 8]);
 
-  // Written anew with as many bytes, again and again.
+  // Rewritten with the same size, repeatedly.
   touch();
   look();
   touch();

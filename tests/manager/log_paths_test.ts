@@ -1,4 +1,4 @@
-/** Apps whose logs are where the configuration says. */
+/** Apps with configured log paths. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -15,7 +15,7 @@ function text(path: string): string {
   return Deno.readTextFileSync(path);
 }
 
-Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopted and put off", {
+Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopted and cleared", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
   await using folder = tempHome();
@@ -63,7 +63,7 @@ function inputOf(test: TestManager, name: string): string {
   return `${test.home}/apps/${name}/stdin.${run!.runId}`;
 }
 
-Deno.test("log.stdout and log.stderr are one file where both name it", async () => {
+Deno.test("log.stdout and log.stderr are one file when both name it", async () => {
   await using folder = tempHome();
   await using test = await TestManager.open();
   const both = `${folder.path}/both.log`;
@@ -74,7 +74,7 @@ Deno.test("log.stdout and log.stderr are one file where both name it", async () 
   assertEquals(test.supervisor.process("api").logs.stderr, `${test.home}/apps/api/stderr.log`);
 });
 
-Deno.test("log.stdout that changes is the log of the next run", async () => {
+Deno.test("a changed log.stdout applies to the next run", async () => {
   await using folder = tempHome();
   await using test = await TestManager.open();
   await test.script("api", `echo up; ${SLEEP}`);
@@ -86,7 +86,7 @@ Deno.test("log.stdout that changes is the log of the next run", async () => {
   assertEquals(text(first), "up\n");
 });
 
-Deno.test("log paths are refused where other users, the home or another log come in", async () => {
+Deno.test("log paths are rejected if they involve other users, the home or another log", async () => {
   await using folder = tempHome();
   await using test = await TestManager.open();
   const at = folder.path;

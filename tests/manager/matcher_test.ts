@@ -1,4 +1,4 @@
-/** Which events a target means, as processes come, go and change. */
+/** Which events match a target while processes are added, removed and changed. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { scale } from "../../src/manager/scale.ts";
@@ -6,7 +6,7 @@ import type { Registry } from "../../src/manager/registry.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 
-/** Collects the names of the processes whose events match each target from now on. */
+/** Collects the names in all later events that match each target. */
 function matched(fake: FakeRegistry, targets: readonly string[]): Map<string, string[]> {
   const names = new Map(targets.map((target) => [target, [] as string[]]));
   for (const [target, seen] of names) {
@@ -20,7 +20,7 @@ async function remove(registry: Registry, name: string): Promise<void> {
   await registry.retire(registry.resolve(name)[0]!, {});
 }
 
-Deno.test("matcher() follows ids through renames, and selectors to processes that come later", async () => {
+Deno.test("matcher() follows ids through renames, and applies selectors to later processes", async () => {
   await using fake = new FakeRegistry();
   fake.add("api", { tags: ["t1"], namespace: "nn", labels: { tier: "web" } });
   fake.add("db", { tags: ["t2"] });
@@ -41,7 +41,7 @@ Deno.test("matcher() follows ids through renames, and selectors to processes tha
   assertEquals(of("all"), [...instances, "deleted db"]);
 });
 
-Deno.test("matcher() tests a process as it is configured at the event", async () => {
+Deno.test("matcher() tests a process by its configuration at the time of the event", async () => {
   await using fake = new FakeRegistry();
   fake.add("api", { tags: ["t1"] });
   fake.add("db", { tags: ["t1"] });
@@ -54,7 +54,7 @@ Deno.test("matcher() tests a process as it is configured at the event", async ()
   assertEquals(seen, ["deleted db"]);
 });
 
-Deno.test("matcher() of an id knows no earlier process of that name, also by the short ids of the journal", async () => {
+Deno.test("matcher() of an id matches no earlier process of that name, even by the journal's short ids", async () => {
   await using fake = new FakeRegistry();
   fake.add("api", {});
   const before = fake.registry.resolve("api")[0]!.id;

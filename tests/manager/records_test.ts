@@ -1,4 +1,4 @@
-/** What a new daemon finds on record. */
+/** Records that a new daemon finds. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
@@ -34,13 +34,13 @@ async function withRecords(
   }
 }
 
-Deno.test("Records.readAll() gives the last snapshot with the identity and the configuration", () =>
+Deno.test("Records.readAll() returns the last snapshot with identity and configuration", () =>
   withRecords((records, _path, reread) => {
     for (const restarts of [1, 2, 3]) records.write(at(restarts));
     assertEquals(reread().readAll(), { records: [at(3)], problems: [], nextNumericId: 4 });
   }));
 
-Deno.test("Records.readAll() goes back to the last whole line when the last one was cut short", () =>
+Deno.test("Records.readAll() falls back to the last complete line when the last one was cut short", () =>
   withRecords((records, path, reread) => {
     for (const restarts of [1, 2, 3]) records.write(at(restarts));
     Deno.truncateSync(path, Deno.statSync(path).size - 5);
@@ -50,7 +50,7 @@ Deno.test("Records.readAll() goes back to the last whole line when the last one 
     assert(Deno.statSync(`${path}.unreadable`).isFile);
   }));
 
-/** What can become of a file while no daemon runs. */
+/** Possible damage to a file while no daemon runs. */
 const DAMAGE: Readonly<Record<string, (path: string, size: number) => void>> = {
   "removed": (path) => Deno.removeSync(path),
   "emptied": (path) => Deno.truncateSync(path),
@@ -61,7 +61,7 @@ const DAMAGE: Readonly<Record<string, (path: string, size: number) => void>> = {
 };
 
 for (const [how, damage] of Object.entries(DAMAGE)) {
-  Deno.test(`Records.readAll() knows a process by the copy of its record: ${how}`, () =>
+  Deno.test(`Records.readAll() recognizes a process by the copy of its record: ${how}`, () =>
     withRecords((records, path, reread) => {
       for (const restarts of [1, 2, 3]) records.write(at(restarts));
       records.writeCopy(at(3));
@@ -70,13 +70,13 @@ for (const [how, damage] of Object.entries(DAMAGE)) {
       assertEquals(found, [at(3)]);
       assertStringIncludes(problems.join("\n"), path);
       damage(copyOf(path), Deno.statSync(copyOf(path)).size);
-      // Set aside, or removed: with the copy damaged as well it is lost, and no error.
+      // Set aside, or removed: with a damaged copy too, the record is lost without an error.
       const left = reread().readAll().records;
       assert(left.length === 0 || left[0]!.identity.id === identity.id);
     }));
 }
 
-Deno.test("Records.readAll() takes no line with a flipped bit for a good one, whichever bit", () =>
+Deno.test("Records.readAll() rejects a line with any flipped bit", () =>
   withRecords((records, path, reread) => {
     for (const restarts of [1, 2]) records.write(at(restarts));
     records.writeCopy(at(2));
@@ -89,7 +89,7 @@ Deno.test("Records.readAll() takes no line with a flipped bit for a good one, wh
     }
   }));
 
-Deno.test("Records.readAll() lets damage to one record touch no other", () =>
+Deno.test("Records.readAll() keeps other records when one is damaged", () =>
   withRecords((records, path, reread) => {
     const other = { ...at(7), identity: { ...identity, id: "other", numericId: 4, name: "b" } };
     records.write(at(1));
@@ -98,7 +98,7 @@ Deno.test("Records.readAll() lets damage to one record touch no other", () =>
     assertEquals(reread().readAll().records, [other]);
   }));
 
-Deno.test("Records keep numeric ids that were given, though nothing has them any more", () =>
+Deno.test("Records remember numeric ids that were assigned and are no longer in use", () =>
   withRecords((records, _path, reread) => {
     records.write(at(1));
     assertEquals(reread().readAll().nextNumericId, 4);
@@ -107,10 +107,10 @@ Deno.test("Records keep numeric ids that were given, though nothing has them any
     assertEquals(reread().readAll(), { records: [], problems: [], nextNumericId: 4 });
   }));
 
-Deno.test("Records.write() begins a file anew after the disk refused a line", () =>
+Deno.test("Records.write() rewrites a file after the disk refused a line", () =>
   withRecords((records, path, reread) => {
     records.write(at(1));
-    // As on a full disk: half of a line may have been written.
+    // As on a full disk, a part of a line may have been written.
     Deno.removeSync(path);
     Deno.mkdirSync(path);
     assertThrows(() => records.write(at(2)));
@@ -120,7 +120,7 @@ Deno.test("Records.write() begins a file anew after the disk refused a line", ()
     assertEquals(reread().readAll().records, [at(3)]);
   }));
 
-Deno.test("Records.write() does not let a file grow without end", () =>
+Deno.test("Records.write() keeps a file from growing without limit", () =>
   withRecords((records, path, reread) => {
     for (let restarts = 1; restarts <= 1000; restarts++) records.write(at(restarts));
     const { size } = Deno.statSync(path);
@@ -128,7 +128,7 @@ Deno.test("Records.write() does not let a file grow without end", () =>
     assertEquals(reread().readAll().records[0]?.snapshot.restarts, 1000);
   }));
 
-Deno.test("Records.write() makes a whole file again when somebody removed it", () =>
+Deno.test("Records.write() recreates a complete file when it was removed", () =>
   withRecords((records, path, reread) => {
     records.write(at(1));
     Deno.removeSync(path);
@@ -136,7 +136,7 @@ Deno.test("Records.write() makes a whole file again when somebody removed it", (
     assertEquals(reread().readAll().records, [at(2)]);
   }));
 
-Deno.test("Records.write() records another name and another configuration", () =>
+Deno.test("Records.write() records a new name and a new configuration", () =>
   withRecords((records, _path, reread) => {
     records.write(at(1));
     const other = { ...config, maxRestarts: 7 };

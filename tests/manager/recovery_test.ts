@@ -1,17 +1,17 @@
-/** Who is taken for the wrapper of a run that is not on record. */
+/** Finding the wrapper of a run that is not on record. */
 
 import { assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 
-Deno.test("orphanOf() takes for the wrapper what is older than all of the run", {
+Deno.test("orphanOf() identifies the wrapper as the oldest process of the run", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   const sleep = () =>
     new Deno.Command("sleep", { args: ["1000"], stdin: "null", detached: true }).spawn();
   await using older = sleep();
-  // Starts are told in hundredths of a second.
+  // Start times have a resolution of a hundredth of a second.
   await new Promise((resolve) => setTimeout(resolve, 50));
   await using younger = sleep();
   const found = (pids: number[]) => {
@@ -19,7 +19,7 @@ Deno.test("orphanOf() takes for the wrapper what is older than all of the run", 
     return [wrapperPid, wrapperStart];
   };
   assertEquals(found([older.pid, younger.pid]), [older.pid, processRow(older.pid)!.start]);
-  // It leads a group of its own, but did not start the other one.
+  // It leads its own group, but did not start the other one.
   assertEquals(found([younger.pid, older.pid]), [younger.pid, ""]);
   older.kill();
   younger.kill();

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { RetriedWrites, RETRY_MS } from "../../src/manager/retried_writes.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
-Deno.test("after() acts once a refused write has succeeded, was done otherwise, or at once", () => {
+Deno.test("after() runs once a refused write has succeeded or been replaced, or at once", () => {
   const clock = new FakeClock();
   const writes = new RetriedWrites(clock, () => {});
   const acts: string[] = [];

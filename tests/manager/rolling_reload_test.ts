@@ -1,4 +1,4 @@
-/** Reload of the instances of a process, a batch at a time, in a fake world. */
+/** Reloading the instances of a process in batches, in a fake world. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -11,7 +11,7 @@ import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 
-/** A world of running instances of `api`. */
+/** Several running instances of `api` in a fake world. */
 async function running(instances: number): Promise<FakeRegistry> {
   const fake = new FakeRegistry();
   fake.add("api", { instances, min_uptime: "0s" });
@@ -19,7 +19,7 @@ async function running(instances: number): Promise<FakeRegistry> {
   return fake;
 }
 
-/** The new configuration; `badPath` names an instance's log that cannot be launched with it. */
+/** The new configuration; `badPath` is a log path with which an instance cannot be launched. */
 function release(fake: FakeRegistry): ProcessConfig {
   return { ...fake.registry.list()[0]!.config, args: ["2"] };
 }
@@ -38,7 +38,7 @@ function versions(fake: FakeRegistry): (string | undefined)[] {
   });
 }
 
-/** Lets the time pass that nobody has to wait for in a fake world. */
+/** Advances the fake clock until the promise settles. */
 async function settle<T>(fake: FakeRegistry, act: Promise<T>): Promise<T> {
   let over = false;
   const acting = act.finally(() => over = true);
@@ -50,7 +50,7 @@ async function settle<T>(fake: FakeRegistry, act: Promise<T>): Promise<T> {
   return await acting;
 }
 
-Deno.test("batchCount() takes a number, or a part rounded up, from one to all", () => {
+Deno.test("batchCount() accepts a number, or a percentage rounded up, from one to all", () => {
   for (
     const [batchSize, instances, expected] of [
       [1, 4, 1],
@@ -66,7 +66,7 @@ Deno.test("batchCount() takes a number, or a part rounded up, from one to all", 
   ) assertEquals(batchCount(batchSize, instances), expected, `${batchSize} of ${instances}`);
 });
 
-Deno.test("batchCount() refuses what is no number of instances, and names it", () => {
+Deno.test("batchCount() rejects an invalid number of instances and names it", () => {
   for (
     const batchSize of [
       0,
@@ -91,7 +91,7 @@ Deno.test("batchCount() refuses what is no number of instances, and names it", (
   }
 });
 
-Deno.test("rollingReload() goes on to the next batch when the one before it is up", async () => {
+Deno.test("rollingReload() continues with the next batch when the previous one is up", async () => {
   for (const [batchSize, expected] of [[1, [1, 2, 3, 4]], [3, [3, 4]], ["50%", [2, 4]]] as const) {
     await using fake = await running(4);
     const progress: number[] = [];
@@ -110,7 +110,7 @@ Deno.test("rollingReload() goes on to the next batch when the one before it is u
   }
 });
 
-Deno.test("rollingReload() stops at the first batch that fails, and leaves the rest as it was", async () => {
+Deno.test("rollingReload() stops at the first failed batch, and leaves the rest unchanged", async () => {
   await using fake = await running(4);
   failWith(fake, "api:1", "2");
   const { outcomes, rolledBack } = await settle(
@@ -121,7 +121,7 @@ Deno.test("rollingReload() stops at the first batch that fails, and leaves the r
   assertEquals([rolledBack, versions(fake)], [false, ["2", undefined, "old", "old"]]);
 });
 
-Deno.test("rollingReload() puts the old configuration back on all that were touched", async () => {
+Deno.test("rollingReload() restores the old configuration on every changed instance", async () => {
   for (const batchSize of [1, 2, 4]) {
     await using fake = await running(4);
     failWith(fake, "api:1", "2");
@@ -140,7 +140,7 @@ Deno.test("rollingReload() puts the old configuration back on all that were touc
   }
 });
 
-Deno.test("rollingReload() touches nothing beyond the batch that failed when it rolls back", async () => {
+Deno.test("rollingReload() changes nothing after the failed batch when it rolls back", async () => {
   await using fake = await running(4);
   failWith(fake, "api:0", "2");
   const pids = fake.registry.list().map(({ snapshot }) => snapshot.pid);
@@ -179,7 +179,7 @@ for (const waitReady of [true, false]) {
   });
 }
 
-Deno.test("reloadWith() gives an instance that is stopped before its turn the configuration alone", async () => {
+Deno.test("reloadWith() only configures an instance that is stopped before its turn", async () => {
   await using fake = await running(3);
   const [, , last] = fake.registry.list();
   const config = release(fake);
@@ -200,7 +200,7 @@ Deno.test("rollingReload() restarts and rolls back nothing once a shutdown has b
   await using test = await TestManager.open();
   const { supervisor } = test;
   await test.script("web", "exec sleep 1000", { instances: 2 });
-  // Dependents stop first: web is still up while this one takes its time.
+  // Dependents stop first: web is still up while this one stops slowly.
   await test.script("slow", "trap 'sleep 0.5; exit 0' TERM; echo up; while :; do sleep 0.1; done", {
     depends_on: ["web"],
   });
@@ -223,7 +223,7 @@ Deno.test("rollingReload() restarts and rolls back nothing once a shutdown has b
   ]);
 });
 
-Deno.test("rollingReload() of all leaves jobs to the clock", async () => {
+Deno.test("rollingReload() of all skips jobs", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 1000");
   await test.script("job", "touch ran", { cron: "@yearly" });
@@ -232,7 +232,7 @@ Deno.test("rollingReload() of all leaves jobs to the clock", async () => {
   assertEquals(lstatIfAny(`${test.home}/ran`), undefined);
 });
 
-Deno.test("rollingReload() refuses a wrong batch size before anything is done", async () => {
+Deno.test("rollingReload() rejects an invalid batch size before it does anything", async () => {
   await using fake = await running(2);
   const config = release(fake);
   for (const batchSize of [0, 99]) {
@@ -245,12 +245,13 @@ Deno.test("rollingReload() refuses a wrong batch size before anything is done", 
   assertEquals([fake.world.children.length, versions(fake)], [2, ["old", "old"]]);
 });
 
-Deno.test("changedConfig() refuses several processes, another name, and another number of instances", async () => {
+Deno.test("changedConfig() rejects several processes, another name, and another number of instances", async () => {
   await using fake = await running(2);
   const other = fake.add("web");
   const api: ManagedProcess[] = fake.registry.list().slice(0, 2);
   assertEquals(changedConfig(api, { keys: { args: ["x"], instances: 2 } }).args, ["x"]);
-  // A command stands for all that ran before, also a wrong one: the error is about it alone.
+  // A command replaces the old entrypoint, even an invalid one, so the error is only about the
+  // command.
   const { command, entrypoint } = changedConfig(api, { keys: { command: ["x"] } });
   assertEquals([command, entrypoint], [["x"], undefined]);
   assertThrows(() => changedConfig([...api, other], { keys: {} }), ProcsupError, 'to "api", "web"');

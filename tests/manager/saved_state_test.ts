@@ -1,4 +1,4 @@
-/** The saved list: never replaced by less than it holds, and brought back in order. */
+/** The saved list: never replaced by an emptier one, and restored in order. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -8,7 +8,7 @@ import { flip } from "../support/damage.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Names in each generation, the newest first; undefined where it cannot be read. */
+/** The names in each generation, newest first; undefined if unreadable. */
 function generations(home: string): (string[] | undefined)[] {
   return ["saved.json", "saved.1.json", "saved.2.json"].map((name) => {
     const alone = `${home}/state/alone.json`;
@@ -23,7 +23,7 @@ function generations(home: string): (string[] | undefined)[] {
   });
 }
 
-Deno.test("save() keeps two generations, and no copy of one in place of another", async () => {
+Deno.test("save() keeps two generations, each different", async () => {
   await using test = await TestManager.open();
   for (const name of ["a", "b", "c", "d"]) {
     await test.script(name, "exec sleep 1000");
@@ -32,14 +32,14 @@ Deno.test("save() keeps two generations, and no copy of one in place of another"
   assertEquals(generations(test.home), [["a", "b", "c", "d"], ["a", "b", "c"], ["a", "b"]]);
 });
 
-Deno.test("save() that fails changes no generation, however often it is tried", async () => {
+Deno.test("a failed save() changes no generation, however often it is repeated", async () => {
   await using test = await TestManager.open();
   for (const name of ["a", "b", "c"]) {
     await test.script(name, "exec sleep 1000");
     await test.manager.save();
   }
   const before = generations(test.home);
-  // Nothing can be written there, as on a full disk.
+  // Prevents writing, as on a full disk.
   Deno.mkdirSync(`${test.home}/state/saved.json.tmp/x`, { recursive: true });
   for (let round = 0; round < 4; round++) {
     await assertRejects(() => test.manager.save(), ProcsupError, "Cannot save the list");
@@ -48,7 +48,7 @@ Deno.test("save() that fails changes no generation, however often it is tried", 
 });
 
 for (const generation of ["saved.json", "saved.1.json"]) {
-  Deno.test(`save() of nothing does not replace a list, be it damaged: ${generation}`, async () => {
+  Deno.test(`save() without processes does not replace a list, not even a damaged one: ${generation}`, async () => {
     await using test = await TestManager.open();
     for (const name of ["a", "b"]) {
       await test.script(name, "exec sleep 1000");
@@ -63,7 +63,7 @@ for (const generation of ["saved.json", "saved.1.json"]) {
   });
 }
 
-Deno.test("save() sets a damaged list aside and says so, and keeps the one before it", async () => {
+Deno.test("save() sets a damaged list aside with a warning, and keeps the previous one", async () => {
   await using test = await TestManager.open();
   for (const name of ["a", "b"]) {
     await test.script(name, "exec sleep 1000");
@@ -77,7 +77,7 @@ Deno.test("save() sets a damaged list aside and says so, and keeps the one befor
   assert(test.warnings.some((message) => message.includes("saved.json.unreadable")));
 });
 
-Deno.test("resurrect() starts by priority, the lowest first", async () => {
+Deno.test("resurrect() starts by priority, lowest first", async () => {
   await using test = await TestManager.open();
   const names = ["third", "second", "first"];
   for (const [index, name] of names.entries()) {
@@ -93,7 +93,7 @@ Deno.test("resurrect() starts by priority, the lowest first", async () => {
   assertEquals(starts().slice(3), ["first", "second", "third"]);
 });
 
-Deno.test("resurrect() misses no process that was scaled up since", async () => {
+Deno.test("resurrect() restores nothing for a process that was scaled up since", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 1000");
   await test.manager.save();
@@ -102,7 +102,7 @@ Deno.test("resurrect() misses no process that was scaled up since", async () => 
   assertEquals(test.supervisor.list().map(({ name }) => name), ["app:0", "app:1"]);
 });
 
-Deno.test("resurrect() tells all instances how many they are again", async () => {
+Deno.test("resurrect() restores the instance count of all instances", async () => {
   await using test = await TestManager.open();
   await test.script("web", "exec sleep 1000", { instances: 3 });
   await test.manager.save();
@@ -111,7 +111,7 @@ Deno.test("resurrect() tells all instances how many they are again", async () =>
   assertEquals(test.manager.list().map(({ config }) => config.instances), [3, 3, 3]);
 });
 
-Deno.test("resurrect() brings back the others when the name of one is taken meanwhile", async () => {
+Deno.test("resurrect() restores the others when one name has been taken", async () => {
   await using test = await TestManager.open();
   for (const name of ["a", "b"]) await test.script(name, "exec sleep 1000");
   await test.manager.save();
@@ -123,7 +123,7 @@ Deno.test("resurrect() brings back the others when the name of one is taken mean
   assertEquals(test.info("b").state, "running");
 });
 
-Deno.test("resurrect() puts no saved instance beside a single process of its name", async () => {
+Deno.test("resurrect() adds no saved instance beside a single process of its name", async () => {
   await using test = await TestManager.open();
   await test.script("a", "exec sleep 1000", { instances: 2 });
   await test.manager.save();
@@ -134,7 +134,7 @@ Deno.test("resurrect() puts no saved instance beside a single process of its nam
   assertEquals(test.supervisor.list().map(({ name }) => name), ["a"]);
 });
 
-Deno.test("a home in which names collide is taken over all the same", async () => {
+Deno.test("a home with colliding names is still taken over", async () => {
   await using test = await TestManager.open();
   await test.script("before", "exec sleep 1000");
   await test.supervisor.remove("before");
@@ -150,7 +150,7 @@ Deno.test("a home in which names collide is taken over all the same", async () =
   assertEquals(pids, [["a:0", 0], ["a", pid]]);
 });
 
-Deno.test("list() is by numeric id, those that were brought back included", async () => {
+Deno.test("list() is sorted by numeric id, including restored processes", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   for (const name of ["a", "b"]) await test.script(name, "exec sleep 1000");

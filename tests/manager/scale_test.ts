@@ -1,4 +1,4 @@
-/** How many instances of a process there are. */
+/** Scaling the instances of a process. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { FakeRegistry } from "./fake_registry.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A world of one running process, `api`. */
+/** One running process, `api`. */
 async function single(config: Record<string, unknown> = {}): Promise<FakeRegistry> {
   const fake = new FakeRegistry();
   fake.add("api", config);
@@ -21,7 +21,7 @@ function names(fake: FakeRegistry): string[] {
   return fake.registry.list().map(({ name }) => name);
 }
 
-Deno.test("scaledCount() takes a number, or a change of the present one", () => {
+Deno.test("scaledCount() accepts a number, or a change to the current one", () => {
   for (
     const [change, now, expected] of [
       ["4", 1, 4],
@@ -35,7 +35,7 @@ Deno.test("scaledCount() takes a number, or a change of the present one", () => 
   ) assertEquals(scaledCount(change, now), expected);
 });
 
-Deno.test("scaledCount() refuses what is no possible number, and names it", () => {
+Deno.test("scaledCount() rejects an invalid number and names it", () => {
   for (const change of ["0", "-1", "-5", "1025", "x", "", "1.5", "++1", "1e3", "٣", NaN, -1, 2.5]) {
     const error = assertThrows(() => scaledCount(change, 1), ProcsupError);
     assertEquals(error.code, "bad_request", String(change));
@@ -44,7 +44,7 @@ Deno.test("scaledCount() refuses what is no possible number, and names it", () =
   }
 });
 
-Deno.test("scale() gives the only instance an index, and starts those that are missing", async () => {
+Deno.test("scale() gives a single instance an index, and starts the missing ones", async () => {
   await using fake = await single();
   const { pid } = fake.registry.list()[0]!.snapshot;
   const outcomes = await scale(fake.registry, "api", 3);
@@ -55,7 +55,7 @@ Deno.test("scale() gives the only instance an index, and starts those that are m
   assertEquals(fake.child("api:2")!.spec!.env.PROCSUP_INSTANCE, "2");
 });
 
-Deno.test("scale() ends the highest indexes first, and fills gaps before it counts on", async () => {
+Deno.test("scale() stops the highest indexes first, and fills gaps before it adds new ones", async () => {
   await using fake = await single({ instances: 4 });
   await scale(fake.registry, "api", "-1");
   assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
@@ -77,25 +77,25 @@ Deno.test("scale() leaves the other keys of each instance alone", async () => {
   ]);
 });
 
-Deno.test("scale() changes nothing when the number is the present one", async () => {
+Deno.test("scale() changes nothing when the number is already reached", async () => {
   await using fake = await single({ instances: 2 });
   assertEquals(await scale(fake.registry, "api", 2), []);
   assertEquals(fake.world.children.length, 2);
 });
 
-Deno.test("scale() keeps an index although only one is left", async () => {
+Deno.test("scale() keeps the index when only one instance is left", async () => {
   await using fake = await single({ instances: 3 });
   await scale(fake.registry, "api", 1);
   assertEquals([names(fake), fake.registry.list()[0]!.config.instances], [["api:0"], 1]);
 });
 
-Deno.test("scale() refuses an unknown process with a suggestion", async () => {
+Deno.test("scale() rejects an unknown process with a suggestion", async () => {
   await using fake = await single();
   const error = await assertRejects(() => scale(fake.registry, "apo", 3), ProcsupError);
   assertEquals(error.code, "process_not_found");
 });
 
-Deno.test("scale() refuses a wrong number before anything is renamed", async () => {
+Deno.test("scale() rejects an invalid number before anything is renamed", async () => {
   await using fake = await single();
   for (const change of ["0", "-1", "x", "2000"]) {
     await assertRejects(() => scale(fake.registry, "api", change), ProcsupError);
@@ -103,7 +103,7 @@ Deno.test("scale() refuses a wrong number before anything is renamed", async () 
   assertEquals(names(fake), ["api"]);
 });
 
-Deno.test("scale() reaches the requested number from any other, each index once", async () => {
+Deno.test("scale() reaches the requested number from any other, without duplicate indexes", async () => {
   const counts = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(counts, async (sequence) => {
@@ -119,7 +119,7 @@ Deno.test("scale() reaches the requested number from any other, each index once"
   );
 });
 
-Deno.test("scale() keeps the logs that deleted instances left under the name of the first", async () => {
+Deno.test("scale() keeps the logs of deleted instances under the first one's name", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   for (const word of ["one", "two", "three"]) {
@@ -133,7 +133,7 @@ Deno.test("scale() keeps the logs that deleted instances left under the name of 
   assertEquals(test.lines("apps/app:0.2/stdout.log"), ["two"]);
 });
 
-Deno.test("scale() that waits fails where an instance does not stay up", async () => {
+Deno.test("scale() with wait fails when an instance does not stay up", async () => {
   await using test = await TestManager.open();
   await test.script("app", '[ "$PROCSUP_INSTANCE" = 0 ] || exit 3; exec sleep 1000', {
     min_uptime: "1m",
@@ -143,7 +143,7 @@ Deno.test("scale() that waits fails where an instance does not stay up", async (
   assertEquals(others, []);
 });
 
-Deno.test("scale() keeps the log of the instance that gets another name, and rotates it on", async () => {
+Deno.test("scale() keeps the log of a renamed instance, and continues to rotate it", async () => {
   await using test = await TestManager.open();
   const script = "while :; do seq 2000; sleep 0.05; done";
   await test.script("app", script, { log: { max_size: "64KB", compress: false } });
@@ -155,7 +155,7 @@ Deno.test("scale() keeps the log of the instance that gets another name, and rot
   assertEquals(test.warnings, []);
 });
 
-Deno.test("scale() that comes while another one stops instances counts what that one leaves", async () => {
+Deno.test("scale() waits for a concurrent call before it counts the instances", async () => {
   await using test = await TestManager.open();
   const slow = "trap 'while [ ! -e gate ]; do sleep 0.02; done; exit 0' TERM; echo up; " +
     "while :; do sleep 0.02; done";

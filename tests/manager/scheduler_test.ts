@@ -1,4 +1,4 @@
-/** Jobs and restarts by the clock, with a clock that a test moves and sets. */
+/** Scheduled jobs and restarts, with a clock that the test controls. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
@@ -14,14 +14,14 @@ import { type TempHome, tempHome } from "../support/temp_home.ts";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** A process that runs until a test ends it. */
+/** A process that runs until the test ends it. */
 class FakeProcess implements ScheduledProcess {
   readonly id: string;
   readonly name: string;
   readonly config: ProcessConfig;
   snapshot: Snapshot = NEW;
   isBeingStopped = false;
-  /** What was asked of it. */
+  /** The actions requested of it. */
   readonly acts: string[] = [];
   changed: (before: Snapshot) => void = () => {};
   readonly #clock: FakeClock;
@@ -50,26 +50,26 @@ class FakeProcess implements ScheduledProcess {
     return Promise.resolve();
   }
 
-  /** A user asks it to stop; it has stopped when it exits. */
+  /** A user stops it; it has stopped when it exits. */
   beginStop(): void {
     this.isBeingStopped = true;
     this.#become({ state: "stopping", desired: "down" });
   }
 
-  /** A user starts it anew, where its run is up or is being ended. */
+  /** A user restarts it while it runs or stops. */
   startAnew(): void {
     this.#become({ state: "stopping", desired: "up", stopCause: "asked" });
     this.#become({ state: "starting", stopCause: null });
   }
 
-  /** It ends by itself. */
+  /** It exits by itself. */
   exit(code: number): void {
     const lastExit = { code, signal: null, at: new Date(this.#clock.now()) };
     const state = code === 0 ? "stopped" : "crashed";
     this.#become({ state, lastExit, finishedAt: this.#clock.now() });
   }
 
-  /** It runs because its user wants it to. */
+  /** A user started it. */
   up(): this {
     this.#become({ state: "running", desired: "up" });
     return this;
@@ -82,7 +82,7 @@ class FakeProcess implements ScheduledProcess {
   }
 }
 
-/** A scheduler over some processes, its clock and its folder. */
+/** A scheduler of some processes, with its clock and folder. */
 class Scene implements AsyncDisposable {
   readonly clock = new FakeClock();
   readonly processes: FakeProcess[] = [];
@@ -102,12 +102,12 @@ class Scene implements AsyncDisposable {
     return this.processes[0]!;
   }
 
-  /** What came of the runs, the oldest first. */
+  /** The results of the runs, oldest first. */
   get statuses(): string[] {
     return this.scheduler.list()[0]!.history.map(({ status }) => status);
   }
 
-  /** Another daemon takes over. */
+  /** The next daemon takes over. */
   async restart(): Promise<void> {
     this.scheduler?.close();
     const scheduler = new Scheduler({
@@ -131,7 +131,7 @@ class Scene implements AsyncDisposable {
   }
 }
 
-/** Lets what was put off to the next turn happen. */
+/** Waits for callbacks of the next event loop turn. */
 function turn(): Promise<void> {
   return Promise.resolve();
 }
@@ -139,7 +139,7 @@ function turn(): Promise<void> {
 const UTC = { timezone: "UTC" };
 const EVERY_MINUTE = { cron: { schedule: "* * * * *", ...UTC } };
 
-Deno.test("Scheduler runs a job at every tick, and not before", async () => {
+Deno.test("Scheduler runs a job exactly at every tick", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE - 1);
   assertEquals(scene.job.acts, []);
@@ -150,7 +150,7 @@ Deno.test("Scheduler runs a job at every tick, and not before", async () => {
   }
 });
 
-Deno.test("Scheduler remembers how runs went", async () => {
+Deno.test("Scheduler records the results of runs", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE);
   scene.clock.advance(1500);
@@ -167,7 +167,7 @@ Deno.test("Scheduler remembers how runs went", async () => {
   ]);
 });
 
-Deno.test("Scheduler remembers the last 20 runs", async () => {
+Deno.test("Scheduler keeps the last 20 runs", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   for (let run = 0; run < 25; run++) {
     scene.clock.advance(MINUTE);
@@ -177,7 +177,7 @@ Deno.test("Scheduler remembers the last 20 runs", async () => {
   assertEquals(codes, Array.from({ length: 20 }, (_, i) => i + 5));
 });
 
-Deno.test("Scheduler skips a run while the last one runs", async () => {
+Deno.test("Scheduler skips a run while the previous one runs", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(3 * MINUTE);
   assertEquals(scene.job.acts.length, 1);
@@ -186,7 +186,7 @@ Deno.test("Scheduler skips a run while the last one runs", async () => {
   assertEquals(scene.scheduler.list()[0]!.history[0]!.times, 2);
 });
 
-Deno.test("Scheduler ends the last run for the next one when overlap is kill", async () => {
+Deno.test("Scheduler ends the previous run for the next one when overlap is kill", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "kill" } });
   scene.clock.advance(2 * MINUTE);
   await turn();
@@ -199,7 +199,7 @@ Deno.test("Scheduler ends the last run for the next one when overlap is kill", a
   assertEquals(scene.job.snapshot.state, "running");
 });
 
-Deno.test("Scheduler runs once more when runs queue up", async () => {
+Deno.test("Scheduler runs once more when overlap is queue", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "queue" } });
   scene.clock.advance(5 * MINUTE);
   assertEquals(scene.job.acts.length, 1);
@@ -222,9 +222,9 @@ Deno.test("Scheduler drops the queued run when the schedule is disabled", async 
 });
 
 for (const overlap of ["queue", "kill"]) {
-  Deno.test(`Scheduler runs what was to follow although the daemon goes meanwhile: ${overlap}`, async () => {
+  Deno.test(`Scheduler performs a pending run although the daemon is replaced meanwhile: ${overlap}`, async () => {
     await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });
-    // A stop takes its time.
+    // The stop takes some time.
     scene.job.stop = () => Promise.resolve();
     scene.clock.advance(2 * MINUTE);
     await scene.restart();
@@ -247,10 +247,10 @@ for (const overlap of ["queue", "kill"]) {
 }
 
 for (const overlap of ["queue", "kill", "skip"]) {
-  Deno.test(`Scheduler starts nothing of a job that is being stopped: ${overlap}`, async () => {
+  Deno.test(`Scheduler starts no run of a job that is being stopped: ${overlap}`, async () => {
     await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });
     const { job } = scene;
-    // A stop takes its time.
+    // The stop takes some time.
     job.stop = () => Promise.resolve();
     scene.clock.advance(2 * MINUTE);
     job.beginStop();
@@ -266,7 +266,7 @@ for (const overlap of ["queue", "kill", "skip"]) {
     assertEquals(job.acts.length, 2, "the schedule goes on");
   });
 
-  Deno.test(`Scheduler starts nothing when a stop outlives the daemon: ${overlap}`, async () => {
+  Deno.test(`Scheduler starts no run when a stop outlasts the daemon: ${overlap}`, async () => {
     await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap } });
     const { job } = scene;
     job.stop = () => Promise.resolve();
@@ -280,7 +280,7 @@ for (const overlap of ["queue", "kill", "skip"]) {
   });
 }
 
-Deno.test("Scheduler takes a user's restart for the run that was to replace the last one", async () => {
+Deno.test("Scheduler treats a user's restart as the run that was to replace the previous one", async () => {
   await using scene = await Scene.with({
     cron: { ...EVERY_MINUTE.cron, overlap: "kill", timeout: "90s" },
   });
@@ -295,7 +295,7 @@ Deno.test("Scheduler takes a user's restart for the run that was to replace the 
   assertEquals(job.acts.length, 1);
 });
 
-Deno.test("Scheduler begins a run anew with a restart, its timeout too, and keeps what is queued", async () => {
+Deno.test("Scheduler begins a new run and timeout at a restart, and keeps the queued run", async () => {
   await using scene = await Scene.with({
     cron: { schedule: "0 0 1 1 *", ...UTC, overlap: "queue", timeout: "10s" },
   });
@@ -321,7 +321,7 @@ Deno.test("Scheduler ends a run at its timeout", async () => {
   assertEquals(scene.statuses, ["timeout"]);
 });
 
-Deno.test("Scheduler runs nothing while a job is switched off, and makes nothing up", async () => {
+Deno.test("Scheduler runs nothing while a job is disabled, and does not catch up", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.scheduler.enable(scene.processes, false);
   scene.clock.advance(HOUR + 1);
@@ -334,13 +334,13 @@ Deno.test("Scheduler runs nothing while a job is switched off, and makes nothing
   assertEquals(scene.job.acts.length, 1);
 });
 
-Deno.test("Scheduler takes a job that is configured off for off", async () => {
+Deno.test("Scheduler honors a job configured as disabled", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, enabled: false } });
   scene.clock.advance(HOUR);
   assertEquals(scene.job.acts, []);
 });
 
-Deno.test("Scheduler fires nothing twice when the clock is set back by an hour", async () => {
+Deno.test("Scheduler runs nothing twice when the clock is set back by an hour", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   for (let run = 0; run < 3; run++) {
     scene.clock.advance(MINUTE);
@@ -353,7 +353,7 @@ Deno.test("Scheduler fires nothing twice when the clock is set back by an hour",
   assertEquals(scene.job.acts.length, 4);
 });
 
-Deno.test("Scheduler takes the new time when the clock was a year ahead", async () => {
+Deno.test("Scheduler uses the new time when the clock was a year ahead", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE);
   scene.job.exit(0);
@@ -362,7 +362,7 @@ Deno.test("Scheduler takes the new time when the clock was a year ahead", async 
   assertEquals(scene.job.acts.length, 2);
 });
 
-Deno.test("Scheduler fires once at most when the clock is set ahead", async () => {
+Deno.test("Scheduler runs at most once when the clock is set ahead", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE / 2);
   scene.clock.jump(HOUR);
@@ -374,14 +374,14 @@ Deno.test("Scheduler fires once at most when the clock is set ahead", async () =
   assertEquals(scene.job.acts.length, before + 1);
 });
 
-Deno.test("Scheduler makes up no moment that the clock was set over", async () => {
+Deno.test("Scheduler does not catch up on times that the clock skipped", async () => {
   await using scene = await Scene.with({ cron: { schedule: "30 12 * * *", ...UTC } });
   scene.clock.jump(HOUR);
   scene.clock.advance(HOUR);
   assertEquals(scene.job.acts, []);
 });
 
-Deno.test("Scheduler keeps history and switch when another daemon takes over", async () => {
+Deno.test("Scheduler keeps history and enabled state when another daemon takes over", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE);
   scene.job.exit(1);
@@ -391,7 +391,7 @@ Deno.test("Scheduler keeps history and switch when another daemon takes over", a
   assertEquals([info!.enabled, info!.history.length], [false, 1]);
 });
 
-Deno.test("Scheduler does not repeat a moment that the daemon before it fired", async () => {
+Deno.test("Scheduler does not repeat a run of the previous daemon", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE);
   scene.job.exit(0);
@@ -403,7 +403,7 @@ Deno.test("Scheduler does not repeat a moment that the daemon before it fired", 
   assertEquals(scene.job.acts.length, 2);
 });
 
-Deno.test("Scheduler makes up no run for the time without a daemon", async () => {
+Deno.test("Scheduler does not catch up on the time without a daemon", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.scheduler.close();
   scene.clock.advance(10 * MINUTE);
@@ -411,7 +411,7 @@ Deno.test("Scheduler makes up no run for the time without a daemon", async () =>
   assertEquals(scene.job.acts, []);
 });
 
-Deno.test("Scheduler takes up the run that the daemon before it left", async () => {
+Deno.test("Scheduler takes over the previous daemon's run", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "1m" } });
   scene.clock.advance(MINUTE);
   scene.clock.advance(20_000);
@@ -420,11 +420,11 @@ Deno.test("Scheduler takes up the run that the daemon before it left", async () 
   scene.clock.advance(39_999);
   assertEquals(scene.statuses, []);
   scene.clock.advance(1);
-  // The next moment is this very one: it finds the run still there, or just over.
+  // The next tick is at this very moment: the run is still there, or just over.
   assert(scene.statuses.includes("timeout"));
 });
 
-Deno.test("Scheduler records the run that ended while no daemon was there", async () => {
+Deno.test("Scheduler records a run that ended while no daemon was running", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE);
   scene.scheduler.close();
@@ -436,7 +436,7 @@ Deno.test("Scheduler records the run that ended while no daemon was there", asyn
   assertEquals([run!.status, run!.exitCode, run!.durationMs], ["failed", 7, 5000]);
 });
 
-Deno.test("Scheduler sets an unreadable memory aside and goes on", async () => {
+Deno.test("Scheduler sets an unreadable file aside and continues", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   Deno.mkdirSync(`${scene.home.path}/cron`, { recursive: true });
   Deno.writeTextFileSync(`${scene.home.path}/cron/${scene.job.id}.json`, "{half");
@@ -446,7 +446,7 @@ Deno.test("Scheduler sets an unreadable memory aside and goes on", async () => {
   assertEquals(scene.job.acts.length, 1);
 });
 
-Deno.test("Scheduler restarts a process that is kept up, and leaves a stopped one alone", async () => {
+Deno.test("Scheduler restarts a process that is desired up, and leaves a stopped one alone", async () => {
   await using scene = await Scene.with({ cron_restart: { schedule: "0 * * * *", ...UTC } });
   scene.clock.advance(HOUR);
   assertEquals(scene.job.acts, []);
@@ -457,7 +457,7 @@ Deno.test("Scheduler restarts a process that is kept up, and leaves a stopped on
   assertEquals(scene.statuses, ["ok"]);
 });
 
-Deno.test("Scheduler runs a job on request, and refuses a second one at a time", async () => {
+Deno.test("Scheduler runs a job on request, and rejects a concurrent request", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   assertEquals(scene.scheduler.run(scene.processes), "running");
   assertEquals(scene.job.acts, ["started by cron run"]);
@@ -465,13 +465,13 @@ Deno.test("Scheduler runs a job on request, and refuses a second one at a time",
   assertEquals([error.code, error.message], ["wrong_state", '"job" is running already']);
 });
 
-Deno.test("Scheduler queues a run on request when runs queue up", async () => {
+Deno.test("Scheduler queues a requested run when overlap is queue", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "queue" } });
   assertEquals(scene.scheduler.run(scene.processes), "running");
   assertEquals(scene.scheduler.run(scene.processes), "queued");
 });
 
-Deno.test("Scheduler names a process that has no schedule", async () => {
+Deno.test("Scheduler names a process without a schedule", async () => {
   await using scene = await Scene.with({});
   for (const act of [() => scene.scheduler.run(scene.processes)]) {
     assertEquals(assertThrows(act, ProcsupError).message, 'No schedule: "job"');
@@ -479,7 +479,7 @@ Deno.test("Scheduler names a process that has no schedule", async () => {
   assertEquals(scene.clock.pending, 0);
 });
 
-Deno.test("Scheduler.check() refuses a schedule that cannot be", async () => {
+Deno.test("Scheduler.check() rejects an invalid schedule", async () => {
   await using scene = await Scene.with({});
   const config = (cron: unknown) => parseConfig({ name: "x", entrypoint: "x", cwd: "/", ...cron! });
   const bad = [{ cron: "0 0 31 2 *" }, { cron_restart: { schedule: "@daily", timezone: "X/Y" } }];
@@ -489,7 +489,7 @@ Deno.test("Scheduler.check() refuses a schedule that cannot be", async () => {
   }
 });
 
-Deno.test("Scheduler.sync() forgets a process that went, and takes up a changed schedule", async () => {
+Deno.test("Scheduler.sync() drops a removed process, and applies a changed schedule", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.clock.advance(MINUTE);
   scene.job.exit(0);

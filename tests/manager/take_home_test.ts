@@ -1,11 +1,11 @@
-/** A directory that is taken, and looked after. */
+/** Taking and guarding a home directory. */
 
 import { assertEquals } from "@std/assert";
 import { takeHome } from "../../src/manager/take_home.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-Deno.test("guard() puts back folders of the state in a home in which nothing else changes", async () => {
+Deno.test("guard() restores state folders in a home in which nothing else changes", async () => {
   await using temp = tempHome();
   using home = await takeHome(temp.path);
   const { home: folder, records } = home.paths;

@@ -14,7 +14,7 @@ function tree(script: string): Deno.ChildProcess {
   return new Deno.Command("/bin/sh", { args, detached: true, stdout: "null" }).spawn();
 }
 
-Deno.test("UsageSampler measures from the last reading of a process, whoever else was read since", async () => {
+Deno.test("UsageSampler measures since the last reading of a process, whatever other readings there were", async () => {
   const children = [tree("while :; do :; done"), tree("sleep 1000")];
   const [busy, other] = children.map(({ pid }) => process(pid)) as [ManagedProcess, ManagedProcess];
   let steady = 1e9;
