@@ -6,7 +6,7 @@ function refused(args: readonly string[]): ProcsupError {
   return assertThrows(() => readCommandLine(args), ProcsupError);
 }
 
-Deno.test("readCommandLine() finds the command behind global flags", () => {
+Deno.test("readCommandLine() finds the command after global flags", () => {
   const line = readCommandLine(["--home", "/h", "-q", "logs", "api", "-n", "5", "-f"]);
   assertEquals(line.command?.name, "logs");
   assertEquals(line.flags.text("home"), "/h");
@@ -17,18 +17,18 @@ Deno.test("readCommandLine() finds the command behind global flags", () => {
   assertEquals(line.positionals, ["api"]);
 });
 
-Deno.test("readCommandLine() takes global flags behind the command too", () => {
+Deno.test("readCommandLine() accepts global flags after the command too", () => {
   assertEquals(readCommandLine(["list", "--home=/h"]).flags.text("home"), "/h");
 });
 
-Deno.test("readCommandLine() resolves aliases and what they stand for", () => {
+Deno.test("readCommandLine() resolves aliases", () => {
   assertEquals(readCommandLine(["ls"]).command?.name, "list");
   const jlist = readCommandLine(["jlist"]);
   assertEquals(jlist.command?.name, "list");
   assertEquals(jlist.flags.on("json"), true);
 });
 
-Deno.test("readCommandLine() keeps the words after -- apart for start only", () => {
+Deno.test("readCommandLine() separates the words after -- for start only", () => {
   const start = readCommandLine(["start", "a.ts", "--", "--port", "1", "--", "x"]);
   assertEquals(start.positionals, ["a.ts"]);
   assertEquals(start.rest, ["--port", "1", "--", "x"]);
@@ -38,7 +38,7 @@ Deno.test("readCommandLine() keeps the words after -- apart for start only", () 
   assertEquals(readCommandLine(["start", "a.ts"]).rest, undefined);
 });
 
-Deno.test("readCommandLine() reads a value in every spelling", () => {
+Deno.test("readCommandLine() reads a flag's value in every spelling", () => {
   for (const words of [["-n", "7"], ["-n7"], ["-n=7"], ["--lines", "7"], ["--lines=7"]]) {
     assertEquals(readCommandLine(["logs", ...words]).flags.int("lines"), 7, words.join(" "));
   }
@@ -55,37 +55,37 @@ Deno.test("readCommandLine() reads a value in every spelling", () => {
   assertEquals(env.flags.list("env"), ["A=1=2", "B=-c", "C=", "D=true"]);
 });
 
-Deno.test("readCommandLine() takes the word after a flag that needs a value for its value", () => {
+Deno.test("readCommandLine() reads the word after a flag that needs a value as its value", () => {
   assertEquals(readCommandLine(["logs", "--grep", "--fatal"]).flags.text("grep"), "--fatal");
   assertEquals(readCommandLine(["start", "x", "-e", "-5"]).flags.list("env"), ["-5"]);
   assertEquals(refused(["logs", "-n", "-5"]).message.includes('"-5"'), true);
 });
 
-Deno.test("readCommandLine() takes a negative number for a word", () => {
+Deno.test("readCommandLine() reads a negative number as a word", () => {
   assertEquals(readCommandLine(["stop", "-5"]).positionals, ["-5"]);
 });
 
-Deno.test("readCommandLine() refuses a value of a flag that takes none", () => {
+Deno.test("readCommandLine() rejects a value for a flag without one", () => {
   assertEquals(refused(["list", "--json=no"]).message, "--json takes no value");
 });
 
-Deno.test("readCommandLine() refuses flags named like members of every object", () => {
+Deno.test("readCommandLine() rejects flags named like members of Object.prototype", () => {
   for (const name of ["__proto__", "constructor", "toString", "a.b"]) {
     assertEquals(refused(["list", `--${name}=1`]).message, `Unknown flag "--${name}"`);
   }
 });
 
-Deno.test("readCommandLine() does not eat a process called true", () => {
+Deno.test("readCommandLine() does not read a process called true as a flag's value", () => {
   const line = readCommandLine(["stop", "--force", "true", "false"]);
   assertEquals(line.positionals, ["true", "false"]);
   assertEquals(line.flags.on("force"), true);
 });
 
-Deno.test("readCommandLine() keeps numbers and odd words as they were written", () => {
+Deno.test("readCommandLine() keeps numbers and unusual words as written", () => {
   assertEquals(readCommandLine(["stop", "007", "1e3", "-"]).positionals, ["007", "1e3", "-"]);
 });
 
-Deno.test("readCommandLine() refuses an unknown flag and suggests the nearest", () => {
+Deno.test("readCommandLine() rejects an unknown flag and suggests the nearest", () => {
   const error = refused(["list", "--jsno"]);
   assertEquals(error.code, "bad_request");
   assertEquals(error.message, 'Unknown flag "--jsno"');
@@ -97,14 +97,14 @@ Deno.test("readCommandLine() refuses an unknown flag and suggests the nearest", 
   );
 });
 
-Deno.test("readCommandLine() refuses an unknown command and suggests the nearest", () => {
+Deno.test("readCommandLine() rejects an unknown command and suggests the nearest", () => {
   const error = refused(["strat", "api"]);
   assertEquals(error.message, 'Unknown command "strat"');
   assertEquals(error.hint, 'Did you mean "procsup start"?');
   assertEquals(refused(["toString"]).hint, "procsup help");
 });
 
-Deno.test("readCommandLine() names the flag whose value is missing or wrong", () => {
+Deno.test("readCommandLine() names a flag with a missing or invalid value", () => {
   assertEquals(refused(["logs", "-n"]).message, "Missing value of --lines: N is expected");
   assertEquals(refused(["logs", "--lines="]).message, "Missing value of --lines: N is expected");
   assertEquals(
@@ -117,14 +117,14 @@ Deno.test("readCommandLine() names the flag whose value is missing or wrong", ()
   );
 });
 
-Deno.test("readCommandLine() counts the words", () => {
+Deno.test("readCommandLine() checks the number of words", () => {
   assertEquals(refused(["stop"]).message, 'Too few words for "stop": <target…> is expected');
   assertEquals(refused(["signal", "HUP"]).hint, "procsup help signal");
   assertEquals(refused(["ping", "me"]).message, 'Unexpected word "me"');
   assertEquals(readCommandLine(["stop", "--help"]).flags.on("help"), true);
 });
 
-Deno.test("readCommandLine() leaves the command out when there is none", () => {
+Deno.test("readCommandLine() returns no command when there is none", () => {
   assertEquals(readCommandLine([]).command, undefined);
   assertEquals(readCommandLine(["--version"]).flags.on("version"), true);
   assertEquals(refused(["--", "sleep"]).hint, "procsup start -- sleep");

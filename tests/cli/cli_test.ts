@@ -12,7 +12,7 @@ const ERRORED = fakeProcess({
   last_exit: { code: 1, signal: null, at: "2026-01-02T03:04:05.000Z" },
 });
 
-Deno.test("procsup list prints a table, json, lines of json, yaml and names", async () => {
+Deno.test("procsup list prints a table, JSON, NDJSON, YAML and names", async () => {
   await using daemon = new FakeDaemon({ list: () => [fakeProcess(), ERRORED] });
   const [table, wide, json, jsonl, names] = await Promise.all([
     daemon.run("list"),
@@ -37,7 +37,7 @@ Deno.test("procsup list prints a table, json, lines of json, yaml and names", as
   assertEquals(names.stdout, "api\nmail\n");
 });
 
-Deno.test("procsup list of nothing is [] for programs and a hint for people", async () => {
+Deno.test("procsup list without processes prints [] for programs and a hint for people", async () => {
   await using daemon = new FakeDaemon({ list: () => [] });
   const [json, table] = await Promise.all([daemon.run("list", "--json"), daemon.run("list")]);
   assertEquals([json.stdout, json.stderr], ["[]\n", ""]);
@@ -45,7 +45,7 @@ Deno.test("procsup list of nothing is [] for programs and a hint for people", as
   assertStringIncludes(table.stderr, "procsup start");
 });
 
-Deno.test("procsup answers with the exit code of the failure", async () => {
+Deno.test("procsup exits with the code of the failure", async () => {
   await using daemon = new FakeDaemon({
     stop: () => {
       throw new ProcsupError("process_not_found", "process not found", {
@@ -73,7 +73,7 @@ Deno.test("procsup answers with the exit code of the failure", async () => {
   assertEquals(daemon.requests.length, 2);
 });
 
-Deno.test("procsup exits with the highest code of what failed for a process", async () => {
+Deno.test("procsup exits with the highest code of all failed processes", async () => {
   const failed = (code: string) => ({ name: code, id: "1", ok: false, error: "no", code });
   await using daemon = new FakeDaemon({
     signal: (payload) => ({
@@ -88,7 +88,7 @@ Deno.test("procsup exits with the highest code of what failed for a process", as
   assertEquals(ended.map(({ code }) => code), [6, 124, 1]);
 });
 
-Deno.test("each error code has its exit code, thrown or told of one process", async () => {
+Deno.test("each error has its exit code, whether thrown or reported for one process", async () => {
   await using daemon = new FakeDaemon({
     stop: (payload) => {
       const { target: code } = payload as { target: ErrorCode };
@@ -108,7 +108,7 @@ Deno.test("each error code has its exit code, thrown or told of one process", as
   }
 });
 
-Deno.test("a command line that is refused is answered in the format that it asks for", async () => {
+Deno.test("a rejected command line is answered in the requested format", async () => {
   const refused = await Promise.all([
     ...[["list", "--jsno", "--json"], ["lsit", "-o", "json"], ["--output=json", "stop"]],
     ...[["list", "-ojson", "-n", "x"], ["start", "--bad", "--", "--json"], ["lsit"]],
@@ -143,7 +143,7 @@ Deno.test("procsup exits with 5 when no daemon answers, and starts none", async 
   }
 });
 
-Deno.test("procsup start sends the configuration and shows each process", async () => {
+Deno.test("procsup start sends the configuration and prints each process", async () => {
   const ok = { name: "api", id: "1f3a9c00", ok: true, state: "running", pid: 4121 };
   const failed = {
     name: "mail",
@@ -165,11 +165,11 @@ Deno.test("procsup start sends the configuration and shows each process", async 
     "start",
     { name: "api", entrypoint: "sleep", cwd: Deno.cwd(), args: ["5"], wait: true },
   ]);
-  // The shell's own, without what names the daemon.
+  // The shell's environment, without variables that identify the daemon.
   assertEquals([shell_env.PATH, shell_env.PROCSUP_HOME], [Deno.env.get("PATH"), undefined]);
 });
 
-Deno.test("procsup start hints at the next command", async () => {
+Deno.test("procsup start suggests the next command", async () => {
   await using daemon = new FakeDaemon({
     start: (payload) => {
       if ("target" in (payload as object)) {
@@ -192,7 +192,7 @@ Deno.test("procsup start hints at the next command", async () => {
   assertStringIncludes(service.stderr, "procsup start --only api");
 });
 
-Deno.test("procsup stop calls once a target, and the worst exit code wins", async () => {
+Deno.test("procsup stop sends one request per target and exits with the worst code", async () => {
   await using daemon = new FakeDaemon({
     stop: (payload) => {
       const { target } = payload as { target: string };
@@ -206,7 +206,7 @@ Deno.test("procsup stop calls once a target, and the worst exit code wins", asyn
   assertEquals(daemon.requests[0]?.payload, { target: "a", force: false, timeout: "1s" });
 });
 
-Deno.test("procsup status tells whether it runs by its exit code", async () => {
+Deno.test("procsup status exits with 0 only when the process runs", async () => {
   await using daemon = new FakeDaemon({
     status: (payload) => (payload as { target: string }).target === "api" ? fakeProcess() : ERRORED,
   });
@@ -222,7 +222,7 @@ Deno.test("procsup status tells whether it runs by its exit code", async () => {
   assertEquals([quiet.code, quiet.stdout, quiet.stderr], [3, "", ""]);
 });
 
-Deno.test("procsup logs puts the name before lines of several processes only", async () => {
+Deno.test("procsup logs prefixes lines with the name only for several processes", async () => {
   const lines = [
     { name: "api:0", stream: "stdout", line: "one\x1b[2J" },
     { name: "api:1", stream: "stdout", line: "two" },
@@ -264,7 +264,7 @@ Deno.test("procsup wait --for exit ends with the exit code of the process", asyn
   assertEquals(late.code, 124);
 });
 
-Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and events print the answer", async () => {
+Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and events print their answers", async () => {
   const event = { type: "state", at: "2026-01-02T03:04:05.000Z", name: "api", state: "running" };
   await using daemon = new FakeDaemon({
     ping: () => ({ status: "ok", version: "0.1.0", protocol: 1 }),
@@ -313,7 +313,7 @@ Deno.test("procsup help and --version need neither home nor daemon", async () =>
   assertEquals(of.code, 2);
 });
 
-Deno.test("procsup loads neither the schema library nor hono for its own graph", async () => {
+Deno.test("procsup loads neither the schema library nor hono at startup", async () => {
   const info = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", import.meta.resolve("../../main.ts")],
   }).output();

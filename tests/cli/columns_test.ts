@@ -33,7 +33,7 @@ Deno.test("tableLines() drops the least important columns when the terminal is n
   assertEquals(tableLines(COLUMNS, ROWS, 12), ["NAME", "api", "worker"]);
 });
 
-Deno.test("tableLines() never cuts what must stay", () => {
+Deno.test("tableLines() never cuts required columns", () => {
   assertEquals(tableLines(COLUMNS, ROWS, 1), ["NAME", "api", "worker"]);
 });
 
@@ -47,7 +47,7 @@ Deno.test("tableLines() aligns by the width on the screen", () => {
   assertEquals(widths[0], widths[1]);
 });
 
-Deno.test("tableLines() colours a padded cell without moving the next", () => {
+Deno.test("tableLines() colors a padded cell without moving the next", () => {
   const painted = COLUMNS.map((column) => ({
     ...column,
     paint: (text: string) => `\x1b[1m${text}\x1b[0m`,
@@ -57,13 +57,13 @@ Deno.test("tableLines() colours a padded cell without moving the next", () => {
   assertEquals(bare, tableLines(COLUMNS, ROWS));
 });
 
-Deno.test("textWidth() counts wide characters twice and marks not at all", () => {
+Deno.test("textWidth() counts wide characters as two and combining marks as none", () => {
   assertEquals(textWidth("plain"), 5);
   assertEquals(textWidth("日本語"), 6);
   assertEquals(textWidth("e\u0301"), 1);
   assertEquals(textWidth("🚀"), 2);
   assertEquals(textWidth("🇩🇪🇫🇷"), 4);
-  // One syllable, written in its three parts.
+  // One syllable, written in three parts.
   assertEquals(textWidth("\u1112\u1161\u11ab"), 2);
   assertEquals(textWidth("\x1b[32mrunning\x1b[0m"), 7);
 });

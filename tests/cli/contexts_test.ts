@@ -1,10 +1,10 @@
-/** The file of the contexts. */
+/** The contexts file. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { cliIn } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-Deno.test("a contexts file written by hand is refused by the name of what is wrong", async () => {
+Deno.test("an invalid contexts file is rejected with the name of the invalid part", async () => {
   await using temp = tempHome();
   const env = { HOME: temp.path, XDG_CONFIG_HOME: temp.path };
   Deno.mkdirSync(`${temp.path}/procsup`, { mode: 0o700 });

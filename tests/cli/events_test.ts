@@ -1,13 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { FakeDaemon } from "./fake_daemon.ts";
 
-Deno.test("procsup events says what happened, and not only the state after it", async () => {
+Deno.test("procsup events prints what happened, and not only the resulting state", async () => {
   const at = "2026-01-02T03:04:05.000Z";
   await using daemon = new FakeDaemon({}, [
     { type: "added", at, name: "api", state: "stopped", reason: "" },
     { type: "crashed", at, name: "api", state: "waiting", reason: "exited with code 3" },
     { type: "deleted", at, name: "api", state: "stopped", reason: "" },
-    // With it the daemon has gone for good: it is not waited for.
+    // After it the daemon is gone for good, so the command does not wait for it.
     { type: "shutdown", at },
   ]);
   const { stdout } = await daemon.run("events", "-f", "-n", "0");
@@ -18,7 +18,7 @@ Deno.test("procsup events says what happened, and not only the state after it", 
   ]);
 });
 
-Deno.test("procsup events and logs refuse formats that have no lines", async () => {
+Deno.test("procsup events and logs reject formats without lines", async () => {
   await using daemon = new FakeDaemon({});
   for (const [command, format] of [["events", "yaml"], ["logs", "name"]] as const) {
     const { code, stderr } = await daemon.run(command, "-o", format);

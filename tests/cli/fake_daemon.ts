@@ -1,19 +1,19 @@
-/** A daemon that only answers: enough to run the real command line against. */
+/** A fake daemon for tests of the real command line. */
 
 import { fromFileUrl } from "@std/path/posix";
 import type { VerbName } from "../../src/protocol/verbs/types.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { answered, failure, type RequestEnvelope } from "../../src/protocol/envelope.ts";
 
-/** What a fake daemon answers: data, or a throw for a failure. */
+/** The data that a fake daemon answers with, or a throw for a failure. */
 export type Answers = { readonly [A in VerbName]?: (payload: unknown) => unknown };
 
-/** A fake daemon in a temporary home; both are gone when it is disposed. */
+/** A fake daemon in a temporary home; `await using` removes both. */
 export class FakeDaemon implements AsyncDisposable {
   readonly home: string = Deno.makeTempDirSync({ prefix: "procsup_cli_" });
-  /** Every request, in order. */
+  /** All requests, in order. */
   readonly requests: RequestEnvelope[] = [];
-  /** Path and query of every stream that was opened. */
+  /** The path and query of every stream that was opened. */
   readonly streams: string[] = [];
   readonly #server: Deno.HttpServer;
 
@@ -40,7 +40,7 @@ export class FakeDaemon implements AsyncDisposable {
     });
   }
 
-  /** Runs the real command line against it. */
+  /** Runs the real command line against this daemon. */
   run(...args: string[]): Promise<CliResult> {
     return runCommandLine(args, { PROCSUP_HOME: this.home });
   }
@@ -51,7 +51,7 @@ export class FakeDaemon implements AsyncDisposable {
   }
 }
 
-/** What a run of the command line left. */
+/** The result of a command. */
 export interface CliResult {
   readonly code: number;
   readonly stdout: string;
@@ -75,7 +75,7 @@ export async function runCommandLine(
   return { code, stdout: text(stdout), stderr: text(stderr) };
 }
 
-/** A running process called `api`, with whatever is to be different. */
+/** A running process called `api`, with some changes. */
 export function fakeProcess(different: Partial<ProcessJson> = {}): ProcessJson {
   return {
     id: "1f3a9c00",

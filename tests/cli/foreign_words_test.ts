@@ -10,7 +10,7 @@ function hint(...words: string[]): string | undefined {
   return withForeignHint(assertThrows(() => readCommandLine(words), UnknownWordError)).hint;
 }
 
-Deno.test("withForeignHint() knows only words that procsup does not have itself", () => {
+Deno.test("withForeignHint() only lists words that procsup lacks", () => {
   for (const word of Object.keys(FOREIGN_COMMANDS)) {
     assertEquals(hint(word), FOREIGN_COMMANDS[word], word);
   }
@@ -21,21 +21,21 @@ Deno.test("withForeignHint() knows only words that procsup does not have itself"
   }
 });
 
-Deno.test("withForeignHint() names commands that there are", () => {
+Deno.test("withForeignHint() refers only to existing commands", () => {
   const hints = [FOREIGN_COMMANDS, ...Object.values(FOREIGN_FLAGS)].flatMap(Object.values<string>);
   const named = hints.flatMap((text) => [...text.matchAll(/procsup ([a-z]+) (?:<|-|[a-z]+ <)/g)]);
   assert(named.length > 20);
   for (const [text, word] of named) assert(findCommand(COMMANDS, word!), text);
 });
 
-Deno.test("withForeignHint() leaves what is only mistyped as it is", () => {
+Deno.test("withForeignHint() leaves mere typos to other hints", () => {
   assertEquals(hint("strat"), 'Did you mean "procsup start"?');
   assertEquals(hint("start", "x", "--nmae", "y"), 'Did you mean "--name"?');
   assertEquals(hint("start", "x", "--verbose"), 'Flags of the app itself go after "--"');
   assertEquals(hint("constructor"), "procsup help");
 });
 
-Deno.test("procsup says what a flag of PM2 is called here, and changes nothing", async () => {
+Deno.test("procsup names its counterpart of a PM2 flag, and changes nothing", async () => {
   const { code, stdout, stderr } = await runCommandLine(["start", "x.js", "--no-autorestart"]);
   assertEquals([code, stdout], [2, ""]);
   assertEquals(
@@ -44,7 +44,7 @@ Deno.test("procsup says what a flag of PM2 is called here, and changes nothing",
   );
 });
 
-Deno.test("a wrong command line names the page of its command, and of no word behind it", async () => {
+Deno.test("a wrong command line names the help page of its command, and of no later word", async () => {
   const [unknown, known] = await Promise.all([
     runCommandLine(["tail", "web"]),
     runCommandLine(["flush"]),

@@ -8,7 +8,7 @@ import { PAGES, pageText } from "../../src/docs/pages.ts";
 import { ERROR_TABLE } from "../../src/model/errors.ts";
 import { GLOBAL_FLAGS } from "../../src/cli/table/global_flags.ts";
 
-Deno.test("overview() has every command of the table, and fits a terminal", () => {
+Deno.test("overview() lists every command of the table, and fits a terminal", () => {
   const text = overview(COMMANDS);
   for (const { name, summary } of COMMANDS.filter(({ hidden }) => !hidden)) {
     assertStringIncludes(text, `  ${name}`);
@@ -17,7 +17,7 @@ Deno.test("overview() has every command of the table, and fits a terminal", () =
   for (const line of text.split("\n")) assert(line.length <= 100, line);
 });
 
-Deno.test("commandHelp() has every flag and example of its command", () => {
+Deno.test("commandHelp() lists every flag and example of its command", () => {
   for (const command of COMMANDS) {
     const text = commandHelp(command);
     for (const flag of [...command.flags, ...GLOBAL_FLAGS]) {
@@ -28,7 +28,7 @@ Deno.test("commandHelp() has every flag and example of its command", () => {
   }
 });
 
-Deno.test("COMMANDS have names, aliases and flags that are told apart", () => {
+Deno.test("COMMANDS have unique names, aliases and flags", () => {
   const names = COMMANDS.flatMap((
     command,
   ) => [command.name, ...Object.keys(command.aliases ?? {})]);
@@ -43,20 +43,20 @@ Deno.test("COMMANDS have names, aliases and flags that are told apart", () => {
   }
 });
 
-Deno.test("COMMANDS have examples that parse", () => {
+Deno.test("COMMANDS have valid examples", () => {
   for (const example of COMMANDS.flatMap((command) => command.examples)) {
     const words = example.replace(/ (\|\|.*|\|.*|&& .*)$/, "").split(" ").slice(1);
     assert(readCommandLine(words).command !== undefined, example);
   }
 });
 
-Deno.test("COMMANDS load a module with a run function each", async () => {
+Deno.test("COMMANDS each load a module with a run function", async () => {
   for (const command of COMMANDS) {
     assertEquals(typeof await command.load(), "function", command.name);
   }
 });
 
-Deno.test("PAGES are all pages of the folder, with their headings", async () => {
+Deno.test("PAGES lists all pages of the folder, with their headings", async () => {
   const folder = new URL("../../src/docs/", import.meta.url);
   const files = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((n) =>
     n !== "pages.ts"
@@ -67,18 +67,18 @@ Deno.test("PAGES are all pages of the folder, with their headings", async () => 
   }
 });
 
-Deno.test("PAGES has the page of every command and of every error", () => {
+Deno.test("PAGES has a page for every command and every error", () => {
   for (const { page } of [...COMMANDS, ...Object.values(ERROR_TABLE)]) {
     assert(Object.hasOwn(PAGES, page), page);
   }
 });
 
-Deno.test("procsup help shows no page by the name of a command", () => {
+Deno.test("no page of procsup help has the name of a command", () => {
   const words = COMMANDS.flatMap(({ name, aliases }) => [name, ...Object.keys(aliases ?? {})]);
   assertEquals(words.filter((word) => Object.hasOwn(PAGES, word)), []);
 });
 
-Deno.test("pageLines() makes text for a terminal of Markdown", () => {
+Deno.test("pageLines() converts Markdown to text for a terminal", () => {
   const page = "# Title\n\n```sh\nprocsup list\n```\n\nSee [logs](logging.md).\n\n" +
     "| Key | Means |\n| --- | --- |\n| `a` | one \\| two |\n";
   assertEquals(

@@ -4,7 +4,7 @@ import { checkDestination } from "../../src/contexts/ssh.ts";
 import { cliIn } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
-Deno.test("checkDestination() takes what ssh takes, and nothing that ssh or a shell could misread", () => {
+Deno.test("checkDestination() accepts what ssh accepts, and nothing that ssh or a shell could misread", () => {
   const good = [
     "web1",
     "deploy@web1.example.com",

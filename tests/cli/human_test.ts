@@ -31,7 +31,7 @@ Deno.test("humanBytes() shows at most three digits, in the units of a configurat
   for (const [bytes, text] of cases) assertEquals(humanBytes(bytes), text);
 });
 
-Deno.test("yaml() writes blocks and quotes what would mean something else", () => {
+Deno.test("yaml() writes blocks and quotes ambiguous values", () => {
   const value = {
     name: "api",
     text: "no",

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { changedProcesses } from "../../src/cli/watch_list.ts";
 import { fakeProcess } from "./fake_daemon.ts";
 
-Deno.test("changedProcesses() tells what is new, other or gone, and not what is used", () => {
+Deno.test("changedProcesses() returns new, changed and removed processes, and ignores resource usage", () => {
   const [api, db] = [fakeProcess(), fakeProcess({ id: "2", name: "db" })];
   assertEquals(changedProcesses([], [api, db]), [api, db]);
   assertEquals(changedProcesses([api], [{ ...api, cpu_percent: 99, uptime: 1, fds: 3 }]), []);

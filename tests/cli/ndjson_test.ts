@@ -14,7 +14,7 @@ function streamOf(...parts: (Uint8Array | Error)[]): ReadableStream<Uint8Array> 
   });
 }
 
-Deno.test("ndjson() puts lines together however they were cut", async () => {
+Deno.test("ndjson() joins lines across chunks", async () => {
   const bytes = new TextEncoder().encode('{"a":"ä"}\n\n{"a":"b"}\n');
   for (let cut = 1; cut < bytes.length; cut++) {
     const items = await Array.fromAsync(
@@ -24,7 +24,7 @@ Deno.test("ndjson() puts lines together however they were cut", async () => {
   }
 });
 
-Deno.test("ndjson() says that the daemon has gone when the stream breaks", async () => {
+Deno.test("ndjson() reports that the daemon is gone when the stream breaks", async () => {
   const broken = ndjson(streamOf(new TextEncoder().encode("1\n"), new TypeError("body")), false);
   assertEquals((await broken.next()).value, { value: 1, line: "1" });
   const error = await assertRejects(() => broken.next(), ProcsupError);
@@ -33,7 +33,7 @@ Deno.test("ndjson() says that the daemon has gone when the stream breaks", async
   await assertRejects(() => ended.next(), ProcsupError, "The daemon has gone");
 });
 
-Deno.test("ndjson() throws what the daemon says went wrong", async () => {
+Deno.test("ndjson() throws an error that the daemon sends", async () => {
   const bytes = new TextEncoder().encode('{"line":"a"}\n{"error":"Too much","code":"timeout"}\n');
   const failing = ndjson(streamOf(bytes), true);
   assertEquals((await failing.next()).value!.value, { line: "a" });

@@ -1,11 +1,11 @@
-/** What a program reads from the command line. */
+/** How a program can rely on the command line. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
-Deno.test("procsup --json prints one JSON value, whatever happened", async () => {
+Deno.test("procsup --json prints one JSON value on success and failure", async () => {
   const missing = () => {
     throw new ProcsupError("process_not_found", "process not found");
   };
@@ -38,7 +38,7 @@ Deno.test("procsup --json prints one JSON value, whatever happened", async () =>
   Deno.removeSync(file);
 });
 
-Deno.test("procsup ends like a program with SIGPIPE when the reader of its output went away", async () => {
+Deno.test("procsup ends by SIGPIPE when the reader of its output is gone", async () => {
   await using daemon = new FakeDaemon({ status: () => fakeProcess() });
   const main = fromFileUrl(import.meta.resolve("../../main.ts"));
   for (const words of ["status api", "status api --json", "nonsense 2>&1"]) {
@@ -51,7 +51,7 @@ Deno.test("procsup ends like a program with SIGPIPE when the reader of its outpu
   }
 });
 
-Deno.test("procsup takes a relative HOME against the working directory", async () => {
+Deno.test("procsup resolves a relative HOME against the working directory", async () => {
   const cwd = Deno.realPathSync(Deno.makeTempDirSync());
   const { stderr } = await runCommandLine(["ping"], { HOME: "rel", PROCSUP_HOME: "" }, cwd);
   assertEquals(stderr.split("\n")[0], `error: No daemon answers for home "${cwd}/rel/.procsup"`);

@@ -1,4 +1,4 @@
-/** What a command shows while it waits. */
+/** What a command displays while it waits. */
 
 import { assertEquals } from "@std/assert";
 import { processLines } from "../../src/cli/progress_lines.ts";
@@ -15,7 +15,7 @@ function process(given: Partial<ProcessJson>): ProcessJson {
   return fakeProcess({ name: "a", ...rest, ...given });
 }
 
-Deno.test("processLines() says of each process on its way what it waits for, and of no other", () => {
+Deno.test("processLines() names what each starting process waits for, and skips the others", () => {
   const seconds = (n: number) => new Date(SINCE + n * 1000).toISOString();
   const ready = { wait_ready: true, listen_timeout: "30s" };
   const failed = { last_reason: "exited with code 1", next_restart_at: seconds(7) };
@@ -55,7 +55,7 @@ Deno.test("processLines() says of each process on its way what it waits for, and
 });
 
 Deno.test({
-  name: "a command that waits shows on a terminal what for, and leaves nothing of it behind",
+  name: "a waiting command shows on a terminal what it waits for, and erases it afterwards",
   ignore: tmuxMissing(),
   async fn() {
     const result = Promise.withResolvers<unknown>();

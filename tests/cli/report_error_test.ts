@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { errorText } from "../../src/cli/report_error.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
-Deno.test("errorText() says what went wrong, what to do, and which page has more", () => {
+Deno.test("errorText() prints the message, the hint and the help page", () => {
   const error = new ProcsupError("process_not_found", "process not found", {
     hint: "procsup list",
   });
@@ -20,7 +20,7 @@ Deno.test("errorText() says what went wrong, what to do, and which page has more
   assertEquals(errorText(error, "stop"), errorText(error));
 });
 
-Deno.test("errorText() leaves out what is not there", () => {
+Deno.test("errorText() leaves out missing parts", () => {
   assertEquals(errorText(new TypeError("Oops")), "error: Oops\n");
   assertEquals(errorText("text"), "error: Text\n");
 });

@@ -22,7 +22,7 @@ function one(payload: unknown): typeof API[number] {
   return found;
 }
 
-Deno.test("procsup status shows every process that the target means; the worst exit code wins", async () => {
+Deno.test("procsup status prints every process that matches the target; the worst exit code wins", async () => {
   await using daemon = new FakeDaemon({ status: one, list: () => [...API, JOB] });
   const [text, list, mixed, json, prefix] = await Promise.all([
     daemon.run("status", "api"),
@@ -41,7 +41,7 @@ Deno.test("procsup status shows every process that the target means; the worst e
   assertEquals([prefix.code, prefix.stdout], [6, ""]);
 });
 
-Deno.test("procsup why explains every process that the target means", async () => {
+Deno.test("procsup why explains every process that matches the target", async () => {
   const why = (payload: unknown) => {
     const process = one(payload);
     return {
@@ -60,7 +60,7 @@ Deno.test("procsup why explains every process that the target means", async () =
   assertEquals([code, stdout], [0, "api:0 is running\n\napi:1 is stopped\n"]);
 });
 
-Deno.test("procsup list shows the targets alone, and what is a job", async () => {
+Deno.test("procsup list prints only the targets, and marks jobs", async () => {
   await using daemon = new FakeDaemon({ list: () => [...API, JOB] });
   const [names, table, none] = await Promise.all([
     daemon.run("list", "nightly", "api:1", "-o", "name"),
@@ -73,7 +73,7 @@ Deno.test("procsup list shows the targets alone, and what is a job", async () =>
   assertEquals([none.code, none.stdout], [4, ""]);
 });
 
-Deno.test("procsup scale says what came and what went", async () => {
+Deno.test("procsup scale prints what was added and removed", async () => {
   const result = { id: "a", ok: true, state: "stopped", pid: 0 };
   const scaled = (...names: string[]) => () => ({
     status: "scaled",
@@ -93,7 +93,7 @@ Deno.test("procsup scale says what came and what went", async () => {
   assertEquals((await up.run("scale", "api", "+1")).stdout, "✔ api:2  stopped\n");
 });
 
-Deno.test("procsup signal tells the right order of its words", async () => {
+Deno.test("procsup signal explains the order of its arguments", async () => {
   await using daemon = new FakeDaemon({});
   const turned = await daemon.run("signal", "api", "worker", "hup");
   assertEquals(turned.code, 2);

@@ -33,15 +33,15 @@ Deno.test("startPayloads() starts a file of the current directory by its absolut
   assertEquals(payloads("my app.py")[0]?.name, "my-app");
 });
 
-Deno.test("startPayloads() gives the words after -- to the file", () => {
+Deno.test("startPayloads() passes the words after -- to the file", () => {
   assertEquals(payloads("api.ts", "--", "--port", "80")[0]?.args, ["--port", "80"]);
 });
 
-Deno.test("startPayloads() takes a path that is not there for an entrypoint, the daemon names it", () => {
+Deno.test("startPayloads() reads a missing path as an entrypoint, which the daemon rejects by name", () => {
   assertEquals(payloads("bin/none")[0]?.entrypoint, "/srv/bin/none");
 });
 
-Deno.test("startPayloads() takes a word that is no file for a process", () => {
+Deno.test("startPayloads() reads a word that is not a file as a process", () => {
   assertEquals(payloads("api"), [{ target: "api" }]);
   assertEquals(payloads("api", "worker", "api.ts"), [
     { target: "api" },
@@ -96,7 +96,7 @@ Deno.test("startPayloads() maps every flag to its configuration key", () => {
   assertEquals(payloads("api.ts", "-i", "max")[0]?.instances, 8);
 });
 
-Deno.test("startPayloads() gives a timezone to the schedule it goes with", () => {
+Deno.test("startPayloads() applies a timezone to its schedule", () => {
   const daily = { schedule: "@daily", timezone: "UTC" };
   assertEquals(payloads("api.ts", "--cron", "0 4 * * *")[0]?.cron, "0 4 * * *");
   assertEquals(payloads("api.ts", "--cron", "@daily", "--timezone", "UTC")[0]?.cron, daily);
@@ -108,12 +108,12 @@ Deno.test("startPayloads() gives a timezone to the schedule it goes with", () =>
   );
 });
 
-Deno.test("startPayloads() uses only keys of the configuration", () => {
+Deno.test("startPayloads() uses only configuration keys", () => {
   const [payload] = payloads("api.ts", "--ns", "n", "-l", "k=v", "--restart", "never", "-i", "2");
   assertEquals(Object.keys(payload!).filter((key) => !keyNames(PROCESS_KEYS).includes(key)), []);
 });
 
-Deno.test("startPayloads() refuses what does not fit together", () => {
+Deno.test("startPayloads() rejects contradictory flags", () => {
   assertEquals(
     refused("api.ts", "my app.py", "-n", "x").message,
     "Cannot give one name to several apps",
@@ -129,14 +129,14 @@ Deno.test("startPayloads() refuses what does not fit together", () => {
   assertEquals(refused("api.ts", "--success-exit-codes", "0,x").code, "bad_request");
 });
 
-Deno.test("startPayloads() never shows a value of the environment", () => {
+Deno.test("startPayloads() never shows the value of an environment variable", () => {
   assertEquals(
     refused("api.ts", "-e", "=secret").message,
     "Invalid value of --env: KEY=VALUE is expected, or the name of a variable that is set here",
   );
 });
 
-Deno.test("startPayloads() watches the folder, or what is named, less what is to be ignored", () => {
+Deno.test("startPayloads() watches the folder, or named paths, minus ignored ones", () => {
   assertEquals(payloads("api.ts", "--watch")[0]?.watch, { enabled: true });
   assertEquals(
     payloads("api.ts", "--watch-path", "src", "--watch-path", "lib", "--ignore-watch", "*.tmp")[0]
@@ -146,7 +146,7 @@ Deno.test("startPayloads() watches the folder, or what is named, less what is to
   assertEquals(refused("api.ts", "--watch-ignore", "x").message.includes("--watch"), true);
 });
 
-Deno.test("startPayloads() takes PM2's names of flags that mean the same", () => {
+Deno.test("startPayloads() accepts PM2's names of flags with the same meaning", () => {
   const words = "--max-memory-restart 200MB --kill-timeout 3s --stop-exit-codes 0,2 --uid nobody";
   assertEquals(payloads("api.ts", ...words.split(" "))[0], {
     name: "api",
@@ -159,12 +159,12 @@ Deno.test("startPayloads() takes PM2's names of flags that mean the same", () =>
   });
 });
 
-Deno.test("startPayloads() names files of variables against the current directory", () => {
+Deno.test("startPayloads() resolves environment files against the current directory", () => {
   const [payload] = payloads("api.ts", "--cwd", "/opt", "--env-file", ".env", "--env-file", "/e");
   assertEquals(payload?.env_file, ["/srv/.env", "/e"]);
 });
 
-Deno.test("startPayloads() says how a command is written that it was given otherwise", () => {
+Deno.test("startPayloads() explains how to write a misplaced command", () => {
   const hintOf = (...words: string[]) => refused(...words).hint?.replace(/^.*: procsup/, "procsup");
   assertEquals(
     hintOf("npm", "--name", "web", "--", "run", "a b"),
@@ -173,7 +173,7 @@ Deno.test("startPayloads() says how a command is written that it was given other
   assertEquals(payloads("label:a=b c"), [{ target: "label:a=b c" }]);
 });
 
-Deno.test("startPayloads() takes a command in quotes, called after its script", () => {
+Deno.test("startPayloads() accepts a quoted command, and names it after its script", () => {
   assertEquals(payloads("node x.js"), [{ name: "x", cwd: "/srv", command: "node x.js" }]);
   const [npm] = payloads("npm run web", "--name", "web", "--", "a b");
   assertEquals(npm, { name: "web", cwd: "/srv", command: "npm run web 'a b'" });
@@ -181,14 +181,14 @@ Deno.test("startPayloads() takes a command in quotes, called after its script", 
   assertEquals(payloads("my app.py")[0]?.entrypoint, "/srv/my app.py");
 });
 
-Deno.test("startPayloads() takes a variable of the shell by its name", () => {
+Deno.test("startPayloads() accepts the name of a shell variable", () => {
   const [payload] = payloads("api.ts", "-e", "TOKEN", "-e", "PORT=1");
   assertEquals(payload?.env, { TOKEN: "of=shell", PORT: "1" });
   const { message } = refused("api.ts", "-e", "PORT");
   assertEquals(message.endsWith("or the name of a variable that is set here"), true);
 });
 
-Deno.test("startPayloads() takes ports that the instances share", () => {
+Deno.test("startPayloads() accepts ports that the instances share", () => {
   const [payload] = payloads("api.ts", "-i", "2", "--socket", "127.0.0.1:8080", "--socket", ":81");
   assertEquals(payload?.sockets, ["127.0.0.1:8080", ":81"]);
 });

@@ -27,7 +27,7 @@ Deno.test("plainText() keeps tabs, newlines and every printable character", () =
   assertEquals(plainText("ä\t日本 🚀\n[31m"), "ä\t日本 🚀\n[31m");
 });
 
-Deno.test("plainText() leaves no control character whatever the text", () => {
+Deno.test("plainText() never contains a control character", () => {
   const alphabet = [
     "\x1b",
     "[",
@@ -58,18 +58,18 @@ Deno.test("plainText() leaves no control character whatever the text", () => {
   }
 });
 
-Deno.test("colorText() keeps colours and ends them", () => {
+Deno.test("colorText() keeps colors and resets them", () => {
   assertEquals(colorText("\x1b[1;31mred\x1b[2K"), "\x1b[1;31mred\x1b[0m");
   assertEquals(colorText("plain"), "plain");
 });
 
-Deno.test("terminalText() keeps colours where there are some, and what follows a broken line", () => {
+Deno.test("terminalText() keeps colors if enabled, and the text after an incomplete sequence", () => {
   const text = "\x1b[31ma\x1b[0m\nb\x1b]0;title\nc\x9b2Jd";
   assertEquals(terminalText(text, true), "\x1b[31ma\x1b[0m\nb\ncd");
   assertEquals(terminalText(text, false), "a\nb\ncd");
 });
 
-Deno.test("terminalJson() says the same without control characters", () => {
+Deno.test("terminalJson() writes the same value without control characters", () => {
   const value = { "\x9b": "\x00\x1b[2J\x7f\x80\x9fä\u2028" };
   const json = terminalJson(JSON.stringify(value));
   // deno-lint-ignore no-control-regex

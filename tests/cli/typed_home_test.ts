@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { typedHome } from "../../src/cli/commands/complete.ts";
 
-Deno.test("typedHome() finds the last --home that is complete", () => {
+Deno.test("typedHome() returns the last complete --home", () => {
   assertEquals(typedHome(["stop", "--home", "/a"], "/me"), "/a");
   assertEquals(typedHome(["--home=/a", "stop", "--home", "/b"], "/me"), "/b");
   assertEquals(typedHome(["stop", "--home"], "/me"), undefined);

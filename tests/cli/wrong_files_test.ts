@@ -7,7 +7,7 @@ import { FakeDaemon, runCommandLine } from "./fake_daemon.ts";
 
 const FILES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
-Deno.test("procsup restart, reload, stop and delete say that a file is none of the targets", async () => {
+Deno.test("procsup restart, reload, stop and delete reject a file that is not a target", async () => {
   await using daemon = new FakeDaemon({});
   const file = `${FILES}pm2/ecosystem.config.js`;
   const verbs = ["restart", "reload", "stop", "delete"];
@@ -21,7 +21,7 @@ Deno.test("procsup restart, reload, stop and delete say that a file is none of t
   assertEquals(daemon.requests, []);
 });
 
-Deno.test("procsup restart sends what only looks like a file", async () => {
+Deno.test("procsup restart sends a target that only looks like a file", async () => {
   await using daemon = new FakeDaemon({ restart: () => ({ status: "restarted", results: [] }) });
   await daemon.run("restart", "api.config.js");
   assertEquals(daemon.requests.map(({ payload }) => payload), [
@@ -29,7 +29,7 @@ Deno.test("procsup restart sends what only looks like a file", async () => {
   ]);
 });
 
-Deno.test("procsup import knows the tool by the name of the file", async () => {
+Deno.test("procsup import recognizes the tool by the file's name", async () => {
   for (
     const name of ["pm2/ecosystem.config.js", "supervisord/supervisord.conf", "procfile/Procfile"]
   ) {
@@ -45,7 +45,7 @@ Deno.test("procsup import knows the tool by the name of the file", async () => {
   assertEquals([none.code, none.stderr.includes("procsup import pm2 <file>")], [2, true]);
 });
 
-Deno.test("procsup import compose says why no service can run without a container", async () => {
+Deno.test("procsup import compose explains why no service can run without a container", async () => {
   const folder = await Deno.makeTempDir({ prefix: "procsup_cli_" });
   try {
     const file = `${folder}/docker-compose.yml`;
@@ -57,7 +57,7 @@ Deno.test("procsup import compose says why no service can run without a containe
   }
 });
 
-Deno.test("procsup shutdown does not advise to start a daemon", async () => {
+Deno.test("procsup shutdown does not suggest starting a daemon", async () => {
   const home = await Deno.makeTempDir({ prefix: "procsup_cli_" });
   try {
     const { code, stderr } = await runCommandLine(["shutdown"], { PROCSUP_HOME: home });
@@ -68,7 +68,7 @@ Deno.test("procsup shutdown does not advise to start a daemon", async () => {
   }
 });
 
-Deno.test("procsup start takes words behind a program for its arguments, and nothing is started", async () => {
+Deno.test("procsup start reads words after a program as its arguments, and starts nothing", async () => {
   await using daemon = new FakeDaemon({
     start: () => {
       throw new ProcsupError("process_not_found", "process not found", { hint: "of the daemon" });
@@ -85,7 +85,7 @@ Deno.test("procsup start takes words behind a program for its arguments, and not
   assertEquals(none.stderr.includes('"nosuchword": no such file here'), true);
 });
 
-Deno.test("procsup config validate and plan need no daemon and, with --no-files, nothing of the target", async () => {
+Deno.test("procsup config validate and plan need no daemon and, with --no-files, none of the target's files", async () => {
   await using files = new Files({
     "Procfile": "web: nosuch --port 1\n",
     "ci.yaml": 'processes: { a: { command: "nosuch ${NOT_SET}" } }\n',
@@ -105,7 +105,7 @@ Deno.test("procsup config validate and plan need no daemon and, with --no-files,
   assertEquals([unset.code, assumed.code, assumed.stdout], [2, 0, "+ a  new\n"]);
 });
 
-Deno.test("procsup config validate names the line of each program and watched path that is missing", async () => {
+Deno.test("procsup config validate gives the line of each missing program and watched path", async () => {
   await using files = new Files({
     "procsup.yaml": "processes:\n  a: { command: nosuch, watch: { paths: [nonexist] } }\n",
   });
@@ -121,7 +121,7 @@ Deno.test("procsup config validate names the line of each program and watched pa
   assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": invalid "watch.paths" ${watched}`);
 });
 
-Deno.test("procsup up in a folder with a compose file says how to import it", async () => {
+Deno.test("procsup up explains how to import a compose file in the folder", async () => {
   await using folder = tempHome();
   const up = () => runCommandLine(["up"], { PROCSUP_HOME: folder.path }, folder.path);
   assertStringIncludes((await up()).stderr, "hint: procsup init");

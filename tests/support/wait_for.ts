@@ -9,7 +9,10 @@ export interface WaitOptions {
 
 const POLL_MS = 10;
 
-/** Most that one look counts: while the machine is suspended, nobody has a turn. */
+/**
+ * The most that one check counts towards the timeout, because nothing runs while the machine is
+ * suspended.
+ */
 const MAX_LOOK_MS = 500;
 
 /**

@@ -2,13 +2,13 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { checkHome, checkOwners } from "../../../src/cli/doctor/home.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
-Deno.test("checkHome() has nothing against a private home, or one that is not there yet", async () => {
+Deno.test("checkHome() accepts a private home, or one that does not exist yet", async () => {
   await using home = tempHome();
   assertEquals(checkHome(home.path).status, "ok");
   assertEquals(checkHome(`${home.path}/later`).status, "ok");
 });
 
-Deno.test("checkHome() names what others may do, and the command against it", async () => {
+Deno.test("checkHome() reports access by other users, and the command that removes it", async () => {
   await using home = tempHome();
   Deno.chmodSync(home.path, 0o750);
   const { status, says, fix } = checkHome(home.path);
@@ -19,7 +19,7 @@ Deno.test("checkHome() names what others may do, and the command against it", as
   assertEquals(checkHome(home.path).status, "ok");
 });
 
-Deno.test("checkHome() refuses a file, a link, and a path that is too long for a socket", async () => {
+Deno.test("checkHome() rejects a file, a link, and a path that is too long for a socket", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/it's a file`;
   Deno.writeTextFileSync(file, "");
@@ -35,7 +35,7 @@ Deno.test("checkHome() refuses a file, a link, and a path that is too long for a
 });
 
 Deno.test({
-  name: "checkHome() and checkOwners() find what sudo left behind",
+  name: "checkHome() and checkOwners() find files that sudo left behind",
   ignore: Deno.uid() !== 0,
   async fn() {
     await using home = tempHome();
@@ -54,7 +54,7 @@ Deno.test({
   },
 });
 
-Deno.test("checkOwners() finds a token that others may read", async () => {
+Deno.test("checkOwners() finds a token that other users can read", async () => {
   await using home = tempHome();
   Deno.writeTextFileSync(`${home.path}/token`, "secret", { mode: 0o600 });
   assertEquals(checkOwners(home.path), []);

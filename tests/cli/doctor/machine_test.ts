@@ -24,7 +24,7 @@ Deno.test("judgeSpace() warns early, and names the largest logs", () => {
   assertEquals(judgeSpace({ total, available: 1e6 }).fix, undefined);
 });
 
-Deno.test("checkDisk() asks the file system that a home is, or will be, on", async () => {
+Deno.test("checkDisk() checks the file system that holds the home, even before it exists", async () => {
   await using home = tempHome();
   const [now] = await checkDisk(home.path);
   const [later] = await checkDisk(`${home.path}/not/there/yet`);
@@ -47,7 +47,7 @@ Deno.test("checkClock() finds a clock that was never set, and one that went back
   assertStringIncludes(back.says, `${daemonLog} is from 2h ahead`);
 });
 
-Deno.test("atLeast() warns of what is little, and says nothing of what is not known", () => {
+Deno.test("atLeast() warns about low values, and says nothing about unknown ones", () => {
   assertEquals(atLeast("files", 5000, 4096, "fix")[0]!.status, "ok");
   assertEquals(atLeast("files", Infinity, 4096, "fix")[0]!.says, "no limit");
   const [few] = atLeast("files", 256, 4096, "fix it");
@@ -61,7 +61,7 @@ Deno.test("atLeast() warns of what is little, and says nothing of what is not kn
 });
 
 Deno.test({
-  name: "checkLimits() looks at this machine",
+  name: "checkLimits() checks this machine",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using home = tempHome();
@@ -80,10 +80,10 @@ Deno.test("checkUnpacked() finds old versions, and not the one in use", async ()
     Deno.writeFileSync(`${folder(digit)}/deno`, new Uint8Array(100_000));
   }
   prepareHome(home.path);
-  // The daemon that runs may be of the version before.
+  // The running daemon may be of the previous version.
   const words = [`${folder("b")}/deno`, "run"];
   Deno.writeTextFileSync(`${home.path}/state/daemon.json`, sealed({ words }));
-  // And another home's, which is not known here, of yet another one.
+  // Another home's daemon, unknown here, may be of yet another version.
   using _held = takeLock(`${folder("d")}/.used`);
   const [found] = checkUnpacked(home.path, folder("a"));
   assertEquals(found?.status, "warning");

@@ -4,18 +4,18 @@ import { pathsIn, prepareHome } from "../../../src/platform/paths.ts";
 import { copyOf, sealed, writeState } from "../../../src/platform/state_file.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
-Deno.test("checkState() has nothing against a home that is empty, or in use", async () => {
+Deno.test("checkState() accepts a home that is empty or in use", async () => {
   await using home = tempHome();
   assertEquals(checkState(home.path).map(({ status }) => status), ["ok"]);
   const { records, web } = prepareHome(home.path);
-  // A record is a line for who it is, and one for each change.
+  // A record has one line for its identity and one for each change.
   const lines = [sealed({ version: 1 }), sealed({ snapshot: {} })];
   Deno.writeTextFileSync(`${records}/a.json`, lines.join("\n"));
   writeState(web, { listen: "127.0.0.1:0" });
   assertEquals(checkState(home.path).map(({ status }) => status), ["ok"]);
 });
 
-Deno.test("checkState() names each file that cannot be read, or was set aside", async () => {
+Deno.test("checkState() names each file that is unreadable or was set aside", async () => {
   await using home = tempHome();
   const { records, saved, tokens, cron } = prepareHome(home.path);
   Deno.writeTextFileSync(`${records}/a.json`, `${sealed({})}\n${sealed({}).replace("{", "|")}`);
@@ -35,7 +35,7 @@ Deno.test("checkState() names each file that cannot be read, or was set aside", 
   assertEquals(findings.at(-1)!.fix, `rm ${records}/b.json.unreadable`);
 });
 
-Deno.test("checkState() says when a newer version was here", async () => {
+Deno.test("checkState() reports that a newer version ran here", async () => {
   await using home = tempHome();
   prepareHome(home.path);
   const record = { pid: 1, version: "9.9.9", protocol: 9, state: 99, words: [], service: null };

@@ -10,7 +10,7 @@ import type { ServiceManager } from "../../../src/platform/service_manager.ts";
 import { findExecutable } from "../../../src/runtimes/executable.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
-/** Words that have all that the formats trip over. */
+/** Arguments with every character that the formats must escape. */
 const REQUEST: UnitRequest = {
   scope: "system",
   words: ["/opt/my apps/procsup", "100%", "$HOME", `it's "<&>`],
@@ -24,7 +24,7 @@ function unit(manager: ServiceManager, change: Partial<UnitRequest> = {}): Unit 
   return unitFor(manager, { ...REQUEST, ...change });
 }
 
-/** Runs a program that reads the format; undefined where there is none. */
+/** Runs a program that reads the format; undefined if it is not installed. */
 async function output(program: string, ...args: string[]): Promise<string | undefined> {
   try {
     const { success, stdout, stderr } = await new Deno.Command(program, { args, stdin: "null" })
@@ -38,7 +38,7 @@ async function output(program: string, ...args: string[]): Promise<string | unde
   }
 }
 
-Deno.test("unitFor() systemd lets the apps outlive the daemon", () => {
+Deno.test("unitFor() systemd lets the apps survive the daemon", () => {
   const { path, text } = unit("systemd");
   assertEquals(path, "/etc/systemd/system/procsup.service");
   const lines = ["Type=notify", "KillMode=process", "Restart=always", "Delegate=yes"];
@@ -47,7 +47,7 @@ Deno.test("unitFor() systemd lets the apps outlive the daemon", () => {
   }
 });
 
-Deno.test("unitFor() systemd escapes what each setting makes something else of", () => {
+Deno.test("unitFor() systemd escapes special characters of each setting", () => {
   const lines = unit("systemd").text.split("\n");
   assert(lines.includes(
     'ExecStart="/opt/my apps/procsup" 100%% $$HOME "it\'s \\"<&>" daemon --home "/srv/a & b/.procsup"',
@@ -56,19 +56,19 @@ Deno.test("unitFor() systemd escapes what each setting makes something else of",
   assert(lines.includes('RequiresMountsFor="/srv/a & b/.procsup"'));
 });
 
-Deno.test("unitFor() systemd gives an older one nothing that it does not know", () => {
+Deno.test("unitFor() systemd writes no settings that an older version does not know", () => {
   const { text } = unit("systemd", { version: 252 });
   for (const setting of ["DelegateSubgroup", "RestartSteps", "RestartMaxDelaySec"]) {
     assert(!text.includes(setting), setting);
   }
 });
 
-Deno.test("unitFor() systemd has no sandbox, which the apps would be in", () => {
+Deno.test("unitFor() systemd has no sandbox, which would apply to the apps", () => {
   const settings = /^(Protect|Private|Restrict|NoNewPrivileges|SystemCall|ReadOnly|User=|UMask)/m;
   assertEquals(settings.exec(unit("systemd").text), null);
 });
 
-Deno.test("unitFor() systemd puts a user's unit into the user's folder", () => {
+Deno.test("unitFor() systemd installs a user's unit in the user's folder", () => {
   const { path, text, enable, disable } = unit("systemd", { scope: "user", userHome: "/home/me" });
   assertEquals(path, "/home/me/.config/systemd/user/procsup.service");
   assertStringIncludes(text, "WantedBy=default.target");
@@ -78,7 +78,7 @@ Deno.test("unitFor() systemd puts a user's unit into the user's folder", () => {
   assertStringIncludes(enable.at(-1)?.advice ?? "", "sudo loginctl enable-linger");
 });
 
-Deno.test("unitFor() systemd writes what systemd-analyze finds nothing wrong with", async () => {
+Deno.test("unitFor() systemd passes systemd-analyze", async () => {
   await using folder = tempHome();
   const version = await output("systemctl", "--version");
   const path = `${folder.path}/procsup.service`;
@@ -88,11 +88,11 @@ Deno.test("unitFor() systemd writes what systemd-analyze finds nothing wrong wit
     version: Number(/systemd (\d+)/.exec(version ?? "")?.[1] ?? 0),
   });
   Deno.writeTextFileSync(path, text);
-  // It warns of what it does not know, and ends with 0.
+  // It only warns about unknown settings, and exits with 0.
   assertEquals(await output("systemd-analyze", "verify", path) ?? "", "");
 });
 
-Deno.test("unitFor() launchd writes a property list that says what was meant", {
+Deno.test("unitFor() launchd writes a property list with the right values", {
   ignore: findExecutable("python3", "/", Deno.env.get("PATH") ?? "") === undefined,
 }, async () => {
   await using folder = tempHome();
@@ -115,19 +115,19 @@ Deno.test("unitFor() launchd writes a property list that says what was meant", {
   });
 });
 
-Deno.test("unitFor() launchd tells a user's agent from the machine's daemon", () => {
+Deno.test("unitFor() launchd distinguishes a user's agent from a system daemon", () => {
   assertEquals(unit("launchd").path, "/Library/LaunchDaemons/procsup.plist");
   const { path, text } = unit("launchd", { scope: "user", userHome: "/Users/me" });
   assertEquals(path, "/Users/me/Library/LaunchAgents/procsup.plist");
   assertStringIncludes(text, "<string>/Users/me/Library/Logs/procsup.log</string>");
 });
 
-/** As supervise-daemon.sh of OpenRC goes about it. */
+/** Evaluates the script like supervise-daemon.sh of OpenRC. */
 const EVALUATE = `. "$1"; depend() { :; }
 eval printf '"%s\\n"' $supervise_daemon_args $command -- $command_args; echo "$retry"`;
 
 Deno.test({
-  name: "unitFor() OpenRC writes a script that a shell takes as it was meant",
+  name: "unitFor() OpenRC writes a script that a shell evaluates to the right values",
   ignore: Deno.build.os === "windows",
   async fn() {
     await using folder = tempHome();
@@ -152,7 +152,7 @@ Deno.test({
   },
 });
 
-Deno.test("namesHome() is not taken in by a home that begins alike", () => {
+Deno.test("namesHome() distinguishes homes with the same prefix", () => {
   for (const manager of ["systemd", "launchd", "openrc"] as const) {
     const { text } = unit(manager, { home: "/root/.procsup", words: ["/bin/procsup"] });
     assertEquals(namesHome(text, "/root/.procsup"), true, manager);
@@ -160,7 +160,7 @@ Deno.test("namesHome() is not taken in by a home that begins alike", () => {
   }
 });
 
-Deno.test("sameUnit() does not mind another search path, and minds all else", () => {
+Deno.test("sameUnit() ignores the search path, and nothing else", () => {
   for (const manager of ["systemd", "launchd", "openrc"] as const) {
     const { text } = unit(manager);
     assert(sameUnit(text, unit(manager, { path: "/elsewhere" }).text), manager);

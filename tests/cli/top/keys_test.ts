@@ -11,7 +11,7 @@ import {
 const names = (text: string, final = true) =>
   decodeKeys(text, final).keys.map((input) => input.type === "key" ? input.key : `«${input.text}»`);
 
-Deno.test("decodeKeys() names keys of every form a terminal sends", () => {
+Deno.test("decodeKeys() recognizes every form of a key that terminals send", () => {
   assertEquals(names("jé日\r\t\x7f\x0c"), ["j", "é", "日", "enter", "tab", "backspace", "ctrl-l"]);
   assertEquals(names("\x1b[A\x1bOB\x1b[1;5C\x1b[H\x1b[4~\x1b[5~\x1b[6~\x1b[3~\x1b[Z"), [
     "up",
@@ -27,24 +27,24 @@ Deno.test("decodeKeys() names keys of every form a terminal sends", () => {
   assertEquals(names("\x1b\x1bx"), ["escape", "alt-x"]);
 });
 
-Deno.test("decodeKeys() swallows what it does not know, and does not take its parts for keys", () => {
-  // A mouse, a reply of the terminal, a function key, an unknown final.
+Deno.test("decodeKeys() drops unknown sequences as a whole", () => {
+  // A mouse event, a reply of the terminal, a function key, an unknown final byte.
   assertEquals(names("\x1b[<0;10;20M\x1b[?1;2c\x1b[15~\x1b[3;4y\x1bOPq"), ["q"]);
 });
 
-Deno.test("decodeKeys() waits for the rest of a sequence, and only then decides", () => {
+Deno.test("decodeKeys() waits for the rest of a sequence before it decides", () => {
   assertEquals(decodeKeys("j\x1b"), { keys: [{ type: "key", key: "j" }], rest: "\x1b" });
   assertEquals(decodeKeys("\x1b["), { keys: [], rest: "\x1b[" });
   assertEquals(names("\x1b"), ["escape"]);
   assertEquals(names("\x1b[1;"), []);
 });
 
-Deno.test("decodeKeys() keeps a paste apart, over several reads", () => {
+Deno.test("decodeKeys() recognizes a paste, even over several reads", () => {
   assertEquals(decodeKeys("\x1b[200~xq").keys, []);
   assertEquals(names("\x1b[200~xq\rd\x1b[201~j"), ["«xq\rd»", "j"]);
 });
 
-Deno.test("commandOf() reads a key by where the person is", () => {
+Deno.test("commandOf() interprets a key by the current view", () => {
   const key = (key: string) => ({ type: "key" as const, key });
   const table = { prompt: undefined, help: undefined, focus: "table" as const };
   const pane = { ...table, focus: "pane" as const };
@@ -59,7 +59,7 @@ Deno.test("commandOf() reads a key by where the person is", () => {
   assertEquals(commandOf(key("constructor"), typing), undefined);
 });
 
-Deno.test("decodeKeys() takes no letter of a paste for a key, however slow or long it is", () => {
+Deno.test("decodeKeys() never reads a letter of a paste as a key, however slow or long it is", () => {
   const slow = decodeKeys("\x1b[200~rm x", true);
   assertEquals(slow, { keys: [], rest: "\x1b[200~rm x" });
   assertEquals(names(`${slow.rest}y\x1b[201~q`), ["«rm xy»", "q"]);
@@ -74,7 +74,7 @@ Deno.test("decodeKeys() takes no letter of a paste for a key, however slow or lo
   assertEquals([pasted === `${long}[q]`, held], [true, ""]);
 });
 
-Deno.test("commandOf() takes only a y for a yes, and a paste for none", () => {
+Deno.test("commandOf() accepts only y as a confirmation, and never a paste", () => {
   const action = { verb: "stop" as const, targets: ["api"] };
   const where = {
     prompt: { type: "confirm" as const, question: "Stop api?", action },
@@ -92,7 +92,7 @@ Deno.test("commandOf() takes only a y for a yes, and a paste for none", () => {
   );
 });
 
-Deno.test("bindings give each key one meaning at a place", () => {
+Deno.test("bindings give each key one meaning per view", () => {
   const keysOf = (bindings: readonly Binding[]) => bindings.flatMap(({ keys }) => keys);
   for (const own of [TABLE_BINDINGS, PANE_BINDINGS]) {
     const all = keysOf([...own, ...COMMON_BINDINGS]);

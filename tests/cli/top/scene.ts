@@ -1,4 +1,4 @@
-/** A state to begin with, and what keys make of it. */
+/** A state of `top` that tests drive with keys. */
 
 import { commandOf, decodeKeys } from "../../../src/cli/top/keys.ts";
 import type { LogLine } from "../../../src/model/log_line.ts";
@@ -9,10 +9,10 @@ import { view } from "../../../src/cli/top/view.ts";
 import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { fakeProcess } from "../fake_daemon.ts";
 
-/** When every scene plays. */
+/** The time of every scene. */
 export const NOW = Date.UTC(2026, 0, 2, 12);
 
-/** An app of a number, and whatever is to be different. */
+/** An app with a numeric id, with some changes. */
 export function app(
   number: number,
   name: string,
@@ -21,10 +21,10 @@ export function app(
   return fakeProcess({ id: `${number}`.padStart(8, "a"), numeric_id: number, name, ...different });
 }
 
-/** The view, driven as by a person, without a terminal. */
+/** The view without a terminal, driven like a person would. */
 export class Scene {
   state: TopState;
-  /** What was to be done, in its order. */
+  /** The requested actions, in order. */
   readonly effects: Effect[] = [];
 
   constructor(
@@ -35,14 +35,14 @@ export class Scene {
     this.tell({ type: "list", processes, now: NOW });
   }
 
-  /** Something happens. */
+  /** Delivers an event. */
   tell(message: Message): void {
     const { state, effects } = update(this.state, message);
     this.state = state;
     this.effects.push(...effects);
   }
 
-  /** Somebody types: bytes as a terminal sends them. */
+  /** Types bytes, as a terminal sends them. */
   keys(text: string): this {
     for (const input of decodeKeys(text, true).keys) {
       const desired = commandOf(input, this.state);
@@ -51,7 +51,7 @@ export class Scene {
     return this;
   }
 
-  /** The apps write. */
+  /** Adds log lines. */
   log(...lines: (string | LogLine)[]): void {
     const all = lines.map((line): LogLine =>
       typeof line === "string"
@@ -67,7 +67,7 @@ export class Scene {
     return view(this.state);
   }
 
-  /** The names in the table, in their order. */
+  /** The names in the table, in order. */
   get names(): string[] {
     return this.state.visible.map(({ name }) => name);
   }

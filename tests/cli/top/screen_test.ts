@@ -1,20 +1,20 @@
 import { assert, assertEquals } from "@std/assert";
 import { difference, Screen } from "../../../src/cli/top/terminal.ts";
 
-Deno.test("difference() writes the lines that changed, and no other", () => {
+Deno.test("difference() writes only the lines that changed", () => {
   assertEquals(difference(["a", "b"], ["a", "b"], 10), "");
   const text = difference(["one", "two", "three"], ["one", "zwei", "three"], 10);
   assert(text.includes("\x1b[2;1H") && text.includes("zwei"));
   assert(!text.includes("one") && !text.includes("three"));
 });
 
-Deno.test("difference() erases what is left of a longer line, but no full line's last character", () => {
+Deno.test("difference() erases the rest of a longer line, but never the last character of a full line", () => {
   assert(difference(["longer"], ["x"], 6).includes("x\x1b[0m\x1b[K"));
   assert(!difference(["longer"], ["123456"], 6).includes("\x1b[K"));
   assert(difference(["a", "b"], ["a"], 6).includes("\x1b[2;1H"));
 });
 
-Deno.test("Screen.draw() leaves out what a slow terminal did not get to", async () => {
+Deno.test("Screen.draw() skips frames that a slow terminal has not received", async () => {
   const written: string[] = [];
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const screen = new Screen((text) => gates[written.push(text) - 1]!.promise);
@@ -27,7 +27,7 @@ Deno.test("Screen.draw() leaves out what a slow terminal did not get to", async 
   assert(written[1]!.includes("third") && !written[1]!.includes("second"));
 });
 
-Deno.test("Screen.draw() draws all again when nothing is known of the terminal", async () => {
+Deno.test("Screen.draw() redraws everything when the terminal's content is unknown", async () => {
   const written: string[] = [];
   const screen = new Screen((text) => Promise.resolve(void written.push(text)));
   screen.draw(["same"], 20);

@@ -21,7 +21,7 @@ Deno.test("update() keeps the cursor on its app when the order changes", () => {
   assertEquals(scene.state.visible[scene.state.cursorAt]?.name, "web:1");
 });
 
-Deno.test("update() keeps the cursor in its place when its app is gone", () => {
+Deno.test("update() keeps the cursor's row when its app is gone", () => {
   const scene = new Scene(APPS).keys("jj");
   scene.tell({ type: "list", processes: APPS.filter(({ name }) => name !== "Db"), now: NOW });
   assertEquals(scene.state.cursor, APPS[3]!.id);
@@ -33,7 +33,7 @@ Deno.test("update() keeps the cursor in its place when its app is gone", () => {
   assertEquals(scene.state.cursor, APPS[0]!.id);
 });
 
-Deno.test("update() sorts by every key, what is wrong first by state", () => {
+Deno.test("update() sorts by every key, and failures first by state", () => {
   const scene = new Scene(APPS);
   const orders = SORT_KEYS.map((key) => {
     scene.tell({ type: "sort", key });
@@ -50,7 +50,7 @@ Deno.test("update() sorts by every key, what is wrong first by state", () => {
   });
 });
 
-Deno.test("update() filters by words as in targets, and by !word for not", () => {
+Deno.test("update() filters by target words, and by !word for the opposite", () => {
   const scene = new Scene(APPS);
   const shown = (filter: string) => {
     scene.keys(`/\x15${filter}\r`);
@@ -69,7 +69,7 @@ Deno.test("update() filters by words as in targets, and by !word for not", () =>
   assertEquals(shown("all"), "web:0 web:1 Db cache");
 });
 
-Deno.test("update() filters while it is typed, and takes it back", () => {
+Deno.test("update() filters while typing, and can cancel", () => {
   const scene = new Scene(APPS).keys("/web\r/ca");
   assertEquals(scene.names, []);
   scene.keys("\x17cache");
@@ -80,7 +80,7 @@ Deno.test("update() filters while it is typed, and takes it back", () => {
   assertEquals([scene.state.filter, scene.names.length], ["", 4]);
 });
 
-Deno.test("update() asks before it stops or deletes, and not before it starts", () => {
+Deno.test("update() asks before it stops or deletes, but not before it starts", () => {
   const scene = new Scene(APPS).keys("xn");
   assertEquals(scene.effects, []);
   scene.keys("x");
@@ -92,7 +92,7 @@ Deno.test("update() asks before it stops or deletes, and not before it starts", 
   assertStringIncludes(scene.screen.at(-1)!, "Delete web:0?");
 });
 
-Deno.test("update() acts on the marked apps that are shown, and then forgets the marks", () => {
+Deno.test("update() acts on the visible marked apps, and then clears the marks", () => {
   const scene = new Scene(APPS).keys("  j ");
   assertEquals(scene.state.marked.size, 3);
   scene.keys("/web\rr");
@@ -106,7 +106,7 @@ Deno.test("update() acts on the marked apps that are shown, and then forgets the
   assertEquals(scene.state.marked.size, 0);
 });
 
-Deno.test("update() understands typed commands, and says what it does not", () => {
+Deno.test("update() runs typed commands, and reports unknown ones", () => {
   const scene = new Scene(APPS);
   const said = (line: string) => scene.keys(`:${line}\r`).state.notice?.text;
   assertEquals(said("scale 4"), undefined);
@@ -130,7 +130,7 @@ Deno.test("update() understands typed commands, and says what it does not", () =
   assertEquals(scene.effects.length, 1);
 });
 
-Deno.test("update() sends a signal that is completed by the tab key", () => {
+Deno.test("update() sends a signal completed with the tab key", () => {
   const scene = new Scene(APPS).keys("!us\t");
   assert(scene.screen.at(-1)!.includes("USR1 USR2"));
   scene.keys("2\r");
@@ -151,7 +151,7 @@ Deno.test("update() goes back one step at a time", () => {
   assertEquals(steps(), ["table", 0, "", "none"]);
 });
 
-Deno.test("update() drops lines of apps that are not looked at any more", () => {
+Deno.test("update() drops lines of apps that are no longer selected", () => {
   const scene = new Scene(APPS);
   const before = scene.state.log.source;
   scene.log("one");
@@ -162,7 +162,7 @@ Deno.test("update() drops lines of apps that are not looked at any more", () => 
   assertEquals(scene.state.log.lines, []);
 });
 
-Deno.test("wantedLogs() follows what is seen only, and holds while a full pane is read", () => {
+Deno.test("wantedLogs() follows only visible apps, and pauses while a full pane is read", () => {
   const scene = new Scene(APPS);
   assertEquals(wantedLogs(scene.state)?.names, ["web:0"]);
   scene.keys("  ");
@@ -175,7 +175,7 @@ Deno.test("wantedLogs() follows what is seen only, and holds while a full pane i
   assertEquals(wantedLogs(scene.state), undefined);
 });
 
-Deno.test("wantedWhy() asks again when the answer may be another one", () => {
+Deno.test("wantedWhy() asks again when the answer may have changed", () => {
   const scene = new Scene(APPS);
   assertEquals(wantedWhy(scene.state), undefined);
   const key = scene.keys("i").state && wantedWhy(scene.state)?.key;

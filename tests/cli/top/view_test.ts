@@ -8,7 +8,7 @@ const APPS = [
   app(2, "worker", { state: "waiting", pid: 0, uptime: 0 }),
 ];
 
-/** Every key that shows something else. */
+/** Every key that changes the view. */
 const LOOKS = [
   "",
   "i",
@@ -28,7 +28,7 @@ const LOOKS = [
   "lg",
 ];
 
-Deno.test("view() fills any screen exactly, and never a column more", () => {
+Deno.test("view() fills any screen exactly, and never exceeds its width", () => {
   const names = [app(7, "日本語日本語日本語"), app(8, "x".repeat(128))];
   for (
     const [columns, rows] of [[100, 30], [80, 24], [60, 20], [40, 10], [20, 5], [12, 2]] as const
@@ -60,7 +60,7 @@ Deno.test("view() shows the table with cursor, marks, health and order", () => {
   assertMatch(third!, /^ {4}2 {2}worker +waiting +- +- .* - +- +default/);
 });
 
-Deno.test("view() drops columns by their weight, and keeps name and state", () => {
+Deno.test("view() drops columns by weight, and keeps name and state", () => {
   const headers = (columns: number) => new Scene(APPS, { columns }).screen[2]!.trim().split(/ +/);
   assertEquals(headers(80).join(" "), "ID▾ NAME STATE HEALTH CPU MEM RESTARTS UPTIME PID");
   assertEquals(headers(60).join(" "), "ID▾ NAME STATE CPU MEM RESTARTS UPTIME");
@@ -79,7 +79,7 @@ Deno.test("view() scrolls a long table with its cursor", () => {
   assertEquals(scene.state.offset, 0);
 });
 
-Deno.test("view() shows text of apps, and never obeys it", () => {
+Deno.test("view() shows control sequences of apps as text", () => {
   const evil = "\x1b]0;OWNED\x07\x1b[2J\x9b5Aa\u202eb\u2028c\r\nd\x00\x1b[31mred\x07";
   const hostile = app(0, `a${evil}`, {
     namespace: evil,
@@ -108,7 +108,7 @@ Deno.test("view() shows text of apps, and never obeys it", () => {
   }
 });
 
-Deno.test("view() shows logs: streams apart, names where there are several, colours that end", () => {
+Deno.test("view() shows logs with separate streams, names when there are several, and reset colors", () => {
   const scene = new Scene(APPS, { color: true });
   const at = "2026-01-02T12:00:00.000Z";
   scene.log("\x1b[32mgreen", { name: "api:0", stream: "stderr", line: "trouble", at });
@@ -120,7 +120,7 @@ Deno.test("view() shows logs: streams apart, names where there are several, colo
   assert(scene.screen.some((line) => line.endsWith("api:1\x1b[0m | mine")));
 });
 
-Deno.test("view() keeps what is read in its place while more is written", () => {
+Deno.test("view() keeps its position while more lines arrive", () => {
   const scene = new Scene(APPS);
   scene.log(...Array.from({ length: 100 }, (_, i) => `line ${i}.`));
   scene.keys("lkkk");
@@ -139,7 +139,7 @@ Deno.test("view() keeps what is read in its place while more is written", () => 
   assert(shown().at(-1)!.includes("line 102."));
 });
 
-Deno.test("view() finds what is searched for, upwards first and around", () => {
+Deno.test("view() finds a search term, upwards first and then around", () => {
   const scene = new Scene(APPS, { color: true });
   scene.log(...Array.from({ length: 300 }, (_, i) => i % 100 === 7 ? `Hit ${i}.` : `line ${i}.`));
   scene.keys("l/hit\r");
@@ -155,7 +155,7 @@ Deno.test("view() finds what is searched for, upwards first and around", () => {
   assertStringIncludes(scene.screen.at(-1)!, 'Not found: "HIT"');
 });
 
-Deno.test("view() wraps long lines, or moves along them", () => {
+Deno.test("view() wraps long lines, or scrolls them sideways", () => {
   const scene = new Scene(APPS, { columns: 40 });
   scene.log(`${"a".repeat(38)}${"b".repeat(38)}c`);
   const shown = () => scene.screen.filter((line) => /^ {2}[abc]+$/.test(line)).map((l) => l.trim());
@@ -166,7 +166,7 @@ Deno.test("view() wraps long lines, or moves along them", () => {
   assertEquals(shown(), ["a".repeat(38), "b".repeat(38), "c"]);
 });
 
-Deno.test("view() says that the daemon is gone, for how long and why", () => {
+Deno.test("view() shows that the daemon is gone, for how long and why", () => {
   const scene = new Scene(APPS);
   scene.tell({ type: "lost", reason: "No daemon answers", now: NOW + 1000 });
   scene.tell({ type: "tick", now: NOW + 6000 });
@@ -176,7 +176,7 @@ Deno.test("view() says that the daemon is gone, for how long and why", () => {
   assertStringIncludes(scene.screen[1]!, "3 apps");
 });
 
-Deno.test("view() draws what was used lately", () => {
+Deno.test("view() draws recent resource usage", () => {
   const scene = new Scene([app(0, "api", { cpu_percent: 0, memory_bytes: 0 })], { columns: 140 });
   for (let i = 1; i <= 8; i++) {
     const processes = [app(0, "api", { cpu_percent: i * 12.5, memory_bytes: i * 1024 ** 2 })];
@@ -188,7 +188,7 @@ Deno.test("view() draws what was used lately", () => {
   assertMatch(graph, /mem {2}now 8\.0 MB/);
 });
 
-Deno.test("view() puts nothing but attributes on a screen without colours", () => {
+Deno.test("view() uses only attributes on a screen without colors", () => {
   const scene = new Scene(APPS);
   scene.log("\x1b[31mred", { name: "api:0", stream: "stderr", line: "trouble", at: "" });
   for (const keys of LOOKS) {
@@ -198,7 +198,7 @@ Deno.test("view() puts nothing but attributes on a screen without colours", () =
   }
 });
 
-Deno.test("view() shows ports where they were asked for", () => {
+Deno.test("view() shows ports on request", () => {
   const scene = new Scene(APPS, { columns: 120 }).keys("p");
   const ports = [{ port: 8080, address: "0.0.0.0" }, { port: 8080, address: "::" }, {
     port: 9000,

@@ -5,7 +5,7 @@ import { sealed } from "../../../src/platform/state_file.ts";
 import { PROTOCOL, VERSION } from "../../../src/protocol/version.ts";
 import { FakeDaemon } from "../fake_daemon.ts";
 
-Deno.test("replaceDaemon() waits for the service's next daemon while the old one, of the same version, still answers", async () => {
+Deno.test("replaceDaemon() waits for the service's next daemon while the old one still answers with the same version", async () => {
   const record = (pid: number): DaemonRecord => ({
     ...{ pid, version: VERSION, protocol: PROTOCOL, state: 1 },
     ...{ words: ["/bin/procsup"], service: "systemd" },
