@@ -13,7 +13,7 @@ const ANSWERS = 'echo "size $(stty size)"; trap "echo interrupted" INT; ' +
   'while :; do read -r line || continue; [ "$line" = quit ] && exit 3; echo "got $line, $(stty size)"; done';
 
 Deno.test({
-  name: "attach uses an app's terminal over SIGKILL of the daemon, and restores its own",
+  name: "attach survives a SIGKILL of the daemon, and restores the terminal",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -41,7 +41,7 @@ Deno.test({
   await terminal.sees("restored1");
   const { stdout } = await daemon.cli("logs", "app", "--grep", "got one");
   assertStringIncludes(stdout, "got one, 30 100");
-  // What it has said would push the first line of the next attach off the screen.
+  // Its output would push the first line of the next attach off the screen.
   await daemon.client.call("flush", { target: "app" });
   await terminal.command(`clear; ${attach}; echo "code $?"`);
   await terminal.sees("attached to app");
@@ -51,7 +51,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "attach takes a terminal that reports the size 0x0 for one of 80x24",
+  name: "attach treats a terminal of size 0x0 as 80x24",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -66,7 +66,7 @@ Deno.test({
 for (const uid of [undefined, 65534]) {
   const who = uid === undefined ? "an app" : "another user's app";
   Deno.test({
-    name: `tty gives ${who} its controlling terminal, and nothing of it is left after a stop`,
+    name: `tty gives ${who} its controlling terminal, and a stop leaves nothing of it`,
     ignore: Deno.build.os !== "linux" || (uid !== undefined && !isRoot),
   }, async () => {
     await using daemon = await TestDaemon.start();
@@ -92,7 +92,7 @@ for (const uid of [undefined, 65534]) {
   });
 }
 
-Deno.test("attach shows nothing that a deleted app of the same name wrote", async () => {
+Deno.test("attach does not show output of a deleted app with the same name", async () => {
   await using daemon = await TestDaemon.start();
   const texts = async (script: string) => {
     await daemon.startScript("app", script, { tty: true, restart_policy: "never" });
@@ -106,7 +106,7 @@ Deno.test("attach shows nothing that a deleted app of the same name wrote", asyn
   assertEquals(await texts("echo fresh"), "fresh\r\n");
 });
 
-Deno.test("send writes to an open standard input, and says why it cannot", async () => {
+Deno.test("send writes to an open standard input, and explains why it cannot", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("open", "read -r line; echo $line; exec <&-; sleep 1000", {
     stdin: true,
@@ -130,7 +130,7 @@ Deno.test("send writes to an open standard input, and says why it cannot", async
   assertEquals(attached.message, 'Cannot attach to "open": it has no terminal');
 });
 
-Deno.test("send reaches the old run after a reload with overlap that failed", async () => {
+Deno.test("send reaches the old run after a failed reload with overlap", async () => {
   await using daemon = await TestDaemon.start();
   const script = "mkdir first || exit 3; read -r line; echo $line; sleep 1000";
   const cwd = Deno.makeTempDirSync({ dir: daemon.home });
@@ -143,7 +143,7 @@ Deno.test("send reaches the old run after a reload with overlap that failed", as
   await waitFor(() => log() === "hello\n");
 });
 
-Deno.test("writeInput() says that an app which ends has closed its input", async () => {
+Deno.test("writeInput() reports that an exiting app has closed its input", async () => {
   await using home = tempHome();
   const path = `${home.path}/stdin`;
   new Deno.Command("mkfifo", { args: [path] }).outputSync();
@@ -155,7 +155,7 @@ Deno.test("writeInput() says that an app which ends has closed its input", async
   assertEquals(await problem, "it has closed its standard input");
 });
 
-Deno.test("writeInput() waits for a slow app as long as it reads, and writes nothing twice", async () => {
+Deno.test("writeInput() waits for a slow app while it reads, and writes nothing twice", async () => {
   await using home = tempHome();
   const [path, got] = [`${home.path}/stdin`, `${home.path}/got`];
   new Deno.Command("mkfifo", { args: [path] }).outputSync();
@@ -163,7 +163,7 @@ Deno.test("writeInput() waits for a slow app as long as it reads, and writes not
   const reader = new Deno.Command("sh", { args: ["-c", script] }).spawn();
   try {
     await waitFor(async () => await writeInput(path, "x\n") === undefined);
-    // A FIFO holds 64 kB at most: this one is full for more than 2 s in all.
+    // A FIFO holds at most 64 kB, so this one is full for more than 2 s in total.
     const text = Array.from({ length: 30_000 }, (_, i) => `${10_000 + i}\n`).join("");
     assertEquals(await writeInput(path, text), undefined);
     await waitFor(() => Deno.readTextFileSync(got).length >= text.length + 2);

@@ -1,4 +1,4 @@
-/** Whatever is wrong is said in one clear error, and the daemon lives on. */
+/** Invalid input gets one clear error, and the daemon survives. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { assertOneError } from "../support/one_error.ts";
@@ -7,7 +7,7 @@ import { TestDaemon } from "../support/procsup.ts";
 const ASLEEP = ["--no-wait", "--", "sleep", "1000"];
 const LONG = "x".repeat(300);
 
-/** A command line, its exit code, and what its error says. */
+/** A command line, its exit code, and its error message. */
 type Case = readonly [args: readonly string[], code: number, says: RegExp];
 
 const WRONG_WORDS: readonly Case[] = [
@@ -76,7 +76,7 @@ const WRONG_NAMES: readonly Case[] = [
 const GROUPS = { WRONG_WORDS, WRONG_TARGETS, WRONG_ENTRYPOINTS, WRONG_NAMES };
 
 for (const [group, cases] of Object.entries(GROUPS)) {
-  Deno.test(`command line refuses ${group.replace("_", " ").toLowerCase()}`, async () => {
+  Deno.test(`command line rejects ${group.replace("_", " ").toLowerCase()}`, async () => {
     await using daemon = await TestDaemon.start();
     const idle = { name: "api", entrypoint: "/bin/sleep", args: ["1000"], cwd: "/", instances: 2 };
     await daemon.client.call("start", idle);
@@ -96,7 +96,7 @@ for (const [group, cases] of Object.entries(GROUPS)) {
   });
 }
 
-/** A body, or a header, that the socket must refuse. */
+/** Bodies and headers that the socket must reject. */
 interface Request {
   readonly body: string;
   readonly path?: string;
@@ -143,9 +143,9 @@ const WRONG_REQUESTS: readonly (readonly [Request, status: number, says: RegExp]
   [{ body: '{"action":"start","payload":{"__proto__":{"x":1}}}' }, 422, /__proto__|"name"/],
 ];
 
-Deno.test("daemon refuses wrong requests and lives on", async () => {
+Deno.test("daemon rejects invalid requests and survives", async () => {
   await using daemon = await TestDaemon.start();
-  // One for all: every 25th new one was seen to wait for 5 s before it connects.
+  // One connection for all, because every 25th new one was seen to take 5 s.
   using client = Deno.createHttpClient({
     proxy: { transport: "unix", path: `${daemon.home}/procsup.sock` },
   });

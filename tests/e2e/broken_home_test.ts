@@ -1,4 +1,4 @@
-/** A home that is not safe, or in which something is broken: told in one clear error, and got over. */
+/** An unsafe or damaged home: one clear error, and recovery. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
@@ -8,7 +8,7 @@ import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A home that is not safe to use: how it comes about, and what is said. */
+/** An unsafe home: how to create it, and the error message. */
 interface BadHome {
   readonly what: string;
   readonly says: RegExp;
@@ -91,7 +91,7 @@ const BAD_HOMES: readonly BadHome[] = [
 ];
 
 for (const { what, says, make, ignore = false } of BAD_HOMES) {
-  Deno.test(`a home that is ${what} is refused`, { ignore }, async () => {
+  Deno.test(`a home that is ${what} is rejected`, { ignore }, async () => {
     await using temp = tempHome();
     const home = make(temp.path);
     const before = below(temp.path);
@@ -136,12 +136,12 @@ function below(folder: string): string[] {
   return [...walkSync(folder)].map(({ path }) => path).filter((path) => path !== folder).sort();
 }
 
-Deno.test("daemon starts over records that cannot be read, and sets them aside", async () => {
+Deno.test("daemon sets unreadable records aside and starts without them", async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("good", "exec sleep 1000");
   await daemon.kill();
   const records = `${daemon.home}/state/processes`;
-  // A daemon that is killed while it writes leaves a temporary file beside the whole one.
+  // A daemon that is killed during a write leaves a temporary file beside the complete one.
   const names = () =>
     [...Deno.readDirSync(records)].map(({ name }) => name).filter((name) => !name.endsWith(".tmp"));
   const good = names().find((name) => name.endsWith(".json"))!;
@@ -168,7 +168,7 @@ Deno.test("daemon starts over records that cannot be read, and sets them aside",
   for (const name of Object.keys(broken)) assertStringIncludes(log, `${name}.json`);
 });
 
-Deno.test("resurrect falls back on the saved list before one that cannot be read", async () => {
+Deno.test("resurrect falls back to the previous saved list when one is unreadable", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("first", "exec sleep 1000");
   assertEquals((await daemon.cli("save")).code, 0);
@@ -185,7 +185,7 @@ Deno.test("resurrect falls back on the saved list before one that cannot be read
   assert(Deno.statSync(`${saved}.unreadable`).isFile);
 });
 
-Deno.test("resurrect of three saved lists that cannot be read says so and changes nothing", async () => {
+Deno.test("resurrect fails and changes nothing when all three saved lists are unreadable", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   for (let save = 0; save < 4; save++) assertEquals((await daemon.cli("save")).code, 0);
@@ -200,7 +200,7 @@ Deno.test("resurrect of three saved lists that cannot be read says so and change
   assertEquals((await daemon.status("app")).state, "running");
 });
 
-Deno.test("a command without a daemon says how to start one", async () => {
+Deno.test("a command without a daemon explains how to start one", async () => {
   await using temp: TempHome = tempHome();
   for (const args of [["list"], ["stop", "app"], ["logs"], ["save"], ["ping"]]) {
     const { code, stdout, stderr } = await cli(temp.path, ...args);
@@ -210,7 +210,7 @@ Deno.test("a command without a daemon says how to start one", async () => {
   assertEquals(below(temp.path), []);
 });
 
-Deno.test("a stale socket and a stale lock of a killed daemon are in nobody's way", async () => {
+Deno.test("a stale socket and lock of a killed daemon do not prevent a start", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.kill();
   assert(Deno.lstatSync(`${daemon.home}/procsup.sock`).isSocket);
@@ -219,7 +219,7 @@ Deno.test("a stale socket and a stale lock of a killed daemon are in nobody's wa
   await waitFor(() => daemon.answers(), { what: "the new daemon" });
 });
 
-Deno.test("a removed run folder is made anew: starts and restarts end, exits are known", async () => {
+Deno.test("a removed run folder is recreated: starts and restarts work, exits are known", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   await daemon.startScript("early", `until [ -e ${gate} ]; do sleep 0.02; done; exit 7`, {
@@ -233,7 +233,7 @@ Deno.test("a removed run folder is made anew: starts and restarts end, exits are
   await waitFor(async () => (await daemon.status("early")).last_exit?.code === 7);
 });
 
-Deno.test("where no run file can be written, pids and exit codes are known all the same", async () => {
+Deno.test("pids and exit codes are known even if no run file can be written", async () => {
   await using daemon = await TestDaemon.start();
   Deno.removeSync(`${daemon.home}/run`, { recursive: true });
   Deno.writeTextFileSync(`${daemon.home}/run`, "");

@@ -4,7 +4,7 @@ import { programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A folder with a `procsup` in it, since a shell completes a command by its name. */
+/** A folder with a `procsup` program, because a shell completes a command by its name. */
 function programFolder(): TempHome {
   const temp = tempHome();
   const words = programLine();
@@ -34,14 +34,14 @@ function missing(program: string): boolean {
   });
 }
 
-/** What bash would put on the line. */
+/** What bash would insert. */
 const bash = (line: string) =>
   `source <(procsup completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; ` +
   `_procsup; printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 const TYPE_IN_ZSH = fromFileUrl(import.meta.resolve("../fixtures/completion.zsh"));
 
-/** What an interactive zsh shows, and makes of the line, after a tab. */
+/** What an interactive zsh displays and inserts after a tab. */
 async function zsh(lines: readonly string[], home: string, folder: string) {
   const words = lines.map((line) => `'${line}'`).join(" ");
   const shown = await shell("zsh", `zsh -f ${TYPE_IN_ZSH} ${words}`, home, folder);
@@ -54,7 +54,7 @@ async function zsh(lines: readonly string[], home: string, folder: string) {
 const fish = (line: string) => `procsup completion fish | source; complete -C '${line}'`;
 
 Deno.test({
-  name: "completion in bash knows commands, flags and live names",
+  name: "completion in bash knows commands, flags and names of running processes",
   ignore: missing("bash"),
 }, async () => {
   await using folder = programFolder();
@@ -84,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "completion in an interactive zsh completes commands, flags, live names and files",
+  name: "completion in an interactive zsh completes commands, flags, process names and files",
   ignore: missing("zsh"),
 }, async () => {
   await using folder = programFolder();
@@ -102,7 +102,7 @@ Deno.test({
     `procsup config validate ${folder.path}/proc`,
   ];
   let plain = "";
-  // Names are waited for no longer than a person would, which a busy machine may not keep.
+  // Completion waits only briefly for names, which may be too short on a busy machine.
   await waitFor(async () => {
     const shown = await zsh(lines, home.path, folder.path);
     plain = shown.plain;
@@ -121,7 +121,7 @@ Deno.test({
   assertMatch(plain, /^api:[01] +api:[01] +-- running/m);
 });
 
-Deno.test({ name: "completion in fish knows live names", ignore: missing("fish") }, async () => {
+Deno.test({ name: "completion in fish knows process names", ignore: missing("fish") }, async () => {
   await using folder = programFolder();
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 100");
@@ -135,7 +135,7 @@ Deno.test({ name: "completion in fish knows live names", ignore: missing("fish")
   assertEquals(lines, ["yaml"]);
 });
 
-Deno.test("__complete starts no daemon and says nothing without one", async () => {
+Deno.test("__complete starts no daemon and prints nothing without one", async () => {
   await using home = tempHome();
   await using folder = programFolder();
   const { lines, stderr } = await shell("bash", bash("procsup stop "), home.path, folder.path);

@@ -1,4 +1,4 @@
-/** `config_reload` of a text instead of a file, under the real program. */
+/** `config_reload` with the text of a configuration, in the real program. */
 
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
@@ -6,7 +6,7 @@ import { TestDaemon } from "../support/procsup.ts";
 const FILE = "/srv/shop/procsup.yaml";
 const APP = "{ entrypoint: /bin/sleep, args: ['1000'], cwd: /, min_uptime: 50ms }";
 
-Deno.test("config_reload plans and applies a text as if it stood in a file, and remembers none", async () => {
+Deno.test("config_reload plans and applies a text like a file, and remembers no file", async () => {
   await using daemon = await TestDaemon.start();
   const reload = (text: string, more = {}) =>
     daemon.client.call("config_reload", { content: { file: FILE, text }, ...more });
@@ -32,7 +32,7 @@ Deno.test("config_reload plans and applies a text as if it stood in a file, and 
   );
 });
 
-Deno.test("config_reload says where in a text a mistake is, and runs no program from one", async () => {
+Deno.test("config_reload gives the position of a mistake in a text, and runs no program from it", async () => {
   await using daemon = await TestDaemon.start();
   const reload = (file: string, text: string) =>
     daemon.client.call("config_reload", { content: { file, text } });

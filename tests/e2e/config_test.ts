@@ -1,4 +1,4 @@
-/** Configuration files under the real program. */
+/** Configuration files in the real program. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
@@ -11,7 +11,7 @@ import { waitFor } from "../support/wait_for.ts";
 const MANY = 200;
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
-/** A file of many processes, each told apart by its argument. */
+/** A file with many processes, each with a distinct argument. */
 function many(change: (index: number) => string = () => ""): string {
   const lines = Array.from(
     { length: MANY },
@@ -24,7 +24,7 @@ async function pids(daemon: TestDaemon): Promise<Map<string, number>> {
   return new Map((await daemon.client.call("list")).map(({ name, pid }) => [name, pid]));
 }
 
-Deno.test("config apply restarts the one of 200 that changed, none when nothing or all is wrong", async () => {
+Deno.test("config apply restarts only the changed one of 200, and none when nothing changed or all is invalid", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, many());
@@ -68,7 +68,7 @@ Deno.test("config apply restarts the one of 200 that changed, none when nothing 
   });
 });
 
-Deno.test("config apply scales, rolls, prunes its own only, and refuses another file's process", async () => {
+Deno.test("config apply scales, rolls, prunes only its own processes, and rejects another file's process", async () => {
   await using daemon = await TestDaemon.start();
   const write = (name: string, text: string) => {
     Deno.writeTextFileSync(`${daemon.home}/${name}`, text);
@@ -126,7 +126,7 @@ Deno.test("config apply scales, rolls, prunes its own only, and refuses another 
   assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1", "api:2"]);
 });
 
-Deno.test("config show and validate take what --only selects, with what it depends on", async () => {
+Deno.test("config show and validate include what --only selects and its dependencies", async () => {
   await using home = await tempHome();
   const file = `${home.path}/procsup.yaml`;
   Deno.writeTextFileSync(
@@ -149,9 +149,9 @@ processes:
   assertEquals(unknown.code, 4);
 });
 
-Deno.test("start takes the files of other tools, and their processes run", async () => {
+Deno.test("start accepts files of other tools, and their processes run", async () => {
   await using daemon = await TestDaemon.start();
-  // Some of them name log files beside them.
+  // Some of them write log files to the same folder.
   await using folder = tempHome();
   await new Deno.Command("cp", { args: ["-r", `${FIXTURES}.`, folder.path] }).output();
   const files = [
@@ -189,7 +189,7 @@ Deno.test("start takes the files of other tools, and their processes run", async
   }
 });
 
-Deno.test("a secret is in the app's environment and nowhere else", async () => {
+Deno.test("a secret is only in the app's environment", async () => {
   const word = `seeded-${crypto.randomUUID()}`;
   await using daemon = await TestDaemon.start();
   const keep = Deno.makeTempDirSync({ prefix: "ps-secret-" });
@@ -251,7 +251,7 @@ function argvOf(pid: string): string {
   }
 }
 
-Deno.test("the daemon's own environment is not that of the command that applies a file", async () => {
+Deno.test("variables come from the command that applies a file, not from the daemon", async () => {
   await using temp = tempHome();
   const file = `${temp.path}/procsup.yaml`;
   const app = (size: string) => `  ${size}: { command: "sleep \${${size}:-100}" }\n`;
@@ -268,7 +268,7 @@ Deno.test("the daemon's own environment is not that of the command that applies 
     Deno.writeTextFileSync(`${temp.path}/.env`, "SIZE=102\n");
     assertEquals((await run({}, "config", "reload")).code, 0);
     assertEquals(await args(), "102");
-    // A reload has no environment of its own for what is new in the file.
+    // A reload has no command environment for new variables in the file.
     Deno.writeTextFileSync(file, `processes:\n${app("SIZE")}${app("OTHER")}`);
     assertEquals((await run({}, "config", "reload")).code, 0);
     assertEquals(await args(), "102,301");

@@ -1,4 +1,4 @@
-/** Jobs and restarts by the clock, with real children and a daemon that is killed. */
+/** Scheduled jobs and restarts, with real processes and a daemon that is killed. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { CronJson } from "../../src/protocol/wire.ts";
@@ -7,7 +7,7 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const EVERY_SECOND = "* * * * * *";
-/** A schedule that is not due while a test runs. */
+/** A schedule that is never due during a test. */
 const RARELY = "0 0 29 2 *";
 
 async function schedule(daemon: TestDaemon, name: string): Promise<CronJson> {
@@ -22,7 +22,7 @@ function lines(path: string): number {
   return Deno.readTextFileSync(path).split("\n").length - 1;
 }
 
-Deno.test("a job is not started, but run by the clock, and its history tells how it went", async () => {
+Deno.test("a job is run only by its schedule, and its history shows the results", async () => {
   await using daemon = await TestDaemon.start();
   const { state, pid } = await daemon.startScript("job", "echo ran; exit 3", {
     cron: EVERY_SECOND,
@@ -41,11 +41,11 @@ Deno.test("a job is not started, but run by the clock, and its history tells how
   const [first, second] = job.history;
   assert(Date.parse(second!.started_at) > Date.parse(first!.finished_at));
   assert(lines(`${daemon.home}/apps/job/stdout.log`) >= 2);
-  // A run that failed waits for the next tick.
+  // A failed run is not retried before the next tick.
   assertEquals((await daemon.status("job")).restarts, 0);
 });
 
-Deno.test("a job's history and switch outlive a daemon that is killed", async () => {
+Deno.test("a job's history and enabled state survive a killed daemon", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("job", "exit 0", { cron: RARELY });
   await daemon.client.call("cron_run", { name: "job" });
@@ -62,7 +62,7 @@ Deno.test("a job's history and switch outlive a daemon that is killed", async ()
   assert((await schedule(daemon, "job")).next_run !== null);
 });
 
-Deno.test("a run goes on and is recorded although the daemon is killed meanwhile", async () => {
+Deno.test("a run continues and is recorded although the daemon is killed meanwhile", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const script = `while [ ! -e ${gate} ]; do sleep 0.05; done; exit 5`;
@@ -92,7 +92,7 @@ Deno.test("a run goes on and is recorded although the daemon is killed meanwhile
   });
 });
 
-Deno.test("a job that is due while it runs is skipped, replaced or queued, as configured", async () => {
+Deno.test("a job that is due during a run is skipped, replaced or queued, as configured", async () => {
   await using daemon = await TestDaemon.start();
   const job = (overlap: string) => ({ cron: { schedule: EVERY_SECOND, overlap } });
   await daemon.startScript("skips", "sleep 1000", job("skip"));
@@ -109,7 +109,7 @@ Deno.test("a job that is due while it runs is skipped, replaced or queued, as co
 });
 
 for (const overlap of ["queue", "kill"]) {
-  Deno.test(`stop and delete of a job end it for good, whatever is to follow: ${overlap}`, async () => {
+  Deno.test(`stop and delete of a job are final, whatever is queued: ${overlap}`, async () => {
     await using daemon = await TestDaemon.start();
     const slow = "trap 'sleep 0.2; exit 0' TERM; while :; do sleep 0.02; done";
     const cron = { schedule: EVERY_SECOND, overlap };
@@ -131,7 +131,7 @@ for (const overlap of ["queue", "kill"]) {
   });
 }
 
-Deno.test("a run that takes too long is ended with all it started", async () => {
+Deno.test("a run that times out is terminated with everything it started", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "sleep 1000 & sleep 1000", {
     cron: { schedule: RARELY, timeout: "300ms" },
@@ -142,7 +142,7 @@ Deno.test("a run that takes too long is ended with all it started", async () => 
   assertEquals([slow.state, slow.last_reason], ["stopped", "timed out after 300ms"]);
 });
 
-Deno.test("cron_restart restarts what is up, hooks included, and leaves alone what was stopped", async () => {
+Deno.test("cron_restart restarts a running app with its hooks, and leaves a stopped one alone", async () => {
   await using daemon = await TestDaemon.start();
   const hooked = `${daemon.home}/hooked`;
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
@@ -166,7 +166,7 @@ Deno.test("cron_restart restarts what is up, hooks included, and leaves alone wh
   assert((await statuses(daemon, "app")).length <= runs + 1);
 });
 
-Deno.test("a job is run when it is named, not when everything is started", async () => {
+Deno.test("a job runs when it is named, but not when everything is started", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("job", "exit 0", { cron: RARELY });
   await daemon.client.call("restart", "all");
@@ -188,7 +188,7 @@ Deno.test("resurrect registers a job and does not run it", async () => {
   assertEquals((await daemon.status("job")).pid, 0);
 });
 
-Deno.test("a schedule that cannot be is refused by name, and nothing is registered", async () => {
+Deno.test("an invalid schedule is rejected by name, and nothing is registered", async () => {
   await using daemon = await TestDaemon.start();
   const refused: readonly [object, string][] = [
     [{ cron: "0 0 31 2 *" }, 'Invalid "cron.schedule" "0 0 31 2 *": this date never comes'],
@@ -206,7 +206,7 @@ Deno.test("a schedule that cannot be is refused by name, and nothing is register
   assertEquals(await daemon.client.call("list"), []);
 });
 
-Deno.test("a cron action names what has no schedule, and what is not there", async () => {
+Deno.test("a cron action names a process without a schedule, and a missing one", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   for (const action of ["cron_run", "cron_start", "cron_stop"] as const) {
@@ -218,7 +218,7 @@ Deno.test("a cron action names what has no schedule, and what is not there", asy
   assertEquals(await daemon.client.call("cron_list"), []);
 });
 
-Deno.test("procsup cron lists, runs, switches and foretells", async () => {
+Deno.test("procsup cron lists, runs, enables, disables and predicts runs", async () => {
   await using daemon = await TestDaemon.start();
   const script = `${daemon.home}/job.sh`;
   Deno.writeTextFileSync(script, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
@@ -238,7 +238,7 @@ Deno.test("procsup cron lists, runs, switches and foretells", async () => {
   assertMatch((await daemon.cli("cron", "list", "job")).stdout, / no +- /);
 });
 
-Deno.test("procsup cron tells what it does not know", async () => {
+Deno.test("procsup cron reports unknown processes", async () => {
   await using daemon = await TestDaemon.start();
   const cases: readonly [string[], number, RegExp][] = [
     [

@@ -1,4 +1,7 @@
-/** One damaged bit, in any file of the home: the daemon starts, keeps every app, and lets nobody in. */
+/**
+ * One damaged bit in any file of the home: the daemon starts, keeps every app, and admits no
+ * intruder.
+ */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
@@ -7,7 +10,7 @@ import { TestDaemon } from "../support/procsup.ts";
 import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Files of state below a folder. Logs, and what wrappers write, are not the daemon's. */
+/** The state files below a folder, without logs and files that wrappers write. */
 function stateFiles(home: string): string[] {
   const skip = [new RegExp(`^${home}/(apps|run)$`), /\.log[^/]*$|\.lock$|unreadable[^/]*$/];
   return [...walkSync(home, { skip })].filter(({ isFile }) => isFile).map(({ path }) => path)
@@ -16,7 +19,7 @@ function stateFiles(home: string): string[] {
 
 const isCopy = (path: string) => path.endsWith(".copy");
 
-Deno.test("daemon starts, keeps its apps and lets nobody in when its state files are damaged", async () => {
+Deno.test("daemon starts, keeps its apps and admits no intruder when its state files are damaged", async () => {
   await using receiver = new Receiver();
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
@@ -40,7 +43,7 @@ Deno.test("daemon starts, keeps its apps and lets nobody in when its state files
   const listed = await apps();
   const tokens = async () => (await daemon.client.call("token_list")).map(({ name }) => name);
 
-  // Each time one of two is damaged, and nothing is lost.
+  // Damage to either a file or its copy loses nothing.
   for (const damaged of [(path: string) => !isCopy(path), isCopy]) {
     await daemon.terminate();
     const files = stateFiles(daemon.home).filter(damaged);
@@ -57,7 +60,7 @@ Deno.test("daemon starts, keeps its apps and lets nobody in when its state files
     assertMatch((await daemon.cli("events", "--since", "1h")).stdout, /app/);
   }
 
-  // Both are damaged: what cannot be known is taken for nothing, and told.
+  // With both damaged, unknown state counts as empty and is reported.
   await daemon.terminate();
   for (const path of stateFiles(daemon.home)) Deno.writeTextFileSync(path, "null");
   await daemon.run();

@@ -1,4 +1,4 @@
-/** Starts and stops in order, with real children and through the daemon. */
+/** Ordered starts and stops, with real processes and a daemon. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
@@ -6,7 +6,7 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Writes its name when it begins and when it is asked to end. */
+/** Writes its name when it starts and when it is terminated. */
 function member(name: string, begin = ""): string {
   return `trap 'echo ${name} ends >>order; exit 0' TERM; echo ${name} >>order; ${begin} ` +
     `${SAYS_READY} sleep 1000 & wait`;
@@ -28,7 +28,7 @@ Deno.test("a process starts when its dependencies are ready, and is stopped befo
   assertEquals(test.lines("order"), ["db", "ready", "api", "web"]);
 });
 
-Deno.test("starting a process starts what it depends on along with it", async () => {
+Deno.test("starting a process also starts its dependencies", async () => {
   await using test = await TestManager.open();
   await test.script("db", member("db"));
   await test.script("api", member("api"), { depends_on: ["db"] }, { wait: true });
@@ -49,7 +49,7 @@ Deno.test("lower priorities start first and stop last", async () => {
   assertEquals(test.lines("order").slice(6), ["first", "mid", "last"]);
 });
 
-Deno.test("independent processes are stopped side by side", async () => {
+Deno.test("independent processes are stopped in parallel", async () => {
   await using test = await TestManager.open();
   const stubborn = { stop_timeout: "500ms" };
   const names = ["a", "b", "c", "d"];
@@ -63,7 +63,7 @@ Deno.test("independent processes are stopped side by side", async () => {
   assertEquals(states(), Array(4).fill("stopped"));
 });
 
-Deno.test("a job that failed makes what needs its success errored, with the reason", async () => {
+Deno.test("a failed job makes the processes that depend on its success errored, with the reason", async () => {
   await using test = await TestManager.open();
   await test.script("migrate", "sleep 0.1; exit 3", { restart_policy: "never" });
   const config = { depends_on: { migrate: "completed_ok" } };
@@ -76,7 +76,7 @@ Deno.test("a job that failed makes what needs its success errored, with the reas
   assertEquals([test.info("api").state, test.info("api").pid], ["errored", 0]);
 });
 
-Deno.test("a healthy dependency is waited for, and its illness is no reason to stop later", async () => {
+Deno.test("a healthy dependency is awaited, and its later failure stops no dependents", async () => {
   await using test = await TestManager.open();
   const health_check = {
     type: "command",
@@ -95,7 +95,7 @@ Deno.test("a healthy dependency is waited for, and its illness is no reason to s
   assertEquals([test.info("db").health, test.info("api").state], ["healthy", "running"]);
 });
 
-Deno.test("unknown dependencies and cycles are refused by name, and nothing is registered", async () => {
+Deno.test("unknown dependencies and cycles are rejected by name, and nothing is registered", async () => {
   await using test = await TestManager.open();
   await test.script("database", "exec sleep 1000");
   const refused = async (depends_on: unknown) => {
@@ -111,7 +111,7 @@ Deno.test("unknown dependencies and cycles are refused by name, and nothing is r
   assertEquals(test.manager.list().length, 1);
 });
 
-Deno.test("a cycle that a change of configuration would make is refused", async () => {
+Deno.test("a configuration change that would create a cycle is rejected", async () => {
   await using test = await TestManager.open();
   await test.script("db", "exec sleep 1000");
   await test.script("api", "exec sleep 1000", { depends_on: ["db"] }, { wait: true });
@@ -126,7 +126,7 @@ Deno.test("a cycle that a change of configuration would make is refused", async 
   await test.supervisor.stop("all");
 });
 
-Deno.test("a daemon killed while an app waits for its dependency waits on", async () => {
+Deno.test("an app continues to wait for its dependency after the daemon is killed", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const db = `while [ ! -e ${gate} ]; do sleep 0.02; done; ${SAYS_READY} exec sleep 1000`;
@@ -143,7 +143,7 @@ Deno.test("a daemon killed while an app waits for its dependency waits on", asyn
   assertEquals((await daemon.status("db")).pid, pid);
 });
 
-Deno.test("a dependency that ended while no daemon ran settles its dependents", async () => {
+Deno.test("a dependency that exited while no daemon ran settles its dependents", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const job = `while [ ! -e ${gate} ]; do sleep 0.02; done; exit 5`;

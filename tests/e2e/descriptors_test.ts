@@ -1,4 +1,4 @@
-/** A daemon with few descriptors: connections that are too many cost it nothing for good. */
+/** A daemon with few file descriptors survives too many connections. */
 
 import { assertEquals } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
@@ -6,7 +6,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const MANY = 180;
 
-/** Opens connections that say nothing. Some find no place in the queue. */
+/** Opens idle connections. Some do not fit into the queue. */
 async function open(connect: () => Promise<Deno.Conn>): Promise<AsyncDisposable> {
   const made = await Promise.allSettled(Array.from({ length: MANY }, connect));
   const all = made.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
@@ -15,7 +15,7 @@ async function open(connect: () => Promise<Deno.Conn>): Promise<AsyncDisposable>
 }
 
 for (const nofile of [44, 64, 256]) {
-  Deno.test(`a daemon with ${nofile} descriptors answers while and after ${MANY} connections are open`, async () => {
+  Deno.test(`a daemon with ${nofile} descriptors answers during and after ${MANY} open connections`, async () => {
     await using daemon = await TestDaemon.start({ nofile });
     const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
     const { token } = await daemon.client.call("token");

@@ -12,7 +12,7 @@ async function findings(home: string): Promise<{ code: number; found: Map<string
   return { code, found: new Map(all.map((finding) => [finding.check, finding])) };
 }
 
-Deno.test("doctor finds nothing wrong with a daemon that answers", async () => {
+Deno.test("doctor finds no problem with a daemon that answers", async () => {
   await using daemon = await TestDaemon.start();
   const { code, found } = await findings(daemon.home);
   assertEquals(code, 0);
@@ -21,7 +21,7 @@ Deno.test("doctor finds nothing wrong with a daemon that answers", async () => {
   assertEquals(found.get("state")?.status, "ok");
 });
 
-Deno.test("doctor's fix for a dead daemon's socket works when it is run", async () => {
+Deno.test("doctor's fix for a dead daemon's socket works", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.kill();
   const { code, found } = await findings(daemon.home);
@@ -35,7 +35,7 @@ Deno.test("doctor's fix for a dead daemon's socket works when it is run", async 
   await waitFor(async () => !await daemon.answers());
 });
 
-Deno.test("doctor tells a daemon that hangs from one that is not there", async () => {
+Deno.test("doctor distinguishes a hanging daemon from a missing one", async () => {
   await using daemon = await TestDaemon.start();
   Deno.kill(daemon.pid, "SIGSTOP");
   try {
@@ -50,7 +50,7 @@ Deno.test("doctor tells a daemon that hangs from one that is not there", async (
   assertEquals((await findings(home.path)).found.get("daemon")?.says, "none runs");
 });
 
-Deno.test("doctor ends with 1 for an error, shows its fix, and looks no further into that home", async () => {
+Deno.test("doctor exits with 1 for an error, shows the fix, and checks that home no further", async () => {
   await using home = tempHome();
   Deno.chmodSync(home.path, 0o777);
   const { code, stdout } = await cli(home.path, "doctor");
@@ -61,11 +61,11 @@ Deno.test("doctor ends with 1 for an error, shows its fix, and looks no further 
 });
 
 Deno.test({
-  name: "doctor warns of few open files, and of a disk that is full",
+  name: "doctor warns of a low limit on open files, and of a full disk",
   ignore: !mayMount,
   async fn() {
     await using home = tempHome();
-    // A small file system of its own, seen by that one command.
+    // A small file system that only this command sees.
     const script =
       'ulimit -n 1000; mount -t tmpfs -o size=2m,mode=700 none "$PROCSUP_HOME" && exec "$@"';
     const { code, stdout } = await new Deno.Command("unshare", {
@@ -81,7 +81,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "doctor knows a unit that is missing, fine, disabled, outdated, or starts what is gone",
+  name:
+    "doctor recognizes a unit that is missing, fine, disabled, outdated, or points to a missing program",
   ignore: serviceManager() !== "systemd",
   async fn() {
     await using folder = tempHome();
@@ -113,7 +114,7 @@ Deno.test({
     Deno.writeTextFileSync(unit, text);
     assertStringIncludes((await boot()).says, "is there, but not enabled");
     Deno.symlinkSync(unit, `${units}/default.target.wants/procsup.service`);
-    // The test itself may be run by root, whose own unit would come first.
+    // If root runs the test, root's own unit would come first.
     assertEquals((await boot()).says, `${unit} starts the daemon`);
 
     Deno.writeTextFileSync(unit, text.replace("WatchdogSec", "TimeoutSec"));

@@ -8,7 +8,7 @@ const [OLD, USED, FRESH] = ["0", "1", "2"].map((digit) => digit.repeat(64)) as [
   string,
 ];
 
-/** A copy of what was unpacked, as if by another version, last started so many hours ago. */
+/** A copy of the unpacked folder under another version, last started that many hours ago. */
 async function otherVersion(scene: Alone, name: string, hours: number): Promise<string> {
   const folder = `${scene.cache}/${name}`;
   await new Deno.Command("cp", { args: ["-al", scene.unpacked, folder] }).output();
@@ -34,7 +34,10 @@ function daemonOf(folder: string, home: string): Deno.ChildProcess {
 }
 
 Deno.test(
-  { name: "portable form removes old versions when it unpacks, none in use", ignore: !portable },
+  {
+    name: "portable form removes old versions when it unpacks, but none in use",
+    ignore: !portable,
+  },
   async () => {
     await using scene = new Alone();
     assertEquals((await scene.run(["version"])).code, 0);
@@ -47,7 +50,7 @@ Deno.test(
     await waitFor(async () => (await scene.run(["ping"], { env })).code === 0);
     aged(used, 48);
 
-    // A start of what is unpacked already removes nothing.
+    // A start that does not unpack removes nothing.
     assertEquals((await scene.run(["version"])).code, 0);
     assertEquals(scene.cached(), [OLD, USED, FRESH, scene.hash].sort());
     const unpackAnew = async () => {

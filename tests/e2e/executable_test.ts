@@ -12,7 +12,7 @@ Deno.test(
     assert(!/DENO_|PROCSUP_EXECUTABLE|PROCSUP_USER|PROCSUP_UNPACKED/.test(logs), logs);
     assertEquals((await scene.run(["shutdown", "--yes"])).code, 0);
 
-    // What the launcher sets for its own Deno hides nothing of the user's.
+    // Variables that the launcher sets for its own Deno hide none of the user's.
     const env = { HOME: scene.path, DENO_DIR: `${scene.path}/own`, DENO_NO_UPDATE_CHECK: "x" };
     const shown = await scene.run(["run", "--", "env"], { env });
     assertStringIncludes(shown.stdout, `DENO_DIR=${env.DENO_DIR}\n`);
@@ -21,7 +21,10 @@ Deno.test(
 );
 
 Deno.test(
-  { name: "portable form unpacks once into a private folder, by many at once", ignore: !portable },
+  {
+    name: "portable form unpacks once into a private folder, even with concurrent starts",
+    ignore: !portable,
+  },
   async () => {
     await using scene = new Alone();
     const all = await Promise.all([1, 2, 3].map(() => scene.run(["version"])));
@@ -35,7 +38,7 @@ Deno.test(
 );
 
 Deno.test(
-  { name: "portable form refuses a damaged file and a foreign folder", ignore: !portable },
+  { name: "portable form rejects a damaged file and a foreign folder", ignore: !portable },
   async () => {
     await using scene = new Alone();
     const whole = Deno.readFileSync(scene.program);
@@ -55,7 +58,7 @@ Deno.test(
 );
 
 Deno.test(
-  { name: "portable form unpacks anew what was changed or is missing", ignore: !portable },
+  { name: "portable form replaces modified and missing files", ignore: !portable },
   async () => {
     await using scene = new Alone();
     assertEquals((await scene.run(["daemon", "--detach"])).code, 0);
@@ -68,7 +71,7 @@ Deno.test(
 
     const chunk = [...Deno.readDirSync(scene.unpacked)].find(({ name }) => /^list-/.test(name))!;
     Deno.removeSync(`${scene.unpacked}/${chunk.name}`);
-    // The daemon, which runs from there, loads what it needs for that from what is there now.
+    // The running daemon loads further modules from the restored files.
     assertEquals((await scene.run(["list"])).code, 0);
     assertEquals((await scene.run(["web", "start", "--listen", "127.0.0.1:0"])).code, 0);
     assertEquals(scene.cached(), [scene.hash]);
@@ -76,7 +79,7 @@ Deno.test(
   },
 );
 
-Deno.test({ name: "portable form works without a HOME", ignore: !portable }, async () => {
+Deno.test({ name: "portable form works without HOME", ignore: !portable }, async () => {
   await using scene = new Alone();
   const env = { TMPDIR: scene.path, PROCSUP_HOME: `${scene.path}/home` };
   assertEquals((await scene.run(["ping"], { env })).code, 5);
@@ -87,7 +90,7 @@ Deno.test({ name: "portable form works without a HOME", ignore: !portable }, asy
 });
 
 Deno.test(
-  { name: "portable form works with a /tmp that is read-only", ignore: !portable || !mayMount },
+  { name: "portable form works with a read-only /tmp", ignore: !portable || !mayMount },
   async () => {
     await using scene = new Alone();
     const mount = "mount -t tmpfs -o ro none /tmp";
@@ -100,7 +103,7 @@ Deno.test(
 
 Deno.test(
   {
-    name: "portable form says when nothing may be run from its folder",
+    name: "portable form reports that its folder is mounted noexec",
     ignore: !portable || !mayMount,
   },
   async () => {
@@ -116,7 +119,7 @@ Deno.test(
 
 Deno.test(
   {
-    name: "portable form says when the disk is full, and leaves nothing",
+    name: "portable form reports a full disk, and leaves nothing behind",
     ignore: !portable || !mayMount,
   },
   async () => {

@@ -1,4 +1,4 @@
-/** A verb of which nothing was done fails, and says the same, wherever it was asked for. */
+/** A verb that fails for every process is an error with the same message on every surface. */
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client.ts";
@@ -9,17 +9,17 @@ import { TestManager } from "../support/test_manager.ts";
 import { TestWeb } from "../support/web.ts";
 
 const SAYS = 'Cannot start "app": pre_start hook failed';
-/** The same in the library's words. */
+/** The same message in the library's words. */
 const IN_CODE = 'Cannot start "app": preStart hook failed';
 const SLEEPS = { entrypoint: "/bin/sleep", args: ["1000"] };
 
-/** An app whose next start fails, for as long as the file is there. */
+/** An app that fails to start while the file exists. */
 function failing(folder: string, name = "app") {
   const hooks = { pre_start: `! test -e ${folder}/broken` };
   return { name, ...SLEEPS, cwd: folder, hooks };
 }
 
-/** What the socket answers to a request. */
+/** The socket's answer to a request. */
 async function envelope({ daemon, token }: TestWeb, action: string, payload: unknown) {
   const response = await unixRequest(`${daemon.home}/procsup.sock`, {
     method: "POST",
@@ -33,7 +33,7 @@ async function envelope({ daemon, token }: TestWeb, action: string, payload: unk
 const VERBS = ["start", "restart", "reload", "rolling_reload"] as const;
 
 for (const verb of VERBS) {
-  Deno.test(`a failed ${verb} is a failure on every surface`, async () => {
+  Deno.test(`a failed ${verb} is an error on every surface`, async () => {
     await using web = await TestWeb.start();
     const { daemon } = web;
     await daemon.client.call("start", failing(daemon.home));
@@ -74,7 +74,7 @@ for (const verb of VERBS) {
   });
 }
 
-Deno.test("a start that fails is a failure of a new app as well, which stays to be looked at", async () => {
+Deno.test("a failed start of a new app is an error too, and the app stays registered", async () => {
   await using web = await TestWeb.start();
   Deno.writeTextFileSync(`${web.daemon.home}/broken`, "");
   const told = await envelope(web, "start", failing(web.daemon.home));
@@ -88,7 +88,7 @@ Deno.test("a start that fails is a failure of a new app as well, which stays to 
   }
 });
 
-Deno.test("a verb that worked for some is no failure, and tells for which it did not", async () => {
+Deno.test("a verb that succeeded for some processes succeeds, and lists the failed ones", async () => {
   await using web = await TestWeb.start();
   const { daemon } = web;
   await daemon.client.call("start", failing(daemon.home));
@@ -110,7 +110,7 @@ Deno.test("a verb that worked for some is no failure, and tells for which it did
   }
 });
 
-Deno.test("a rolling reload that breaks off has failed, whatever it had done until then", async () => {
+Deno.test("an aborted rolling reload is an error, even if some instances were reloaded", async () => {
   await using web = await TestWeb.start();
   const { daemon } = web;
   const hooks = { pre_start: '! test "$PROCSUP_NAME" = app:1 -a -e broken' };
@@ -125,7 +125,7 @@ Deno.test("a rolling reload that breaks off has failed, whatever it had done unt
   assertEquals([back.success, back.data.status], [false, "rolled_back"]);
 });
 
-Deno.test("Manager throws what the other surfaces answer", async () => {
+Deno.test("Manager throws the same errors as the other surfaces", async () => {
   await using test = await TestManager.open();
   await test.manager.addProcess({
     ...failing(test.home),
@@ -140,7 +140,7 @@ Deno.test("Manager throws what the other surfaces answer", async () => {
   }
 });
 
-Deno.test("signal is for those of a group that run, and fails for a named one that does not", async () => {
+Deno.test("signal skips stopped processes of a group, but fails for a named one", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   await test.script("up", "exec sleep 1000", { tags: ["web"] });

@@ -1,4 +1,7 @@
-/** What root reads for an app with a `uid` is that user's: whatever it is made into, nothing leaks or waits. */
+/**
+ * Files that root reads for an app with a `uid` belong to that user: no kind of file leaks or
+ * blocks.
+ */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
@@ -7,11 +10,11 @@ import { waitFor } from "../support/wait_for.ts";
 
 const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
 
-/** Two ordinary users, which the machine knows by no name. */
+/** Two ordinary users without an account on the machine. */
 const ALICE = { uid: 65533, gid: 65533 };
 const BOB = { uid: 65532, gid: 65532 };
 
-/** What bob makes of his file, as shell in his folder, and what is said of it. */
+/** Shell commands with which bob replaces his file, and the resulting error. */
 const ATTACKS: readonly (readonly [string, string])[] = [
   ["ln -s ../root.env .env", "user 65532 may not read it"],
   ["ln -s ../alice.env .env", "user 65532 may not read it"],
@@ -21,39 +24,47 @@ const ATTACKS: readonly (readonly [string, string])[] = [
   ["truncate -s 400M .env", "it is larger than 1048576 bytes"],
 ];
 
-Deno.test("env_file and secrets of an app with uid are read as that user", { ignore }, async () => {
-  await using temp = tempHome();
-  await using daemon = await TestDaemon.start();
-  Deno.chmodSync(temp.path, 0o755);
-  for (const [name, { uid, gid }] of [["root", { uid: 0, gid: 0 }], ["alice", ALICE]] as const) {
-    Deno.writeTextFileSync(`${temp.path}/${name}.env`, "STOLEN=yes\n", { mode: 0o600 });
-    Deno.chownSync(`${temp.path}/${name}.env`, uid, gid);
-  }
-  const cwd = `${temp.path}/bob`;
-  Deno.mkdirSync(cwd);
-  Deno.chownSync(cwd, BOB.uid, BOB.gid);
-  const asBob = async (script: string) => {
-    const args = ["--reuid=65532", "--regid=65532", "--clear-groups", "sh", "-c", script];
-    assert((await new Deno.Command("setpriv", { args, cwd }).output()).success, script);
-  };
-  const before = memory(daemon.pid);
-  for (const [script, why] of ATTACKS) {
-    await asBob(`rm -f .env; ${script}`);
-    for (const uses of [{ env_file: [".env"] }, { secrets: { A: { file: ".env" } } }]) {
-      const started = daemon.startScript("app", "exec sleep 1000", { cwd, ...BOB, ...uses });
-      await assertRejects(() => started, Error, why);
+Deno.test(
+  "env_file and secrets of an app with a uid are read as that user",
+  { ignore },
+  async () => {
+    await using temp = tempHome();
+    await using daemon = await TestDaemon.start();
+    Deno.chmodSync(temp.path, 0o755);
+    for (const [name, { uid, gid }] of [["root", { uid: 0, gid: 0 }], ["alice", ALICE]] as const) {
+      Deno.writeTextFileSync(`${temp.path}/${name}.env`, "STOLEN=yes\n", { mode: 0o600 });
+      Deno.chownSync(`${temp.path}/${name}.env`, uid, gid);
     }
-  }
-  assert(memory(daemon.pid) - before < 50_000_000);
-  await asBob("rm -f .env; echo A=mine >../bob/real.env; ln -s real.env .env");
-  await daemon.startScript("app", "echo $A; exec sleep 1000", { cwd, ...BOB, env_file: [".env"] });
-  await waitFor(async () => (await daemon.cli("logs", "app")).stdout.includes("mine"), {
-    what: "the app to have its variable",
-  });
-});
+    const cwd = `${temp.path}/bob`;
+    Deno.mkdirSync(cwd);
+    Deno.chownSync(cwd, BOB.uid, BOB.gid);
+    const asBob = async (script: string) => {
+      const args = ["--reuid=65532", "--regid=65532", "--clear-groups", "sh", "-c", script];
+      assert((await new Deno.Command("setpriv", { args, cwd }).output()).success, script);
+    };
+    const before = memory(daemon.pid);
+    for (const [script, why] of ATTACKS) {
+      await asBob(`rm -f .env; ${script}`);
+      for (const uses of [{ env_file: [".env"] }, { secrets: { A: { file: ".env" } } }]) {
+        const started = daemon.startScript("app", "exec sleep 1000", { cwd, ...BOB, ...uses });
+        await assertRejects(() => started, Error, why);
+      }
+    }
+    assert(memory(daemon.pid) - before < 50_000_000);
+    await asBob("rm -f .env; echo A=mine >../bob/real.env; ln -s real.env .env");
+    await daemon.startScript("app", "echo $A; exec sleep 1000", {
+      cwd,
+      ...BOB,
+      env_file: [".env"],
+    });
+    await waitFor(async () => (await daemon.cli("logs", "app")).stdout.includes("mine"), {
+      what: "the app to have its variable",
+    });
+  },
+);
 
 Deno.test(
-  "a ready file of any size keeps no other app from becoming ready",
+  "a ready file of any size does not keep other apps from becoming ready",
   { ignore },
   async () => {
     await using daemon = await TestDaemon.start();
@@ -69,7 +80,7 @@ Deno.test(
   },
 );
 
-/** The most memory a process has had, in bytes. */
+/** The peak memory of a process, in bytes. */
 function memory(pid: number): number {
   const status = Deno.readTextFileSync(`/proc/${pid}/status`);
   return 1024 * Number(/^VmHWM:\s*(\d+)/m.exec(status)![1]);

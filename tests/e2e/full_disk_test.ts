@@ -1,4 +1,4 @@
-/** A disk that is full, and has room again: what happened meanwhile is known afterwards. */
+/** A disk that is full for a while: nothing that happened meanwhile is lost. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
@@ -7,7 +7,7 @@ import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 Deno.test(
-  "an app that ended outlives its supervisor, and is not deleted, when the disk takes no record of it",
+  "an exited app stays known, and is not deleted, when the disk is too full for its record",
   {
     ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
   },
@@ -32,7 +32,7 @@ Deno.test(
   },
 );
 
-Deno.test("daemon remembers what a full disk took no record of, and starts on a full disk", {
+Deno.test("daemon remembers events that a full disk could not record, and starts on a full disk", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -61,7 +61,7 @@ Deno.test("daemon remembers what a full disk took no record of, and starts on a 
   const { always: _, ...others } = await states();
   assertEquals(others, full);
 
-  // What happened is in memory, and goes to the disk when there is room.
+  // Events are kept in memory and written when there is room again.
   disk.free();
   await waitFor(() => /"state":"stopped".*\n?$/.test(lastLine(daemon.home, "stopped")), {
     what: "the record of the stop",

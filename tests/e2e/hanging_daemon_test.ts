@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 
-/** Each would wait for ever without a look at the daemon. */
+/** Each of these would wait forever without a liveness check. */
 const COMMANDS = [
   ["list"],
   ["ping"],
@@ -14,7 +14,7 @@ const COMMANDS = [
   ["list", "--watch"],
 ];
 
-Deno.test("every command says that the daemon hangs, which one, and what to do", async () => {
+Deno.test("every command reports which daemon hangs, and what to do", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "sleep 1000");
   Deno.kill(daemon.pid, "SIGSTOP");
@@ -25,7 +25,7 @@ Deno.test("every command says that the daemon hangs, which one, and what to do",
       assertEquals([which, code, stdout], [which, 5, ""]);
       const what = `error: The daemon of home "${daemon.home}" (pid ${daemon.pid}) does not answer`;
       const hint = `  hint: To find out more: procsup doctor --home ${daemon.home}`;
-      // Once, however many were to be stopped.
+      // Reported once, however many processes were to be stopped.
       assertEquals(stderr, `${what}\n${hint}\n  more: procsup help faults\n`, which);
     }
   } finally {

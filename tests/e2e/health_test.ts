@@ -1,4 +1,4 @@
-/** Health checks of real servers; the details of a check are in tests/process/. */
+/** Health checks of real servers; tests/process/ covers the details of a check. */
 
 import { fromFileUrl } from "@std/path/posix";
 import {
@@ -40,7 +40,7 @@ function server(check: Record<string, unknown> = {}, env: Record<string, string>
   };
 }
 
-Deno.test("a server that falls ill is restarted with the reason, and is well again", async () => {
+Deno.test("an unhealthy server is restarted with the reason, and recovers", async () => {
   await using test = await TestManager.open();
   const { url, config } = server({ grace_period: "0s", on_failure: "restart" });
   await test.supervisor.add(
@@ -60,7 +60,7 @@ Deno.test("a server that falls ill is restarted with the reason, and is well aga
   assertMatch(test.told("api", "unhealthy")[0]!.reason, /answered 503$/);
 });
 
-Deno.test("a server that does nothing about its illness goes on with on_failure none", async () => {
+Deno.test("an unhealthy server keeps running with on_failure none", async () => {
   await using test = await TestManager.open();
   const { url, config } = server({ grace_period: "0s", on_failure: "none" });
   await test.supervisor.add(
@@ -88,13 +88,13 @@ Deno.test("on_failure signal reaches the app", async () => {
   assertEquals(test.info("app").restarts, 0);
 });
 
-Deno.test("an app that never gets well is given up after max_restarts", async () => {
+Deno.test("an app that stays unhealthy is given up after max_restarts", async () => {
   await using test = await TestManager.open();
   const added = test.script("app", "exec sleep 1000", {
     max_restarts: 2,
     health_check: { type: "command", command: "exit 1", interval: "20ms", retries: 1 },
   });
-  // On a loaded machine it is given up before its start has been reported, which then failed.
+  // On a loaded machine it is given up before its start was reported, so the start fails.
   await added.catch(() => {});
   await test.until("app", "errored");
   const { restarts, lastReason, pid } = test.info("app");
@@ -102,7 +102,7 @@ Deno.test("an app that never gets well is given up after max_restarts", async ()
   assertEquals(lastReason, "unhealthy: check ended with code 1, 2 restarts used up");
 });
 
-Deno.test("a check that hangs is made one at a time, and costs a stop no time", async () => {
+Deno.test("hanging checks run one at a time, and do not delay a stop", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 1000", {
     health_check: {
@@ -121,7 +121,7 @@ Deno.test("a check that hangs is made one at a time, and costs a stop no time", 
   assertEquals(test.lines("order").length <= 3, true, "no check after the stop");
 });
 
-Deno.test("health is checked again under a new daemon, shown, and explained", async () => {
+Deno.test("health is checked again under a new daemon, and is shown and explained", async () => {
   await using daemon = await TestDaemon.start();
   const { url, config } = server({ on_failure: "none", grace_period: "0s" });
   await daemon.client.call("start", { cwd: "/", ...config });
@@ -141,7 +141,7 @@ Deno.test("health is checked again under a new daemon, shown, and explained", as
   );
 });
 
-Deno.test("bad health checks are refused before anything starts, with the field", async () => {
+Deno.test("invalid health checks are rejected before anything starts, with the field", async () => {
   await using test = await TestManager.open();
   const bad: readonly [Record<string, unknown>, string][] = [
     [{ type: "http" }, 'needs "url"'],
@@ -166,7 +166,7 @@ Deno.test("bad health checks are refused before anything starts, with the field"
   assertEquals(test.manager.list(), []);
 });
 
-Deno.test("checks and webhooks of this machine use no proxy", async () => {
+Deno.test("local checks and webhooks use no proxy", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.terminate();
   const nowhere = "http://127.0.0.1:1";

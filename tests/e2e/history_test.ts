@@ -1,4 +1,4 @@
-/** What hooks, health checks and the clock did last, as REST tells it. */
+/** The last hooks, health checks and scheduled runs, over REST. */
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
@@ -6,7 +6,7 @@ import { TestWeb } from "../support/web.ts";
 
 const P = "/api/v1/processes";
 
-Deno.test("GET history tells how hooks and health checks went, and no secret", async () => {
+Deno.test("GET history returns results of hooks and health checks, without secrets", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     secrets: { KEY: { command: "echo hidden-value" } },
@@ -37,7 +37,7 @@ Deno.test("GET history tells how hooks and health checks went, and no secret", a
   });
   assertEquals([of("post_start").timed_out, of("post_start").ok], [true, false]);
   assertEquals([of("pre_reload").exit_code, of("pre_reload").output], [3, "no"]);
-  // The reload may have cut one short.
+  // The reload may have interrupted one.
   // deno-lint-ignore no-explicit-any
   assert(body.hooks.some(({ hook, ok }: any) => hook === "post_healthcheck" && ok));
   const { ok, message, latency } = body.health[0];
@@ -46,7 +46,7 @@ Deno.test("GET history tells how hooks and health checks went, and no secret", a
   assertEquals(text.includes("hidden-value"), false);
 });
 
-Deno.test("GET history is empty without hooks and checks, and GET cron tells the last runs", async () => {
+Deno.test("GET history is empty without hooks and checks, and GET cron returns the last runs", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("job", "exit 3", { cron: { schedule: "0 0 1 1 *" } });
   await web.ask("POST", "/api/v1/cron/job/run");
@@ -59,7 +59,7 @@ Deno.test("GET history is empty without hooks and checks, and GET cron tells the
   assertEquals((await web.ask("GET", `${P}/absent/history`)).status, 404);
 });
 
-Deno.test("GET system/metrics counts the automatic restarts of the last hour, and none by hand", async () => {
+Deno.test("GET system/metrics counts automatic restarts of the last hour, and no manual ones", async () => {
   await using web = await TestWeb.start();
   const count = async () =>
     (await web.ask("GET", "/api/v1/system/metrics")).body.daemon.restarts_last_hour;
@@ -72,7 +72,7 @@ Deno.test("GET system/metrics counts the automatic restarts of the last hour, an
     (await web.daemon.client.call("list")).filter(({ state }) => state === "errored").length === 2;
   await waitFor(over, { what: "both to have used up their restarts" });
   assertEquals(await count(), 6);
-  // A new life of a process begins to count anew; what happened has happened.
+  // A deleted and recreated process starts counting from zero; the total keeps its past restarts.
   await web.ask("DELETE", `${P}/one`);
   assertEquals(await count(), 6);
 });

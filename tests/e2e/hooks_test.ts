@@ -1,4 +1,4 @@
-/** The ten lifecycle hooks, around real children. */
+/** The ten lifecycle hooks, with real processes. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
@@ -20,15 +20,15 @@ const HOOKS = [
   "post_reload",
 ] as const;
 
-/** Hooks that write their name, each, into `order`. */
+/** Hooks that each write their name to `order`. */
 const WRITE_NAMES = Object.fromEntries(
   HOOKS.map((hook) => [hook, 'echo "$PROCSUP_EVENT" >>order']),
 );
 
-/** Writes when it begins and when it is asked to end. */
+/** Writes when it starts and when it is terminated. */
 const APP = "trap 'echo end >>order; exit 0' TERM; echo app >>order; sleep 1000 & wait";
 
-/** Waits for that many lines, and takes the file away. */
+/** Waits for that many lines and removes the file. */
 async function takeOrder(test: TestManager, count: number): Promise<string[]> {
   await waitFor(() => test.lines("order").length >= count, { what: `${count} lines` });
   const lines = test.lines("order");
@@ -36,12 +36,12 @@ async function takeOrder(test: TestManager, count: number): Promise<string[]> {
   return lines;
 }
 
-/** What must come in this order; others may come between. */
+/** These must come in this order; others may come between. */
 function assertOrder(lines: readonly string[], ...expected: string[]): void {
   assertEquals(lines.filter((line) => expected.includes(line)), expected);
 }
 
-Deno.test("hooks run around start, stop, restart and reload in the order of the specification", async () => {
+Deno.test("hooks run around start, stop, restart and reload in the documented order", async () => {
   await using test = await TestManager.open();
   await test.script("app", APP, { hooks: WRITE_NAMES });
   const start = await takeOrder(test, 3);
@@ -50,7 +50,7 @@ Deno.test("hooks run around start, stop, restart and reload in the order of the 
 
   await test.manager.restart("app");
   const restart = await takeOrder(test, 8);
-  // Hooks after a start do not wait until the app has written something.
+  // Hooks after a start do not wait for the app's output.
   assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "app");
   assertOrder(restart, "pre_restart", "pre_stop", "end", "pre_start", "post_restart");
   assertOrder(restart, "pre_restart", "pre_stop", "end", "post_stop");
@@ -67,7 +67,7 @@ Deno.test("hooks run around start, stop, restart and reload in the order of the 
   assertEquals(await takeOrder(test, 3), ["pre_stop", "end", "post_stop"]);
 });
 
-/** Restarts of the supervisor's own: what is configured for each, and what brings it about. */
+/** Automatic restarts: the configuration of each, and its trigger. */
 const OWN_RESTARTS: readonly [
   string,
   Record<string, unknown>,
@@ -87,12 +87,12 @@ const OWN_RESTARTS: readonly [
 ];
 
 for (const [why, config, act] of OWN_RESTARTS) {
-  Deno.test(`the hooks of a restart run around one by the supervisor: ${why}`, async () => {
+  Deno.test(`the restart hooks run around an automatic restart: ${why}`, async () => {
     await using test = await TestManager.open();
     await test.script("app", APP, { hooks: WRITE_NAMES, ...config });
     await waitFor(() => test.lines("order").includes("app"), { what: "the app" });
     await act(test);
-    // A restart of before the app was up has no end of it.
+    // A restart before the app is running has no stop.
     const restart = () => {
       const order = test.lines("order");
       const from = order.indexOf("pre_restart", order.indexOf("app"));
@@ -104,7 +104,7 @@ for (const [why, config, act] of OWN_RESTARTS) {
   });
 }
 
-Deno.test("a reload by signal fires the hooks of a reload and none of a stop", async () => {
+Deno.test("a reload by signal fires the reload hooks and no stop hooks", async () => {
   await using test = await TestManager.open();
   const app = "trap 'echo hup >>order' HUP; echo app >>order; while :; do sleep 0.02; done";
   await test.script("app", app, { hooks: WRITE_NAMES, reload_signal: "SIGHUP" });
@@ -115,7 +115,7 @@ Deno.test("a reload by signal fires the hooks of a reload and none of a stop", a
   assertEquals(test.info("app").pid, pid);
 });
 
-Deno.test("pre_start that fails ends errored with its output, spawns nothing and is not retried", async () => {
+Deno.test("a failing pre_start ends errored with its output, launches nothing and is not retried", async () => {
   await using test = await TestManager.open();
   const hooks = {
     pre_start: "echo migrating; echo no database >&2; exit 3",
@@ -134,7 +134,7 @@ Deno.test("pre_start that fails ends errored with its output, spawns nothing and
   assertEquals(test.lines("order"), []);
 });
 
-Deno.test("pre_start that does not end in time is killed with all it forked, and ends errored", async () => {
+Deno.test("a pre_start that times out is killed with everything it forked, and ends errored", async () => {
   await using test = await TestManager.open();
   const env = { MARK: crypto.randomUUID() };
   const command = "echo waiting for the lock; trap '' TERM; (sleep 1000; true) & sleep 1000; true";
@@ -149,14 +149,14 @@ Deno.test("pre_start that does not end in time is killed with all it forked, and
   );
 });
 
-Deno.test("pre_start that may fail, fails and lets the app start", async () => {
+Deno.test("a failing pre_start with ignore_failure lets the app start", async () => {
   await using test = await TestManager.open();
   const hooks = { pre_start: { command: "exit 3", ignore_failure: true } };
   assertEquals((await test.script("app", "exec sleep 1000", { hooks })).state, "running");
   assertEquals(test.warnings.length, 1);
 });
 
-Deno.test("pre_start is run again for every automatic restart", async () => {
+Deno.test("pre_start runs again for every automatic restart", async () => {
   await using test = await TestManager.open();
   const hooks = { pre_start: 'echo "$PROCSUP_RESTARTS" >>order' };
   const config = { hooks, max_restarts: 2, restart_delay: "10ms" };
@@ -165,7 +165,7 @@ Deno.test("pre_start is run again for every automatic restart", async () => {
   assertEquals(test.lines("order"), ["0", "1", "2"]);
 });
 
-Deno.test("no hook but pre_start stops anything by failing or by hanging", async () => {
+Deno.test("only pre_start can prevent anything by failing or hanging", async () => {
   await using test = await TestManager.open();
   const others = HOOKS.filter((hook) => hook !== "pre_start");
   for (const [name, command] of [["fails", "exit 1"], ["hangs", "sleep 1000"]] as const) {
@@ -183,7 +183,7 @@ Deno.test("no hook but pre_start stops anything by failing or by hanging", async
   }
 });
 
-Deno.test("hooks that nobody waits for delay nothing", async () => {
+Deno.test("hooks that are not awaited delay nothing", async () => {
   await using test = await TestManager.open();
   const slow = { command: "while [ ! -e gate ]; do sleep 0.02; done; exit 1", timeout: "1h" };
   const hooks = { post_start: slow, post_stop: slow, post_restart: slow, post_reload: slow };
@@ -196,7 +196,7 @@ Deno.test("hooks that nobody waits for delay nothing", async () => {
   await waitFor(() => test.warnings.length >= 8, { what: "the hooks to be over" });
 });
 
-Deno.test("hooks are told of their process, and inherit the app's environment", async () => {
+Deno.test("hooks get variables about their process, and inherit the app's environment", async () => {
   await using test = await TestManager.open();
   const tell = 'echo "$PROCSUP_NAME $PROCSUP_ID $PROCSUP_PID $PROCSUP_EVENT $PROCSUP_RESTARTS ' +
     '[$PROCSUP_EXIT_CODE] [$PROCSUP_SIGNAL] $MINE $PWD" >>order';
@@ -223,11 +223,11 @@ Deno.test("a forced stop does not wait for pre_stop", async () => {
   const hooks = { pre_stop: "touch begun; sleep 1000" };
   await test.script("app", "exec sleep 1000", { hooks });
   await test.manager.forceStop("app");
-  // It would have been ended at its timeout, with a warning.
+  // It would have been killed at its timeout, with a warning.
   assertEquals(test.warnings, []);
 });
 
-Deno.test("a hook that prints a lot is kept to its last 64 KiB", async () => {
+Deno.test("only the last 64 KiB of a hook's output are kept", async () => {
   await using test = await TestManager.open();
   const flood = "head -c 100000000 /dev/zero | tr '\\0' x; printf END; exit 1";
   await test.script("app", "exec sleep 1000", { hooks: { post_start: flood } });
@@ -236,7 +236,7 @@ Deno.test("a hook that prints a lot is kept to its last 64 KiB", async () => {
   assert(test.warnings[0]!.length < 66_000, `${test.warnings[0]!.length} characters`);
 });
 
-Deno.test("a shutdown waits for hooks, each until its timeout at most, and leaves none behind", async () => {
+Deno.test("a shutdown waits for each hook up to its timeout, and leaves none behind", async () => {
   await using folder = tempHome();
   const pidOf = (hook: string) => readFileIfAny(`${folder.path}/${hook}`)?.trimEnd();
   const marks = (hook: string) => `echo $$ >${folder.path}/${hook}`;
@@ -260,7 +260,7 @@ Deno.test("a shutdown waits for hooks, each until its timeout at most, and leave
   assert(!isAlive(Number(pidOf("deleted"))));
 });
 
-Deno.test("a new daemon ends the pre_start that was under way, and nothing that an earlier one left", async () => {
+Deno.test("a new daemon terminates a running pre_start, but not what an earlier hook left behind", async () => {
   await using daemon = await TestDaemon.start();
   const { home } = daemon;
   const pids = (file: string) =>
@@ -275,7 +275,7 @@ Deno.test("a new daemon ends the pre_start that was under way, and nothing that 
   await daemon.run();
   assert(isAlive(left!));
 
-  // Ages of processes are known to a second.
+  // Ages of processes have a resolution of a second.
   const soon = Deno.osUptime() + 2;
   await waitFor(() => Deno.osUptime() >= soon, { what: "two seconds" });
   Deno.writeTextFileSync(`${home}/hold`, "");
@@ -291,7 +291,7 @@ Deno.test("a new daemon ends the pre_start that was under way, and nothing that 
   Deno.kill(left!, "SIGKILL");
 });
 
-Deno.test("a stop goes on over a killed daemon: one pre_stop, one signal", async () => {
+Deno.test("a stop continues after a killed daemon: one pre_stop, one signal", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/order`;
   const lines = () => (readFileIfAny(file) ?? "").split("\n").filter(Boolean);
@@ -316,7 +316,7 @@ Deno.test("a stop goes on over a killed daemon: one pre_stop, one signal", async
   assertEquals((await daemon.status("app")).last_exit?.signal, "SIGKILL");
 });
 
-Deno.test("restart and reload fire their hooks through the socket and from the command line", async () => {
+Deno.test("restart and reload fire their hooks through the socket and the command line", async () => {
   await using daemon = await TestDaemon.start();
   const order = `${daemon.home}/order`;
   const write = `echo "$PROCSUP_EVENT" >>${order}`;
@@ -335,7 +335,7 @@ Deno.test("restart and reload fire their hooks through the socket and from the c
   assertEquals(lines(), [...names, ...names]);
 });
 
-Deno.test("a hook that calls the program on its own app brings nothing to a standstill", async () => {
+Deno.test("a hook that runs procsup on its own app does not deadlock", async () => {
   await using daemon = await TestDaemon.start();
   const program = `PROCSUP_HOME=${daemon.home} ${programLine()}`;
   const once = (name: string, verb: string) =>
@@ -356,7 +356,7 @@ Deno.test("a hook that calls the program on its own app brings nothing to a stan
   assertEquals((await daemon.status("app")).state, "stopped");
 });
 
-Deno.test("a hook of its own beginning cannot have an app begin anew, which would never end", async () => {
+Deno.test("pre_start and pre_reload cannot restart their own app, which would never end", async () => {
   await using daemon = await TestDaemon.start();
   const said = (verb: string) =>
     `PROCSUP_HOME=${daemon.home} ${programLine()} ${verb} app --no-wait ` +

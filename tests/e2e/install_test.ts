@@ -6,7 +6,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const SCRIPT = fromFileUrl(import.meta.resolve("../../scripts/install.sh"));
 
-/** Stands for an executable: it tells its version, and finds no daemon unless there is a file for one. */
+/** A fake executable that prints a version, and answers as a daemon only if a file exists. */
 const FAKE =
   '#!/bin/sh\ncase $1 in version) echo "procsup 0.1.0" ;; ping) test -e ~/daemon ;; esac\n';
 
@@ -14,14 +14,14 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
-/** A folder with a release, a HOME, and a prefix to install into. */
+/** A folder with a release, a HOME, and an installation prefix. */
 class Scene implements AsyncDisposable {
   readonly #temp = tempHome();
   readonly path = this.#temp.path;
   readonly release = `${this.path}/release`;
   readonly bin = `${this.path}/prefix/bin/procsup`;
 
-  /** Lays out a release that holds `program` under `name`. */
+  /** Creates a release with `program` under `name`. */
   async put(program: Uint8Array<ArrayBuffer> | string = FAKE, name = "procsup"): Promise<void> {
     const bytes = typeof program === "string" ? new TextEncoder().encode(program) : program;
     Deno.mkdirSync(this.release, { recursive: true });
@@ -44,7 +44,7 @@ class Scene implements AsyncDisposable {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** All that is in the prefix. */
+  /** All files in the prefix. */
   installed(): string[] {
     try {
       return [...Deno.readDirSync(`${this.path}/prefix/bin`)].map(({ name }) => name);
@@ -58,7 +58,7 @@ class Scene implements AsyncDisposable {
   }
 }
 
-Deno.test("install.sh installs from a folder, a file URL and a server, over what was there", async () => {
+Deno.test("install.sh installs from a folder, a file URL and a server, over an existing version", async () => {
   await using scene = new Scene();
   await scene.put();
   const asked: string[] = [];
@@ -83,7 +83,7 @@ Deno.test("install.sh installs from a folder, a file URL and a server, over what
   assertStringIncludes(missing.stderr, "Cannot get SHA256SUMS from");
 });
 
-/** A folder of programs, in which `without` is not. */
+/** A folder of programs, except for `without`. */
 function programsWithout(scene: Scene, without: string): string {
   const folder = `${scene.path}/without-${without}`;
   Deno.mkdirSync(folder);
@@ -100,7 +100,7 @@ function programsWithout(scene: Scene, without: string): string {
 const has = (program: string) => lstatIfAny(`/usr/bin/${program}`) !== undefined;
 
 for (const [program, other] of [["curl", "wget"], ["wget", "curl"]] as const) {
-  Deno.test(`install.sh follows no redirection from https to http by ${program}`, {
+  Deno.test(`install.sh follows no redirect from https to http with ${program}`, {
     ignore: !has(program) || !has("openssl"),
   }, async () => {
     await using scene = new Scene();
@@ -148,7 +148,7 @@ function redirect(location: string): Response {
   return new Response(null, { status: 302, headers: { location } });
 }
 
-Deno.test("install.sh refuses what is damaged or does not run, and leaves what was there", async () => {
+Deno.test("install.sh rejects a release that is damaged or does not run, and keeps the installed one", async () => {
   await using scene = new Scene();
   await scene.put();
   assertEquals((await scene.install("--from", scene.release)).code, 0);
@@ -170,7 +170,7 @@ Deno.test("install.sh refuses what is damaged or does not run, and leaves what w
   assertEquals(scene.installed(), ["procsup"]);
 });
 
-Deno.test("install.sh says when it cannot write, and changes nothing", async () => {
+Deno.test("install.sh reports that it cannot write, and changes nothing", async () => {
   await using scene = new Scene();
   await scene.put();
   Deno.writeTextFileSync(`${scene.path}/prefix`, "a file");
@@ -179,7 +179,7 @@ Deno.test("install.sh says when it cannot write, and changes nothing", async () 
   assertStringIncludes(stderr, "choose another --prefix");
 });
 
-Deno.test("install.sh --help tells its usage, piped into a shell too", async () => {
+Deno.test("install.sh --help prints its usage, also when piped into a shell", async () => {
   const piped = ["-c", `cat "$0" | sh -s -- --help`, SCRIPT];
   for (const args of [[SCRIPT, "--help"], piped]) {
     const { code, stdout, stderr } = await new Deno.Command("sh", { args, cwd: "/" }).output();
@@ -189,7 +189,7 @@ Deno.test("install.sh --help tells its usage, piped into a shell too", async () 
   }
 });
 
-Deno.test("install.sh --uninstall removes the program and what it unpacked, nothing else", async () => {
+Deno.test("install.sh --uninstall removes only the program and its unpacked files", async () => {
   await using scene = new Scene();
   await scene.put();
   assertEquals((await scene.install("--from", scene.release)).code, 0);
@@ -230,7 +230,7 @@ const noShellcheck = !(await new Deno.Command("sh", {
 }).output()).success;
 
 Deno.test(
-  { name: "shellcheck finds nothing in the shell scripts", ignore: noShellcheck },
+  { name: "shellcheck finds no problems in the shell scripts", ignore: noShellcheck },
   async () => {
     const root = fromFileUrl(import.meta.resolve("../.."));
     const scripts = [

@@ -1,4 +1,4 @@
-/** What a configuration sets up in the app's process, as the app itself sees it. */
+/** Process settings in a configuration, as the app sees them. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { cgroups } from "../../src/platform/cgroup.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../support/wait_for.ts";
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
 const rootOnly = { ignore: !isRoot };
 
-/** What a script prints, run as a process with a configuration. */
+/** The output of a script that runs with a configuration. */
 async function output(
   daemon: TestDaemon,
   script: string,
@@ -37,7 +37,7 @@ async function refusal(daemon: TestDaemon, config: Record<string, unknown>): Pro
   return (error as Error).message;
 }
 
-Deno.test("umask, nice and limits are what the app starts with", async () => {
+Deno.test("umask, nice and limits apply to the app", async () => {
   await using daemon = await TestDaemon.start();
   const lines = await output(
     daemon,
@@ -58,12 +58,12 @@ Deno.test("umask, nice and limits are what the app starts with", async () => {
   assertEquals(limit("Max file size"), [`${2 ** 20}`, `${2 ** 20}`]);
 });
 
-/** The tests may run with another one than usual. */
+/** The tests may run with another umask. */
 function ownNice(): string {
   return new TextDecoder().decode(new Deno.Command("nice").outputSync().stdout).trim();
 }
 
-Deno.test("an app without setup sees none of it", async () => {
+Deno.test("an app without these settings has the defaults", async () => {
   await using daemon = await TestDaemon.start();
   const script = "umask; nice; ulimit -f; env | grep -c LISTEN_; ls /proc/self/fd";
   const [umask, nice, fileSize, listen] = await output(daemon, script, { umask: undefined });
@@ -71,14 +71,14 @@ Deno.test("an app without setup sees none of it", async () => {
   assertEquals(Number.parseInt(umask!, 8), Deno.umask());
 });
 
-Deno.test("variables whose names no shell takes reach the app", async () => {
+Deno.test("variables with names that no shell accepts reach the app", async () => {
   await using daemon = await TestDaemon.start();
   const env = { "discovery.type": "single node", "A-B": "${x}", SHELLOPTS: "errexit", PS1: "$ " };
   const lines = await output(daemon, "tr '\\0' '\\n' </proc/$$/environ", { env });
   for (const [name, value] of Object.entries(env)) assert(lines.includes(`${name}=${value}`), name);
 });
 
-Deno.test("uid and gid are the app's, with the user's groups and home", rootOnly, async () => {
+Deno.test("uid and gid apply to the app, with the user's groups and home", rootOnly, async () => {
   await using daemon = await TestDaemon.start();
   const script = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; echo $PROCSUP_NAME; pwd";
   assertEquals(await output(daemon, script, { uid: "nobody", gid: "daemon" }), [
@@ -100,13 +100,13 @@ Deno.test("uid and gid are the app's, with the user's groups and home", rootOnly
   assertStringIncludes(status, "Uid:\t65534\t65534\t65534\t65534");
   assertStringIncludes(status, "Gid:\t65534\t65534\t65534\t65534");
   assertStringIncludes(status, "CapEff:\t0000000000000000");
-  // Between two programs a process has no environment.
+  // During exec a process has no environment.
   await waitFor(() => Deno.readTextFileSync(`/proc/${pid}/environ`).includes("\0HOME=/tmp\0"));
   await daemon.client.call("stop", { target: "by_id" });
   assert(!isAlive(pid));
 });
 
-/** Whether processes can be kept in control groups here. */
+/** Whether control groups are available here. */
 function hasGroups(): boolean {
   const path = `/sys/fs/cgroup${Deno.build.os === "linux" && isV1() ? "/unified" : ""}`;
   try {
@@ -127,8 +127,8 @@ function isV1(): boolean {
 }
 
 /**
- * Once in its control group: leaves the session, clears its environment, forks twice, ignores what
- * it can. `early` does so in a child that is forked before the group is joined.
+ * Once in its control group: leaves the session, clears its environment, forks twice, ignores
+ * signals. `early` does so in a child that forks before the group is joined.
  */
 const hiding = (pidFile: string, early: boolean) =>
   `hide() {
@@ -140,7 +140,7 @@ const hiding = (pidFile: string, early: boolean) =>
    ${early ? "(hide) &" : "hide"}
    while [ ! -e "$GATE" ]; do sleep 0.02; done`;
 
-/** Starts a script that hides a process; the pid of that. */
+/** Starts a script that hides a process, and returns that process's pid. */
 async function startHiding(daemon: TestDaemon, name: string, early = false): Promise<number> {
   const pidFile = `${daemon.home}/${name}.hidden`;
   await daemon.startScript(name, hiding(pidFile, early), {
@@ -154,7 +154,7 @@ async function startHiding(daemon: TestDaemon, name: string, early = false): Pro
   return pid;
 }
 
-Deno.test("stop ends what has left its session and cleared its environment", {
+Deno.test("stop terminates a process that left its session and cleared its environment", {
   ignore: !hasGroups(),
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -173,7 +173,7 @@ Deno.test("stop ends what has left its session and cleared its environment", {
   assert(!isAlive(adopted));
 });
 
-Deno.test("an app that ends takes what it hid with it, and its control group is removed", {
+Deno.test("the exit of an app terminates the processes it hid, and removes its control group", {
   ignore: !hasGroups(),
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -199,11 +199,11 @@ const LIMITED = {
   ...{ name: "app", entrypoint: "/bin/sh", args: ["-c", "exec sleep 1000"], cwd: "/" },
   limits: { memory: "100MB", cpu_percent: 50, pids: 10 },
 };
-/** Why limits are refused here, as the daemon finds out. */
+/** The daemon's reason for rejecting limits here. */
 const limitProblem = cgroups().problem({ memoryBytes: 1, cpuPercent: 1, pids: 1 });
 
 Deno.test(
-  "limits of the control group are kept",
+  "limits of the control group are enforced",
   { ignore: limitProblem !== undefined },
   async () => {
     await using daemon = await TestDaemon.start();
@@ -214,7 +214,7 @@ Deno.test(
   },
 );
 
-Deno.test("limits that no control group can keep are refused plainly", {
+Deno.test("limits that no control group can enforce are rejected plainly", {
   ignore: limitProblem === undefined,
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -225,14 +225,14 @@ Deno.test("limits that no control group can keep are refused plainly", {
   assertEquals(await daemon.client.call("list"), []);
 });
 
-/** The groups that `id -G` shows for a user with another primary group. */
+/** The groups that `id -G` prints for a user with another primary group. */
 async function groups(user: string, gid: string): Promise<string> {
   const { stdout } = await new Deno.Command("id", { args: ["-G", user] }).output();
   const all = new TextDecoder().decode(stdout).trim().split(" ");
   return [...new Set([gid, ...all])].join(" ");
 }
 
-Deno.test("a dropped user is adopted", rootOnly, async () => {
+Deno.test("an app of another user is adopted", rootOnly, async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000", { uid: "nobody" });
   await daemon.kill();
@@ -242,7 +242,7 @@ Deno.test("a dropped user is adopted", rootOnly, async () => {
   assert(!isAlive(pid));
 });
 
-Deno.test("start refuses users, groups and limits that cannot be", rootOnly, async () => {
+Deno.test("start rejects invalid users, groups and limits", rootOnly, async () => {
   await using daemon = await TestDaemon.start();
   const most = Deno.readTextFileSync("/proc/sys/fs/nr_open").trim();
   for (
@@ -258,7 +258,7 @@ Deno.test("start refuses users, groups and limits that cannot be", rootOnly, asy
 });
 
 Deno.test(
-  "start without root refuses another user, a lower nice and a higher limit",
+  "start without root rejects another user, a lower nice and a higher limit",
   rootOnly,
   async () => {
     const home = Deno.makeTempDirSync({ dir: "/tmp", prefix: "ps-" });

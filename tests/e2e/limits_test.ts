@@ -1,4 +1,4 @@
-/** What ends a process from outside: memory and age; and the environment it begins with. */
+/** Limits on memory and age, and the environment of a process. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
@@ -7,7 +7,7 @@ import { isAlive } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** The environment of a process, as the kernel has it. */
+/** The environment of a process, as the kernel reports it. */
 function environOf(pid: number): Record<string, string> {
   const text = Deno.readTextFileSync(`/proc/${pid}/environ`);
   return Object.fromEntries(
@@ -18,25 +18,25 @@ function environOf(pid: number): Record<string, string> {
   );
 }
 
-/** Starts a program that only waits; its environment. */
+/** Starts a program that only waits, and returns its environment. */
 async function environment(
   test: TestManager,
   config: Record<string, unknown>,
 ): Promise<Record<string, string>> {
   const { pid } = await test.script("app", "exec sleep 1000", config);
-  // Before, it may be a program of ours.
+  // Until then it may be one of procsup's programs.
   await waitFor(() => commandOf(pid) === "sleep 1000", { what: "the app" });
   const environ = environOf(pid);
   await test.manager.remove("app");
   return environ;
 }
 
-Deno.test("max_memory counts the whole tree: a child that allocates is a reason to restart", {
+Deno.test("max_memory counts the whole tree, so a child that allocates causes a restart", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using test = await TestManager.open();
   const env = { MARK: crypto.randomUUID() };
-  // The second start has the gate before it, and stays small.
+  // The second start finds the gate and stays small.
   const app = "[ -e begun ] || { touch begun; " +
     "sh -c 'x=$(head -c 60000000 /dev/zero | tr \"\\\\0\" x); touch grown; sleep 1000' & }; " +
     "exec sleep 1000";
@@ -49,7 +49,7 @@ Deno.test("max_memory counts the whole tree: a child that allocates is a reason 
   const now = await test.until("app", "running");
   assertMatch(now.lastReason, /^memory \d+ bytes, more than its max_memory of 3\d+$/);
   assert(now.pid !== pid && !isAlive(pid));
-  // It may be between two programs, where it shows no environment.
+  // During exec it has no environment.
   await waitFor(() => livingWith(`MARK=${env.MARK}`).length === 2, {
     what: "the new one and its wrapper to be all there is",
   });
@@ -63,17 +63,17 @@ Deno.test("max_age replaces the app again and again, within the budget", async (
   assertEquals([restarts, lastReason], [2, "reached its max_age, 2 restarts used up"]);
 });
 
-Deno.test("max_age that lies months ahead is not reached at once", async () => {
+Deno.test("a max_age of several months does not expire at once", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 1000", { max_age: "9000h" });
-  // On a busy machine it is over before its start is answered.
+  // On a busy machine it expires before the start has returned.
   await test.script("other", "exec sleep 1000", { max_age: "1s", max_restarts: 0 })
     .catch(() => {});
   await test.until("other", "errored");
   assertEquals([test.info("app").state, test.info("app").restarts], ["running", 0]);
 });
 
-Deno.test("env_file, inherit_env and env make the environment, one over the other", async () => {
+Deno.test("env_file, inherit_env and env make up the environment, in order of precedence", async () => {
   await using test = await TestManager.open();
   await Deno.writeTextFile(`${test.home}/.env`, "A=file\nB='two words'\nHOME=/from/file\n");
   Deno.env.set("TEST_INHERITED", "yes");
@@ -105,7 +105,7 @@ Deno.test("env_file, inherit_env and env make the environment, one over the othe
   }
 });
 
-Deno.test("env_file is read anew at each start", async () => {
+Deno.test("env_file is read again at each start", async () => {
   await using test = await TestManager.open();
   await Deno.writeTextFile(`${test.home}/.env`, "A=1\n");
   await test.script("app", 'echo "$A" >>order; exec sleep 1000', { env_file: ".env" });
@@ -119,7 +119,7 @@ Deno.test("env_file is read anew at each start", async () => {
   assertEquals(test.info("app").state, "errored");
 });
 
-Deno.test("increment_env gives every instance its own number, those that come later too", async () => {
+Deno.test("increment_env gives every instance its own number, also later ones", async () => {
   await using test = await TestManager.open();
   const config = { instances: 2, env: { PORT: "3000" }, increment_env: "PORT" };
   await test.script("api", 'echo "$PROCSUP_INSTANCE $PORT" >>order; exec sleep 1000', config);
@@ -128,7 +128,7 @@ Deno.test("increment_env gives every instance its own number, those that come la
   assertEquals(test.lines("order").toSorted(), ["0 3000", "1 3001", "2 3002"]);
 });
 
-Deno.test("a wrong environment is refused before anything is registered", async () => {
+Deno.test("an invalid environment is rejected before anything is registered", async () => {
   await using test = await TestManager.open();
   for (
     const [config, message] of [

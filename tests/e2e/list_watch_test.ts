@@ -4,7 +4,7 @@ import { programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A watch in a pipe, and what it printed. */
+/** A watch that writes to a pipe, and its output. */
 class Watch implements AsyncDisposable {
   text = "";
   readonly #process: Deno.ChildProcess;
@@ -26,7 +26,7 @@ class Watch implements AsyncDisposable {
     return this.text.split("\n").filter(Boolean);
   }
 
-  /** Its exit code, once it ended by itself. */
+  /** Its exit code, once it has exited by itself. */
   async code(): Promise<number> {
     return (await this.#process.status).code;
   }
@@ -42,14 +42,14 @@ class Watch implements AsyncDisposable {
     try {
       this.#process.kill("SIGTERM");
     } catch {
-      // It ended already.
+      // It has already exited.
     }
     await this.#process.status;
     await this.#read;
   }
 }
 
-Deno.test("list --watch -o jsonl tells what changes, and ends with the daemon", async () => {
+Deno.test("list --watch -o jsonl prints changes, and ends with the daemon", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 1000");
   await using watch = new Watch(daemon.home, "-o", "jsonl");
@@ -62,7 +62,7 @@ Deno.test("list --watch -o jsonl tells what changes, and ends with the daemon", 
   const told = watch.lines.length;
   await daemon.startScript("job", "exit 0");
   await waitFor(() => states().at(-1) === "job stopped", { what: "the end of the job" });
-  // What did not change is not told again.
+  // An unchanged process is not printed again.
   assert(!states().slice(told).some((state) => state.startsWith("api")), watch.text);
   await daemon.client.call("delete", { target: "job" });
   await waitFor(() => states().at(-1) === "job deleted", { what: "the deletion" });
@@ -70,7 +70,7 @@ Deno.test("list --watch -o jsonl tells what changes, and ends with the daemon", 
   assertEquals(await watch.code(), 5);
 });
 
-Deno.test("list --watch prints a table a change into a pipe", async () => {
+Deno.test("list --watch prints a table per change to a pipe", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 1000");
   await using watch = new Watch(daemon.home);
@@ -82,7 +82,7 @@ Deno.test("list --watch prints a table a change into a pipe", async () => {
 });
 
 Deno.test({
-  name: "list --watch draws in place, and outlives the daemon",
+  name: "list --watch redraws in place, and survives the daemon",
   ignore: tmuxMissing(),
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -105,7 +105,7 @@ Deno.test({
   await terminal.sees("ready$");
 });
 
-Deno.test("list --watch refuses what it cannot watch", async () => {
+Deno.test("list --watch rejects targets and formats that it cannot watch", async () => {
   const yaml = await runCommandLine(["list", "--watch", "-o", "yaml"]);
   assertEquals(yaml.code, 2);
   assertStringIncludes(yaml.stderr, "Cannot watch with -o yaml");

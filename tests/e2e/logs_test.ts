@@ -1,4 +1,6 @@
-/** Logs through the real daemon: rotated, searched, followed, flushed, killed in the middle of it. */
+/**
+ * Logs with a real daemon: rotated, searched, followed, flushed, and the daemon killed meanwhile.
+ */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { listArchives } from "../../src/logs/archives.ts";
@@ -16,13 +18,13 @@ function logOf(daemon: TestDaemon, name: string): string {
   return `${daemon.home}/apps/${name}/stdout.log`;
 }
 
-/** A shell script that writes the numbers up to `blocks` × 2000, in steps. */
+/** A shell script that writes the numbers up to `blocks` × 2000, step by step. */
 function counting(blocks: number, pause: string): string {
   return `i=0; while [ $i -lt ${blocks} ]; do seq $((i*2000+1)) $((i*2000+2000)); ` +
     `i=$((i+1)); sleep ${pause}; done; exec sleep 1000`;
 }
 
-Deno.test("daemon killed again and again while it rotates loses and doubles no line", {
+Deno.test("daemon loses and duplicates no line when it is killed repeatedly during rotations", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -30,7 +32,7 @@ Deno.test("daemon killed again and again while it rotates loses and doubles no l
   for (const name of names) await daemon.startScript(name, counting(100, "0.03"), { log: LOG });
   const random = seeded();
   for (let kill = 0; kill < 10; kill++) {
-    // Any moment is as good as another: rotations begin 200 ms after the start.
+    // The moment does not matter: rotations begin 200 ms after the start.
     await new Promise((resolve) => setTimeout(resolve, 200 + random() * 200));
     await daemon.kill();
     await daemon.run();
@@ -63,7 +65,7 @@ Deno.test("daemon rotates, compresses and prunes, and logs still finds the last 
   const { logs } = await daemon.client.call("logs", { target: "app", lines: 9000 });
   assertEquals(logs, numbers(80_000).split("\n").slice(-9001).join("\n"));
   assertEquals(Deno.statSync(`${daemon.home}/apps/app/${"stdout.log.pos"}`).mode! & 0o777, 0o600);
-  // The last rotation may still compress one and remove another.
+  // The last rotation may still be compressing one archive and removing another.
   const modes = listArchives(path).flatMap((archive) => lstatIfAny(archive.path)?.mode ?? []);
   assert(modes.length > 0);
   for (const mode of modes) assertEquals(mode & 0o777, 0o600);
@@ -82,7 +84,7 @@ Deno.test("daemon rotates the log of an app that never becomes ready", {
   await starting;
 });
 
-Deno.test("logs shows both streams by time, filtered by time and words", async () => {
+Deno.test("logs merges both streams by time, filtered by time and text", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript(
     "app",
@@ -123,7 +125,7 @@ Deno.test("logs shows both streams by time, filtered by time and words", async (
   );
 });
 
-Deno.test("logs -f -n 0 shows only new lines, each once, over rotation, flush and restart", {
+Deno.test("logs -f -n 0 shows only new lines, each once, through rotation, flush and restart", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -164,7 +166,7 @@ Deno.test("logs -f -n 0 shows only new lines, each once, over rotation, flush an
   assertEquals(`${lines()}\n` === numbers(60_000) + numbers(3), true);
 });
 
-Deno.test("logs shows nothing of a deleted app of the same name, whose lines stay in the files", async () => {
+Deno.test("logs shows no lines of a deleted app with the same name, which stay in the files", async () => {
   await using daemon = await TestDaemon.start();
   const writes = async (word: string) => {
     await daemon.startScript("app", `seq -f '${word} %g' 20000; exec sleep 1000`, { log: LOG });
@@ -191,7 +193,7 @@ Deno.test("logs shows nothing of a deleted app of the same name, whose lines sta
   assert((await wholeLog(logOf(daemon, "app"))).startsWith("old 1\n"));
 });
 
-Deno.test("daemon makes a deleted log anew at the restart and refuses a link", async () => {
+Deno.test("daemon recreates a deleted log at the restart and rejects a link", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "echo hello; exec sleep 1000");
   const log = logOf(daemon, "app");
@@ -206,7 +208,7 @@ Deno.test("daemon makes a deleted log anew at the restart and refuses a link", a
   assertStringIncludes(result!.error!, "it is a symbolic link");
 });
 
-Deno.test("daemon stays small and answers over a line of 300 MB", {
+Deno.test("daemon stays small and answers despite a line of 300 MB", {
   ignore: Deno.build.os !== "linux" || !CAN_COLLAPSE,
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -234,7 +236,7 @@ function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]) * 1024;
 }
 
-Deno.test("a failed start and why tell the last words of that run, of none before it", async () => {
+Deno.test("a failed start and why show the last output of that run, not of earlier ones", async () => {
   await using daemon = await TestDaemon.start();
   const fails = async (word: string) => {
     const script = `echo ${word} >&2; exit 1`;
@@ -253,7 +255,7 @@ Deno.test("a failed start and why tell the last words of that run, of none befor
   assertEquals([error_line, last_output], ["second", ["second"]]);
 });
 
-Deno.test("logs --level error -n shows the end of a stack trace that is longer", async () => {
+Deno.test("logs --level error -n shows the end of a longer stack trace", async () => {
   await using daemon = await TestDaemon.start();
   const trace = Array.from({ length: 30 }, (_, i) => `    at f${i} (app.js:${i}:1)`);
   const lines = ["fine", "ERROR boom", ...trace];
@@ -267,7 +269,7 @@ Deno.test("logs --level error -n shows the end of a stack trace that is longer",
   assertEquals(await shown("-n", "100"), lines.slice(1));
 });
 
-Deno.test("followed logs of all begin without an app, and show each that comes, also one made anew", async () => {
+Deno.test("logs -f of all starts without an app, and shows each later one, even a recreated one", async () => {
   await using daemon = await TestDaemon.start();
   const leave = new AbortController();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });

@@ -1,17 +1,17 @@
-/** Records that are damaged or gone when the next daemon comes: no app is lost, none is started twice. */
+/** Damaged or missing records: the next daemon loses no app, and starts none twice. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { flip } from "../support/damage.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Every file of every record, copies included. */
+/** Every file of every record, with copies. */
 function recordFiles(home: string): string[] {
   const folder = `${home}/state/processes`;
   return [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
 }
 
-/** Wrappers of a home that are alive. */
+/** The living wrappers of a home. */
 function wrappers(home: string): number[] {
   return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {
     if (!isAlive(pid)) return false;
@@ -24,7 +24,7 @@ function wrappers(home: string): number[] {
   });
 }
 
-/** The copy of a record follows within moments. */
+/** The copy of a record is written shortly after it. */
 async function untilCopied(daemon: TestDaemon, count: number): Promise<void> {
   const copies = () => recordFiles(daemon.home).filter((path) => path.endsWith(".copy"));
   await waitFor(() => copies().length === count, { what: "the copies of the records" });
@@ -38,7 +38,7 @@ const DAMAGE: Readonly<Record<string, (path: string) => void>> = {
 };
 
 for (const [how, damage] of Object.entries(DAMAGE)) {
-  Deno.test(`daemon adopts an app whose record was ${how}, and resurrect starts no second one`, {
+  Deno.test(`daemon adopts an app whose record was ${how}, and resurrect does not start it again`, {
     ignore: Deno.build.os !== "linux",
   }, async () => {
     await using daemon = await TestDaemon.start();
@@ -67,7 +67,7 @@ for (const [how, damage] of Object.entries(DAMAGE)) {
   });
 }
 
-Deno.test("daemon takes up an app that has no record at all by its wrapper", {
+Deno.test("daemon recovers an app without a record from its wrapper", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -97,7 +97,7 @@ Deno.test("daemon takes up an app that has no record at all by its wrapper", {
   );
   assertEquals(list.find(({ name }) => name === "app")!.pid, pid);
   assertEquals(wrappers(daemon.home), before);
-  // It can be started again by what is known of it.
+  // What is known of it suffices to start it again.
   await daemon.client.call("restart", { target: "app", wait: true });
   await waitFor(() => log() === "value\nvalue\n", { what: "its environment" });
   await daemon.client.call("stop", { target: "all" });
@@ -106,12 +106,12 @@ Deno.test("daemon takes up an app that has no record at all by its wrapper", {
 
 for (const user of Deno.uid() === 0 ? [{}, { uid: "nobody" }] : [{}]) {
   const whose = JSON.stringify(user);
-  Deno.test(`daemon takes up an app that replaced its shell, with odd names in env and ${whose}`, {
+  Deno.test(`daemon recovers an app that replaced its shell, with odd names in env and ${whose}`, {
     ignore: Deno.build.os !== "linux",
   }, async () => {
     await using daemon = await TestDaemon.start();
     await daemon.startScript("app", "echo $OWN; id -un; exec sleep 1000", {
-      // The shell loses the second.
+      // The shell drops the second one.
       env: { OWN: "value", "A-B": "1" },
       ...user,
     });
@@ -126,7 +126,7 @@ for (const user of Deno.uid() === 0 ? [{}, { uid: "nobody" }] : [{}]) {
   });
 }
 
-Deno.test("daemon takes the settings of an app without a record from the saved list", {
+Deno.test("daemon recovers the settings of an app without a record from the saved list", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -140,7 +140,7 @@ Deno.test("daemon takes the settings of an app without a record from the saved l
   assertEquals((now.config as { max_restarts: number }).max_restarts, 77);
 });
 
-Deno.test("daemon does not run again what had ended when the identity of the boot is damaged", async () => {
+Deno.test("daemon does not run an exited process again when the boot identity is damaged", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("once", `echo run >>${daemon.home}/runs`);
   await waitFor(async () => (await daemon.status("once")).state === "stopped");
@@ -152,7 +152,7 @@ Deno.test("daemon does not run again what had ended when the identity of the boo
   assertEquals(Deno.readTextFileSync(`${daemon.home}/runs`), "run\n");
 });
 
-Deno.test("daemon gives no numeric id a second time, though nothing has it any more", async () => {
+Deno.test("daemon never reassigns a numeric id, even one no longer in use", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("a", "exec sleep 1000");
   await daemon.startScript("b", "exec sleep 1000");

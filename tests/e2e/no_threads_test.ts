@@ -1,4 +1,4 @@
-/** The daemon where the system gives it no more threads and processes. */
+/** The daemon when the system gives it no more threads and processes. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client.ts";
@@ -9,10 +9,10 @@ import { waitFor } from "../support/wait_for.ts";
 
 const ignore = !ProcessLimit.isPossible;
 
-/** A thread that is older is kept: one that was only made to start has gone by then. */
+/** An older thread is permanent: threads that are only needed for the start have exited by then. */
 const KEPT_S = 14;
 
-/** Waits until the runtime has given up the threads that it only made to start. */
+/** Waits until the threads that are only needed for the start have exited. */
 async function untilQuiet({ pid }: TestDaemon): Promise<void> {
   const isOld = (task: string) => {
     const stat = Deno.readTextFileSync(`/proc/${pid}/task/${task}/stat`);
@@ -23,32 +23,36 @@ async function untilQuiet({ pid }: TestDaemon): Promise<void> {
   await waitFor(() => tasks().every(isOld), { what: "threads to go", timeoutMs: 30_000 });
 }
 
-Deno.test("a daemon that is refused every thread answers, keeps its apps, and goes on with some", {
-  ignore,
-}, async () => {
-  await using daemon = await TestDaemon.start();
-  await daemon.startScript("app", "echo up; exec sleep 1000");
-  const { pid } = await daemon.status("app");
-  await untilQuiet(daemon);
-  using limit = new ProcessLimit(daemon.pid);
-  limit.none();
-  const client = new Client({ home: daemon.home });
-  for (let round = 0; round < 5; round++) {
-    const { code, stdout } = await daemon.cli("logs", "app");
-    assertEquals([code, stdout.endsWith("up\n")], [0, true]);
-    const [app, why] = await Promise.all([client.inspect("app"), client.why("app")]);
-    assertEquals([app.pid, why.process.state], [pid, "running"]);
-  }
-  const waits = await daemon.startScript("other", "exec sleep 1000");
-  assertEquals([waits.state, waits.pid], ["waiting", 0]);
-  limit.lift();
-  await waitFor(async () => (await daemon.status("other")).pid > 0, { what: "the launch" });
-  await daemon.client.call("restart", { target: "app", wait: true });
-  const lines = await Array.fromAsync(client.lines("app"));
-  assertEquals(lines.map(({ line }) => line), ["up", "up"]);
-});
+Deno.test(
+  "a daemon without further threads answers, keeps its apps, and recovers once it gets some",
+  {
+    ignore,
+  },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    await daemon.startScript("app", "echo up; exec sleep 1000");
+    const { pid } = await daemon.status("app");
+    await untilQuiet(daemon);
+    using limit = new ProcessLimit(daemon.pid);
+    limit.none();
+    const client = new Client({ home: daemon.home });
+    for (let round = 0; round < 5; round++) {
+      const { code, stdout } = await daemon.cli("logs", "app");
+      assertEquals([code, stdout.endsWith("up\n")], [0, true]);
+      const [app, why] = await Promise.all([client.inspect("app"), client.why("app")]);
+      assertEquals([app.pid, why.process.state], [pid, "running"]);
+    }
+    const waits = await daemon.startScript("other", "exec sleep 1000");
+    assertEquals([waits.state, waits.pid], ["waiting", 0]);
+    limit.lift();
+    await waitFor(async () => (await daemon.status("other")).pid > 0, { what: "the launch" });
+    await daemon.client.call("restart", { target: "app", wait: true });
+    const lines = await Array.fromAsync(client.lines("app"));
+    assertEquals(lines.map(({ line }) => line), ["up", "up"]);
+  },
+);
 
-Deno.test("files that cannot be watched for want of a thread are looked at by the clock", {
+Deno.test("files that cannot be watched for lack of a thread are polled", {
   ignore,
 }, async () => {
   await using sources = tempHome();

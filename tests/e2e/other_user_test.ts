@@ -1,4 +1,4 @@
-/** What root starts for an app that runs as another user, who has a hand in its environment. */
+/** Programs that root starts for an app of another user, who controls its environment. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { programLine, TestDaemon } from "../support/procsup.ts";
@@ -8,26 +8,26 @@ import { waitFor } from "../support/wait_for.ts";
 const rootOnly = { ignore: Deno.build.os !== "linux" || Deno.uid() !== 0 };
 const NOBODY = 65534;
 
-/** A folder that every user may write into. */
+/** A folder that every user may write to. */
 function openFolder() {
   const folder = tempHome();
   Deno.chmodSync(folder.path, 0o1777);
   return folder;
 }
 
-/** Waits until a file holds a line; its text. */
+/** Waits until a file contains a line, and returns its text. */
 async function text(path: string): Promise<string> {
   await waitFor(() => Deno.readTextFileSync(path).endsWith("\n"), { what: path });
   return Deno.readTextFileSync(path);
 }
 
 Deno.test(
-  "variables of an app with a uid are in force in no program of root",
+  "variables of an app with a uid affect no program of root",
   rootOnly,
   async () => {
     await using folder = openFolder();
     await using daemon = await TestDaemon.start();
-    // The loader leaves a file of every program that it loads, which belongs to who runs that.
+    // The loader leaves a file for each program, owned by the user who runs it.
     const env = `LD_DEBUG=files\nLD_DEBUG_OUTPUT=${folder.path}/loaded\n`;
     Deno.writeTextFileSync(`${folder.path}/.env`, env, { mode: 0o644 });
     await daemon.startScript("app", `/bin/true; id -u >${folder.path}/up; exec sleep 1000`, {
@@ -50,7 +50,7 @@ Deno.test(
 );
 
 Deno.test(
-  "commands of secrets and questions to a runtime run as the app's user",
+  "secret commands and runtime version queries run as the app's user",
   rootOnly,
   async () => {
     await using folder = openFolder();
@@ -77,7 +77,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a hook with run_as_root runs as root, with nothing of the app's environment",
+  "a hook with run_as_root runs as root, without the app's environment",
   rootOnly,
   async () => {
     await using folder = openFolder();
@@ -95,10 +95,10 @@ Deno.test(
   },
 );
 
-Deno.test("the run id stands where other users cannot read it", rootOnly, async () => {
+Deno.test("other users cannot read the run id", rootOnly, async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000", { uid: "nobody" });
-  // One read for both: in the middle of an exec the file is empty.
+  // One read for both, because the file is empty during exec.
   let id = "";
   await waitFor(() => {
     const environment = Deno.readTextFileSync(`/proc/${pid}/environ`);
@@ -112,7 +112,7 @@ Deno.test("the run id stands where other users cannot read it", rootOnly, async 
   }
 });
 
-Deno.test("descriptors of the shell that starts a daemon reach no app", async () => {
+Deno.test("file descriptors of the shell that starts a daemon reach no app", async () => {
   await using folder = tempHome();
   await using daemon = await TestDaemon.start();
   await daemon.client.call("shutdown");

@@ -9,7 +9,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const STARTS = 20;
 
-Deno.test("20 starts at once on an empty home bring up one daemon and 20 apps", async () => {
+Deno.test("20 concurrent starts on an empty home create one daemon and 20 apps", async () => {
   await using temp = tempHome();
   const home = `${temp.path}/home`;
   const names = Array.from({ length: STARTS }, (_, index) => `app-${index}`);
@@ -29,12 +29,12 @@ Deno.test("20 starts at once on an empty home bring up one daemon and 20 apps", 
   await waitFor(() => daemonsOf(home).length === 0, { what: "no daemon" });
 });
 
-/** Pids of the daemons of a home: by their environment and their command line. */
+/** The pids of a home's daemons, by environment and command line. */
 function daemonsOf(home: string): number[] {
   const program = programWords().at(-1)!;
   return livingWith(`PROCSUP_HOME=${home}`).filter((pid) => {
     const command = commandOf(pid);
-    // The portable form runs what it unpacked.
+    // The portable form runs its unpacked files.
     const own = command.includes(program) || command.includes("portable_entry.js");
     return own && / daemon( |$)/.test(command);
   });

@@ -1,10 +1,10 @@
-/** What happened while nobody looked. */
+/** Past events. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { readUntil, waitFor } from "../support/wait_for.ts";
 
-Deno.test("events --since tells what happened, over a killed daemon and of apps that are gone", async () => {
+Deno.test("events --since includes events before a kill of the daemon and of deleted apps", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("once", "exit 3", { restart_policy: "never" });
   await daemon.startScript("late", "while [ ! -e go ]; do sleep 0.02; done; exit 4", {
@@ -38,7 +38,7 @@ Deno.test("events --since tells what happened, over a killed daemon and of apps 
   assertStringIncludes(wrong.stderr, "yesterday");
 });
 
-Deno.test("events of an app go on when a scale renames its instance, and keep those before it", async () => {
+Deno.test("events of an app continue after a scale renames its instance, and keep earlier ones", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "exec sleep 1000");
   const leave = new AbortController();
@@ -52,7 +52,7 @@ Deno.test("events of an app go on when a scale renames its instance, and keep th
   assertEquals([...new Set(names)].toSorted(), ["api", "api:1"]);
 });
 
-Deno.test("events by id or tag go on over a scale and tell of new processes, and of no deleted one", async () => {
+Deno.test("events by id or tag survive a scale and include new processes, but no deleted one", async () => {
   await using daemon = await TestDaemon.start();
   const tagged = { tags: ["t1"] };
   await daemon.startScript("api", "exec sleep 1000", tagged);

@@ -34,7 +34,7 @@ for (const uid of [undefined, 65534]) {
   });
 }
 
-Deno.test("log.pipe outlives the daemon, and what an app wrote before SIGKILL is in its log", async () => {
+Deno.test("log.pipe survives the daemon, and the log has what the app wrote before a SIGKILL", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "trap '' TERM; i=0; while :; do i=$((i+1)); echo $i; done", PIPE);
   await daemon.kill();
@@ -47,7 +47,7 @@ Deno.test("log.pipe outlives the daemon, and what an app wrote before SIGKILL is
   assertEquals(lines(daemon, "stdout"), written);
 });
 
-Deno.test("log.pipe holds up no exit when a process that the app left behind has the pipe", async () => {
+Deno.test("log.pipe does not delay an exit when a leftover process holds the pipe", async () => {
   await using daemon = await TestDaemon.start();
   const stray = "setsid sleep 1000 & echo $!; echo last; exit 4";
   await daemon.startScript("app", stray, PIPE);
@@ -57,7 +57,7 @@ Deno.test("log.pipe holds up no exit when a process that the app left behind has
   await waitFor(() => !isAlive(Number(pid)));
 });
 
-Deno.test("daemon says it when a log was truncated, and what to do", async () => {
+Deno.test("daemon reports that a log was truncated, and what to do", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "while :; do echo line >/dev/stderr; sleep 0.3; done");
   const log = `${daemon.home}/daemon.log`;

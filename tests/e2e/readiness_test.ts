@@ -1,4 +1,7 @@
-/** Readiness of real children: it is waited for, a timeout is a failure, and it survives the daemon. */
+/**
+ * Readiness of real processes: starts wait for it, a timeout is a failure, and it survives the
+ * daemon.
+ */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -11,7 +14,7 @@ import { waitFor } from "../support/wait_for.ts";
 const SERVER = fromFileUrl(import.meta.resolve("../fixtures/http_app.ts"));
 const WAIT = { wait: true };
 
-/** A server that listens on a port after a delay, and is ready when it answers. */
+/** A server that listens on a port after a delay and is ready when it answers. */
 function server(port: number, changes: Record<string, unknown> = {}) {
   const url = `http://127.0.0.1:${port}/health`;
   return {
@@ -38,7 +41,7 @@ Deno.test("ready by health check: start returns when the server answers", async 
   await fetch(`http://127.0.0.1:${port}`).then((response) => response.body?.cancel());
 });
 
-Deno.test("ready by health check: a port that another process answers on is not enough", {
+Deno.test("ready by health check: an answer of another process on the port does not count", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using test = await TestManager.open();
@@ -55,7 +58,7 @@ Deno.test("ready by health check: a port that another process answers on is not 
   await stranger.shutdown();
 });
 
-Deno.test("ready by ready_log or ready_delay: a health check that succeeds before decides nothing", async () => {
+Deno.test("ready by ready_log or ready_delay: an earlier successful health check does not count", async () => {
   await using test = await TestManager.open();
   const health_check = { type: "command", command: "echo checked >>checks", interval: "50ms" };
   const gated = "while [ ! -e gate ]; do sleep 0.02; done; echo up; exec sleep 1000";
@@ -69,7 +72,7 @@ Deno.test("ready by ready_log or ready_delay: a health check that succeeds befor
   Deno.writeTextFileSync(`${test.home}/gate`, "");
   await logged;
   await waitFor(() => test.info("logged").health === "healthy", { what: "the checks after it" });
-  // The successor of a reload is waited for in the same way.
+  // A reload waits for its successor in the same way.
   Deno.removeSync(`${test.home}/gate`);
   const { pid } = test.info("logged");
   const reload = test.supervisor.reload("logged", WAIT);
@@ -82,7 +85,7 @@ Deno.test("ready by ready_log or ready_delay: a health check that succeeds befor
   assert(test.info("logged").pid !== pid);
 });
 
-Deno.test("ready by ready file: the app says so, and only READY=1 counts", async () => {
+Deno.test("ready by ready file: the app writes it, and only READY=1 counts", async () => {
   await using test = await TestManager.open();
   const app = 'echo READY=0 >"$PROCSUP_READY_FILE"; while [ ! -e gate ]; do sleep 0.02; done; ' +
     'printf "STATUS=up\\nREADY=1\\n" >"$PROCSUP_READY_FILE"; exec sleep 1000';
@@ -93,7 +96,7 @@ Deno.test("ready by ready file: the app says so, and only READY=1 counts", async
   assertEquals((await started).ready, true);
 });
 
-Deno.test("ready by process.send: a Node app says so as under PM2, and its children cannot", async () => {
+Deno.test("ready by process.send: a Node app sends it as under PM2, and its children cannot", async () => {
   await using test = await TestManager.open();
   const app = `${test.home}/app.js`;
   await Deno.writeTextFile(
@@ -115,7 +118,7 @@ Deno.test("ready by process.send: a Node app says so as under PM2, and its child
   await waitFor(() => Deno.readTextFileSync(log) === "undefined --no-warnings\nsent\n");
 });
 
-Deno.test("ready by process.send: under Deno, and where tsx starts Node as a child", async () => {
+Deno.test("ready by process.send: under Deno, and when tsx starts Node as a child", async () => {
   await using test = await TestManager.open();
   const { home } = test;
   const app = `${home}/app.cjs`;
@@ -140,9 +143,9 @@ Deno.test("ready by process.send: under Deno, and where tsx starts Node as a chi
   }
 });
 
-Deno.test("ready by log: of stderr too, and only what this run writes counts", async () => {
+Deno.test("ready by log: stderr counts too, but only output of this run", async () => {
   await using test = await TestManager.open();
-  // The first run says it and fails; the second one never says it.
+  // The first run prints it and fails; the second one never prints it.
   const app = "[ -e second ] && exec sleep 1000; touch second; echo listening on 80 >&2; " +
     "while [ ! -e go ]; do sleep 0.02; done; exit 1";
   const config = { ready_log: "listening on \\d+", restart_delay: "10ms", listen_timeout: "2s" };
@@ -154,7 +157,7 @@ Deno.test("ready by log: of stderr too, and only what this run writes counts", a
   await waitFor(() => test.info("app").restarts >= 2, { what: "another automatic restart" });
 });
 
-Deno.test("ready by delay: ready when it has been up for that long", async () => {
+Deno.test("ready by delay: ready after running for that long", async () => {
   await using test = await TestManager.open();
   const { state } = await test.script("app", "exec sleep 1000", { ready_delay: "50ms" }, WAIT);
   assertEquals(state, "running");
@@ -162,7 +165,7 @@ Deno.test("ready by delay: ready when it has been up for that long", async () =>
   assertEquals([other.state, other.ready], ["starting", false]);
 });
 
-Deno.test("a first start that is not ready in time fails, and nothing of it runs on", async () => {
+Deno.test("a first start that times out fails and leaves nothing running", async () => {
   await using test = await TestManager.open();
   const config = { wait_ready: true, listen_timeout: "300ms" };
   const start = () => test.script("app", "echo $$ >pid; exec sleep 1000", config, WAIT);
@@ -176,14 +179,14 @@ Deno.test("a first start that is not ready in time fails, and nothing of it runs
   assertEquals(isAlive(Number(test.lines("pid")[0])), false);
 });
 
-Deno.test("start does not wait for readiness unless it is asked to", async () => {
+Deno.test("start waits for readiness only if requested", async () => {
   await using test = await TestManager.open();
   const { state, pid } = await test.script("app", "exec sleep 1000", { wait_ready: true });
   assertEquals(state, "starting");
   assert(isAlive(pid));
 });
 
-Deno.test("an exit before it is ready fails the start with the exit", async () => {
+Deno.test("an exit before readiness fails the start with the exit code", async () => {
   await using test = await TestManager.open();
   const config = { wait_ready: true, restart_policy: "never" };
   const start = () => test.script("app", "exit 7", config, WAIT);
@@ -191,7 +194,7 @@ Deno.test("an exit before it is ready fails the start with the exit", async () =
   assertEquals(error.message, 'Cannot start "app": exited with code 7');
 });
 
-Deno.test("removing an app that is not ready yet ends it", async () => {
+Deno.test("deleting an app that is not ready yet terminates it", async () => {
   await using test = await TestManager.open();
   const starting = assertRejects(
     () => test.script("app", "exec sleep 1000", { wait_ready: true }, WAIT),
@@ -210,7 +213,7 @@ for (
     ["log", "echo ready", { ready_log: "ready" }],
   ] as const
 ) {
-  Deno.test(`a daemon killed while an app is not ready yet waits on for its ${how}`, async () => {
+  Deno.test(`the wait for ${how} continues after the daemon is killed`, async () => {
     await using daemon = await TestDaemon.start();
     const gate = `${daemon.home}/gate`;
     const app = `while [ ! -e ${gate} ]; do sleep 0.02; done; ${says}; exec sleep 1000`;
@@ -241,7 +244,7 @@ Deno.test("an app that became ready while no daemon ran is running under the nex
   assertEquals((await daemon.status("app")).pid, pid);
 });
 
-/** Starts an app that does not end at SIGTERM. */
+/** Starts an app that ignores SIGTERM. */
 async function deafApp(daemon: TestDaemon) {
   const script = `trap '' TERM; echo >${daemon.home}/up; while :; do sleep 0.05; done`;
   const started = await daemon.startScript("app", script, { stop_timeout: "4s" });
@@ -249,7 +252,7 @@ async function deafApp(daemon: TestDaemon) {
   return started;
 }
 
-Deno.test("a daemon killed while it stops an app finishes the stop", async () => {
+Deno.test("a stop is completed after the daemon is killed", async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await deafApp(daemon);
   const stopping = daemon.client.call("stop", "app").catch(() => {});
@@ -263,7 +266,7 @@ Deno.test("a daemon killed while it stops an app finishes the stop", async () =>
   assertEquals(isAlive(pid), false);
 });
 
-Deno.test("a daemon killed in the midst of a restart finishes the restart", async () => {
+Deno.test("a restart is completed after the daemon is killed", async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await deafApp(daemon);
   const restarting = daemon.client.call("restart", "app").catch(() => {});
@@ -280,7 +283,7 @@ Deno.test("a daemon killed in the midst of a restart finishes the restart", asyn
 });
 
 Deno.test(
-  "an app that runs as another user says when it is ready, to the next daemon too",
+  "an app of another user can report readiness, also to the next daemon",
   { ignore: Deno.uid() !== 0 },
   async () => {
     await using daemon = await TestDaemon.start();

@@ -1,4 +1,4 @@
-/** Programs as people run them: killed, back and serving, then stopped without a trace. */
+/** Real-world servers: killed, restarted and serving, then stopped without a trace. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
@@ -10,10 +10,10 @@ import { waitFor } from "../support/wait_for.ts";
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures"));
 interface Program {
   readonly name: string;
-  /** The executable that must be there, and how to get it. */
+  /** The required executable, and how to install it. */
   readonly needs: string;
   readonly install: string;
-  /** Words of `procsup start`, given a free port and a folder for files. */
+  /** The arguments of `procsup start`, for a free port and a folder for files. */
   readonly start: (port: number, folder: string) => string[];
   /** Whether it serves. */
   readonly serves: (port: number) => Promise<boolean>;
@@ -69,7 +69,7 @@ for (const program of PROGRAMS) {
     // deno-lint-ignore no-console
     console.log(`skipped: ${program.needs} is not installed (${program.install})`);
   }
-  Deno.test(`procsup keeps ${program.name} serving and stops it whole`, {
+  Deno.test(`procsup keeps ${program.name} serving and stops it completely`, {
     ignore: missing,
   }, () => keepsServing(program));
 }
@@ -103,13 +103,13 @@ async function keepsServing({ name, start, serves }: Program): Promise<void> {
   Deno.listen({ port, hostname: "127.0.0.1" }).close();
 }
 
-/** The parent: unlike some servers it leaves its environment as it is. */
+/** The parent process: unlike some servers, it leaves its environment intact. */
 function wrapperOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]);
 }
 
 async function answersHttp(port: number): Promise<boolean> {
-  // A connection that is kept would belong to the server that is killed.
+  // A kept-alive connection would belong to the killed server.
   const headers = { connection: "close" };
   const response = await fetch(`http://127.0.0.1:${port}/`, { headers });
   await response.body?.cancel();
@@ -124,7 +124,7 @@ async function answersRedis(port: number): Promise<boolean> {
   return new TextDecoder().decode(answer.subarray(0, length)) === "+PONG\r\n";
 }
 
-/** Everything it writes goes into the folder, and no right is needed. */
+/** It only writes to the folder, and needs no privileges. */
 function writeNginxConfig(port: number, folder: string): void {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`).join("\n  ");

@@ -1,11 +1,11 @@
-/** Another configuration through REST: what runs is replaced only where a changed key asks for it. */
+/** Changing a configuration over REST: a run is replaced only if a changed key requires it. */
 
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { TestWeb } from "../support/web.ts";
 
 const P = "/api/v1/processes";
 
-Deno.test("PATCH tells live keys to what runs, and replaces it for the others", async () => {
+Deno.test("PATCH applies live keys to the run, and replaces it for other keys", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     ...{ instances: 2, env: { KEY: "old", KEPT: "yes" }, min_uptime: "50ms" },
@@ -29,14 +29,14 @@ Deno.test("PATCH tells live keys to what runs, and replaces it for the others", 
   (await pids()).forEach((pid: number, i: number) => assertNotEquals(pid, before[i]));
   const { config } = (await web.ask("GET", `${P}/app:1`)).body;
   assertEquals([config.tags, config.max_restarts], [["blue"], 3]);
-  // What a client cannot read it cannot send back: it stays.
+  // A client cannot send back values that it cannot read, so they are kept.
   assertEquals(Object.keys(config.env), ["KEY", "KEPT"]);
   const without = await web.ask("PATCH", `${P}/app`, { max_restarts: null, env: null });
   assertEquals(without.body.status, "reloaded");
   assertEquals((await web.ask("GET", `${P}/app:0`)).body.config.max_restarts, 10);
 });
 
-Deno.test("PUT gives keys that are not named their defaults, and starts nothing that is down", async () => {
+Deno.test("PUT resets unnamed keys to their defaults, and starts nothing that is down", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { tags: ["blue"], max_restarts: 3 });
   await web.ask("POST", `${P}/app/stop`);
@@ -56,11 +56,11 @@ Deno.test("PUT gives keys that are not named their defaults, and starts nothing 
   assertEquals((await web.ask("GET", `${P}/app`)).body.config.entrypoint, "/bin/sleep");
 });
 
-Deno.test("PATCH puts the old configuration back when the new one does not come up", async () => {
+Deno.test("PATCH restores the old configuration when the new one fails to start", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     stop_timeout: "1s",
-    // Longer than a loaded machine takes to end the new one.
+    // Longer than a loaded machine takes to terminate the new one.
     min_uptime: "1500ms",
   });
   const bad = await web.ask("PATCH", `${P}/app`, { args: ["-c", "exit 3"], max_restarts: 0 });

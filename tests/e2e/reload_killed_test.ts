@@ -1,4 +1,4 @@
-/** A reload with overlap whose daemon is killed in its midst: never doubled, none lost. */
+/** The daemon is killed during a reload with overlap: no instance is duplicated or lost. */
 
 import { assertEquals } from "@std/assert";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -6,17 +6,17 @@ import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /**
- * Writes its pid down, and is ready once there is a file `ready` or it is of the first generation. It
- * ends upon SIGTERM, once there is a file `go`.
+ * Writes its pid, and is ready if a file `ready` exists or it is of the first generation. It exits
+ * on SIGTERM once a file `go` exists.
  */
 const APP = "trap 'while [ ! -e go ]; do sleep 0.02; done; exit 0' TERM; echo \"$$\" >>pids; " +
   'while [ -e next ] && [ ! -e ready ] && [ ! -e "ready.$PROCSUP_INSTANCE" ]; do sleep 0.02; done; echo READY=1 >"$PROCSUP_READY_FILE"; ' +
   "while :; do sleep 0.02; done";
 
-/** Holds the pre_start hook of a reload. */
+/** Blocks the pre_start hook of a reload. */
 const HOOK = "touch hooked; while [ -e next ] && [ ! -e ready ]; do sleep 0.02; done";
 
-/** An app that can be held at each stage of its reload. */
+/** An app that can be paused at each stage of its reload. */
 class Scene implements AsyncDisposable {
   readonly daemon: TestDaemon;
   readonly instances: number;
@@ -39,7 +39,7 @@ class Scene implements AsyncDisposable {
     return scene;
   }
 
-  /** Pids of every app that was ever begun. */
+  /** The pids of every app that was ever started. */
   get begun(): number[] {
     return Deno.readTextFileSync(`${this.daemon.home}/pids`).trim().split("\n").map(Number);
   }
@@ -56,7 +56,7 @@ class Scene implements AsyncDisposable {
     return [...Deno.readDirSync(this.daemon.home)].some(({ name }) => name === file);
   }
 
-  /** Kills the daemon while it reloads, at that moment; how the reload ended. */
+  /** Kills the daemon at that moment of a reload, and returns the result of the reload. */
   async killWhen(moment: () => boolean | Promise<boolean>): Promise<"done" | "broken off"> {
     const reload = this.daemon.client.call("rolling_reload", { target: "app" })
       .then(() => "done" as const, () => "broken off" as const);
@@ -65,7 +65,7 @@ class Scene implements AsyncDisposable {
     return await reload;
   }
 
-  /** The next daemon: each instance is there once, and what it says is what there is. */
+  /** The next daemon has each instance once, and reports it correctly. */
   async next(): Promise<number[]> {
     await this.daemon.run();
     this.allow("ready");
@@ -98,14 +98,14 @@ Deno.test("a daemon killed in the pre_start hook of a reload leaves the old app"
   assertEquals(await scene.next(), scene.before);
 });
 
-Deno.test("a daemon killed while the new app comes up leaves the old one, and ends the new", async () => {
+Deno.test("a daemon killed while the new app starts keeps the old one and terminates the new one", async () => {
   await using scene = await Scene.begin(1);
   assertEquals(await scene.killWhen(() => scene.begun.length === 2), "broken off");
   assertEquals(scene.alive.length, 2);
   assertEquals(await scene.next(), scene.before);
 });
 
-Deno.test("a daemon killed while the old app is ended leaves the new one, and ends the old", async () => {
+Deno.test("a daemon killed while the old app stops keeps the new one and terminates the old one", async () => {
   await using scene = await Scene.begin(1);
   scene.allow("ready");
   const replaced = async () => (await scene.daemon.status("app")).pid !== scene.before[0];
@@ -124,7 +124,7 @@ Deno.test("a daemon killed between two instances leaves one new and one old", as
   assertEquals([zero, one], [scene.begun[2], scene.before[1]]);
 });
 
-Deno.test("daemons killed at any moment of a reload neither double nor lose an instance", async () => {
+Deno.test("daemons killed at any moment of a reload neither duplicate nor lose an instance", async () => {
   await using scene = await Scene.begin(3);
   scene.allow("ready");
   scene.allow("go");

@@ -1,4 +1,4 @@
-/** Reload and scale of real children: by signal, by stop and start, rolling, and back again. */
+/** Reload and scale with real processes: by signal, by stop and start, rolling, and rolled back. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
@@ -6,12 +6,12 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Ready at once unless VERSION is `bad`; tells which version runs. */
+/** Ready at once unless VERSION is `bad`; prints its version. */
 const APP = 'echo "$PROCSUP_NAME $VERSION" >>order; [ "$VERSION" = bad ] || ' +
   'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
 const READY = { wait_ready: true, listen_timeout: "2s", env: { VERSION: "1" } };
 
-/** Four instances that are ready. */
+/** Four ready instances. */
 async function four(test: TestManager): Promise<number[]> {
   await test.script("api", APP, { ...READY, instances: 4 }, { wait: true });
   return test.pids("api");
@@ -21,7 +21,7 @@ function versions(test: TestManager): (string | undefined)[] {
   return test.instances("api").map(({ config }) => config.env.VERSION);
 }
 
-Deno.test("reload by signal reaches the app itself, which goes on under its pid", async () => {
+Deno.test("reload by signal reaches only the app, which keeps its pid", async () => {
   await using test = await TestManager.open();
   const app = "trap 'echo hup >>order' HUP; echo up >>order; while :; do sleep 0.02; done";
   const { pid } = await test.script("app", app, { reload_signal: "SIGHUP" });
@@ -31,7 +31,7 @@ Deno.test("reload by signal reaches the app itself, which goes on under its pid"
   assertEquals([test.info("app").pid, test.info("app").restarts], [pid, 0]);
 });
 
-Deno.test("reload without a signal stops the app and starts it with what changed", async () => {
+Deno.test("reload without a signal stops the app and starts it with the new configuration", async () => {
   await using test = await TestManager.open();
   const { pid } = await test.script("app", "exec sleep 1000");
   await test.manager.reload("app");
@@ -40,7 +40,7 @@ Deno.test("reload without a signal stops the app and starts it with what changed
   assertEquals([now.restarts, now.lastReason], [0, "reloaded by user"]);
 });
 
-Deno.test("reload of what does not run: a signal has nobody to go to, a restart starts it", async () => {
+Deno.test("reload of a stopped app fails with a signal, and starts it without one", async () => {
   await using test = await TestManager.open();
   await test.script("signal", "exec sleep 1000", { reload_signal: "SIGHUP" });
   await test.script("plain", "exec sleep 1000");
@@ -51,7 +51,7 @@ Deno.test("reload of what does not run: a signal has nobody to go to, a restart 
   assertEquals([test.info("signal").state, test.info("plain").state], ["stopped", "running"]);
 });
 
-Deno.test("reload by signal fails where the signal ends the app, and the other instances get none", async () => {
+Deno.test("reload by signal fails if the signal kills the app, and spares the other instances", async () => {
   await using test = await TestManager.open();
   const config = { reload_signal: "SIGHUP", instances: 3, restart_policy: "never" };
   await test.script("app", "exec sleep 1000", config);
@@ -62,7 +62,7 @@ Deno.test("reload by signal fails where the signal ends the app, and the other i
   assertEquals(test.instances("app").map(({ state }) => state), ["crashed", "running", "running"]);
 });
 
-Deno.test("reload by signal restarts an app on its way up or down, which may not handle it", async () => {
+Deno.test("reload by signal restarts a starting or stopping app, which may not handle the signal yet", async () => {
   await using test = await TestManager.open();
   const app =
     "echo begun >>log; while [ ! -e gate ]; do sleep 0.02; done; trap 'echo hup >>log' HUP; " +
@@ -86,7 +86,7 @@ Deno.test("reload by signal restarts an app on its way up or down, which may not
   assertEquals(test.info("app").state, "running");
 });
 
-Deno.test("reload of several instances takes them in turn, and stops at the one that fails", async () => {
+Deno.test("reload of several instances goes one by one, and stops at the first failure", async () => {
   await using test = await TestManager.open();
   const before = await four(test);
   await test.script("other", "exec sleep 1000");
@@ -108,7 +108,7 @@ Deno.test("reload of several instances takes them in turn, and stops at the one 
   assertEquals(test.pids("api").slice(2), after.slice(2));
 });
 
-Deno.test("rolling reload never has more than a batch down, for each size of a batch", async () => {
+Deno.test("rolling reload never has more than a batch down, for each batch size", async () => {
   for (const [batchSize, most] of [[1, 1], [2, 2], ["50%", 2]] as const) {
     await using test = await TestManager.open();
     const before = await four(test);
@@ -127,7 +127,7 @@ Deno.test("rolling reload never has more than a batch down, for each size of a b
   }
 });
 
-Deno.test("rolling reload refuses a wrong batch size and a wrong configuration, and nothing changes", async () => {
+Deno.test("rolling reload rejects an invalid batch size or configuration, and changes nothing", async () => {
   await using test = await TestManager.open();
   const before = await four(test);
   for (const batchSize of [0, 99, -1, "x", "0.5"]) {
@@ -153,7 +153,7 @@ Deno.test("rolling reload gives every instance the new configuration", async () 
   assertEquals(test.manager.list().map(({ state }) => state), Array(4).fill("running"));
 });
 
-Deno.test("rolling reload puts the old configuration back when a release never becomes ready", async () => {
+Deno.test("rolling reload restores the old configuration when a release never becomes ready", async () => {
   await using test = await TestManager.open();
   const before = await four(test);
   const { outcomes, rolledBack } = await test.supervisor.reconfigure("api", {
@@ -169,7 +169,7 @@ Deno.test("rolling reload puts the old configuration back when a release never b
   assertEquals(test.pids("api").map((pid, i) => pid === before[i]), [false, false, true, true]);
 });
 
-Deno.test("rolling reload puts back batch by batch, so that most instances serve all the time", async () => {
+Deno.test("rolling reload rolls back in batches, so that most instances always serve", async () => {
   for (const overlap of [false, true]) {
     await using test = await TestManager.open();
     const app = '[ "$PROCSUP_INSTANCE$VERSION" != 32 ] || exit 1; sleep 0.1; ' +
@@ -192,7 +192,7 @@ Deno.test("rolling reload puts back batch by batch, so that most instances serve
   }
 });
 
-Deno.test("rolling reload without rollback stops where it failed", async () => {
+Deno.test("rolling reload without rollback stops at the failure", async () => {
   await using test = await TestManager.open();
   await four(test);
   const keys = { env: { VERSION: "bad" } };
@@ -203,7 +203,7 @@ Deno.test("rolling reload without rollback stops where it failed", async () => {
   assertEquals(versions(test), ["bad", "1", "1", "1"]);
 });
 
-Deno.test("rolling_reload of the socket: results, rolled_back, and errors that say why", async () => {
+Deno.test("rolling_reload of the socket returns results, rolled_back, and errors with reasons", async () => {
   await using daemon = await TestDaemon.start();
   const words = { name: "api", entrypoint: "/bin/sh", args: ["-c", APP], cwd: daemon.home };
   await daemon.client.call("start", { ...words, ...READY, instances: 2 });
@@ -221,7 +221,7 @@ Deno.test("rolling_reload of the socket: results, rolled_back, and errors that s
   await assertRejects(() => refused, Error, "Invalid batch_size 3");
 });
 
-Deno.test("scale 1 → 3 → 2 keeps what runs, moves its logs, and survives the daemon", async () => {
+Deno.test("scale 1 → 3 → 2 keeps running apps, moves their logs, and survives the daemon", async () => {
   await using daemon = await TestDaemon.start();
   const script = 'echo "begun as $PROCSUP_NAME"; exec sleep 1000';
   const { pid } = await daemon.startScript("api", script);
@@ -251,7 +251,7 @@ Deno.test("scale 1 → 3 → 2 keeps what runs, moves its logs, and survives the
   assertEquals(await names(), ["api:0", "api:1"]);
 });
 
-Deno.test("scale moves the log of an app that goes on writing into it", async () => {
+Deno.test("scale moves the log of an app that keeps writing to it", async () => {
   await using test = await TestManager.open();
   const app = "n=0; while :; do n=$((n+1)); echo $n; sleep 0.01; done";
   await test.script("api", app);

@@ -1,4 +1,6 @@
-/** Files of the home that are removed under a daemon: there is still one daemon, and it answers. */
+/**
+ * Files of the home are removed under a running daemon: it still answers, and stays the only one.
+ */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -6,7 +8,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const ignore = Deno.build.os !== "linux";
 
-/** Daemons of a home that are alive. */
+/** The living daemons of a home. */
 function daemonsOf(home: string): number[] {
   return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {
     try {
@@ -20,7 +22,7 @@ function daemonsOf(home: string): number[] {
   });
 }
 
-/** Removes files of the home, and the home itself for `""`. */
+/** Removes files of the home, or the home itself for `""`. */
 function remove(home: string, files: readonly string[]): void {
   for (const file of files) {
     for (;;) {
@@ -28,7 +30,7 @@ function remove(home: string, files: readonly string[]): void {
         Deno.removeSync(`${home}/${file}`, { recursive: true });
         break;
       } catch (error) {
-        // The daemon has put something back meanwhile.
+        // The daemon has restored something meanwhile.
         if (!/not empty/.test(String(error))) throw error;
       }
     }
@@ -37,7 +39,7 @@ function remove(home: string, files: readonly string[]): void {
 
 for (const files of [["daemon.lock"], ["daemon.lock", "procsup.sock", "token"], [""]]) {
   const what = files.map((file) => file || "the whole home").join(", ");
-  Deno.test(`start finds the daemon under which was removed: ${what}`, { ignore }, async () => {
+  Deno.test(`start finds the running daemon after a removal: ${what}`, { ignore }, async () => {
     await using daemon = await TestDaemon.start();
     const { pid } = await daemon.startScript("app", "exec sleep 1000");
     remove(daemon.home, files);
@@ -50,7 +52,7 @@ for (const files of [["daemon.lock"], ["daemon.lock", "procsup.sock", "token"], 
       ["two", "running"],
     ]);
     assertEquals((await daemon.status("app")).pid, pid);
-    // All is on record again: the next daemon knows both.
+    // Everything is on record again: the next daemon knows both.
     await daemon.kill();
     await daemon.run();
     assertEquals((await daemon.client.call("list")).map(({ name }) => name), ["app", "two"]);
@@ -58,13 +60,13 @@ for (const files of [["daemon.lock"], ["daemon.lock", "procsup.sock", "token"], 
   });
 }
 
-Deno.test("a daemon yields to the one that has taken its home meanwhile, and ends no app", {
+Deno.test("a daemon yields to one that took its home over meanwhile, and terminates no app", {
   ignore,
 }, async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000");
   const first = daemon.pid;
-  // As it may be where the system does not show who holds a removed lock.
+  // Some systems do not show the holder of a removed lock.
   Deno.removeSync(`${daemon.home}/daemon.lock`);
   using other = Deno.openSync(`${daemon.home}/daemon.lock`, { write: true, create: true });
   other.lockSync(true);
@@ -76,7 +78,7 @@ Deno.test("a daemon yields to the one that has taken its home meanwhile, and end
 });
 
 for (const file of ["procsup.sock", "token", "state"]) {
-  Deno.test(`daemon puts back what was removed: ${file}`, { ignore }, async () => {
+  Deno.test(`daemon restores a removed file: ${file}`, { ignore }, async () => {
     await using daemon = await TestDaemon.start();
     const token = Deno.readTextFileSync(`${daemon.home}/token`);
     for (let round = 0; round < 2; round++) {
@@ -91,7 +93,7 @@ for (const file of ["procsup.sock", "token", "state"]) {
   });
 }
 
-Deno.test("daemon goes on writing its log and its events when they are removed", async () => {
+Deno.test("daemon continues its log and events after they were removed", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("one", "exec sleep 1000");
   remove(daemon.home, ["daemon.log", "events.jsonl", "token"]);
@@ -100,14 +102,14 @@ Deno.test("daemon goes on writing its log and its events when they are removed",
   assertMatch(Deno.readTextFileSync(`${daemon.home}/events.jsonl`), /"two"/);
 });
 
-Deno.test("a token that cannot be read is not taken for a missing one", async () => {
+Deno.test("an unreadable token is not mistaken for a missing one", async () => {
   await using daemon = await TestDaemon.start();
   const path = `${daemon.home}/token`;
   const token = Deno.readTextFileSync(path);
   Deno.kill(daemon.pid, "SIGSTOP");
   try {
     Deno.removeSync(path);
-    // Reading a directory is an error of the system, like one of the disk.
+    // Reading a directory fails like a disk error.
     Deno.mkdirSync(path);
     Deno.kill(daemon.pid, "SIGCONT");
     const { code, stderr } = await daemon.cli("list");
@@ -122,7 +124,7 @@ Deno.test("a token that cannot be read is not taken for a missing one", async ()
   await waitFor(() => daemon.client.call("list").then(() => true, () => false));
 });
 
-Deno.test("daemon puts back a token that was changed in place, at the first command that fails", async () => {
+Deno.test("daemon restores a token that was modified in place, at the first command that fails", async () => {
   await using daemon = await TestDaemon.start();
   const path = `${daemon.home}/token`;
   const token = Deno.readTextFileSync(path);
@@ -135,7 +137,7 @@ Deno.test("daemon puts back a token that was changed in place, at the first comm
   assertEquals(Deno.readTextFileSync(path), token);
 });
 
-Deno.test("doctor tells what is missing of a daemon that runs", { ignore }, async () => {
+Deno.test("doctor reports what a running daemon is missing", { ignore }, async () => {
   await using daemon = await TestDaemon.start();
   Deno.kill(daemon.pid, "SIGSTOP");
   try {
@@ -158,7 +160,7 @@ function exists(path: string): boolean {
 }
 
 Deno.test(
-  "a second supervisor says who holds a home whose lock was removed",
+  "a second supervisor names the holder of a home whose lock was removed",
   { ignore },
   async () => {
     await using daemon = await TestDaemon.start();

@@ -1,4 +1,4 @@
-/** `restart` with flags: the configuration changes with the run. */
+/** `restart` with flags changes the configuration. */
 
 import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { cliIn, TestDaemon } from "../support/procsup.ts";
@@ -6,19 +6,19 @@ import { waitFor } from "../support/wait_for.ts";
 
 const SAYS = 'echo "A=$A B=$B $*"; [ "$A" != bad ] || exit 3; exec sleep 1000';
 
-/** Waits until the last line of a log is this one. */
+/** Waits until this is the last line of a log. */
 async function says(daemon: TestDaemon, target: string, line: string): Promise<void> {
   const last = async () => (await daemon.client.call("logs", { target, lines: 1 })).logs.trim();
   await waitFor(async () => await last() === line, { what: `"${target}" to say "${line}"` });
 }
 
-Deno.test("restart changes what its flags name and nothing else, of every instance", async () => {
+Deno.test("restart changes only the keys that its flags name, on every instance", async () => {
   await using daemon = await TestDaemon.start();
   const env = { A: "1", B: "2" };
   await daemon.startScript("app", SAYS, { instances: 2, env, min_uptime: "50ms" });
   await daemon.startScript("other", "exec sleep 1000");
   const before = await daemon.client.call("list");
-  // One is down, and comes up with the others.
+  // One is down, and starts with the others.
   await daemon.client.call("stop", { target: "app:1" });
   const { code, stdout } = await daemon.cli("restart", "app", "-e", "A=x y", "--max-restarts", "3");
   assertEquals([code, stdout.match(/✔ app:[01] {2}running/g)?.length], [0, 2]);
@@ -29,7 +29,7 @@ Deno.test("restart changes what its flags name and nothing else, of every instan
   await says(daemon, "app:1", "A=x y B=2");
 });
 
-Deno.test("restart with a change that what runs could take gives a new run none the less", async () => {
+Deno.test("restart with a change to a live key still starts a new run", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000", { min_uptime: "50ms" });
   const { pid } = await daemon.client.call("status", "app");
@@ -39,7 +39,7 @@ Deno.test("restart with a change that what runs could take gives a new run none 
   assertNotEquals(after.pid, pid);
 });
 
-Deno.test("restart has the old configuration back when the new one does not come up", async () => {
+Deno.test("restart restores the old configuration when the new one fails to start", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "2s", max_restarts: 0 });
   const { code, stderr } = await daemon.cli("restart", "app", "-e", "A=bad");
@@ -51,7 +51,7 @@ Deno.test("restart has the old configuration back when the new one does not come
   assertEquals([wrong.code, wrong.stderr.includes('"4x"')], [2, true]);
 });
 
-Deno.test("start takes the environment of its shell, and shows no value; restart --update-env replaces it", async () => {
+Deno.test("start uses its shell's environment and shows no value; restart --update-env replaces it", async () => {
   await using daemon = await TestDaemon.start();
   const folder = `${daemon.home}/bin`;
   await Deno.mkdir(folder);
@@ -63,7 +63,7 @@ Deno.test("start takes the environment of its shell, and shows no value; restart
   assertEquals(started.code, 0);
   assertMatch(started.stderr, /^from this shell: A, B, .*PATH\n$/);
   await says(daemon, "app", "A=hidden-a B=2");
-  // Another shell's is not taken up unless it is asked for.
+  // Another shell's environment is used only on request.
   await cliIn(daemon.home, { PATH, A: "hidden-c" }, "restart", "app");
   await says(daemon, "app", "A=hidden-a B=2");
   const updated = await cliIn(

@@ -1,4 +1,7 @@
-/** Rolling reloads under load: three good ones with the daemon killed, and a release that never becomes ready. */
+/**
+ * Rolling reloads under load: three good ones with a killed daemon, and a release that never
+ * becomes ready.
+ */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals } from "@std/assert";
@@ -26,7 +29,7 @@ const APPS = {
 };
 
 for (const [what, app] of Object.entries(APPS)) {
-  Deno.test(`rolling_reload of ${what} fails no request, and puts the old release back`, async () => {
+  Deno.test(`rolling_reload of ${what} fails no request, and restores the old release`, async () => {
     await using daemon = await TestDaemon.start();
     const port = freePort();
     const config = { name: "web", cwd: "/", instances: INSTANCES, sockets: [`127.0.0.1:${port}`] };
@@ -66,7 +69,7 @@ async function pids(daemon: TestDaemon): Promise<number[]> {
   return (await daemon.client.call("list")).map(({ pid }) => pid);
 }
 
-/** What each running app says of itself in its environment. */
+/** The release of each running app, from its environment. */
 async function releases(daemon: TestDaemon): Promise<(string | undefined)[]> {
   const list = await daemon.client.call("list");
   return list.map(({ pid, state }) => {

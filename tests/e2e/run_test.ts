@@ -9,7 +9,7 @@ import { readUntil, waitFor } from "../support/wait_for.ts";
 const ORPHANS = 1000;
 
 interface Setting {
-  /** Words before the program. */
+  /** The words before the program. */
   readonly before?: readonly string[];
   readonly cwd?: string;
 }
@@ -32,7 +32,7 @@ async function run(args: readonly string[], setting: Setting = {}) {
   return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
 }
 
-/** As pid 1 of a namespace of its own, where that is allowed. */
+/** As pid 1 of its own pid namespace, where that is allowed. */
 const AS_PID_1 = ["unshare", "-pf", "--mount-proc", "--kill-child"];
 const cannotUnshare = !new Deno.Command("sh", {
   args: ["-c", `${AS_PID_1.join(" ")} true`],
@@ -40,7 +40,7 @@ const cannotUnshare = !new Deno.Command("sh", {
   stderr: "null",
 }).outputSync().success;
 
-Deno.test("run passes output and exit code of a command through", async () => {
+Deno.test("run passes a command's output and exit code on", async () => {
   const { code, stdout, stderr } = await run([
     "run",
     "--",
@@ -52,7 +52,7 @@ Deno.test("run passes output and exit code of a command through", async () => {
   assertEquals((await run(["run", "--", "sh", "-c", "kill -9 $$"])).code, 137);
 });
 
-Deno.test("run prints every line of a short life, the last one without newline too", async () => {
+Deno.test("run prints every line of a short-lived app, even a last one without newline", async () => {
   const script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done; printf end";
   const { stdout } = await run(["run", "--", "sh", "-c", script]);
   const lines = stdout.split("\n");
@@ -61,7 +61,7 @@ Deno.test("run prints every line of a short life, the last one without newline t
   lines.slice(0, -2).forEach((line, at) => assertEquals(line, String(at + 1)));
 });
 
-Deno.test("run in a home that is kept prints this run only", async () => {
+Deno.test("run in a permanent home prints only this run", async () => {
   await using temp = tempHome();
   const words = ["run", "--home", temp.path, "--name", "a", "--", "sh", "-c"];
   assertEquals((await run([...words, "echo first"])).stdout, "first\n");
@@ -74,7 +74,7 @@ Deno.test("run prints JSON lines", async () => {
   assertEquals([name, stream, line], ["a", "stdout", "hello"]);
 });
 
-/** A folder with a file of an app that ends with 5, and one that stays; `run` is that of the file. */
+/** A configuration with an app that exits with 5, and one that stays; `run` is its run section. */
 function twoApps(run?: unknown): TempHome {
   const temp = tempHome();
   const web = {
@@ -94,7 +94,7 @@ function twoApps(run?: unknown): TempHome {
 }
 
 for (const by of ["its flag", "its file"] as const) {
-  Deno.test(`run ends all with the code of the app that is critical by ${by}`, async () => {
+  Deno.test(`run stops all apps and exits with the code of the app that is critical by ${by}`, async () => {
     await using temp = twoApps(by === "its file" ? { critical: "web" } : undefined);
     const flag = by === "its flag" ? ["--critical", "web"] : [];
     const { code, stdout } = await run(["run", "procsup.json", ...flag], { cwd: temp.path });
@@ -104,7 +104,7 @@ for (const by of ["its flag", "its file"] as const) {
   });
 }
 
-Deno.test("run ends all with the code of a process-compose process that exits on failure", async () => {
+Deno.test("run stops all apps and exits with the code of a process-compose exit_on_failure process", async () => {
   await using temp = tempHome();
   const availability = { restart: "exit_on_failure" };
   Deno.writeTextFileSync(
@@ -121,7 +121,7 @@ Deno.test("run ends all with the code of a process-compose process that exits on
   assertEquals([code, stderr.includes("not supported")], [6, false], stderr);
 });
 
-Deno.test("run takes the configuration that is there, or a part or a profile of it", async () => {
+Deno.test("run uses the configuration in the folder, or a part or a profile of it", async () => {
   await using temp = await tempHome();
   Deno.writeTextFileSync(
     `${temp.path}/procsup.toml`,
@@ -150,7 +150,7 @@ web = { args = ["WEB"] }
 });
 
 Deno.test({
-  name: "run keeps watchers up, shows what happens to each app, and Ctrl-C ends it with 130",
+  name: "run keeps watchers running, prints each app's events, and exits with 130 on Ctrl-C",
   ignore: tmuxMissing(),
 }, async () => {
   await using terminal = await TmuxTerminal.open({ TERM: "xterm-256color" });
@@ -184,14 +184,14 @@ Deno.test("run prints the lines of an app while others have yet to start", async
   let seen = "";
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
     seen += chunk;
-    // Without it the other one never starts, and the run never ends.
+    // Without its output the other one never starts, and the run never ends.
     if (seen.includes("one\n")) Deno.writeTextFileSync(go, "");
   }
   assertStringIncludes(seen, "late  | two\n");
   assertEquals((await child.status).code, 0);
 });
 
-Deno.test("run ends at a signal while a hook still runs, and starts nothing more", async () => {
+Deno.test("run ends at a signal during a hook, and starts nothing more", async () => {
   await using temp = tempHome();
   const pre_start = "echo $$ >hook.tmp; mv hook.tmp hook; exec sleep 25";
   const app = {
@@ -210,7 +210,7 @@ Deno.test("run ends at a signal while a hook still runs, and starts nothing more
   assertEquals(isAlive(hook), false);
 });
 
-Deno.test("run prints what an app writes while others wait for it", async () => {
+Deno.test("run prints an app's output while others wait for it", async () => {
   await using temp = tempHome();
   const app = { entrypoint: "/bin/sh", args: ["-c", "echo begun; exec sleep 1000"] };
   const first = {
@@ -234,7 +234,7 @@ Deno.test("run prints what an app writes while others wait for it", async () => 
 });
 
 for (const unread of ["lines", "news"]) {
-  Deno.test(`run stops its apps in order when nobody reads its ${unread} any more`, async () => {
+  Deno.test(`run stops its apps in order when its ${unread} has no reader any more`, async () => {
     await using temp = tempHome();
     const app = (name: string, script: string) => ({
       entrypoint: "/bin/sh",
@@ -252,7 +252,7 @@ for (const unread of ["lines", "news"]) {
         ...app("api", twentySeconds(unread === "lines" ? "echo more" : ":")),
         depends_on: ["db"],
       },
-      // More and more news that nobody reads.
+      // More and more events without a reader.
       last: {
         ...{ entrypoint: "sleep", args: ["0.3"], depends_on: ["api"] },
         ...{ restart_policy: "always", restart_delay: "10ms" },
@@ -268,7 +268,7 @@ for (const unread of ["lines", "news"]) {
   });
 }
 
-Deno.test("run refuses a critical app that is none of its apps", async () => {
+Deno.test("run rejects a critical app that is not in its list", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });
   assertEquals(flag.code, 2);
@@ -281,7 +281,7 @@ Deno.test("run refuses a critical app that is none of its apps", async () => {
 });
 
 Deno.test({
-  name: "run as pid 1 leaves no zombie after 1,000 orphans and passes the code on",
+  name: "run as pid 1 reaps 1,000 orphans and passes the exit code on",
   ignore: cannotUnshare,
 }, async () => {
   const script = `i=0; while [ $i -lt ${ORPHANS} ]; do (sleep 0.01 &); i=$((i+1)); done; ` +
@@ -292,7 +292,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "run as pid 1 waits for post_stop before it ends, and with it the container",
+  name: "run as pid 1 waits for post_stop before it exits and ends the container",
   ignore: cannotUnshare,
 }, async () => {
   await using temp = tempHome();
@@ -310,7 +310,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "run as pid 1 removes what its earlier lives left, and nothing else",
+  name: "run as pid 1 removes leftovers of its earlier runs, and nothing else",
   ignore: cannotUnshare,
 }, async () => {
   await using temp = tempHome();
@@ -327,7 +327,7 @@ Deno.test({
   assertEquals(left, ["procsup-init-new", "procsup-init-used", "procsup-run-other"]);
 });
 
-Deno.test("run says what to do where no folder for it can be made", async () => {
+Deno.test("run explains what to do where it cannot create its folder", async () => {
   const before = ["env", "TMPDIR=/proc"];
   const { code, stderr } = await run(["run", "--", "true"], { before });
   assertEquals(code, 2);
@@ -336,7 +336,7 @@ Deno.test("run says what to do where no folder for it can be made", async () => 
 });
 
 Deno.test({
-  name: "run as pid 1 ends all on SIGTERM, the stubborn one after its timeout",
+  name: "run as pid 1 terminates all on SIGTERM, a stubborn app after its timeout",
   ignore: cannotUnshare,
 }, async () => {
   await using temp = tempHome();
@@ -348,12 +348,12 @@ Deno.test({
   await waitFor(() => Deno.statSync(`${temp.path}/up`));
   const inner = Deno.readTextFileSync(`/proc/${child.pid}/task/${child.pid}/children`).trim();
   Deno.kill(Number(inner), "SIGTERM");
-  // Left alone it would go on for ever.
+  // It would never exit by itself.
   await child.output();
   assertEquals(livingWith(`MARK=${mark}`), []);
 });
 
-Deno.test("run --single runs one instance alone, with the environment of its container", async () => {
+Deno.test("run --single runs one instance with the environment of its container", async () => {
   await using folder = tempHome();
   const ready = `${folder.path}/ready`;
   await Deno.writeTextFile(
@@ -397,7 +397,7 @@ Deno.test("run --single keeps a value that extends a variable of its container",
   assertEquals([code, stdout], [0, "--one --more large\n"]);
 });
 
-Deno.test("run ends with 0 after an exit code that success_exit_codes names", async () => {
+Deno.test("run exits with 0 after an exit code in success_exit_codes", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
   const app = { command: "sh -c 'exit 3'", success_exit_codes: [0, 3] };
@@ -406,7 +406,7 @@ Deno.test("run ends with 0 after an exit code that success_exit_codes names", as
   assertEquals((await run(["run", "--single", "app", file])).code, 0);
 });
 
-Deno.test("run --single --now runs a job at once, and ends with its exit code", async () => {
+Deno.test("run --single --now runs a job at once, and exits with its code", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
   await Deno.writeTextFile(

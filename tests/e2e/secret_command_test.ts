@@ -1,10 +1,10 @@
-/** Commands that print secrets take their time, and nobody else's. */
+/** Commands that print secrets may be slow without blocking the daemon. */
 
 import { assert, assertEquals } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-Deno.test("the daemon answers others while a command prints a secret, and stops who waits for it", async () => {
+Deno.test("the daemon answers while a command prints a secret, and can stop the app that waits for it", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const command = `while [ ! -e ${gate} ]; do sleep 0.02; done; echo s3cret`;
@@ -18,7 +18,7 @@ Deno.test("the daemon answers others while a command prints a secret, and stops 
   await start;
   const log = `${daemon.home}/apps/app/stdout.log`;
   await waitFor(() => Deno.readTextFileSync(log) === "got s3cret\n");
-  // The next daemon knows nothing of it: its restart fetches it anew, and a stop ends the command.
+  // The next daemon's restart runs the command again, and a stop terminates it.
   await daemon.kill();
   Deno.removeSync(gate);
   await daemon.run();
@@ -34,7 +34,7 @@ Deno.test("the daemon answers others while a command prints a secret, and stops 
   });
 });
 
-Deno.test("a command that two starts wait for goes on when one of them is stopped", async () => {
+Deno.test("a command shared by two starts continues when one of them is stopped", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const secrets = {
@@ -58,7 +58,7 @@ Deno.test("a command that two starts wait for goes on when one of them is stoppe
   assertEquals((await daemon.status("two")).state, "running");
 });
 
-/** How many processes have this word in their command line. */
+/** The number of processes with this word in their command line. */
 function processesWith(word: string): number {
   return [...Deno.readDirSync("/proc")].filter(({ name }) => {
     if (!/^\d+$/.test(name)) return false;

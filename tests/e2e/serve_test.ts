@@ -1,4 +1,4 @@
-/** The files of a folder as an app. */
+/** Serving the files of a folder as an app. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
@@ -6,7 +6,7 @@ import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** What curl gets for a path that is sent as it is. */
+/** The answer that curl gets for a path, which it sends unchanged. */
 async function get(url: string, ...flags: string[]): Promise<string> {
   const { stdout } = await new Deno.Command("curl", {
     args: ["-s", "--path-as-is", "-m", "20", "-w", "%{http_code}", ...flags, url],
@@ -37,7 +37,7 @@ function site(folder: string): string {
   return www;
 }
 
-Deno.test("serve answers with the files of a folder, and with nothing else, over SIGKILL of the daemon", async () => {
+Deno.test("serve serves only the files of a folder, and survives a SIGKILL of the daemon", async () => {
   await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const www = site(temp.path);
@@ -74,7 +74,7 @@ Deno.test("serve answers with the files of a folder, and with nothing else, over
   assertEquals((await daemon.status("web")).exit_code, 0);
 });
 
-Deno.test("serve --spa has a page for every path, and a taken port or a missing folder is said", async () => {
+Deno.test("serve --spa has a page for every path, and reports a taken port or a missing folder", async () => {
   await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const www = site(temp.path);
@@ -92,7 +92,7 @@ Deno.test("serve --spa has a page for every path, and a taken port or a missing 
   assertStringIncludes(missing.stderr, `Cannot serve ${www}/none: no such folder`);
 });
 
-Deno.test("a server that ends with 0 and no error is told that its PORT is in use", {
+Deno.test("a server that exits with 0 without an error gets a hint that its PORT is in use", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using daemon = await TestDaemon.start();
@@ -105,7 +105,7 @@ Deno.test("a server that ends with 0 and no error is told that its PORT is in us
   assertStringIncludes((await hintOf("plain", {}))!, "restart_policy never");
 });
 
-Deno.test("times of lines do not stay beside logs of one's own after a delete", async () => {
+Deno.test("a delete leaves no time index beside logs in the user's own folder", async () => {
   await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const log = `${temp.path}/x.log`;

@@ -9,7 +9,7 @@ import { wholeLog } from "../support/whole_log.ts";
 
 const ignore = Deno.build.os !== "linux";
 
-/** A daemon as systemd starts one, and a `systemctl` that says how the machine is. */
+/** A daemon started like by systemd, and a fake `systemctl` that reports the machine's state. */
 class ServiceScene implements AsyncDisposable {
   readonly #temp = tempHome();
   readonly home = `${this.#temp.path}/home`;
@@ -29,7 +29,7 @@ class ServiceScene implements AsyncDisposable {
   }
 
   async start(env: Record<string, string> = {}): Promise<void> {
-    // systemd knows the pid before the program runs, and so does a shell that becomes it.
+    // Like systemd, sets the pid before the program runs: the shell becomes the program.
     const [program, ...words] = programWords();
     this.#daemon = new Deno.Command("/bin/sh", {
       args: [
@@ -84,7 +84,7 @@ class ServiceScene implements AsyncDisposable {
 const POLITE = 'trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.05; done';
 
 Deno.test({
-  name: "the daemon tells its service manager when it is ready, that it lives, and that it ends",
+  name: "the daemon reports to its service manager when it is ready, alive and stopping",
   ignore,
   async fn() {
     await using scene = new ServiceScene();
@@ -98,7 +98,7 @@ Deno.test({
       assert(!environment.includes(name), `an app inherited ${name}`);
     }
     const pid = await scene.pid("tells");
-    // Make room in its queue, which takes ten messages.
+    // Make room in its queue, which holds ten messages.
     scene.notify.read();
     await scene.end("SIGTERM");
     await scene.notify.hears("STOPPING=1");
@@ -107,7 +107,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "SIGTERM stops the apps when the machine goes down, and the next daemon starts them again",
+  name: "SIGTERM stops the apps when the machine shuts down, and the next daemon starts them again",
   ignore,
   async fn() {
     await using scene = new ServiceScene();
@@ -135,7 +135,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a daemon that was killed while it stopped the apps leaves those to be adopted that run",
+  name: "the next daemon adopts running apps of a daemon that was killed while it stopped them",
   ignore,
   async fn() {
     await using scene = new ServiceScene();

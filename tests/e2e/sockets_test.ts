@@ -1,4 +1,4 @@
-/** Shared sockets: instances come and go, the daemon is killed, and no request fails. */
+/** Shared sockets: instances and the daemon are replaced, and no request fails. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
@@ -25,7 +25,7 @@ async function pids(daemon: TestDaemon): Promise<string[]> {
   return (await daemon.client.call("list")).map(({ pid }) => String(pid)).sort();
 }
 
-/** Waits until each of these has answered a request made from now on. */
+/** Waits until each of these has answered a request sent from now on. */
 async function servedBy(load: Load, expected: readonly string[]): Promise<void> {
   const seen = new Set<string>();
   load.recent();
@@ -35,7 +35,7 @@ async function servedBy(load: Load, expected: readonly string[]): Promise<void> 
   }, { what: `all of ${expected} to answer`, timeoutMs: 20_000 });
 }
 
-/** Restarts every instance, one after the other, each one once it serves. */
+/** Restarts the instances one by one, each once the previous one serves. */
 async function restartEach(daemon: TestDaemon, load: Load): Promise<void> {
   for (const { name } of await daemon.client.call("list")) {
     await daemon.client.call("restart", name);
@@ -43,7 +43,7 @@ async function restartEach(daemon: TestDaemon, load: Load): Promise<void> {
   }
 }
 
-Deno.test("sockets keep 4 unchanged Node servers reachable while each is restarted and the daemon is killed", async () => {
+Deno.test("sockets keep 4 unmodified Node servers reachable while each is restarted and the daemon is killed", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
   await daemon.client.call("start", nodeServer(port, 4));
@@ -67,7 +67,7 @@ Deno.test("sockets keep 4 unchanged Node servers reachable while each is restart
   await assertRejects(() => request(port), Deno.errors.ConnectionRefused);
 });
 
-Deno.test("sockets that a process gives up are closed, also for another address of the same port", async () => {
+Deno.test("sockets that a process no longer uses are closed, also for another address of the same port", async () => {
   await using daemon = await TestDaemon.start();
   const [before, port] = [freePort(), freePort()];
   await daemon.client.call("start", { ...nodeServer(before, 2), min_uptime: "10ms" });
@@ -133,7 +133,7 @@ Deno.test("start names the address that another process listens on", async () =>
   ]);
 });
 
-Deno.test("start refuses a socket that another process has, and one that is none", async () => {
+Deno.test("start rejects a socket that another process has, and an invalid one", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
   await daemon.client.call("start", nodeServer(port, 1));
@@ -154,7 +154,7 @@ Deno.test("start refuses a socket that another process has, and one that is none
   assertEquals((await daemon.client.call("list")).length, 1);
 });
 
-Deno.test("sockets reach a Node server through every address, and its children through none", async () => {
+Deno.test("sockets reach a Node server through every address, but none of its children", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
   const script = `
@@ -174,7 +174,7 @@ Deno.test("sockets reach a Node server through every address, and its children t
   assertEquals(await request(port, "::1"), "EADDRINUSE ");
 });
 
-Deno.test("sockets are in no hook, and in no other process", async () => {
+Deno.test("sockets are inherited by no hook, and by no other process", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
   await daemon.client.call("start", nodeServer(port, 1));
@@ -187,12 +187,12 @@ Deno.test("sockets are in no hook, and in no other process", async () => {
 
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
 
-Deno.test("sockets of a dropped user's Node servers are served and taken up again", {
+Deno.test("sockets of another user's Node servers serve, and are taken over by the next daemon", {
   ignore: !isRoot,
 }, async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
-  // Others may not enter this folder either: the file is outside of it.
+  // Other users cannot enter this folder, so the file is outside it.
   const folder = await Deno.makeTempDir({ dir: "/tmp" });
   await Deno.chmod(folder, 0o755);
   await Deno.copyFile(NODE_SERVER, `${folder}/server.js`);
@@ -209,7 +209,7 @@ Deno.test("sockets of a dropped user's Node servers are served and taken up agai
 });
 
 Deno.test(
-  "sockets that may not be taken up are opened beside, and served by old and new instances",
+  "sockets that cannot be taken over are opened again, and served by old and new instances",
   {
     ignore: !isRoot,
   },
@@ -221,7 +221,7 @@ Deno.test(
     const load = startLoad(port, clients);
     await servedBy(load, await pids(daemon));
     await daemon.kill();
-    // Without the right to trace it may read no descriptor of what the first one started.
+    // Without the right to trace, it cannot copy descriptors of the first daemon's apps.
     await using _weak = await weakDaemon(daemon);
     await servedBy(load, await pids(daemon));
     assertStringIncludes(
@@ -233,12 +233,12 @@ Deno.test(
       await servedBy(load, await pids(daemon));
     }
     const { failures } = await load.stop();
-    // What waits in the queue of the old socket is lost with its last instance: one for each client.
+    // Connections in the old socket's queue are lost with its last instance: one per client.
     assert(failures.length <= clients, `${failures.length}: ${failures[0]}`);
   },
 );
 
-/** A daemon without CAP_SYS_PTRACE in the home of one that was killed. */
+/** A daemon without CAP_SYS_PTRACE in the home of a killed one. */
 async function weakDaemon(daemon: TestDaemon): Promise<AsyncDisposable> {
   const process = new Deno.Command("setpriv", {
     args: ["--bounding-set=-sys_ptrace", "--", ...programWords(), "daemon"],
@@ -250,14 +250,14 @@ async function weakDaemon(daemon: TestDaemon): Promise<AsyncDisposable> {
   await waitFor(() => daemon.answers(), { what: "the daemon to answer" });
   return {
     async [Symbol.asyncDispose]() {
-      // It runs on if the test has failed.
+      // It is still running if the test has failed.
       await daemon.client.call("shutdown").catch(() => {});
       await process.status;
     },
   };
 }
 
-Deno.test("sockets serve an app of a Node cluster and one that names no host", async () => {
+Deno.test("sockets serve an app that uses Node's cluster, and one that names no host", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
   await Deno.writeTextFile(

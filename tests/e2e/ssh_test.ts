@@ -1,4 +1,4 @@
-/** Another machine's daemon over ssh: every verb, streams, and connections that are cut. */
+/** Another machine's daemon over ssh: every verb, streams, and interrupted connections. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Client } from "@modelcontextprotocol/client";
@@ -11,7 +11,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const HOST = ["--host", "web1"];
 
-/** Names of the programs that a process has started. */
+/** The names of the programs that a process has started. */
 function childrenOf(pid: number): string[] {
   const { stdout } = new Deno.Command("ps", {
     args: ["--ppid", String(pid), "-o", "comm=", "--no-headers"],
@@ -19,7 +19,7 @@ function childrenOf(pid: number): string[] {
   return new TextDecoder().decode(stdout).trim().split("\n");
 }
 
-/** Lines of a stream, as they come. */
+/** The lines of a stream, as they arrive. */
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let held = "";
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
@@ -41,7 +41,7 @@ Deno.test(
       return stdout + stderr;
     };
 
-    await t.step("starts scripts and files of that machine", async () => {
+    await t.step("starts that machine's scripts and files", async () => {
       const { folder } = server;
       Deno.writeTextFileSync(`${folder}/app.sh`, "#!/bin/sh\necho in $PWD; exec sleep 1000", {
         mode: 0o700,
@@ -65,7 +65,7 @@ Deno.test(
       assertStringIncludes(unnamed.stderr, "No file is named, and web1 is another machine");
     });
 
-    await t.step("carries commands with a way of their own", async () => {
+    await t.step("supports commands with their own protocol", async () => {
       assertStringIncludes(await ok("status", "app"), `${daemon.home}/apps/app/stdout.log`);
       assertStringIncludes(await ok("status"), daemon.home);
       assertStringIncludes(await ok("restart", "app", "-e", "A=b", "--no-wait"), "app");
@@ -77,7 +77,7 @@ Deno.test(
       assertStringIncludes(gone.stderr, "On web1: ");
     });
 
-    await t.step("carries every verb of agents over one connection", async () => {
+    await t.step("supports every MCP verb over one connection", async () => {
       const [command, ...words] = programWords();
       const client = new Client({ name: "test", version: "1" });
       const args = [...words, ...HOST, "mcp", "--toolsets", "all"];
@@ -103,7 +103,7 @@ Deno.test(
     });
 
     await t.step(
-      "does nothing twice when the connection is cut in the middle of a start",
+      "does nothing twice when the connection drops during a start",
       async () => {
         const { folder } = server;
         const script = `#!/bin/sh
@@ -129,7 +129,7 @@ Deno.test(
       },
     );
 
-    await t.step("follows 1,000 lines, each once, over a cut connection", async () => {
+    await t.step("follows 1,000 lines, each once, over a dropped connection", async () => {
       const script = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); echo $i; done; read -r more; " +
         "while [ $i -lt 1100 ]; do i=$((i+1)); echo $i; done; exec sleep 1000";
       await daemon.startScript("many", script, { stdin: true });
@@ -149,7 +149,7 @@ Deno.test(
       assertEquals(stderr.length >= 0, true);
     });
 
-    await t.step("lists several machines, those that do not answer included", async () => {
+    await t.step("lists several machines, including unreachable ones", async () => {
       const all = await server.cli("list", "--all-contexts");
       assertEquals(all.code, 5);
       assertMatch(all.stdout, /^web1 +\d+ +many +running/m);
@@ -189,7 +189,7 @@ Deno.test(
       assertEquals((await server.cli("--home", home, "shutdown", "--yes")).code, 0);
     });
 
-    await t.step("names what is wrong", async () => {
+    await t.step("reports what is wrong", async () => {
       const expect = async (words: readonly string[], message: string, code = 2) => {
         const { stderr, ...result } = await server.cli(...words);
         assertStringIncludes(stderr, message);
@@ -203,7 +203,7 @@ Deno.test(
       await expect(none, "Cannot run procsup on server: ", 5);
     });
 
-    await t.step("uses a context until another one is used", async () => {
+    await t.step("uses a context until another one is selected", async () => {
       const { folder } = server;
       assertEquals((await server.cli("context", "use", "web1")).code, 0);
       assertStringIncludes((await server.cli("list", "-o", "name")).stdout, "many");
@@ -218,7 +218,7 @@ Deno.test(
       name: "shows top and attaches in a terminal",
       ignore: tmuxMissing(),
       fn: async () => {
-        // The terminal's shell has a PATH of its own.
+        // The terminal's shell has its own PATH.
         const program = `PATH='${server.env.PATH}' ${programLine()} ${HOST.join(" ")}`;
         await daemon.startScript("tty", 'while read -r line; do echo "got $line"; done', {
           tty: true,
@@ -238,7 +238,7 @@ Deno.test(
     });
 
     await t.step({
-      name: "ssh asks for a passphrase on the terminal, and for none where several machines answer",
+      name: "ssh asks for a passphrase on the terminal, but not when several machines are queried",
       ignore: tmuxMissing(),
       fn: async () => {
         const program = `PATH='${server.env.PATH}' ${programLine()}`;

@@ -6,7 +6,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const ignore = serviceManager() !== "systemd";
 
-/** A user's folder, with a `systemctl` and a `loginctl` that note what they are asked for. */
+/** A user's folder, with a fake `systemctl` and `loginctl` that record their arguments. */
 class StartupScene implements AsyncDisposable {
   readonly #temp = tempHome();
   readonly folder = this.#temp.path;
@@ -39,7 +39,7 @@ class StartupScene implements AsyncDisposable {
       args: [...args, "startup", ...words, "--user"],
       env: {
         HOME: this.folder,
-        // Deno's own things stay where they are.
+        // Deno's own files stay where they are.
         DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
         PATH: `${this.folder}/bin:${Deno.env.get("PATH")}`,
         PROCSUP_HOME: this.home,
@@ -68,14 +68,14 @@ class StartupScene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Where systemd runs, the false systemctl had to start one.
+    // Where systemd runs, the fake systemctl had to start a daemon.
     await new DaemonClient(this.home).call("shutdown").catch(() => {});
     await this.#temp[Symbol.asyncDispose]();
   }
 }
 
 Deno.test({
-  name: "startup shows the unit, and install writes nothing where nobody can agree",
+  name: "startup prints the unit, and install writes nothing without a confirmation",
   ignore,
   async fn() {
     await using scene = new StartupScene();
@@ -92,7 +92,8 @@ Deno.test({
 });
 
 Deno.test({
-  name: "startup install shows, writes and enables; status knows it; uninstall takes it away",
+  name:
+    "startup install prints, writes and enables the unit; status shows it; uninstall removes it",
   ignore,
   async fn() {
     await using scene = new StartupScene();
@@ -103,7 +104,7 @@ Deno.test({
     const { code, stdout, stderr } = await scene.run("install", "--yes");
     assertEquals(code, 0, stderr);
     assertStringIncludes(stdout, `✔ wrote ${scene.unit}`);
-    // All of it was told before.
+    // Everything was printed before.
     const text = scene.written() ?? "";
     assertStringIncludes(stderr, text);
     for (const words of scene.asked()) assertStringIncludes(stderr, `  ${words}\n`);
@@ -134,7 +135,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "startup install fails when systemctl does, and says at what",
+  name: "startup install fails when systemctl does, and names the step",
   ignore,
   async fn() {
     await using scene = new StartupScene();
@@ -147,7 +148,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "startup install says which home's unit it replaces, and refuses a home that is unsafe",
+  name: "startup install names the home whose unit it replaces, and rejects an unsafe home",
   ignore,
   async fn() {
     await using scene = new StartupScene();
@@ -173,7 +174,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "startup install leaves a daemon that runs alone where no service manager could start one",
+  name: "startup install leaves a running daemon alone where no service manager could restart it",
   ignore: ignore || systemdRuns(),
   async fn() {
     await using daemon = await TestDaemon.start();

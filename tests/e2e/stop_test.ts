@@ -1,4 +1,4 @@
-/** Stop means gone; and what becomes of starts, restarts and crashes around it. */
+/** Stop ends every process of an app, also when starts, restarts and crashes overlap with it. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
@@ -9,7 +9,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures"));
 
-/** Starts a fixture under the name `app`; its run, once it has that many processes. */
+/** Starts a fixture under the name `app`, and returns its run once it has that many processes. */
 async function startFixture(
   daemon: TestDaemon,
   fixture: string,
@@ -22,19 +22,19 @@ async function startFixture(
     cwd: "/",
     ...config,
   });
-  // Between two programs a process has no environment.
+  // During exec a process has no environment.
   await waitFor(() => runMark(pid));
   const run = { ...runMark(pid), pid };
-  // The wrapper is one of them.
+  // Including the wrapper.
   await waitFor(() => livingOf(run).length === members, { what: `${members} processes` });
-  // What a fixture does about signals is settled when it has come to its last command.
+  // A fixture has set up its signal handling when it reaches its last command.
   await waitFor(() => livingOf(run).some((pid) => commandOf(pid).startsWith("sleep")), {
     what: "the fixture to be ready",
   });
   return run;
 }
 
-Deno.test("stop kills an app that ignores SIGTERM when its stop_timeout is over", async () => {
+Deno.test("stop kills an app that ignores SIGTERM after its stop_timeout", async () => {
   await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "600ms" });
   await daemon.cli("stop", "app");
@@ -43,7 +43,7 @@ Deno.test("stop kills an app that ignores SIGTERM when its stop_timeout is over"
   assertEquals([state, last_exit?.signal], ["stopped", "SIGKILL"]);
 });
 
-Deno.test("stop waits for a group member that ignores SIGTERM after its leader has ended", async () => {
+Deno.test("stop waits for a group member that ignores SIGTERM after its leader has exited", async () => {
   await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignoring_member", { stop_timeout: "600ms", members: 3 });
   const stopping = daemon.cli("stop", "app");
@@ -55,7 +55,7 @@ Deno.test("stop waits for a group member that ignores SIGTERM after its leader h
   assertEquals([state, last_exit?.code], ["stopped", 0]);
 });
 
-Deno.test("stop kills a group member that ignores SIGTERM and has dropped its environment", async () => {
+Deno.test("stop kills a group member that ignores SIGTERM and has cleared its environment", async () => {
   await using daemon = await TestDaemon.start();
   const config = { stop_timeout: "600ms", members: 3 };
   const run = await startFixture(daemon, "hides_environment", config);
@@ -63,7 +63,7 @@ Deno.test("stop kills a group member that ignores SIGTERM and has dropped its en
   assertEquals(livingOf(run), []);
 });
 
-Deno.test("a crash ends the group members that have dropped their environment", async () => {
+Deno.test("a crash terminates group members that have cleared their environment", async () => {
   await using daemon = await TestDaemon.start();
   const config = { stop_timeout: "600ms", members: 3, restart_policy: "never" };
   const run = await startFixture(daemon, "hides_environment", config);
@@ -72,14 +72,14 @@ Deno.test("a crash ends the group members that have dropped their environment", 
   assertEquals((await daemon.status("app")).state, "crashed");
 });
 
-Deno.test("stop ends a grandchild in a session of its own", async () => {
+Deno.test("stop terminates a grandchild in its own session", async () => {
   await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "forks_grandchild", { members: 3 });
   assertEquals((await daemon.cli("stop", "app")).code, 0);
   assertEquals(livingOf(run), []);
 });
 
-Deno.test("stop ends children that hid as soon as the app began, while it runs", async () => {
+Deno.test("stop terminates children that hid as soon as the app started, while it runs", async () => {
   await using test = await TestManager.open();
   const hidden = `trap "" TERM; echo $$ >>${test.home}/pids; exec sleep 1000`;
   const hide = `setsid env -i sh -c '${hidden}' & setsid env -i sh -c '${hidden}' &`;
@@ -111,7 +111,7 @@ Deno.test("stop --force does not wait for the stop_timeout", async () => {
   assertEquals(livingOf(run), []);
 });
 
-Deno.test("stop --force brings a stop forward that waits already", async () => {
+Deno.test("stop --force shortens a stop in progress", async () => {
   await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "60s" });
   const patient = daemon.cli("stop", "app");
@@ -123,7 +123,7 @@ Deno.test("stop --force brings a stop forward that waits already", async () => {
   assertEquals(livingOf(run), []);
 });
 
-Deno.test("an app that goes into the background leaves nothing behind, and that is noted", async () => {
+Deno.test("an app that daemonizes leaves nothing behind, and a note is recorded", async () => {
   await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
   const { code, stderr } = await daemon.cli("start", `${FIXTURES}/daemonises.sh`, "-e", mark);
@@ -138,7 +138,7 @@ Deno.test("an app that goes into the background leaves nothing behind, and that 
   });
 });
 
-Deno.test("stop wins over a start that has not come to its end", async () => {
+Deno.test("stop wins over a start in progress", async () => {
   await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
   const flags = ["--name", "app", "--min-uptime", "30s", "-e", mark];
@@ -150,7 +150,7 @@ Deno.test("stop wins over a start that has not come to its end", async () => {
   assertEquals(livingWith(mark), []);
 });
 
-Deno.test("stop right behind a start leaves nothing running", async () => {
+Deno.test("stop right after a start leaves nothing running", async () => {
   await using daemon = await TestDaemon.start();
   const env = { MARK: daemon.home };
   for (let round = 0; round < 10; round++) {
@@ -169,7 +169,7 @@ Deno.test("stop right behind a start leaves nothing running", async () => {
   assertEquals(livingWith(`MARK=${daemon.home}`), []);
 });
 
-Deno.test("restart during a stop is the last word", async () => {
+Deno.test("restart during a stop wins", async () => {
   await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "700ms" });
   const stopping = daemon.cli("stop", "app");
@@ -183,7 +183,7 @@ Deno.test("restart during a stop is the last word", async () => {
   assertEquals(livingOf(run), []);
 });
 
-Deno.test("50 restarts at once leave one instance, and there were never two", async () => {
+Deno.test("50 concurrent restarts leave one instance, and never two", async () => {
   await using daemon = await TestDaemon.start();
   const env = { LOCK: `${daemon.home}/lock` };
   await startFixture(daemon, "one_at_a_time", { env });
@@ -193,7 +193,7 @@ Deno.test("50 restarts at once leave one instance, and there were never two", as
   const holders = () =>
     livingWith(`LOCK=${env.LOCK}`).filter((pid) => commandOf(pid) === "sleep 1000");
   await waitFor(() => holders().length === 1, { what: "one instance" });
-  // It may be between two programs, where it shows no environment.
+  // During exec it has no environment.
   await waitFor(() => livingWith(`LOCK=${env.LOCK}`).length === 2, {
     what: "the instance and its wrapper to be all there is",
   });
@@ -201,7 +201,7 @@ Deno.test("50 restarts at once leave one instance, and there were never two", as
   assertEquals(await exists(`${env.LOCK}.violated`), false);
 });
 
-Deno.test("instances are addressed one by one, or all by their base name", async () => {
+Deno.test("instances can be addressed individually, or all by their base name", async () => {
   await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
   const flags = ["--name", "api", "-i", "3", "-e", mark];
@@ -222,7 +222,7 @@ Deno.test("instances are addressed one by one, or all by their base name", async
   assertEquals(livingWith(mark), []);
 });
 
-Deno.test("start takes a short job that ends well for a success", async () => {
+Deno.test("start treats a short successful job as a success", async () => {
   await using daemon = await TestDaemon.start();
   const job = ["--name", "job", "--restart", "never", "--", "sh", "-c", "exit 0"];
   const { code, stdout } = await daemon.cli("start", ...job);
@@ -231,7 +231,7 @@ Deno.test("start takes a short job that ends well for a success", async () => {
   assertEquals([state, last_exit?.code, restarts], ["stopped", 0, 0]);
 });
 
-Deno.test("start prints the last words of an app that does not stay up and exits with 1", async () => {
+Deno.test("start prints the last output of an app that does not stay up, and exits with 1", async () => {
   await using daemon = await TestDaemon.start();
   const { code, stdout, stderr } = await daemon.cli(
     "start",
@@ -245,7 +245,7 @@ Deno.test("start prints the last words of an app that does not stay up and exits
   assertStringIncludes(stderr, "procsup why crashes_on_start");
 });
 
-Deno.test("an app that crashes again and again is given up after max_restarts", async () => {
+Deno.test("an app that keeps crashing is given up after max_restarts", async () => {
   await using daemon = await TestDaemon.start();
   const flags = ["--max-restarts", "3", "--restart-delay", "10ms", "--no-wait"];
   await daemon.cli("start", `${FIXTURES}/crashes_on_start.sh`, "--name", "app", ...flags);
@@ -263,7 +263,7 @@ async function exists(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-Deno.test("delete forgets nothing that was started again meanwhile", async () => {
+Deno.test("delete keeps an app that was started again meanwhile", async () => {
   await using test = await TestManager.open();
   const slow = "trap 'sleep 0.3; exit 0' TERM; echo $$ >>pids; while :; do sleep 0.02; done";
   await test.script("app", slow);
@@ -277,7 +277,7 @@ Deno.test("delete forgets nothing that was started again meanwhile", async () =>
   assertEquals([state, isAlive(pid)], ["running", true]);
 });
 
-Deno.test("a rolling reload starts nothing that was deleted before its turn", async () => {
+Deno.test("a rolling reload does not start an instance that was deleted before its turn", async () => {
   await using test = await TestManager.open();
   const app = "echo $$ >>pids; while [ -e next ] && [ ! -e ready ]; do sleep 0.02; done; " +
     'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';

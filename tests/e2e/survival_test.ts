@@ -1,4 +1,4 @@
-/** The promise: a daemon that is killed costs nothing. */
+/** Killing the daemon costs nothing. */
 
 import { fromFileUrl } from "@std/path/posix";
 import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
@@ -25,7 +25,7 @@ Deno.test("daemon loses no line, pid or count when it is killed 20 times under 5
   const before = await daemon.client.call("list");
   const random = seeded();
   for (let kill = 0; kill < KILLS; kill++) {
-    // Any moment is as good as another, those right after the start included.
+    // The moment does not matter, even right after the start.
     await new Promise((resolve) => setTimeout(resolve, random() * 200));
     await daemon.kill();
     await daemon.run();
@@ -49,7 +49,7 @@ function lastLine(path: string): string | undefined {
   return Deno.readTextFileSync(path).trimEnd().split("\n").at(-1);
 }
 
-Deno.test("daemon knows exit codes and signals of apps that ended while it was dead", async () => {
+Deno.test("daemon knows exit codes and signals of apps that exited while it was dead", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const wait = `while [ ! -e ${gate} ]; do sleep 0.05; done`;
@@ -71,7 +71,7 @@ Deno.test("daemon knows exit codes and signals of apps that ended while it was d
   assertEquals([left!.state, left!.last_exit?.code], ["crashed", 7]);
 });
 
-Deno.test("daemon applies the policy once when it is killed twice over one crash", async () => {
+Deno.test("daemon applies the restart policy once when it is killed twice around one crash", async () => {
   await using daemon = await TestDaemon.start();
   const runs = `${daemon.home}/runs`;
   await daemon.startScript("once", `echo run >>${runs}; sleep 0.3; exit 1`, {
@@ -109,7 +109,7 @@ Deno.test("daemon restarts an adopted app that crashes", async () => {
   assertEquals([now.restarts, now.last_exit?.signal], [1, "SIGKILL"]);
 });
 
-Deno.test("daemon leaves apps running on SIGTERM and takes them up again", async () => {
+Deno.test("daemon leaves apps running on SIGTERM, and the next one adopts them", async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000");
   assertEquals(await daemon.terminate(), 0);
@@ -118,11 +118,11 @@ Deno.test("daemon leaves apps running on SIGTERM and takes them up again", async
   assertEquals((await daemon.status("app")).pid, pid);
 });
 
-Deno.test("daemon does not start twice what it had only intended to start when it was killed", async () => {
+Deno.test("daemon does not start an app twice when it was killed right before recording the launch", async () => {
   await using daemon = await TestDaemon.start();
   const { pid, id } = await daemon.startScript("app", "exec sleep 1000");
   await daemon.kill();
-  // What is on record when the daemon dies between the spawn and the record of it.
+  // The record of a daemon that dies between a launch and its record.
   const path = await recordPath(daemon.home, id);
   const record = parseRecordLines([await Deno.readTextFile(path)]).record!;
   const run = { ...record.snapshot.run!, wrapperPid: 0, wrapperStart: "" };
@@ -143,11 +143,11 @@ async function recordPath(home: string, id: string): Promise<string> {
   throw new Error(`No record of ${id}`);
 }
 
-Deno.test("daemon never signals a stranger that got the pid of an app which ended meanwhile", {
+Deno.test("daemon never signals an unrelated process that got the pid of an exited app", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
   const scene = fromFileUrl(import.meta.resolve("../fixtures/pid_taken.ts"));
-  // The shell is the first process there, and collects what loses its parent.
+  // The shell is the first process there, and adopts orphans.
   const inside = [
     "sh",
     "-c",
@@ -165,7 +165,7 @@ Deno.test("daemon never signals a stranger that got the pid of an app which ende
   assert(success, new TextDecoder().decode(stderr));
 });
 
-/** Leaves a member of its group that ignores SIGTERM, and tells when one is there already. */
+/** Leaves a group member that ignores SIGTERM, and reports if one already exists. */
 const LEAVES =
   `if grep -qs "^State:.[^Z]" "/proc/$(cat left)/status"; then echo two >>doubles; fi; rm -f left; ` +
   `sh -c 'trap "" TERM; echo $$ >left; exec sleep 1000' & while [ ! -s left ]; do sleep 0.01; done; `;
@@ -174,7 +174,7 @@ function leftBy(daemon: TestDaemon): number {
   return Number(Deno.readTextFileSync(`${daemon.home}/left`));
 }
 
-Deno.test("daemon ends what an app left behind when the one before it was killed over that", async () => {
+Deno.test("daemon terminates an app's leftovers when the previous daemon was killed while doing so", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", `${LEAVES} exit 3`, {
     ...{ cwd: daemon.home, restart_policy: "never", stop_timeout: "1s" },
@@ -190,7 +190,7 @@ Deno.test("daemon ends what an app left behind when the one before it was killed
   assertEquals((await daemon.status("app")).last_exit?.code, 3);
 });
 
-Deno.test("daemon starts nothing beside what is left of a run when it was killed during a restart", async () => {
+Deno.test("daemon starts nothing beside leftovers of a run when it was killed during a restart", async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript(
     "app",
@@ -210,7 +210,7 @@ Deno.test("daemon starts nothing beside what is left of a run when it was killed
   assertEquals(await Deno.stat(`${daemon.home}/doubles`).catch(() => "none"), "none");
 });
 
-Deno.test("daemon starts after a reboot what others depend on before those, whatever their numbers", async () => {
+Deno.test("daemon starts dependencies first after a reboot, whatever their numeric ids", async () => {
   await using daemon = await TestDaemon.start();
   const first = await daemon.startScript("first", "exec sleep 1000");
   const second = await daemon.startScript("second", "exec sleep 1000", {
@@ -238,7 +238,7 @@ Deno.test("daemon starts after a reboot what others depend on before those, what
   assert(started[0]! - started[1]! >= 290, `${started[0]! - started[1]!} ms after the other`);
 });
 
-Deno.test("daemon runs a pre_start hook anew after it has ended that of the one before it", async () => {
+Deno.test("daemon runs a pre_start hook again after terminating the previous daemon's", async () => {
   await using daemon = await TestDaemon.start();
   const hook = "[ -e go ] || { echo $$ >hooked; sleep 1000; }";
   const config = { cwd: daemon.home, hooks: { pre_start: hook } };

@@ -3,9 +3,10 @@ import { assertEquals } from "@std/assert";
 
 const SCRIPT = fromFileUrl(import.meta.resolve("../../scripts/systemd_boot.ts"));
 
-// Minutes of work, and root: with PROCSUP_TEST_BOOT=1 only. CI has a job of its own for it.
+// Takes minutes and needs root, so it runs only with PROCSUP_TEST_BOOT=1. CI has a separate job for
+// it.
 Deno.test({
-  name: "procsup is installed, restarted, rebooted and removed under a systemd that booted",
+  name: "procsup is installed, restarted, rebooted and removed under a booted systemd",
   ignore: Deno.env.get("PROCSUP_TEST_BOOT") !== "1",
   async fn() {
     const { code } = await new Deno.Command(Deno.execPath(), {

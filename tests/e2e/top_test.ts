@@ -7,7 +7,7 @@ import { waitFor } from "../support/wait_for.ts";
 const ignore = tmuxMissing();
 const PROGRAM = programLine();
 
-/** A terminal that shows the view of a home. */
+/** A terminal that shows `top` for a home. */
 async function showTop(home: string, flags = ""): Promise<TmuxTerminal> {
   const terminal = await TmuxTerminal.open({ PROCSUP_HOME: home });
   await terminal.command(
@@ -17,7 +17,7 @@ async function showTop(home: string, flags = ""): Promise<TmuxTerminal> {
   return terminal;
 }
 
-/** The terminal is as it was: its screen, its cursor, its line discipline. */
+/** The terminal has its old screen, cursor and modes again. */
 async function assertRestored(terminal: TmuxTerminal, code: number): Promise<void> {
   const screen = await terminal.sees(`ended ${code}`);
   assertStringIncludes(screen, "shown before");
@@ -28,81 +28,87 @@ async function assertRestored(terminal: TmuxTerminal, code: number): Promise<voi
   await terminal.sees((screen) => /^same modes/m.test(screen));
 }
 
-/** Pid of the view: it leads the group in the foreground of the terminal, under one shell or two. */
+/** Pid of `top`: it leads the foreground group of the terminal, under one shell or two. */
 async function pidIn(terminal: TmuxTerminal): Promise<number> {
   const stat = Deno.readTextFileSync(`/proc/${await terminal.variable("pane_pid")}/stat`);
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[5]);
 }
 
-/** Number of the last line that is shown, 0 without any. */
+/** The number of the last visible line; 0 if there is none. */
 function newestLine(screen: string): number {
   return Math.max(0, ...[...screen.matchAll(/line (\d+)/g)].map(([, number]) => Number(number)));
 }
 
 const LINES = `i=0; while :; do i=$((i+1)); echo "line $i"; echo "trouble $i" >&2; sleep 0.2; done`;
 
-Deno.test({ name: "top shows, filters, marks, stops after a question", ignore }, async () => {
-  await using daemon = await TestDaemon.start();
-  await daemon.startScript("api", LINES, { instances: 2 });
-  await daemon.startScript("db", "sleep 1000", { tags: ["store"] });
-  await using terminal = await showTop(daemon.home);
+Deno.test(
+  { name: "top lists, filters, marks, and stops after a confirmation", ignore },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    await daemon.startScript("api", LINES, { instances: 2 });
+    await daemon.startScript("db", "sleep 1000", { tags: ["store"] });
+    await using terminal = await showTop(daemon.home);
 
-  const table = await terminal.sees((screen) =>
-    /daemon \d+/.test(screen) && /3 running/.test(screen) && / \d+% /.test(screen)
-  );
-  assertMatch(table, /^procsup \S+ +cpu +\d+%/);
-  assertMatch(table, /^3 apps: 3 running .*daemon \d+/m);
-  assertMatch(table, /^▸ +0 +api:0 +running +- +\d+\.\d% /m);
-  assertMatch(table, /^ +2 +db +running/m);
+    const table = await terminal.sees((screen) =>
+      /daemon \d+/.test(screen) && /3 running/.test(screen) && / \d+% /.test(screen)
+    );
+    assertMatch(table, /^procsup \S+ +cpu +\d+%/);
+    assertMatch(table, /^3 apps: 3 running .*daemon \d+/m);
+    assertMatch(table, /^▸ +0 +api:0 +running +- +\d+\.\d% /m);
+    assertMatch(table, /^ +2 +db +running/m);
 
-  await terminal.sees((screen) => /logs api:0 ── following/.test(screen) && /line \d/.test(screen));
-  await terminal.keys("j");
-  await terminal.sees((screen) => /^▸ +1 +api:1 /m.test(screen) && /logs api:1/.test(screen));
+    await terminal.sees((screen) =>
+      /logs api:0 ── following/.test(screen) && /line \d/.test(screen)
+    );
+    await terminal.keys("j");
+    await terminal.sees((screen) => /^▸ +1 +api:1 /m.test(screen) && /logs api:1/.test(screen));
 
-  await terminal.keys("/");
-  await terminal.type("tag:store");
-  const filtered = await terminal.sees('1 shown by "tag:store"');
-  assert(!filtered.includes("api:0"), filtered);
-  await terminal.keys("Enter", "Escape");
-  await terminal.sees((screen) => screen.includes("api:0") && !screen.includes("shown by"));
+    await terminal.keys("/");
+    await terminal.type("tag:store");
+    const filtered = await terminal.sees('1 shown by "tag:store"');
+    assert(!filtered.includes("api:0"), filtered);
+    await terminal.keys("Enter", "Escape");
+    await terminal.sees((screen) => screen.includes("api:0") && !screen.includes("shown by"));
 
-  await terminal.keys("Home", "Space", "Space", "x");
-  await terminal.sees("Stop 2 apps? [y/N]");
-  await terminal.keys("n");
-  await terminal.sees("q quit");
-  assertEquals((await daemon.status("api:0")).state, "running");
-  // Out of a question, and pasted: no letter of it is a command.
-  await terminal.paste("xyd");
-  await terminal.keys("x");
-  await terminal.sees("Stop 2 apps? [y/N]");
-  await terminal.keys("y");
-  await terminal.sees("✔ 2 apps stopped");
-  await terminal.sees("3 apps: 1 running, 2 stopped");
-  assertEquals((await daemon.status("api:1")).state, "stopped");
-  assertEquals((await daemon.status("db")).state, "running");
+    await terminal.keys("Home", "Space", "Space", "x");
+    await terminal.sees("Stop 2 apps? [y/N]");
+    await terminal.keys("n");
+    await terminal.sees("q quit");
+    assertEquals((await daemon.status("api:0")).state, "running");
+    // Cancels a confirmation, and pastes: no letter of the paste is a command.
+    await terminal.paste("xyd");
+    await terminal.keys("x");
+    await terminal.sees("Stop 2 apps? [y/N]");
+    await terminal.keys("y");
+    await terminal.sees("✔ 2 apps stopped");
+    await terminal.sees("3 apps: 1 running, 2 stopped");
+    assertEquals((await daemon.status("api:1")).state, "stopped");
+    assertEquals((await daemon.status("db")).state, "running");
 
-  await terminal.keys("s");
-  await terminal.sees("✔ db started");
-  await terminal.keys(":");
-  await terminal.type("signal USR9 db");
-  await terminal.keys("Enter");
-  await terminal.sees('Unknown signal "USR9"');
-  await terminal.keys(":");
-  await terminal.type("delete api");
-  await terminal.keys("Enter");
-  await terminal.sees("Delete 2 apps? [y/N]");
-  await terminal.keys("y");
-  await terminal.sees((screen) => /^1 app: 1 running/m.test(screen));
-  await terminal.keys("q");
-  await assertRestored(terminal, 0);
-});
+    await terminal.keys("s");
+    await terminal.sees("✔ db started");
+    await terminal.keys(":");
+    await terminal.type("signal USR9 db");
+    await terminal.keys("Enter");
+    await terminal.sees('Unknown signal "USR9"');
+    await terminal.keys(":");
+    await terminal.type("delete api");
+    await terminal.keys("Enter");
+    await terminal.sees("Delete 2 apps? [y/N]");
+    await terminal.keys("y");
+    await terminal.sees((screen) => /^1 app: 1 running/m.test(screen));
+    await terminal.keys("q");
+    await assertRestored(terminal, 0);
+  },
+);
 
 Deno.test(
-  { name: "top's log pane follows, stops, searches and shows stderr", ignore },
+  { name: "top's log pane follows, pauses, searches and shows stderr", ignore },
   async () => {
     await using daemon = await TestDaemon.start();
     await daemon.startScript("api", LINES);
-    // A title, a cleared screen, a moved cursor, an overstrike by direction, a colour; all in one line.
+    // A title, a cleared screen, a moved cursor, an overstrike by direction, a color; all in one
+    // line.
     const evil =
       "\\033]0;OWNED\\007\\033[2J\\033[31mred\\033[0m \\033[5;5Hhere \\342\\200\\256abc 日本";
     await daemon.startScript("evil", `printf '${evil}\\n'; exec sleep 1000`);
@@ -136,7 +142,7 @@ Deno.test(
     const shown = await terminal.sees("red here abc 日本");
     assertMatch(shown, /^3 apps|^2 apps: 2 running/m);
     assert((await terminal.variable("pane_title")) !== "OWNED");
-    // The app's own colour stays.
+    // The app's own color is kept.
     assertStringIncludes(await terminal.colors(), "\x1b[31mred");
   },
 );
@@ -180,7 +186,7 @@ Deno.test({ name: "top shows details and graph, and fits any size", ignore }, as
 });
 
 Deno.test(
-  { name: "top lives on when its daemon dies, and finds the next one", ignore },
+  { name: "top survives its daemon, and finds the next one", ignore },
   async () => {
     await using daemon = await TestDaemon.start();
     await daemon.startScript("api", LINES);
@@ -205,7 +211,7 @@ Deno.test(
   },
 );
 
-Deno.test({ name: "top gives the terminal back on every way out", ignore }, async () => {
+Deno.test({ name: "top restores the terminal on every exit", ignore }, async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 1000");
   await using terminal = await showTop(daemon.home);
@@ -218,7 +224,7 @@ Deno.test({ name: "top gives the terminal back on every way out", ignore }, asyn
   await terminal.sees((screen) => screen.includes("q quit") && screen.includes("1 app: 1 running"));
   await terminal.keys("i");
   await terminal.sees("details api");
-  // The shell did not wait for the rest of its line, so that nothing tells the exit code.
+  // The shell does not execute the rest of its line, so the exit code is unknown.
   await terminal.keys("q");
   await waitFor(async () => await terminal.variable("alternate_on") === "0");
 
@@ -244,9 +250,9 @@ Deno.test({ name: "top gives the terminal back on every way out", ignore }, asyn
   await waitFor(() => !isAlive(last), { what: "the view to end with its terminal" });
 });
 
-Deno.test({ name: "top gives the terminal back when it breaks", ignore }, async () => {
+Deno.test({ name: "top restores the terminal when it crashes", ignore }, async () => {
   let lists = 0;
-  // What no daemon answers: an app without a single field.
+  // An invalid answer: an app without any field.
   await using daemon = new FakeDaemon({ list: () => lists++ < 2 ? [] : [{}] });
   const terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home });
   try {
@@ -258,7 +264,7 @@ Deno.test({ name: "top gives the terminal back when it breaks", ignore }, async 
   }
 });
 
-Deno.test({ name: "top without colours uses none", ignore }, async () => {
+Deno.test({ name: "top without colors uses none", ignore }, async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "printf '\\033[31mred\\033[0m\\n'; exec sleep 1000");
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
@@ -273,7 +279,7 @@ Deno.test({ name: "top without colours uses none", ignore }, async () => {
   await terminal.sees("ended 2");
 });
 
-Deno.test("top refuses without a terminal, and says what to use", async () => {
+Deno.test("top fails without a terminal, and names an alternative", async () => {
   const { code, stderr, stdout } = await runCommandLine(["monit"]);
   assertEquals(code, 2);
   assertEquals(stdout, "");
@@ -281,7 +287,7 @@ Deno.test("top refuses without a terminal, and says what to use", async () => {
   assertStringIncludes(stderr, "procsup list --watch");
 });
 
-Deno.test("top --once prints the table, into a pipe too", async () => {
+Deno.test("top --once prints the table, also to a pipe", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 1000");
   const { code, stdout } = await daemon.cli("top", "--once");

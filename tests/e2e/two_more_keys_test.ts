@@ -1,4 +1,4 @@
-/** A key is one row of the table: two rows more, and every surface has two keys more. */
+/** A key is one row of the table: with two more rows, every surface has two more keys. */
 
 import { fromFileUrl } from "@std/path/posix";
 import "../support/two_more_keys.ts";
@@ -36,7 +36,7 @@ function refusal(keys: object): string {
   return assertThrows(() => parseConfig({ ...LEAST, ...keys }), ProcsupError).message;
 }
 
-Deno.test("a row of the key table checks its key and spells it both ways", () => {
+Deno.test("a row of the key table defines how its key is checked and spelled", () => {
   const config = parseConfig({ ...LEAST, ...KEYS }) as unknown as Record<string, unknown>;
   assertEquals([config.lingerTimeMs, config.cacheRoomBytes], [90_000, 2 * 1024 ** 2]);
   assertEquals({ ...wireKeys(config), ...KEYS, linger_time: "1m30s" }, wireKeys(config));
@@ -49,11 +49,11 @@ Deno.test("a row of the key table checks its key and spells it both ways", () =>
     refusal({ linger_tim: "1s" }),
     'Unknown key "linger_tim": did you mean "linger_time"?',
   );
-  // Its values are masked, in errors too.
+  // Its values are masked, even in errors.
   assertEquals(refusal({ cache_room: "1B" }), 'Invalid "cache_room": expected 1KB or more');
 });
 
-Deno.test("a row of the key table is a key of files, their schema and their places", async () => {
+Deno.test("a row of the key table becomes a key of files, their schema and their positions", async () => {
   await using files = new Files({
     "procsup.yaml":
       `defaults: { linger_time: 90s }\nprocesses: { api: { entrypoint: sleep, cache_room: 2MB } }`,
@@ -74,7 +74,7 @@ Deno.test("a row of the key table is a key of files, their schema and their plac
   assert(!validate({ processes: { api: { entrypoint: "x", cache_room: "much" } } }));
 });
 
-Deno.test("a row of the key table is a flag of start and restart", () => {
+Deno.test("a row of the key table becomes a flag of start and restart", () => {
   for (const verb of ["start", "restart"]) {
     const words = [verb, "/bin/sleep", "--linger", "90s", "--cache-room", "2MB"];
     const { positionals, rest, flags } = readCommandLine(words);
@@ -85,7 +85,7 @@ Deno.test("a row of the key table is a flag of start and restart", () => {
   }
 });
 
-Deno.test("a row of the key table decides on restart and masking", () => {
+Deno.test("a row of the key table controls restart and masking", () => {
   const changes = (keys: object) =>
     configChanges(parseConfig({ ...LEAST, ...KEYS }), parseConfig({ ...LEAST, ...KEYS, ...keys }));
   const lingers = changes({ linger_time: "2m" });
@@ -96,7 +96,7 @@ Deno.test("a row of the key table decides on restart and masking", () => {
   assertThrows(() => refuseMasks({ cache_room: "***" }), ProcsupError, 'Invalid "cache_room"');
 });
 
-Deno.test("a row of the key table is a key of the library and of the wire", async () => {
+Deno.test("a row of the key table becomes a key of the library and the wire format", async () => {
   const logDir = await Deno.makeTempDir();
   await using manager = await Manager.open({ logDir });
   const keys = { lingerTime: "90s", cacheRoom: "2MB" };
@@ -146,7 +146,7 @@ Deno.test("a row of the key table works from the command line to the daemon and 
   }
 });
 
-Deno.test("a row of the key table is a field of the dashboard, a type, and a row of the reference", () => {
+Deno.test("a row of the key table becomes a field of the dashboard, a type, and a row of the reference", () => {
   const fields = [...formGroups().values()].flat();
   const linger = fields.find(({ path }) => path === "linger_time")!;
   assertEquals(linger.label, "Linger time");

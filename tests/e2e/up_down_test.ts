@@ -1,4 +1,4 @@
-/** `up` and `down` of a configuration file, as they are known from other tools. */
+/** `up` and `down` of a configuration file, as in other tools. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
@@ -16,7 +16,7 @@ async function states(daemon: TestDaemon): Promise<Record<string, string>> {
   return Object.fromEntries((await daemon.client.call("list")).map((p) => [p.name, p.state]));
 }
 
-Deno.test("up brings up again what was stopped, and down forgets what is of the file alone", async () => {
+Deno.test("up starts stopped apps again, and down deletes only apps of the file", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, FILE);
@@ -34,7 +34,7 @@ Deno.test("up brings up again what was stopped, and down forgets what is of the 
   const same = await daemon.cli("up", file);
   assertEquals(same.stderr, "nothing to do: all is up and as it should be\n");
 
-  // What depends on another goes before it; what is no longer in the file goes too.
+  // Dependents stop first; apps that left the file are deleted too.
   Deno.writeTextFileSync(file, FILE.replace("api:", "web:"));
   const down = await daemon.cli("down", file);
   assertEquals(down.code, 0, down.stderr);
@@ -44,7 +44,7 @@ Deno.test("up brings up again what was stopped, and down forgets what is of the 
   assertEquals([nothing.code, nothing.stdout], [0, ""]);
 });
 
-Deno.test("down --only leaves alone what other apps need too", async () => {
+Deno.test("down --only keeps apps that other apps need", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, FILE);
@@ -56,7 +56,7 @@ Deno.test("down --only leaves alone what other apps need too", async () => {
   assertEquals([unknown.code, await states(daemon)], [4, { db: "running" }]);
 });
 
-Deno.test("down needs the names of a file alone, and up says of a job that it is scheduled", async () => {
+Deno.test("down needs only the names in a file, and up reports that a job is scheduled", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   const script = `${daemon.home}/api.sh`;
@@ -78,7 +78,7 @@ Deno.test("down needs the names of a file alone, and up says of a job that it is
   assertEquals(await states(daemon), {});
 });
 
-Deno.test("up says so when an app does not come up, and another checkout is told of a daemon of its own", async () => {
+Deno.test("up reports an app that fails to start, and refuses another checkout with a hint to use its own daemon", async () => {
   await using daemon = await TestDaemon.start();
   const [one, two] = ["one", "two"].map((name) => `${daemon.home}/${name}.yaml`);
   for (const file of [one!, two!]) {
@@ -91,7 +91,7 @@ Deno.test("up says so when an app does not come up, and another checkout is told
   const again = await daemon.cli("up", one!);
   assertEquals(again.code, 1);
   assertStringIncludes(again.stderr, "exited with code 3");
-  // Applying starts nothing again, and does not hide that it failed.
+  // Applying does not retry the start, but still reports the failure.
   const applied = await daemon.cli("apply", one!);
   assertEquals([applied.code, applied.stdout], [0, "= 1 unchanged\n"]);
   assertStringIncludes(applied.stderr, "bad is crashed: procsup why bad");
@@ -103,7 +103,7 @@ Deno.test("up says so when an app does not come up, and another checkout is told
   assertEquals(await states(daemon), { bad: "crashed" });
 });
 
-Deno.test("up leaves an app alone that was started in another folder, and takes over one of its own", async () => {
+Deno.test("up rejects an app that was started in another folder, and takes over one in its own folder", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/shop/procsup.yaml`;
   Deno.mkdirSync(`${daemon.home}/shop/api`, { recursive: true });
@@ -123,7 +123,7 @@ Deno.test("up leaves an app alone that was started in another folder, and takes 
   assertEquals((await daemon.cli("up", file)).code, 0);
 });
 
-Deno.test("resurrect brings the daemon up, and says when all are there already", async () => {
+Deno.test("resurrect starts the daemon, and reports when every app already exists", async () => {
   await using old = await TestDaemon.start();
   await old.startScript("kept", "exec sleep 1000");
   await old.cli("save");
@@ -135,7 +135,7 @@ Deno.test("resurrect brings the daemon up, and says when all are there already",
     const back = await cliIn(home.path, { PROCSUP_CACHE: cache }, "resurrect");
     assertEquals([back.code, back.stdout], [0, "✔ resurrected 1 app\n"]);
     assertMatch((await cli(home.path, "list", "-o", "name")).stdout, /^kept$/m);
-    // Without it the executable would unpack itself once more for the daemon.
+    // Otherwise the executable would unpack again for the daemon.
     const { daemon } = await new DaemonClient(home.path).call("system_metrics");
     const environment = await Deno.readTextFile(`/proc/${daemon.pid}/environ`);
     assertStringIncludes(environment, `PROCSUP_CACHE=${cache}\0`);

@@ -4,7 +4,7 @@ import { UpgradeScene } from "../support/upgrade_scene.ts";
 import { signIn } from "../support/web.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A command of this build that goes on until it is ended, and what it has printed so far. */
+/** A long-running command of this build, and its output so far. */
 class Following implements AsyncDisposable {
   stdout = "";
   stderr = "";
@@ -42,14 +42,14 @@ class Following implements AsyncDisposable {
     try {
       this.#child.kill("SIGKILL");
     } catch {
-      // It has ended.
+      // It has exited.
     }
     await this.#child.status;
     await this.#reading;
   }
 }
 
-/** The numbers that `logs -f` printed of each app, in its own order. */
+/** The numbers that `logs -f` printed for each app, in its own order. */
 function numbersOf(lines: readonly string[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>();
   for (const line of lines) {
@@ -67,7 +67,7 @@ function assertEveryNumberOnce(following: Following, apps: number): void {
   }
 }
 
-/** Until some lines more have come from each app. */
+/** Waits until some more lines of each app have arrived. */
 async function moreLines(following: Following, apps: number): Promise<void> {
   const before = numbersOf(following.lines);
   const least = (name: string) => (before.get(name)?.length ?? 0) + 5;
@@ -78,7 +78,7 @@ async function moreLines(following: Following, apps: number): Promise<void> {
   await waitFor(enough, { timeoutMs: 30_000, what: "more lines" });
 }
 
-Deno.test("logs -f goes on over an upgrade: every line once", async () => {
+Deno.test("logs -f continues through an upgrade: every line once", async () => {
   await using scene = new UpgradeScene();
   const old = await scene.build("old", "src/protocol/version.ts", '"0.1.0"', '"0.0.9"');
   assertEquals((await scene.run(old, "daemon", "--detach")).code, 0);
@@ -93,7 +93,7 @@ Deno.test("logs -f goes on over an upgrade: every line once", async () => {
   assertStringIncludes(following.stderr, "the daemon is being upgraded to version 0.1.0");
 });
 
-Deno.test("logs -f of an app that was scaled up goes on over an upgrade: every line once", async () => {
+Deno.test("logs -f of a scaled app continues through an upgrade: every line once", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(1);
@@ -124,7 +124,7 @@ async function anotherDaemon(scene: UpgradeScene): Promise<void> {
   );
 }
 
-Deno.test("logs -f goes on when the daemon is killed and another one comes soon", async () => {
+Deno.test("logs -f continues when the daemon is killed and replaced soon", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(2);
@@ -138,7 +138,7 @@ Deno.test("logs -f goes on when the daemon is killed and another one comes soon"
   assertStringIncludes(following.stderr, "The daemon has gone");
 });
 
-Deno.test("logs -f shows an app that comes later, over a killed daemon: every line once", async () => {
+Deno.test("logs -f shows an app that is added later, after the daemon was killed: every line once", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(1);
@@ -151,7 +151,7 @@ Deno.test("logs -f shows an app that comes later, over a killed daemon: every li
   assertEveryNumberOnce(following, 2);
 });
 
-Deno.test("events go on over an upgrade, with what the next daemon found", async () => {
+Deno.test("events continue through an upgrade, with what the next daemon found", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(1);
@@ -168,7 +168,7 @@ Deno.test("events go on over an upgrade, with what the next daemon found", async
   assertEquals(types().filter((type) => type === "adopted").length, 1);
 });
 
-Deno.test("a dashboard is told of an upgrade, and stays signed in", async () => {
+Deno.test("a dashboard is notified of an upgrade, and stays signed in", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   const { url } = await scene.client.call("web_start", { listen: "127.0.0.1:0" });

@@ -23,7 +23,7 @@ Deno.test("upgrade replaces the daemon under 50 writers: same pids, no line lost
   await scene.assertNothingLost(WRITERS, 5);
 });
 
-Deno.test("upgrade to a build that does not come up brings the old daemon back", async () => {
+Deno.test("a failed upgrade restores the old daemon", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   const broken = await scene.build(
@@ -41,7 +41,7 @@ Deno.test("upgrade to a build that does not come up brings the old daemon back",
   await scene.assertNothingLost(WRITERS, 5);
 });
 
-Deno.test("a daemon of another protocol is refused by every command but upgrade", async () => {
+Deno.test("every command except upgrade rejects a daemon with another protocol", async () => {
   await using scene = new UpgradeScene();
   const old = await scene.build("old", "src/protocol/version.ts", "PROTOCOL = 1", "PROTOCOL = 0");
   assertEquals((await scene.run(old, "daemon", "--detach")).code, 0);
@@ -55,7 +55,7 @@ Deno.test("a daemon of another protocol is refused by every command but upgrade"
   assertEquals((await scene.run(programWords(), "list")).code, 0);
 });
 
-Deno.test("a start that an upgrade interrupts is not sent twice, and goes on", async () => {
+Deno.test("a start interrupted by an upgrade is not sent twice, and completes", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   const script = `${scene.home}/app.sh`;

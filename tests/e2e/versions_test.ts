@@ -4,7 +4,7 @@ import { UpgradeScene } from "../support/upgrade_scene.ts";
 import { sealed, unsealed } from "../../src/platform/state_file.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Files of a folder, with their texts. */
+/** The files of a folder, with their text. */
 function filesIn(folder: string): Record<string, string> {
   const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) =>
     name
@@ -14,7 +14,7 @@ function filesIn(folder: string): Record<string, string> {
   );
 }
 
-Deno.test("an older program tells to install the newer one, and goes back by --force only", async () => {
+Deno.test("an older program advises installing the newer one, and downgrades only with --force", async () => {
   await using scene = new UpgradeScene();
   const newer = await scene.build("newer", "src/protocol/version.ts", '"0.1.0"', '"9.0.0"');
   assertEquals((await scene.run(newer, "daemon", "--detach")).code, 0);
@@ -37,7 +37,7 @@ Deno.test("an older program tells to install the newer one, and goes back by --f
   assertEquals(await scene.pids(), before);
 });
 
-Deno.test("an older program refuses the state of a newer daemon, running or not, and touches nothing", async () => {
+Deno.test("an older program rejects the state of a newer daemon, running or not, and changes nothing", async () => {
   await using scene = new UpgradeScene();
   const newer = await scene.build(
     "newer",
@@ -69,7 +69,7 @@ Deno.test("an older program refuses the state of a newer daemon, running or not,
   assertEquals((await scene.client.call("list")).map(({ state }) => state), ["running", "running"]);
 });
 
-Deno.test("a record of a newer version is refused, not set aside", async () => {
+Deno.test("a record of a newer version is rejected, not set aside", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
   await scene.startWriters(1);

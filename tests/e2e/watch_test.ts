@@ -1,4 +1,4 @@
-/** Restart on change, with a real daemon and real children. */
+/** Restart on file changes, with a real daemon and real processes. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -6,10 +6,10 @@ import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** Nothing more happens within that time: nothing does. */
+/** If nothing happens within that time, nothing will. */
 const QUIET_MS = 700;
 
-/** A daemon with an app that watches a folder of sources, and counts its starts. */
+/** A daemon with an app that watches a folder of sources and counts its starts. */
 class Scene implements AsyncDisposable {
   readonly sources = tempHome();
   readonly daemon: TestDaemon;
@@ -35,7 +35,7 @@ class Scene implements AsyncDisposable {
     return log.split("start\n").length - 1;
   }
 
-  /** That many starts, and no more. */
+  /** Exactly that many starts. */
   async started(times: number): Promise<void> {
     await waitFor(() => this.starts >= times, { what: `${times} starts` });
     await settle();
@@ -52,7 +52,7 @@ function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, QUIET_MS));
 }
 
-Deno.test("a touched file restarts the app once, and says which it was", async () => {
+Deno.test("a touched file restarts the app once, and is named", async () => {
   await using scene = await Scene.start(true);
   Deno.utimeSync(`${scene.sources.path}/src/a.ts`, new Date(), new Date());
   await scene.started(2);
@@ -64,7 +64,7 @@ Deno.test("a touched file restarts the app once, and says which it was", async (
 
 Deno.test("2,000 files restart the app once", async () => {
   await using scene = await Scene.start({ paths: ["src"], debounce: "400ms" });
-  // It sees them in one go, however long a loaded machine takes to write them.
+  // They count as one change, however long a loaded machine takes to write them.
   Deno.kill(scene.daemon.pid, "SIGSTOP");
   for (let i = 0; i < 2000; i++) {
     Deno.writeTextFileSync(`${scene.sources.path}/src/${i}.ts`, "1");
@@ -81,8 +81,8 @@ Deno.test("an ignored file restarts nothing", async () => {
   await scene.started(1);
 });
 
-Deno.test("an app that writes what it watches is not restarted for ever", async () => {
-  // More than once: what is written before the folders are watched is not seen.
+Deno.test("an app that writes to its watched folder is not restarted forever", async () => {
+  // More than once, because changes before the watch begins are not seen.
   const app = "while :; do sleep 0.1; date >>out; done";
   await using scene = await Scene.start({ debounce: "20ms" }, app);
   await waitFor(async () => {
@@ -95,7 +95,7 @@ Deno.test("an app that writes what it watches is not restarted for ever", async 
   assertEquals((await scene.daemon.status("app")).state, "running");
 });
 
-/** What the daemon's log holds of the watch. */
+/** The daemon's log lines about watching. */
 async function notes(daemon: TestDaemon): Promise<string[]> {
   const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
   return log.split("\n").filter((line) => line.includes("watch"));
@@ -119,7 +119,7 @@ Deno.test("a stopped app is not started by a change", async () => {
   assertEquals([scene.starts, (await scene.daemon.status("app")).state], [1, "stopped"]);
 });
 
-Deno.test("a watched path that is not there is refused by name", async () => {
+Deno.test("a missing watched path is rejected by name", async () => {
   await using daemon = await TestDaemon.start();
   const start = () => daemon.startScript("app", "sleep 1", { watch: ["/nowhere/src"] });
   const error = await assertRejects(start, ProcsupError);

@@ -1,4 +1,4 @@
-/** `web` of a configuration file, under the real program. */
+/** The `web` section of a configuration file, in the real program. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
@@ -6,7 +6,7 @@ import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestFeed, TestWeb } from "../support/web.ts";
 
-/** A daemon with a configuration file that says where it listens. */
+/** A daemon with a configuration file that sets its web listener. */
 class WebFile implements AsyncDisposable {
   readonly daemon: TestDaemon;
 
@@ -18,7 +18,7 @@ class WebFile implements AsyncDisposable {
     return `${this.daemon.home}/procsup.yaml`;
   }
 
-  /** Writes what stands after `web:`, and one process. */
+  /** Writes the `web` section and one process. */
   write(web: string, words = "1000"): void {
     const said = web === "" ? "" : `web: ${web}\n`;
     const app = `processes: { app: { entrypoint: sleep, args: ["${words}"], min_uptime: 50ms } }\n`;
@@ -29,7 +29,7 @@ class WebFile implements AsyncDisposable {
     return this.daemon.client.call("config_reload", { config_path: this.path, ...options });
   }
 
-  /** Status of `/livez` on a port, with that Host; undefined where nothing listens. */
+  /** The status of `/livez` on a port with that Host; undefined if nothing listens. */
   async asks(port: number, host = "localhost"): Promise<number | undefined> {
     const head = `GET /livez HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
     try {
@@ -47,7 +47,7 @@ class WebFile implements AsyncDisposable {
   }
 }
 
-Deno.test("web of a file listens, is left alone, moves, and stays where the new port is taken", async () => {
+Deno.test("web of a file starts, stays, moves, and keeps its port when the new one is taken", async () => {
   await using file = new WebFile(await TestDaemon.start());
   const { daemon } = file;
   const [a, b] = [freePort(), freePort()];
@@ -100,7 +100,7 @@ Deno.test("web of a file listens, is left alone, moves, and stays where the new 
   await waitFor(() => /unchanged, web changed/.test(log(daemon)), { what: "the log to tell" });
 });
 
-Deno.test("web of a file has its names changed in place, and goes with prune alone", async () => {
+Deno.test("web of a file changes its names in place, and is removed only with prune", async () => {
   await using file = new WebFile(await TestDaemon.start());
   const { daemon } = file;
   const at = async () => Number((await daemon.client.call("web_status")).addr.split(":")[1]);
@@ -116,7 +116,7 @@ Deno.test("web of a file has its names changed in place, and goes with prune alo
   ]);
   assertEquals([await at(), await file.asks(port, "box.lan")], [port, 200]);
 
-  // What is done by hand holds until the file is applied again.
+  // A manual change holds until the file is applied again.
   await daemon.client.call("web_stop");
   const back = await file.apply();
   assertEquals([back.settings[0]!.change, await at() > 0], ["added", true]);
@@ -139,7 +139,7 @@ Deno.test("web of a file has its names changed in place, and goes with prune alo
   assertEquals((await file.apply()).settings, []);
 });
 
-Deno.test("web of a file that is wrong changes nothing, whoever sends it", async () => {
+Deno.test("an invalid web section changes nothing, from any surface", async () => {
   await using daemon = await TestDaemon.start();
   const bad: readonly [unknown, RegExp][] = [
     [{ listen: "nowhere" }, /invalid "web\.listen" "nowhere": expected "host:port"/],
@@ -163,7 +163,7 @@ Deno.test("web of a file that is wrong changes nothing, whoever sends it", async
   assertEquals(settings.map(({ name, change }) => [name, change]), [["web", "added"]]);
 });
 
-Deno.test("web is changed and stopped over itself, and the request for it is answered", async () => {
+Deno.test("web is changed and stopped through itself, and still answers that request", async () => {
   await using web = await TestWeb.start();
   const { port, daemon } = web;
   const apply = (settings: Record<string, unknown>) =>

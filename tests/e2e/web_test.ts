@@ -1,4 +1,4 @@
-/** The web surface's contract, row by row, on a running daemon over TCP. */
+/** The documented contract of the web surface, on a running daemon over TCP. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
@@ -10,7 +10,7 @@ const P = "/api/v1/processes";
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"];
 
-/** Spec 2.1: each field, and what its value must be like. */
+/** A process over REST: each field, with a check of its value. */
 const PROCESS_INFO: Readonly<Record<string, (value: unknown) => boolean>> = {
   id: (value) => /^[0-9a-f]{8}$/.test(value as string),
   numeric_id: Number.isInteger,
@@ -34,7 +34,7 @@ const PROCESS_INFO: Readonly<Record<string, (value: unknown) => boolean>> = {
   uptime: Number.isInteger,
 };
 
-/** Spec 6.1: the fields of an item, and no other. */
+/** The exact fields of an item in the feed. */
 const FEED_ITEM = [
   ...["id", "numeric_id", "name", "runtime", "state", "pid", "exit_code", "restarts"],
   ...["cpu_percent", "memory_bytes", "mem_percent", "threads", "fds", "uptime"],
@@ -59,7 +59,7 @@ function assertProcessInfo(value: Record<string, unknown>): void {
 const SCRIPT = "echo one; echo two; echo three; exec sleep 1000";
 const CONFIG = { name: "app", runtime: "auto", entrypoint: "/bin/sh", cwd: "/" };
 
-Deno.test("REST keeps the contract of the spec, row by row", async () => {
+Deno.test("REST keeps its documented contract", async () => {
   await using web = await TestWeb.start();
   const created = await web.ask("POST", P, {
     ...CONFIG,
@@ -116,7 +116,7 @@ async function assertVerbs(web: TestWeb, pid: number): Promise<void> {
   ];
   for (const [method, path, status, state] of rows) {
     const answer = await web.ask(method, `${P}/app${path}`);
-    // Beyond the spec it tells how each went.
+    // In addition, the result for each process.
     const { results: _, ...body } = answer.body;
     assertEquals([answer.status, body], [200, { status }], path);
     assertEquals("results" in answer.body, path === "/start");
@@ -133,12 +133,12 @@ async function assertVerbs(web: TestWeb, pid: number): Promise<void> {
   assertStringIncludes(hint, 'Nothing matches "app"');
 }
 
-Deno.test("REST stops with a grace of five seconds, or of what is asked for", async () => {
+Deno.test("REST stops with a grace period of five seconds, or the requested one", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("stubborn", `trap '' TERM; echo up; while :; do sleep 0.1; done`, {
     stop_timeout: "1h",
   });
-  // Until it has set its trap, it ends as any other.
+  // Until its trap is set, SIGTERM ends it at once.
   const up = (times: number) =>
     waitFor(() =>
       Deno.readTextFileSync(`${web.daemon.home}/apps/stubborn/stdout.log`) === "up\n".repeat(times)
@@ -150,7 +150,7 @@ Deno.test("REST stops with a grace of five seconds, or of what is asked for", as
   assertEquals((await web.ask("POST", `${P}/stubborn/stop`)).status, 200);
 });
 
-Deno.test("REST says of a mistake what the command line says", async () => {
+Deno.test("REST reports mistakes in the same words as the command line", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000");
   const rows: [string, string, unknown, number, string[]][] = [
@@ -209,7 +209,7 @@ Deno.test("REST changes the configuration, scales, explains and signals", async 
   assertEquals((await web.ask("POST", "/api/v1/save")).body, { status: "saved", count: 2 });
 });
 
-Deno.test("WebSocket sends the spec's list on connect and on every change, at once", async () => {
+Deno.test("WebSocket sends the documented list on connect and at once after every change", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { restart_policy: "never" });
   const before = Math.floor(Date.now() / 1000);
@@ -225,7 +225,7 @@ Deno.test("WebSocket sends the spec's list on connect and on every change, at on
   assertEquals(new Set(feed.got.map((message) => message.type)), new Set(["process_list"]));
 });
 
-Deno.test("WebSocket sends events, logs and the machine's figures to who asks", async () => {
+Deno.test("WebSocket sends events, logs and system metrics on request", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while read line; do :; done; echo hi; exec sleep 1000");
   using feed = await web.feed();
@@ -243,7 +243,7 @@ Deno.test("WebSocket sends events, logs and the machine's figures to who asks", 
   await waitFor(() => feed.of("event").some(({ event }) => event.state === "stopped"));
 });
 
-Deno.test("web_start listens once, is remembered by the next daemon, and is forgotten by web_stop", async () => {
+Deno.test("web_start listens once, is restored by the next daemon, and is undone by web_stop", async () => {
   await using daemon = await TestDaemon.start();
   const { client } = daemon;
   const listen = `127.0.0.1:${freePort()}`;
@@ -269,7 +269,7 @@ Deno.test("web_start listens once, is remembered by the next daemon, and is forg
   assertEquals((await client.call("web_status")).status, "stopped");
 });
 
-Deno.test("web_start refuses a port that is taken, and addresses that others can reach", async () => {
+Deno.test("web_start rejects a taken port, and public addresses", async () => {
   await using daemon = await TestDaemon.start();
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { stderr, code } = await daemon.cli(
@@ -288,7 +288,7 @@ Deno.test("web_start refuses a port that is taken, and addresses that others can
   assertEquals((await daemon.cli("web", "status")).code, 3);
 });
 
-Deno.test("procsup web prints a link that signs a browser in, and tokens can be made and revoked", async () => {
+Deno.test("procsup web prints a link that signs a browser in, and can create and revoke tokens", async () => {
   await using daemon = await TestDaemon.start();
   const { stdout, stderr } = await daemon.cli("web", "--listen", "127.0.0.1:0");
   assertMatch(stdout, /^http:\/\/127\.0\.0\.1:\d+\/#\/login\?code=[0-9a-f]{64}\n$/);

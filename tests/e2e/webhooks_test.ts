@@ -1,4 +1,4 @@
-/** Webhooks of a real daemon: apps that really crash and fall ill, and a receiver that verifies. */
+/** Webhooks of a real daemon, with real crashes and failures, and a receiver that verifies. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
@@ -7,7 +7,7 @@ import { Receiver, SECRET } from "../support/receiver.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-/** A daemon with a configuration file, and a folder of words that its apps look for. */
+/** A daemon with a configuration file, and a folder of files that control its apps. */
 async function withFile(text: (home: string) => string): Promise<TestDaemon> {
   const daemon = await TestDaemon.start();
   Deno.writeTextFileSync(`${daemon.home}/key`, `${SECRET}\n`);
@@ -26,7 +26,7 @@ async function told(receiver: Receiver, type: string, name: string) {
 
 const QUICK = "min_uptime: 10ms, restart_delay: 50ms, max_restarts: 1000";
 
-Deno.test("webhooks tell crash, errored, unhealthy and recovered, signed, until they are taken", async () => {
+Deno.test("webhooks report crash, errored, unhealthy and recovered, signed, until they are delivered", async () => {
   await using receiver = new Receiver((index) => index < 2 ? 500 : 200);
   const { url } = receiver;
   await using daemon = await withFile((home) => `
@@ -86,7 +86,7 @@ processes:
 
   assertEquals(receiver.got.filter(({ signed }) => signed !== true), []);
   const [first, second] = receiver.got;
-  // Two were answered with 500: each of them came again, under its id.
+  // Two were answered with 500 and sent again under the same id.
   for (const { id } of [first!, second!]) {
     assert(receiver.got.filter((other) => other.id === id).length >= 2, id);
   }
@@ -98,7 +98,7 @@ processes:
   assertEquals(webhooks.map(({ name, signed }) => [name, signed]), [["ops", true], ["data", true]]);
 });
 
-Deno.test("webhooks tell after a kill of the daemon what was on its way, and what crashed meanwhile", async () => {
+Deno.test("webhooks deliver pending messages after the daemon was killed, and report crashes meanwhile", async () => {
   await using receiver = new Receiver(() => 503);
   await using daemon = await withFile((home) => `
 webhooks: [{ name: ops, url: "${receiver.url}", secret: { file: key }, retry_delay: 1m }]
@@ -127,7 +127,7 @@ processes:
   const early = receiver.got.filter(({ body }) => body.data.process.name === "early");
   assertEquals(early.map((one) => one.id), [id, id]);
 
-  // Nothing that came through is told again, and who is still in trouble is known.
+  // Delivered messages are not repeated, and the apps still in trouble are known.
   const settled = async () => (await daemon.client.call("webhook_list"))[0]?.queued === 0;
   await waitFor(settled, { what: "the answers to be known" });
   const before = receiver.got.length;
@@ -140,7 +140,7 @@ processes:
   assertEquals(receiver.got.slice(before).map(({ body }) => body.type), ["recovered"]);
 });
 
-Deno.test("webhooks are tested, changed and removed, and no surface shows a URL or a secret", async () => {
+Deno.test("webhooks can be tested, changed and removed, and no surface shows a URL or a secret", async () => {
   await using receiver = new Receiver();
   const word = `w${crypto.randomUUID()}`;
   await using daemon = await withFile(() => `
@@ -234,7 +234,7 @@ processes:
   );
 });
 
-Deno.test("webhooks are no weight on a supervisor whose receiver hangs under a flood of crashes", async () => {
+Deno.test("a hanging webhook receiver does not slow the supervisor under a flood of crashes", async () => {
   await using receiver = new Receiver(() => "hang");
   await using daemon = await withFile(() => `
 webhooks: { ops: { url: "${receiver.url}", secret: { file: key }, timeout: 1m, max_queued: 4 } }
@@ -252,7 +252,7 @@ processes:
   const over = async () =>
     (await daemon.client.call("list")).filter(({ state }) => state === "errored").length === 4;
   await waitFor(over, { what: "the storm to be over", timeoutMs: 40_000 });
-  // 5 crashes and the giving up of each; one is on its way, and the newest of the others wait.
+  // 5 crashes and one giving up per instance; one message is in transit, the newest others wait.
   const status = async () => (await daemon.client.call("webhook_list"))[0]!;
   await waitFor(async () => (await status()).dropped === 4 * 6 - 4, {
     what: "the rest to be dropped",
@@ -263,7 +263,7 @@ processes:
   assertEquals(log.match(/oldest deliveries dropped/g)?.length, 1);
 });
 
-Deno.test("webhooks of procsup run are told before it ends", async () => {
+Deno.test("procsup run delivers its webhooks before it exits", async () => {
   await using receiver = new Receiver((index) => index === 0 ? 500 : 200);
   await using home = tempHome();
   Deno.writeTextFileSync(`${home.path}/key`, SECRET);
@@ -283,7 +283,7 @@ processes: { job: { entrypoint: /bin/sh, args: ["-c", "sleep 0.2; exit 4"], rest
   ]);
 });
 
-Deno.test("webhook set adds a webhook and changes keys of it, and delete removes it", async () => {
+Deno.test("webhook set adds a webhook and changes its keys, and delete removes it", async () => {
   await using receiver = new Receiver();
   await using daemon = await TestDaemon.start();
   Deno.writeTextFileSync(`${daemon.home}/key`, `${SECRET}\n`);

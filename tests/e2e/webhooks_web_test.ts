@@ -1,4 +1,4 @@
-/** Webhooks of a real daemon as REST tells them, and tests that a real receiver verifies. */
+/** Webhooks of a real daemon over REST, with tests that a real receiver verifies. */
 
 import { assert, assertEquals } from "@std/assert";
 import { Receiver, SECRET } from "../support/receiver.ts";
@@ -7,7 +7,7 @@ import { TestWeb } from "../support/web.ts";
 
 const W = "/api/v1/webhooks";
 
-Deno.test("REST tells how webhooks go and tests them, and shows neither a URL nor a secret", async () => {
+Deno.test("REST shows and tests webhooks, and never a URL or a secret", async () => {
   await using receiver = new Receiver();
   await using web = await TestWeb.start();
   assertEquals((await web.ask("GET", W)).body, []);
@@ -63,7 +63,7 @@ processes:
     ],
   );
   assertEquals((await first()).last.error, "it answered 503");
-  // A test is one attempt past the queue, and counts for nothing.
+  // A test is a single attempt outside the queue, and does not count.
   assertEquals([(await first()).delivered, (await first()).failed], [1, 0]);
   assertEquals(receiver.got.map(({ body, signed }) => [body.type, signed]), [
     ["crash", true],
