@@ -1,4 +1,4 @@
-/** Every screen by axe-core, in both themes and on a phone; and that nothing sticks out on a phone. */
+/** axe-core on every screen, in both themes and on a phone, where nothing may overflow. */
 
 import { assert, assertEquals } from "@std/assert";
 import { bringAxe, findings } from "./axe.ts";
@@ -39,7 +39,7 @@ const LOOKS = [
 
 const SEVERE = ["serious", "critical"];
 
-/** What is too small to be hit by a finger, of what floats on its own (links in text may be small). */
+/** Standalone controls that are too small for a finger (links in text may be small). */
 const SMALL = `[...document.querySelectorAll("button, .button, select, nav a, input[type=search]")]
   .filter((element) => !element.closest(".log-search .search, .search"))
   .map((element) => [element, element.getBoundingClientRect()])
@@ -70,7 +70,7 @@ async function setUp({ daemon }: Dashboard): Promise<void> {
 }
 
 browserTest(
-  "axe-core finds nothing serious on any screen, and nothing sticks out on a phone",
+  "axe-core finds nothing serious on any screen, and nothing overflows on a phone",
   async (dashboard) => {
     const { page } = dashboard;
     await setUp(dashboard);
@@ -97,7 +97,7 @@ browserTest(
       }
     }
     assertEquals(problems.join("\n"), "");
-    // The screens that have no room in the bar of a phone.
+    // The screens that do not fit into the tab bar of a phone.
     await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Cron" }).click();
     await page.getByRole("heading", { name: "Cron" }).waitFor();
@@ -111,7 +111,7 @@ browserTest(
   },
 );
 
-browserTest("a screen reader is told what there is, by role and name", async (dashboard) => {
+browserTest("a screen reader gets roles and names", async (dashboard) => {
   const { page } = dashboard;
   await setUp(dashboard);
   await dashboard.signIn();
@@ -135,7 +135,7 @@ browserTest("a screen reader is told what there is, by role and name", async (da
   for (const words of wanted) assert(tree.includes(words), `${words} is not in\n${tree}`);
 });
 
-browserTest("values of the environment are nowhere in the page", async (dashboard) => {
+browserTest("values of environment variables are nowhere in the page", async (dashboard) => {
   await setUp(dashboard);
   await dashboard.signIn();
   await dashboard.go("#/processes/talker?tab=config");

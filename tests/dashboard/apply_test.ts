@@ -1,4 +1,4 @@
-/** A configuration that is pasted, uploaded, or named: planned first, then applied. */
+/** A configuration that is pasted, uploaded or named: planned, then applied. */
 
 import { assert, assertEquals } from "@std/assert";
 import { browserTest } from "./browser.ts";
@@ -7,7 +7,7 @@ const app = (seconds: number) =>
   `{ entrypoint: /bin/sleep, args: ["${seconds}"], cwd: /, min_uptime: 50ms }`;
 
 browserTest(
-  "a pasted configuration is planned, then applied; mistakes have a place",
+  "a pasted configuration is planned, then applied; mistakes have a position",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await dashboard.signIn();
@@ -32,7 +32,7 @@ browserTest(
     const up = await daemon.client.call("list");
     assertEquals(up.map(({ name, state }) => `${name} ${state}`), ["one running", "two running"]);
 
-    // What is typed next makes the plan of before worthless.
+    // Further typing invalidates the previous plan.
     await text.fill(`processes:\n  one: ${app(2000)}\n  two: ${app(1000)}\n`);
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.locator(".plan-change").getByText("is changed and restarted").waitFor();
@@ -56,7 +56,7 @@ browserTest(
 );
 
 browserTest(
-  "a file of the machine is applied, and told apart from what runs",
+  "a file on the machine is applied, and compared with what runs",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     const path = `${daemon.home}/procsup.yaml`;

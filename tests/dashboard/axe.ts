@@ -1,4 +1,4 @@
-/** What axe-core has to say of a page. */
+/** Runs axe-core on a page. */
 
 import type { Page } from "playwright-core";
 
@@ -10,12 +10,12 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Brings axe-core into a page, where it stays until another one is loaded. */
+/** Loads axe-core into a page, where it stays until the next navigation. */
 export async function bringAxe(page: Page): Promise<void> {
   await page.evaluate(AXE);
 }
 
-/** Which rules: contrast takes as long as all others, and it alone depends on the theme. */
+/** The rules to run: contrast takes as long as all others, and only it depends on the theme. */
 export type Rules = "all" | "contrast" | "others";
 
 const RULES: Readonly<Record<Rules, object>> = {
@@ -24,7 +24,7 @@ const RULES: Readonly<Record<Rules, object>> = {
   others: { rules: { "color-contrast": { enabled: false } } },
 };
 
-/** What is wrong with what a page shows, in words. */
+/** The problems of the visible page, as text. */
 export async function findings(
   page: Page,
   impacts: readonly string[],

@@ -1,11 +1,11 @@
-/** A real browser on a real daemon's dashboard. */
+/** A real browser that shows a real daemon's dashboard. */
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { lookAt } from "../../src/platform/stat.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
-/** The first is the same engine without the frame around it: half the work. */
+/** The first one is the same engine without a window, which takes half the work. */
 const CHROMIUMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 
 const FLAGS = [
@@ -21,25 +21,25 @@ const FLAGS = [
 
 const executablePath = CHROMIUMS.find((path) => lookAt(path)?.isFile);
 
-/** Whether there is a browser; says so when there is none. */
+/** True if a browser is installed; otherwise prints a message. */
 export function hasBrowser(): boolean {
   // deno-lint-ignore no-console
   if (!executablePath) console.log(`skipped: install chromium, for ${CHROMIUMS.join(" or ")}`);
   return executablePath !== undefined;
 }
 
-/** One for all tests of a file: to start it takes longer than most of them. */
+/** One browser for all tests of a file, because its start takes longer than most tests. */
 let browser: Promise<Browser> | undefined;
 
 function theBrowser(): Promise<Browser> {
   return browser ??= chromium.launch({ executablePath: executablePath!, args: FLAGS });
 }
 
-/** A browser window on the dashboard of a daemon in a home of its own. */
+/** A browser window that shows the dashboard of its own daemon. */
 export class Dashboard implements AsyncDisposable {
   readonly daemon: TestDaemon;
   readonly page: Page;
-  /** What went wrong inside of the page. */
+  /** Errors in the page. */
   readonly complaints: string[] = [];
   readonly #context: BrowserContext;
 
@@ -58,7 +58,7 @@ export class Dashboard implements AsyncDisposable {
     });
   }
 
-  /** Starts a daemon, and opens a window with cookies of its own. */
+  /** Starts a daemon, and opens a window with separate cookies. */
   static async open(): Promise<Dashboard> {
     const daemon = await TestDaemon.start();
     const context = await (await theBrowser()).newContext({
@@ -76,11 +76,11 @@ export class Dashboard implements AsyncDisposable {
     return `http://${listen}`;
   }
 
-  /** Signs in by pasting a token of a role into the page for those who have no link. */
+  /** Signs in by pasting a token of a role into the sign-in page. */
   async signInAs(role: "read" | "operate" | "admin", origin: string): Promise<void> {
     const { token } = await this.daemon.client.call("token_create", { name: `a-${role}`, role });
     await this.page.context().clearCookies();
-    // From one place of the page to another it would not be loaded again.
+    // A change of the hash alone would not reload the page.
     await this.page.goto("about:blank");
     await this.page.goto(origin);
     await this.page.getByLabel("paste a link, a code or a token").fill(token);
@@ -109,7 +109,7 @@ export class Dashboard implements AsyncDisposable {
   }
 }
 
-/** Opens a link that signs in, and waits until the page has used it up and is live. */
+/** Opens a sign-in link, and waits until the page has used it and is live. */
 export async function signInBy(link: string, page: Page): Promise<void> {
   const used = page.waitForResponse((answer) => answer.request().method() === "POST");
   await page.goto(link);
@@ -117,7 +117,7 @@ export async function signInBy(link: string, page: Page): Promise<void> {
   await isLive(page);
 }
 
-/** Waits until a wide page is signed in and connected: it shows its screens before that. */
+/** Waits until a wide page is signed in and connected; it shows its screens earlier. */
 export async function isLive(page: Page): Promise<void> {
   await page.locator(".side-host .is-live").waitFor();
 }
@@ -126,12 +126,15 @@ Deno.test.afterAll(async () => {
   await (await browser)?.close();
 });
 
-/** What is to be read on a page. */
+/** The visible text of a page. */
 function textOf(page: Page): Promise<string> {
   return page.locator("body").innerText({ timeout: 1000 }).catch(String);
 }
 
-/** A test in a browser; skipped where there is none. Browsers keep things open that Deno would miss. */
+/**
+ * A test in a browser; skipped if there is none. Without sanitizers, because browsers keep
+ * resources open.
+ */
 export function browserTest(
   name: string,
   run: (dashboard: Dashboard) => Promise<void>,

@@ -6,12 +6,12 @@ import { ASSETS } from "../../src/web/dashboard/assets.ts";
 const root = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
 
 for (const one of BUILT) {
-  Deno.test(`${one.path} fits its sources: else deno run -A scripts/build.ts`, async () => {
+  Deno.test(`${one.path} matches its sources: else deno run -A scripts/build.ts`, async () => {
     assertEquals(Deno.readTextFileSync(`${root}/${one.path}`) === await build(root, one), true);
   });
 }
 
-Deno.test("the dashboard has no inline script, no inline style and nothing from elsewhere", () => {
+Deno.test("the dashboard has no inline script, no inline style and no external resource", () => {
   const page = ASSETS["/"]!.text;
   assertEquals(/<script(?![^>]*\ssrc=)/.test(page), false);
   assertEquals(/<style|\sstyle=|\son\w+=/.test(page), false);

@@ -1,4 +1,6 @@
-/** How long the page's main thread worked at a stretch: CPU time, which a busy machine does not lengthen. */
+/**
+ * Durations of tasks on the page's main thread, in CPU time, which does not depend on other load.
+ */
 
 import type { CDPSession, Page } from "playwright-core";
 
@@ -11,14 +13,14 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** CPU time of a stretch of work, in milliseconds. */
+/** CPU time of a task, in milliseconds. */
 export interface CpuTime {
-  /** Of the longest task: for so long the page answered nobody. */
+  /** The longest task, which blocked the page for that time. */
   readonly longest: number;
   readonly total: number;
 }
 
-/** Watches the main thread while something is done. */
+/** Traces the main thread during an action. */
 export async function cpuOf(page: Page, work: () => Promise<void>): Promise<CpuTime> {
   const session = await page.context().newCDPSession(page);
   const events: TraceEvent[] = [];

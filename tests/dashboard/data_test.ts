@@ -12,7 +12,7 @@ import {
 } from "../../src/web/dashboard/app/data/time_range.ts";
 import { shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 
-Deno.test("credentialIn() tells links, codes and tokens apart", () => {
+Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
   assertEquals(credentialIn(" http://127.0.0.1:1/#/login?code=0a1b \n"), {
     kind: "code",
     text: "0a1b",
@@ -23,7 +23,7 @@ Deno.test("credentialIn() tells links, codes and tokens apart", () => {
   assertEquals(credentialIn("a b"), undefined);
 });
 
-Deno.test("grepOf() asks the daemon for the same lines as the page would show", () => {
+Deno.test("grepOf() requests the same lines that the page would show", () => {
   const of = (more: Partial<typeof NO_QUERY>) => grepOf({ ...NO_QUERY, deep: true, ...more });
   assertEquals(of({ search: "a.b" }), "(?i:a\\.b)");
   assertEquals(of({ search: "a.b", isRegex: true, matchCase: true }), "a.b");
@@ -32,7 +32,7 @@ Deno.test("grepOf() asks the daemon for the same lines as the page would show", 
   assertEquals(grepOf({ ...NO_QUERY, search: "x" }), undefined);
 });
 
-Deno.test("recent() keeps the last two minutes, and what the daemon measured before the page", () => {
+Deno.test("recent() keeps the last two minutes, including the daemon's earlier measurements", () => {
   const now = Date.now();
   const reading = (at: number) => ({ at, cpu: at, memory: 1, fds: 0, threads: 0, load: 0 });
   for (let at = now - 300_000; at <= now; at += 500) record("x", reading(at));
@@ -43,7 +43,7 @@ Deno.test("recent() keeps the last two minutes, and what the daemon measured bef
   assertEquals(recent("p", 50_000, now).map(({ at }) => now - at), [40_000, 25_000]);
 });
 
-Deno.test("readRange() reads what rangeText() wrote, a moment alone, and makes sense of nonsense", () => {
+Deno.test("readRange() reads the output of rangeText(), a single time, and tolerates invalid input", () => {
   const now = Date.UTC(2026, 0, 2, 9);
   const of = (text: string) => readRange(new URLSearchParams(text), now);
   const at = Date.UTC(2026, 0, 2, 3, 12);
@@ -63,7 +63,7 @@ Deno.test("readRange() reads what rangeText() wrote, a moment alone, and makes s
   });
 });
 
-Deno.test("isMet() is true when all instances are where others wait for them to be", () => {
+Deno.test("isMet() is true when all instances meet the condition of their dependents", () => {
   const up = { state: "running", pid: 7, ready: true, health: "healthy", last_exit: null };
   const done = { ...up, state: "stopped", pid: 0, last_exit: { code: 0, signal: null } };
   const failed = { ...done, last_exit: { code: 3, signal: null } };
@@ -84,6 +84,6 @@ Deno.test("isMet() is true when all instances are where others wait for them to 
   assertEquals(met("completed_ok"), [false, false, false, true, false]);
 });
 
-Deno.test("shortSpan() has the unit that reads best", () => {
+Deno.test("shortSpan() chooses the most readable unit", () => {
   assertEquals([0.42, 12.4, 1234, 75_000].map(shortSpan), ["0.4 ms", "12 ms", "1.2 s", "1m 15s"]);
 });

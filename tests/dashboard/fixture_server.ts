@@ -1,8 +1,8 @@
-/** The dashboard on made-up processes: as many as one likes, without starting any. */
+/** The dashboard with any number of fake processes. */
 
 import { ASSETS } from "../../src/web/dashboard/assets.ts";
 
-/** A server that answers what the dashboard asks first, and pushes a list every half second. */
+/** A server that answers the dashboard's first requests, and pushes a list every half second. */
 export function fixtureServer(count: number): { readonly origin: string } & AsyncDisposable {
   const sockets = new Set<WebSocket>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {

@@ -1,10 +1,10 @@
-/** What happened before anybody looked: health checks, hooks, jobs; and what listens where. */
+/** The past before the page was opened: health checks, hooks, jobs; and listening ports. */
 
 import { assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest } from "./browser.ts";
 
-browserTest("health, hooks and jobs show what they did last", async (dashboard) => {
+browserTest("health, hooks and jobs show their last results", async (dashboard) => {
   const { page, daemon } = dashboard;
   await daemon.startScript("sick", "sleep 1000", {
     health_check: { type: "command", command: "exit 7", interval: "100ms", retries: 1000 },
@@ -36,7 +36,7 @@ browserTest("health, hooks and jobs show what they did last", async (dashboard) 
   await dashboard.go("#/processes/job");
   await page.getByText("Next run").waitFor();
 
-  // Older events stay in place when new ones come.
+  // Older events stay in place when new ones arrive.
   const many = (from: number, to: number) => {
     const names = Array.from({ length: to - from }, (_, index) => `later-${from + index}`);
     const app = { entrypoint: "/bin/true", cron: "@yearly" };
@@ -54,7 +54,7 @@ browserTest("health, hooks and jobs show what they did last", async (dashboard) 
 });
 
 browserTest(
-  "ports show what a process listens on, and its menu all that can be done",
+  "ports show where a process listens, and its menu lists every action",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     const program = "const l = Deno.listen({ hostname: '127.0.0.1', port: 0 });" +
@@ -93,7 +93,7 @@ const NO_WEBSOCKET = "window.WebSocket = class extends EventTarget {" +
   "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
   "close() {} send() {} }";
 
-browserTest("without WebSockets the page asks instead", async (dashboard) => {
+browserTest("without WebSockets the page polls", async (dashboard) => {
   const { page, daemon } = dashboard;
   await page.addInitScript(NO_WEBSOCKET);
   await dashboard.signIn();
@@ -107,7 +107,7 @@ browserTest("without WebSockets the page asks instead", async (dashboard) => {
 });
 
 browserTest(
-  "the overview appears as a whole, so that nothing moves under the pointer",
+  "the overview appears all at once, so that nothing moves under the pointer",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await daemon.startScript("web", "sleep 1000");
@@ -119,7 +119,7 @@ browserTest(
   },
 );
 
-browserTest("what the network swallowed is asked again", async (dashboard) => {
+browserTest("a lost request is repeated", async (dashboard) => {
   const { page } = dashboard;
   await page.clock.install();
   await dashboard.signIn();

@@ -1,10 +1,10 @@
-/** What people do with the dashboard, in a real browser. */
+/** Typical use of the dashboard, in a real browser. */
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest, type Dashboard } from "./browser.ts";
 
-/** Later lines come when the gate is there, so that the first ones stay in sight until then. */
+/** Later lines come once the gate exists, so that the first ones stay visible until then. */
 const hostile = (gate: string) =>
   `i=0; while [ $i -lt 40 ]; do i=$((i+1)); echo "line $i"; done; ` +
   `printf '<img src=x onerror=alert(1)><script>alert(2)</script>\\033]52;c;aGVsbG8=\\007 \\033[31mred\\033[0m\\n'; ` +
@@ -16,7 +16,7 @@ function row({ page }: Dashboard, name: string) {
 }
 
 browserTest(
-  "the dashboard asks to sign in, and the printed link does it once",
+  "the dashboard asks to sign in, and the printed link works once",
   async (dashboard) => {
     const { page } = dashboard;
     await dashboard.signIn();
@@ -41,7 +41,7 @@ browserTest(
 );
 
 browserTest(
-  "start by the form, stop with a question, start again, see a crash",
+  "start with the form, stop with a confirmation, start again, see a crash",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await dashboard.signIn();
@@ -84,7 +84,7 @@ browserTest(
     await page.getByRole("button", { name: "Start again" }).click();
     await page.getByText("Started sleeper").last().waitFor();
     const pidOf = async () => (await daemon.status("sleeper")).pid;
-    // Zero, which it is until the app is up, would be everybody in our own process group.
+    // The pid is 0 until the app runs, and a signal to 0 would hit our own process group.
     await waitFor(async () => await pidOf() > 1);
     const pid = await pidOf();
     assert(pid > 1);
@@ -96,7 +96,7 @@ browserTest(
 );
 
 browserTest(
-  "a log is followed, paused, searched, filtered, and never becomes HTML",
+  "a log is followed, paused, searched and filtered, and never becomes HTML",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     const gate = `${daemon.home}/gate`;
@@ -147,12 +147,12 @@ browserTest(
     await dashboard.go("#/");
     await dashboard.go(new URL(link).hash);
     await page.locator(".log-row.is-cursor").getByText("it broke").waitFor();
-    // With what stands around it.
+    // With the surrounding lines.
     await waitFor(async () => await page.locator(".log-row").count() > 5);
   },
 );
 
-browserTest("everything works by keyboard alone", async (dashboard) => {
+browserTest("everything works with the keyboard alone", async (dashboard) => {
   const { page, daemon } = dashboard;
   for (const name of ["one", "two", "three"]) await daemon.startScript(name, "sleep 1000");
   await dashboard.signIn();
@@ -201,7 +201,7 @@ browserTest("everything works by keyboard alone", async (dashboard) => {
   }
 });
 
-browserTest("a lost connection shows, and heals without a reload", async (dashboard) => {
+browserTest("a lost connection is shown, and recovers without a reload", async (dashboard) => {
   const { page, daemon } = dashboard;
   await daemon.startScript("steady", "sleep 1000");
   await dashboard.signIn();

@@ -1,4 +1,4 @@
-/** Much of everything: the page stays answerable. */
+/** Large amounts of data: the page stays responsive. */
 
 import { assert } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
@@ -7,16 +7,16 @@ import { cpuOf, type CpuTime } from "./cpu_trace.ts";
 import { fixtureServer } from "./fixture_server.ts";
 
 const LINES = 300_000;
-/** With so many things to do on few cores everything takes its time. */
+/** So much work takes time on few cores. */
 const PATIENCE = { timeout: 120_000 };
 
 /**
- * Ten times what it takes on a machine that is alone on its processor; one that shares it takes three
- * to four times as long, in CPU time too. What this is about takes seconds.
+ * Ten times the duration on an idle processor; a shared one takes three to four times as long, even
+ * in CPU time. The faults that this test finds take seconds.
  */
 const FREEZE_MS = 300;
 
-/** Fails when somebody would have had to wait for the page; says how long it was. */
+/** Fails if the page was blocked too long, and prints for how long. */
 function assertQuick(what: string, { longest, total }: CpuTime, most: number): void {
   // deno-lint-ignore no-console
   console.log(`${what}: longest task ${longest | 0} ms, all ${total | 0} ms`);
@@ -60,19 +60,19 @@ browserTest(
   },
 );
 
-browserTest("500 processes are painted in one go, and stay quick", async ({ page }) => {
+browserTest("500 processes are painted at once, and stay responsive", async ({ page }) => {
   await using server = fixtureServer(500);
   const last = page.locator('[data-row="app-124:3"]');
   const painting = await cpuOf(page, async () => {
     await page.goto(`${server.origin}/#/processes`, PATIENCE);
     await last.waitFor(PATIENCE);
   });
-  // In it are the pushes that come meanwhile.
+  // Including pushes that arrive meanwhile.
   assert(painting.total < 6000, `painting took ${painting.total} ms`);
   assertQuick("painting", painting, 1500);
   const updating = await cpuOf(page, async () => {
     const figure = await last.locator(".measure .number").first().textContent();
-    // Each push has other figures.
+    // Each push has different numbers.
     for (let before = figure, changes = 0; changes < 3; changes++) {
       await waitFor(async () =>
         before !== (before = await last.locator(".measure .number").first().textContent())

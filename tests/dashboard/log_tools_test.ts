@@ -1,4 +1,4 @@
-/** The log viewer beyond what it has loaded: older lines, several columns, lines around a line. */
+/** The log viewer beyond its loaded lines: older lines, several columns, context of a line. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
@@ -47,7 +47,7 @@ browserTest("older lines are searched on the server, and shown in context", asyn
 });
 
 browserTest(
-  "logs stand side by side, with times, sizes and files as one likes",
+  "logs can be shown side by side, with times, text sizes and files of choice",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await daemon.startScript("left", "printf 'from \\033[31mleft\\033[0m\\n'; exec sleep 1000");

@@ -1,11 +1,11 @@
-/** The page of the machines: one that answers over ssh, one that does not, and who may see them. */
+/** The machines page: one that answers over ssh, one that does not, and which roles see them. */
 
 import { assert, assertEquals } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { sshdMissing, SshServer } from "../support/ssh_server.ts";
 import { browserTest } from "./browser.ts";
 
-browserTest("the machines are listed, those that do not answer included", async (dashboard) => {
+browserTest("the machines are listed, including unreachable ones", async (dashboard) => {
   const { page, daemon } = dashboard;
   await using other = await TestDaemon.start();
   await using server = await SshServer.start(other.home);

@@ -1,4 +1,4 @@
-/** What somebody needs who has been woken up: what is shown is so, and the page stays answerable. */
+/** The dashboard during an incident: it shows the current state, and stays responsive. */
 
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
@@ -21,7 +21,7 @@ async function setUp({ daemon }: Dashboard): Promise<void> {
   });
 }
 
-browserTest("what is shown of a process is how it is now", async (dashboard) => {
+browserTest("a process is shown in its current state", async (dashboard) => {
   const { page } = dashboard;
   await setUp(dashboard);
   await dashboard.signIn();
@@ -57,7 +57,7 @@ browserTest("what is shown of a process is how it is now", async (dashboard) => 
   await page.locator("table.history").waitFor();
 });
 
-browserTest("what can be done is in reach at any width, and done once", async (dashboard) => {
+browserTest("actions are within reach at any width, and happen once", async (dashboard) => {
   const { page, daemon } = dashboard;
   await setUp(dashboard);
   await dashboard.signIn();
@@ -84,7 +84,7 @@ browserTest("what can be done is in reach at any width, and done once", async (d
 
   await dashboard.go("#/processes/stuck");
   const restart = page.getByRole("button", { name: "Restart" });
-  // It does not run: there is nothing to interrupt, and nothing is asked.
+  // It is not running, so there is nothing to interrupt and no confirmation.
   await restart.click();
   await page.getByText("Restarting stuck…").waitFor();
   await page.getByRole("button", { name: "Dismiss" }).click();
@@ -92,7 +92,7 @@ browserTest("what can be done is in reach at any width, and done once", async (d
   await restart.click();
   await page.getByText("Restarting stuck…").waitFor();
   assertEquals(requests, 1);
-  // On a small screen it lies over the rows below.
+  // On a small screen it covers the rows below.
   await page.getByRole("button", { name: "Dismiss" }).click();
 
   const hooks = { pre_start: "exit 5" };
@@ -105,7 +105,7 @@ browserTest("what can be done is in reach at any width, and done once", async (d
   await page.getByRole("heading", { name: "broken" }).waitFor();
 });
 
-browserTest("whoever is signed out goes on where they were", async (dashboard) => {
+browserTest("a signed-out user continues at the same place after signing in", async (dashboard) => {
   const { page, daemon } = dashboard;
   const origin = await dashboard.listen();
   await dashboard.signInAs("read", origin);
@@ -129,12 +129,12 @@ browserTest("whoever is signed out goes on where they were", async (dashboard) =
   await other.getByText("Nothing checks its health").waitFor();
 });
 
-browserTest("seven open log views hold up no tab", async (dashboard) => {
+browserTest("seven open log views block no tab", async (dashboard) => {
   const { page, daemon } = dashboard;
   await daemon.startScript("app", "echo hello; exec sleep 1000");
   await dashboard.signIn();
   const address = new URL("/#/logs?t=app", page.url()).href;
-  // One more than a browser has connections to a host.
+  // One more than a browser's connections per host.
   const tabs = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
   for (const tab of tabs) {
     await tab.goto(address);
@@ -144,7 +144,7 @@ browserTest("seven open log views hold up no tab", async (dashboard) => {
   await Promise.all(tabs.map((tab) => tab.close()));
 });
 
-browserTest("a configuration is changed key by key, and keys are taken away", async (dashboard) => {
+browserTest("a configuration can be changed key by key, and keys removed", async (dashboard) => {
   const { page, daemon } = dashboard;
   const env = { KEPT: "1", GONE: "2" };
   await daemon.startScript("app", "exec sleep 1000", { instances: 2, env, max_memory: "64MB" });

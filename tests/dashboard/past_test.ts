@@ -1,4 +1,6 @@
-/** The past: from an alert to what was written and used at that moment, and what else happened then. */
+/**
+ * The past: from an alert to the log and the resource usage of that time, and other events then.
+ */
 
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
@@ -17,11 +19,11 @@ import { browserTest, type Dashboard } from "./browser.ts";
 
 const SEVERE = ["serious", "critical"];
 
-/** An app that fails once `go` is there, with some lines around. */
+/** An app that fails once `go` exists, with some log lines around. */
 const FAILING = `seq 1 50 | sed 's/^/before /'; while [ ! -e go ]; do sleep 0.05; done; ` +
   `echo 'TypeError: boom at 03:12' >&2; exit 3`;
 
-/** As if an app had used 77 % and 30 MB for half an hour: more than it can have used in fact. */
+/** Invented metrics: half an hour with 77 % CPU and 30 MB, more than the app can have used. */
 function measureBefore(home: string, name: string): void {
   const folder = pathsIn(home).metrics;
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -59,7 +61,7 @@ async function setUp({ daemon }: Dashboard, receiver: Receiver): Promise<string>
   return receiver.got.find(({ body }) => body.data.process.name === "api")!.body.data.link;
 }
 
-/** From a webhook's link to the curve and the line of that moment, in two clicks. */
+/** From a webhook's link to the chart and the log line of that time, in two clicks. */
 async function alertToLine({ page }: Dashboard, link: string): Promise<void> {
   await page.goto(link);
   const chart = page.locator("figure").filter({ hasText: "Memory" });
@@ -69,7 +71,7 @@ async function alertToLine({ page }: Dashboard, link: string): Promise<void> {
   await chart.locator(".mark.is-failure path").click();
   const line = page.locator(".log-row.is-cursor").getByText("TypeError: boom");
   await line.waitFor();
-  // Nothing lies over it.
+  // Nothing covers it.
   await line.click({ trial: true });
   await page.getByRole("img", { name: /^Lines over time: 1 error/ }).waitFor();
   await isAccessible(page);
@@ -92,78 +94,86 @@ function paramOf(page: Page, name: string): string {
   return new URLSearchParams(page.url().split("?")[1]).get(name) ?? "";
 }
 
-browserTest("from a webhook's link to the line and the curve of that moment", async (dashboard) => {
+browserTest(
+  "a webhook's link leads to the log line and the chart of that time",
+  async (dashboard) => {
+    const { page } = dashboard;
+    await using receiver = new Receiver();
+    await dashboard.signIn();
+    const link = await setUp(dashboard, receiver);
+    const follows: string[] = [];
+    page.on(
+      "request",
+      (request) => /follow=true/.test(request.url()) && follows.push(request.url()),
+    );
+    await bringAxe(page);
+    for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]] as const) {
+      await page.setViewportSize({ width, height });
+      await alertToLine(dashboard, link);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    // The next screen shows the same time; dragging zooms in, Back zooms out.
+    await page.getByRole("tab", { name: "metrics" }).click();
+    await waitFor(() => paramOf(page, "from") !== "", { what: "the range in the address" });
+    await page.getByText(/^Up \d\d\.\d\d % · healthy \d\d\.\d\d %/).waitFor();
+    const cpu = page.getByRole("img", { name: /^CPU: .* highest 77/ });
+    await cpu.waitFor();
+    const [from, to] = [paramOf(page, "from"), paramOf(page, "to")];
+    await drag(page, /^CPU/, 0.25, 0.5);
+    await waitFor(() => paramOf(page, "from") > from && paramOf(page, "to") < to);
+    await page.goBack();
+    await waitFor(() => paramOf(page, "from") === from);
+    await page.getByLabel("Time range").selectOption("1h");
+    await waitFor(async () => /^M.+L.+M/.test(await cpu.locator(".line").getAttribute("d") ?? ""));
+
+    // Events before the page was opened, filtered by type and text, each with a link to its log.
+    await dashboard.go("#/events");
+    const events = page.locator(".events li");
+    await events.filter({ hasText: "pair:1" }).first().waitFor();
+    await page.getByLabel("Type of event").selectOption("crashed");
+    await waitFor(async () =>
+      !(await events.allTextContents()).some((text) => /running/.test(text))
+    );
+    await page.getByLabel("Search events").fill("api code");
+    await waitFor(async () => await events.count() === 1);
+    assertEquals(paramOf(page, "range"), "1h");
+    await events.locator("time").click();
+    await page.locator(".log-row.is-cursor").getByText("TypeError: boom").waitFor();
+
+    // A bar of the histogram leads to its lines; then the log can be followed again.
+    await dashboard.go("#/logs?t=api");
+    await page.getByRole("button", { name: "Now" }).click();
+    await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
+    await page.locator(".histogram .of-error").first().click();
+    await page.locator(".log-row.is-cursor").waitFor();
+    await page.getByRole("button", { name: "Follow (f)" }).click();
+    await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
+
+    // An app with two instances counts as one.
+    await dashboard.go("#/processes/pair");
+    await page.getByText("2 of 2").waitFor();
+    assertEquals(await page.locator("[data-row]").count(), 2);
+    assertEquals((await findings(page, SEVERE)).join("\n"), "");
+    await page.getByRole("tab", { name: "logs" }).click();
+    await page.locator(".log-name").getByText("pair:0").waitFor();
+    await page.locator(".log-name").getByText("pair:1").waitFor();
+    await page.getByRole("button", { name: "Roll" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Roll over" }).click();
+    await page.getByText("Rolled over pair").first().waitFor();
+
+    // The log of one run of a job.
+    await dashboard.go("#/cron");
+    await page.getByRole("button", { name: "Last runs of nightly" }).click();
+    await page.locator(".cron-history").getByRole("link", { name: "Log of this run" }).click();
+    await page.locator(".log-row").getByText("the nightly line").waitFor();
+    assertEquals(follows, [], "logs are followed on the WebSocket");
+  },
+);
+
+browserTest("a typed time takes effect as a whole", async (dashboard) => {
   const { page } = dashboard;
-  await using receiver = new Receiver();
-  await dashboard.signIn();
-  const link = await setUp(dashboard, receiver);
-  const follows: string[] = [];
-  page.on("request", (request) => /follow=true/.test(request.url()) && follows.push(request.url()));
-  await bringAxe(page);
-  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]] as const) {
-    await page.setViewportSize({ width, height });
-    await alertToLine(dashboard, link);
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
-
-  // The same time on the next screen; a drag zooms in, Back out again.
-  await page.getByRole("tab", { name: "metrics" }).click();
-  await waitFor(() => paramOf(page, "from") !== "", { what: "the range in the address" });
-  await page.getByText(/^Up \d\d\.\d\d % · healthy \d\d\.\d\d %/).waitFor();
-  const cpu = page.getByRole("img", { name: /^CPU: .* highest 77/ });
-  await cpu.waitFor();
-  const [from, to] = [paramOf(page, "from"), paramOf(page, "to")];
-  await drag(page, /^CPU/, 0.25, 0.5);
-  await waitFor(() => paramOf(page, "from") > from && paramOf(page, "to") < to);
-  await page.goBack();
-  await waitFor(() => paramOf(page, "from") === from);
-  await page.getByLabel("Time range").selectOption("1h");
-  await waitFor(async () => /^M.+L.+M/.test(await cpu.locator(".line").getAttribute("d") ?? ""));
-
-  // Events of before the page, by type and by words, each a way to its log.
-  await dashboard.go("#/events");
-  const events = page.locator(".events li");
-  await events.filter({ hasText: "pair:1" }).first().waitFor();
-  await page.getByLabel("Type of event").selectOption("crashed");
-  await waitFor(async () => !(await events.allTextContents()).some((text) => /running/.test(text)));
-  await page.getByLabel("Search events").fill("api code");
-  await waitFor(async () => await events.count() === 1);
-  assertEquals(paramOf(page, "range"), "1h");
-  await events.locator("time").click();
-  await page.locator(".log-row.is-cursor").getByText("TypeError: boom").waitFor();
-
-  // The bar of the histogram leads to its lines; what comes is followed again.
-  await dashboard.go("#/logs?t=api");
-  await page.getByRole("button", { name: "Now" }).click();
-  await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
-  await page.locator(".histogram .of-error").first().click();
-  await page.locator(".log-row.is-cursor").waitFor();
-  await page.getByRole("button", { name: "Follow (f)" }).click();
-  await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
-
-  // An app with two instances is one.
-  await dashboard.go("#/processes/pair");
-  await page.getByText("2 of 2").waitFor();
-  assertEquals(await page.locator("[data-row]").count(), 2);
-  assertEquals((await findings(page, SEVERE)).join("\n"), "");
-  await page.getByRole("tab", { name: "logs" }).click();
-  await page.locator(".log-name").getByText("pair:0").waitFor();
-  await page.locator(".log-name").getByText("pair:1").waitFor();
-  await page.getByRole("button", { name: "Roll" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Roll over" }).click();
-  await page.getByText("Rolled over pair").first().waitFor();
-
-  // The log of one run of a job.
-  await dashboard.go("#/cron");
-  await page.getByRole("button", { name: "Last runs of nightly" }).click();
-  await page.locator(".cron-history").getByRole("link", { name: "Log of this run" }).click();
-  await page.locator(".log-row").getByText("the nightly line").waitFor();
-  assertEquals(follows, [], "logs are followed on the WebSocket");
-});
-
-browserTest("a time that is typed takes effect as a whole", async (dashboard) => {
-  const { page } = dashboard;
-  // In a busy browser, this event comes after what is typed next.
+  // In a busy browser, this event arrives after further typing.
   await page.addInitScript(`
     const add = addEventListener.bind(window);
     window.addEventListener = (type, listener, options) =>
@@ -182,7 +192,7 @@ browserTest("a time that is typed takes effect as a whole", async (dashboard) =>
   await waitFor(() => paramOf(page, "from") === chosen!.toISOString());
   assertEquals(await entries(), before + 1);
 
-  // Leaving the field applies it too. A time that cannot be is dropped.
+  // Leaving the field applies it too. An invalid time is dropped.
   await page.getByLabel("To", { exact: true }).focus();
   await page.keyboard.type("03172025");
   await page.getByLabel("Time range").focus();

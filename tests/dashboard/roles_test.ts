@@ -1,9 +1,9 @@
-/** What each role is offered: nothing that the daemon would refuse. */
+/** The actions that the dashboard offers to each role: none that the daemon would reject. */
 
 import { assertEquals } from "@std/assert";
 import { browserTest, type Dashboard } from "./browser.ts";
 
-/** What is offered on each screen, by its accessible name. */
+/** The actions on each screen, by accessible name. */
 async function offered({ page }: Dashboard): Promise<string[]> {
   return await page.evaluate(
     `[...document.querySelectorAll("main button, main a.button, .side nav a")]
@@ -20,7 +20,7 @@ async function offers(dashboard: Dashboard, hash: string, ready: string): Promis
 const STARTING = ["Start", "Apply"];
 const OPERATING = ["Stop app", "Restart app", "More actions on app"];
 
-browserTest("each role is offered what it may do", async (dashboard) => {
+browserTest("each role sees only actions that it may perform", async (dashboard) => {
   const { page, daemon } = dashboard;
   await daemon.startScript("app", "sleep 1000");
   await daemon.startScript("job", "true", { cron: { schedule: "@daily" } });
@@ -64,7 +64,7 @@ browserTest("each role is offered what it may do", async (dashboard) => {
       await page.locator("main h1, main .empty").first().waitFor();
       assertEquals(await page.getByText("Not allowed").count(), role === "admin" ? 0 : 1, role);
     }
-    // Keys must not do what the buttons do not.
+    // Shortcuts must not do more than the buttons.
     if (mayOperate) continue;
     await dashboard.go("#/processes/app");
     await page.locator(".why").waitFor();
@@ -74,7 +74,7 @@ browserTest("each role is offered what it may do", async (dashboard) => {
   }
 });
 
-browserTest("a token that is revoked signs its browser out", async (dashboard) => {
+browserTest("a revoked token signs its browser out", async (dashboard) => {
   const { page, daemon } = dashboard;
   await dashboard.signInAs("read", await dashboard.listen());
   await page.getByText("Read only: a-read").waitFor();

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { runningDependents } from "../../src/web/dashboard/app/process/select.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 
-Deno.test("runningDependents() names the running apps that depend on some, once", () => {
+Deno.test("runningDependents() returns the names of running dependents, each once", () => {
   const one = (name: string, state: string, depends_on: unknown) =>
     ({ name, state, config: { depends_on } }) as unknown as ProcessJson;
   const list = [

@@ -4,7 +4,7 @@ import { shownLine, textOf } from "../../src/web/dashboard/app/logs/shown_line.t
 
 const LOOK = { isTimed: true, isRaw: false };
 
-Deno.test("shownLine() shows level, message and fields; as written if asked", () => {
+Deno.test("shownLine() shows level, message and fields, or the original line", () => {
   const json =
     '{"level":50,"time":1,"msg":"it \\u001b[31mbroke","ms":3,"err":{"type":"E","stack":"E: x\\n  at y"}}';
   const { runs, level, trace } = shownLine({ text: json }, LOOK);
@@ -27,7 +27,7 @@ const LINES = [
   ["a", "done"],
 ] as const;
 
-Deno.test("Folder folds a stack trace into its first line, app by app", () => {
+Deno.test("Folder folds a stack trace into its first line, separately for each app", () => {
   const rows = LINES.map(([name, text], seq): LogRow => (
     { seq, name, text, stream: "stderr", at: 0 }
   ));

@@ -1,4 +1,4 @@
-/** What somebody sees who is not signed in, as axe-core judges it: in both themes and on a phone. */
+/** axe-core on the pages before signing in, in both themes and on a phone. */
 
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
@@ -16,7 +16,7 @@ const LOOKS = [
   { colorScheme: "dark", width: 320, height: 640 },
 ] as const;
 
-/** What there is to find on the page as it stands, in every look. */
+/** The problems of the current page, in every theme and size. */
 async function problems(page: Page, where: string): Promise<string[]> {
   const all: string[] = [];
   await bringAxe(page);
@@ -31,18 +31,18 @@ async function problems(page: Page, where: string): Promise<string[]> {
   return all;
 }
 
-/** Signs in by a link, which is used up by that, and out again. */
+/** Signs in with a link, which uses it up, and out again. */
 async function usedLink({ daemon, page }: Dashboard): Promise<string> {
   const { url } = await daemon.client.call("web_link");
   await page.setViewportSize({ width: 1280, height: 800 });
   await signInBy(url, page);
-  // The link differs by its hash alone: the page that is open would take it, signed in as it was.
+  // The link differs only in its hash, so the open, signed-in page would handle it.
   await page.goto("about:blank");
   await page.context().clearCookies();
   return url;
 }
 
-browserTest("axe-core finds nothing on the pages of who is not signed in", async (dashboard) => {
+browserTest("axe-core finds nothing on the pages before signing in", async (dashboard) => {
   const { page } = dashboard;
   const origin = await dashboard.listen();
   await page.goto(origin);

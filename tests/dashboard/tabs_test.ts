@@ -1,4 +1,6 @@
-/** Staying signed in: reloads, several tabs, links, and what other programs can do with the cookie. */
+/**
+ * Staying signed in: reloads, several tabs, links, and what other programs can do with the cookie.
+ */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Page } from "playwright-core";
@@ -8,7 +10,7 @@ function signedOut(page: Page): Promise<void> {
   return page.getByRole("heading", { name: "Sign in to procsup" }).waitFor();
 }
 
-/** The `Cookie` header that another program on this host gets, when it is looked at in the browser. */
+/** The `Cookie` header that the browser sends to another program on this host. */
 async function cookieSentElsewhere(page: Page): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -19,7 +21,7 @@ async function cookieSentElsewhere(page: Page): Promise<string> {
   return await promise;
 }
 
-/** The close code of a WebSocket that sends these messages first. */
+/** The close code of a WebSocket that first sends these messages. */
 async function socketWith(url: string, cookie: string, messages: readonly unknown[]) {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers: { cookie } });
   let got = 0;
@@ -30,7 +32,7 @@ async function socketWith(url: string, cookie: string, messages: readonly unknow
 }
 
 browserTest(
-  "tabs of the dashboard share the session, and another program's port does not",
+  "tabs of the dashboard share the session, but another program's port does not",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     const context = page.context();
@@ -63,7 +65,7 @@ browserTest(
       assertEquals(await socketWith(origin, cookie, [first, subscribe]), { code: 1008, got: 0 });
     }
 
-    // Signing in anew takes the other tabs along.
+    // Signing in again signs the other tabs in too.
     const { url } = await daemon.client.call("web_link");
     await signInBy(url, second);
     await page.reload();

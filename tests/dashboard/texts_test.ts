@@ -14,18 +14,18 @@ import {
   span,
 } from "../../src/web/dashboard/app/data/format.ts";
 
-Deno.test("readEnv() takes KEY=value lines and refuses others", () => {
+Deno.test("readEnv() accepts KEY=value lines and rejects others", () => {
   assertEquals(readEnv("A=1\n\n# no\nB=x=y", "env"), { A: "1", B: "x=y" });
   assertThrows(() => readEnv("oops", "env"), Error, "KEY=value");
 });
 
-Deno.test("jsonFields() takes objects only", () => {
+Deno.test("jsonFields() accepts only objects", () => {
   assertEquals(jsonFields(' {"a":1} '), { a: 1 });
   assertEquals(jsonFields("{no}"), undefined);
   assertEquals(jsonFields("[1]"), undefined);
 });
 
-Deno.test("a log query survives the address", () => {
+Deno.test("a log query round-trips through the address", () => {
   const query = {
     ...NO_QUERY,
     targets: ["a", "b:0"],
@@ -40,7 +40,7 @@ Deno.test("a log query survives the address", () => {
   assertEquals(readLogQuery(new URLSearchParams("stream=x&level=y")), NO_QUERY);
 });
 
-Deno.test("patternOf() takes text literally unless told otherwise", () => {
+Deno.test("patternOf() matches text literally by default", () => {
   const of = (search: string, isRegex: boolean) => patternOf({ search, isRegex, matchCase: false });
   assertEquals(of("a.b(", false)!.test("xA.B("), true);
   assertEquals(of("a.b", false)!.test("axb"), false);
@@ -49,7 +49,7 @@ Deno.test("patternOf() takes text literally unless told otherwise", () => {
   assertEquals(of("", true), undefined);
 });
 
-Deno.test("numbers and times read well", () => {
+Deno.test("numbers and times are readable", () => {
   assertEquals([0, 999, 1536, 1e6, 5e9].map(bytes), ["0 B", "999 B", "1.5 KB", "977 KB", "4.7 GB"]);
   assertEquals([0, 12.34, 100].map(percent), ["0.0 %", "12.3 %", "100 %"]);
   assertEquals([0, 61_000, 3_600_000, 93_784_000].map(span), ["0s", "1m 1s", "1h", "1d 2h"]);

@@ -1,4 +1,4 @@
-/** Webhooks as the dashboard shows them, with a receiver that is really sent something. */
+/** Webhooks in the dashboard, with a receiver that gets real messages. */
 
 import { assertEquals } from "@std/assert";
 import { Receiver, SECRET } from "../support/receiver.ts";
@@ -8,7 +8,7 @@ import { browserTest, type Dashboard } from "./browser.ts";
 
 const ALL = ["minor", "moderate", "serious", "critical"];
 
-/** Tells two receivers of a crash; `word` is in the URLs, which nobody is to see. */
+/** Sends crashes to two receivers; `word` is in the URLs, which nobody may see. */
 async function tell({ daemon }: Dashboard, good: Receiver, bad: Receiver, word: string) {
   Deno.writeTextFileSync(`${daemon.home}/key`, SECRET);
   const file = `${daemon.home}/procsup.yaml`;
@@ -30,7 +30,7 @@ processes:
   await daemon.client.call("start_all", { config: file });
 }
 
-browserTest("webhooks are seen and tested, and their URLs are not", async (dashboard) => {
+browserTest("webhooks are shown and tested without their URLs", async (dashboard) => {
   const { page, daemon } = dashboard;
   await using good = new Receiver();
   await using bad = new Receiver(() => 503);
@@ -48,7 +48,7 @@ browserTest("webhooks are seen and tested, and their URLs are not", async (dashb
   await row("pager").getByText("only ns:shop").waitFor();
   await row("pager").getByText("not signed").waitFor();
   await row("pager").getByText(`${bad.url}/…`).waitFor();
-  // Three crashes, of which the last is told as what it comes to.
+  // Three crashes, the last of which is reported by its outcome.
   const cells = async () => await row("ops").locator("td.number").allTextContents();
   await waitFor(async () => (await cells()).join() === "0,3,0,0", { what: "three deliveries" });
   assertEquals((await page.content()).includes(word), false);
@@ -56,7 +56,7 @@ browserTest("webhooks are seen and tested, and their URLs are not", async (dashb
   for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [390, "light"]] as const) {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
-    // Colours need a moment to become those of the other theme.
+    // Colors need a moment to change to the other theme.
     const isWell = async () => {
       assertEquals(await findings(page, ALL), []);
       return true;
@@ -80,7 +80,7 @@ browserTest("webhooks are seen and tested, and their URLs are not", async (dashb
 });
 
 browserTest(
-  "the overview names webhooks that fail, and counts restarts of before",
+  "the overview names failing webhooks, and counts earlier restarts",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await using good = new Receiver();
@@ -126,7 +126,7 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await dialog.getByLabel("Targets").fill("ns:shop\ntag:a b\n");
   await dialog.getByRole("button", { name: "Save" }).click();
   await row.getByText("only ns:shop, tag:a b").waitFor();
-  // Saved again with another change, the targets stay as they are.
+  // Saving another change keeps the targets.
   await page.getByRole("button", { name: "Change chat" }).click();
   assertEquals(await dialog.getByLabel("Targets").inputValue(), "ns:shop\ntag:a b");
   await dialog.getByLabel("unhealthy").uncheck();
@@ -137,7 +137,7 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await row.getByText("only ns:shop, tag:a b").waitFor();
   await page.getByRole("button", { name: "Send test to chat" }).click();
   await waitFor(() => receiver.got.some(({ body }) => /^Test of procsup/.test(body.text)));
-  // What was added is there after the daemon was killed.
+  // The added webhook survives a killed daemon.
   await daemon.kill();
   await daemon.run();
   assertEquals((await daemon.client.call("webhook_list")).map(({ name }) => name), ["chat"]);
@@ -146,17 +146,20 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await page.getByText("No webhooks yet").waitFor();
 });
 
-browserTest("webhooks are shown to all, and tested by admins alone", async (dashboard) => {
-  const { page } = dashboard;
-  await using good = new Receiver();
-  await tell(dashboard, good, good, "x");
-  const origin = await dashboard.listen();
-  for (const role of ["read", "operate", "admin"] as const) {
-    await dashboard.signInAs(role, origin);
-    await page.keyboard.press("g");
-    await page.keyboard.press("w");
-    await page.locator("table.webhooks").waitFor();
-    const count = await page.getByRole("button", { name: /^Send test/ }).count();
-    assertEquals(count, role === "admin" ? 2 : 0, role);
-  }
-});
+browserTest(
+  "webhooks are visible to all roles, but only admins can test them",
+  async (dashboard) => {
+    const { page } = dashboard;
+    await using good = new Receiver();
+    await tell(dashboard, good, good, "x");
+    const origin = await dashboard.listen();
+    for (const role of ["read", "operate", "admin"] as const) {
+      await dashboard.signInAs(role, origin);
+      await page.keyboard.press("g");
+      await page.keyboard.press("w");
+      await page.locator("table.webhooks").waitFor();
+      const count = await page.getByRole("button", { name: /^Send test/ }).count();
+      assertEquals(count, role === "admin" ? 2 : 0, role);
+    }
+  },
+);
