@@ -1,4 +1,4 @@
-/** The fenced examples of README.md and of the documentation. */
+/** The fenced code blocks of README.md and the documentation. */
 
 import { fromFileUrl } from "@std/path/posix";
 
@@ -8,7 +8,7 @@ export const ROOT = fromFileUrl(ROOT_URL);
 
 /** A fenced block. */
 export interface Example {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string;
   readonly language: string;
   readonly text: string;
@@ -21,13 +21,13 @@ export const PAGE_FILES: readonly string[] = [
     .filter((name) => name.endsWith(".md")).sort().map((name) => `src/docs/${name}`),
 ];
 
-/** Every block of all of them. */
+/** Every block of every page. */
 export const EXAMPLES: readonly Example[] = PAGE_FILES.flatMap((file) =>
   [...Deno.readTextFileSync(ROOT + file).matchAll(/^```(.*)\n([^]*?)^```$/gm)]
     .map(([, language = "", text = ""]) => ({ file, language, text }))
 );
 
-/** The blocks in a language. */
+/** The blocks of a language. */
 export function examplesIn(language: string): Example[] {
   return EXAMPLES.filter((example) => example.language === language);
 }

@@ -1,8 +1,7 @@
 /**
- * Every example of README.md and of the documentation: configurations are loaded, commands are read by
- * the command line's own table, and what is shown with output is run in a shell and compared with it.
- * `shell_test.ts` runs the other commands, `screens_test.ts` compares screens, `library_test.ts` runs
- * the TypeScript.
+ * Every example of README.md and the documentation: configurations are loaded, commands are parsed
+ * with the command table, and commands shown with output are run and compared. `shell_test.ts` runs
+ * the other commands, `screens_test.ts` compares screens, `library_test.ts` runs the TypeScript.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -21,7 +20,7 @@ import { programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { type Example, EXAMPLES, examplesIn, PAGE_FILES, ROOT, ROOT_URL } from "./examples.ts";
 
-/** `text` shows a screen or the file of another program. */
+/** `text` is a screen or another program's file. */
 const LANGUAGES = ["sh", "console", "yaml", "ts", "text"];
 
 Deno.test("every example is in a language that a test runs or validates", () => {
@@ -43,7 +42,7 @@ Deno.test("the README and each page are short, and each page begins with an exam
   }
 });
 
-Deno.test("every link in README and documentation leads to a file", () => {
+Deno.test("every link in README.md and the documentation leads to a file", () => {
   for (const file of PAGE_FILES) {
     const text = Deno.readTextFileSync(ROOT + file);
     for (const [, path = ""] of text.matchAll(/\]\((?!https?:)([^)]*)\)/g)) {
@@ -52,7 +51,7 @@ Deno.test("every link in README and documentation leads to a file", () => {
   }
 });
 
-Deno.test("README.md links every page, and procsup help has it as a topic", () => {
+Deno.test("README.md links to every page, and procsup help has each as a topic", () => {
   const readme = Deno.readTextFileSync(`${ROOT}README.md`);
   const pages = PAGE_FILES.filter((file) => file !== "README.md");
   for (const file of pages) {
@@ -60,7 +59,7 @@ Deno.test("README.md links every page, and procsup help has it as a topic", () =
   }
   const topics = pages.map((file) => file.replace(/.*\/(.*)\.md$/, "$1"));
   assertEquals(Object.keys(PAGES).sort(), topics);
-  // Of a command and a page with one name, help shows the command.
+  // If a command and a page have the same name, help shows the command.
   assertEquals(topics.filter((topic) => findCommand(COMMANDS, topic) !== undefined), []);
 });
 
@@ -73,7 +72,7 @@ Deno.test("the page on starting has every runtime, with the files that select it
   }
 });
 
-Deno.test("every configuration is taken by the schema for editors and by the program", async () => {
+Deno.test("every configuration is accepted by the editors' schema and by the program", async () => {
   const validate = new Ajv2020({ strict: false, validateFormats: false })
     .compile(configFileSchema());
   for (const { file, text } of examplesIn("yaml")) {
@@ -83,9 +82,9 @@ Deno.test("every configuration is taken by the schema for editors and by the pro
   }
 });
 
-Deno.test("every command is one that the command line takes, every task and script is there", () => {
+Deno.test("every command is valid, and every task and script exists", () => {
   const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
-  // A screen may begin with the command that shows it.
+  // A screen may begin with the command that prints it.
   const isShell = ({ language, text }: Example) =>
     /sh|console/.test(language) || (language === "text" && text.startsWith("$ "));
   for (const { file, text } of EXAMPLES.filter(isShell)) {
@@ -99,7 +98,7 @@ Deno.test("every command is one that the command line takes, every task and scri
   }
 });
 
-Deno.test("every command within a sentence or a table is in the command table, with its flags", () => {
+Deno.test("every command in a sentence or table is in the command table, with its flags", () => {
   const problems: string[] = [];
   for (const file of PAGE_FILES) {
     const prose = Deno.readTextFileSync(ROOT + file).replace(/^```[^]*?^```$/gm, "");
@@ -108,7 +107,7 @@ Deno.test("every command within a sentence or a table is in the command table, w
         try {
           if (words[0] === "procsup") readCommandLine(words.slice(1));
         } catch (error) {
-          // A sentence may name a command without its words.
+          // A sentence may omit a command's arguments.
           if (error instanceof UnknownWordError) problems.push(`${file}: ${text}: ${error}`);
         }
       }
@@ -142,14 +141,14 @@ const FILES: Readonly<Record<string, string>> = {
     "processes:\n  shop: { entrypoint: server.js, instances: 2 }\n  mail: { entrypoint: server.js }\n",
 };
 
-Deno.test("every command that is shown with its output prints that", async () => {
+Deno.test("every command shown with its output prints exactly that", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   for (const [name, text] of Object.entries(FILES)) {
     await Deno.writeTextFile(`${folder.path}/${name}`, text, { mode: 0o755 });
   }
   const words = programLine();
-  // One after the other: an app that fails at once must do so within its min_uptime.
+  // One by one, because an app that should fail at once must do so within its min_uptime.
   for (const example of examplesIn("console")) {
     const lines = example.text.split("\n").filter((line) => line.startsWith("$ "));
     const script = lines.map((line) => `echo '${line.replaceAll("'", "'\\''")}'\n${line.slice(2)}`);
@@ -164,7 +163,7 @@ Deno.test("every command that is shown with its output prints that", async () =>
   }
 });
 
-/** Without ids, pids, times, sizes and the width of columns, which differ from run to run. */
+/** Without ids, pids, times, sizes and column widths, which vary. */
 function masked(text: Example["text"]): string[] {
   return text.trim().split("\n").map((line) =>
     line.replace(/ps_[0-9a-f]+/, "TOKEN")

@@ -1,4 +1,4 @@
-/** What messages and hints in the program name exists: commands, their flags, pages of the help. */
+/** Everything that messages and hints of the program name exists: commands, flags, help pages. */
 
 import { assert, assertEquals } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
@@ -19,14 +19,14 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-/** Words that follow the program's name in sentences. */
+/** Words that follow the program's name in prose. */
 const PROSE = "already again configuration deploys did has in no on recognizes ring rotates runs " +
   "supervises that there works wrote";
 
-/** Commands in the strings of a source, a variable word as `x`. */
+/** Commands in the strings of a source file, with `x` for variable words. */
 function commandsIn(code: string): string[] {
   const text = code.replace(/^\s*(\/\*\*?|\*|\/\/).*$/gm, "")
-    // A string that goes on in the next line.
+    // A string that continues on the next line.
     .replace(/(["`]) \+\s*["`]/g, "")
     .replace(/(?<=\S)\$\{[^{}]*\}/g, "\n").replace(/\$\{[^{}]*\}|<[\w -]+>|…|\[[\w -]+\]/g, "x");
   const commands = /(?<![\w/@.-]|-c )procsup((?: (?:[\w@][\w.:=/@-]*|--?[a-z][\w-]*))+)/g;
@@ -35,7 +35,7 @@ function commandsIn(code: string): string[] {
     .map((words) => words.trim()).filter((words) => words !== "");
 }
 
-Deno.test("every command in a message or hint of the program is one, and so is each page of the help", () => {
+Deno.test("every command and help page in a message or hint of the program exists", () => {
   const problems: string[] = [];
   const prose = new Set(PROSE.split(" "));
   const said = new Set<string>();
@@ -68,7 +68,7 @@ Deno.test("every command in a message or hint of the program is one, and so is e
   assert(found > 100, String(found));
 });
 
-Deno.test("every error code and every command leads to a page, every exit code is in the help", () => {
+Deno.test("every error code and command has a help page, and every exit code is in the help", () => {
   const pages = [...Object.values(ERROR_TABLE), ...COMMANDS].map(({ page }) => page);
   assertEquals(pages.filter((page) => !(page in PAGES)), []);
   const listed = new Set(EXIT_CODES.map(([code]) => Number(code)));

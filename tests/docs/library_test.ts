@@ -1,18 +1,18 @@
-/** The examples of the pages about the library, run as printed by a program elsewhere. */
+/** The library pages' examples, run exactly as printed by a program outside the repository. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 
-/** What `deno.json` exports, by the names that the pages import. */
+/** The exports in `deno.json`, by the names that the pages import. */
 const EXPORTS: Readonly<Record<string, string>> = {
   "@procsup/procsup": "src/mod.ts",
   "@procsup/procsup/client": "src/client.ts",
   "@procsup/procsup/config": "src/config_entry.ts",
 };
 
-/** Every example but those of `programs_test.ts`; the names in it are what it imports. */
+/** Every example except those of `programs_test.ts`; its imports are checked too. */
 const CODE = examplesIn("ts").filter(({ file }) => !file.endsWith("programs.md"))
   .map(({ text }) => text);
 
@@ -22,14 +22,14 @@ function examplesOf(name: string): string[] {
   return found;
 }
 
-/** The flags of a row of the table of permissions. */
+/** The flags of a row of the permissions table. */
 function flagsOf(row: string): string[] {
   const page = Deno.readTextFileSync(`${ROOT}src/docs/library.md`);
   const line = page.split("\n").find((line) => line.startsWith(`| ${row}`))!;
   return line.match(/--allow-[^\s`]+/g) ?? [];
 }
 
-/** Runs an example from its folder with these flags alone; only the name of the package is a path. */
+/** Runs an example from its folder with only these flags; only the package name is mapped. */
 async function run(folder: TempHome, code: string, flags: string[], env = {}) {
   const byPath = code.replace(/from "(@procsup[^"]*)"/g, (_, name) => {
     return `from ${JSON.stringify(`${ROOT_URL}${EXPORTS[name]}`)}`;
@@ -62,7 +62,7 @@ Deno.test("the pages' examples of Manager run as printed", async () => {
   assertEquals(events!.trim().split("\n").at(-1), "job errored 3");
 });
 
-Deno.test("the pages' examples of Client and of a configuration run as printed, with the permissions that are listed", async () => {
+Deno.test("the pages' examples of Client and of a configuration run as printed, with the listed permissions", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const flags = flagsOf("`Client` of the daemon in H").map((flag) =>

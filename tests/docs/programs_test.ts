@@ -1,4 +1,4 @@
-/** The five programs of their page, each run as printed, by its real tools. */
+/** The five programs of the page, each run as printed, with real tools. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
@@ -13,7 +13,10 @@ const IMPORTS: Readonly<Record<string, string>> = {
   ...JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)).imports,
 };
 
-/** The program that says this, started in a folder; only the packages that it imports have a place. */
+/**
+ * The program on the page with this text, started in a folder; only its imported packages are
+ * mapped.
+ */
 function program(folder: TempHome, says: string, env = {}, words: readonly string[] = []) {
   const { text } = examplesIn("ts").find(({ file, text }) =>
     file.endsWith("programs.md") && text.includes(says)
@@ -52,7 +55,7 @@ async function textOf(child: Deno.ChildProcess): Promise<string> {
   return text.decode(stdout) + text.decode(stderr);
 }
 
-Deno.test("the servers for development run together, and end with their program", async () => {
+Deno.test("the development servers run together, and end with their program", async () => {
   await using folder = tempHome();
   const api =
     "Deno.serve({ port: Number(Deno.env.get('PORT')) }, () => new Response(`${Deno.pid}`));";
@@ -82,7 +85,7 @@ Deno.test("the servers for development run together, and end with their program"
 });
 
 Deno.test({
-  name: "the test with a Redis of its own passes",
+  name: "the test with its own Redis passes",
   ignore: !has("redis-server"),
   fn: async () => {
     await using folder = tempHome();
@@ -90,7 +93,7 @@ Deno.test({
   },
 });
 
-Deno.test("the queue runs its jobs and tells which failed", async () => {
+Deno.test("the queue runs its jobs and reports the failed one", async () => {
   await using folder = tempHome();
   for (const [name, lines] of Object.entries({ one: "1\n", two: "1\n2\n", three: "1\n2\n3\n" })) {
     Deno.writeTextFileSync(`${folder.path}/${name}.txt`, lines);
@@ -100,7 +103,7 @@ Deno.test("the queue runs its jobs and tells which failed", async () => {
   assertMatch(said[3]!, /^failed: \S*wc: .*none\.txt/);
 });
 
-Deno.test("the page shows the apps and restarts one; the deployment takes back what fails", async () => {
+Deno.test("the page shows the apps and restarts one; the deployment rolls back a failed release", async () => {
   await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const shop = await daemon.startScript(

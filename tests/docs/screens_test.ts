@@ -1,4 +1,4 @@
-/** The `text` blocks: a screen of the live view, the demo, and the file of another program. */
+/** The `text` blocks: a screen of top, the demo, and another program's file. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { parse } from "yaml";
@@ -12,7 +12,7 @@ function textOf(file: string): string {
   return examplesIn("text").find((example) => example.file === file)!.text;
 }
 
-/** Without numbers, their units, bars and the width of columns. */
+/** Without numbers, units, bars and column widths. */
 function masked(line: string): string {
   return line.replace(/\s+#.*/, "").replace(/[▁-█]+/g, "BAR").replace(/─+/g, "─")
     .replace(/(\d+h)?(\d+m)?\d+(\.\d+)+|\d+h\d+m|\d+/g, "N")
@@ -20,7 +20,7 @@ function masked(line: string): string {
 }
 
 Deno.test({
-  name: "the screen of the live view is that of procsup top",
+  name: "the screen of the live view matches procsup top",
   ignore: tmuxMissing(),
   async fn() {
     const shown = textOf("src/docs/dashboard.md").trimEnd().split("\n");
@@ -43,7 +43,7 @@ Deno.test({
     await terminal.command(`${programLine()} top`);
     await terminal.sees("q quit");
     await terminal.keys("j");
-    // The name, and how long it has been up, have a width of their own: the cores may not fit.
+    // The name and uptime vary in width, so the cores may not fit.
     const host = (line: string) =>
       line.replace(/^procsup \S+/, "procsup HOST").replace(/ up .*/, " up");
     const plain = (text: string) => text.trimEnd().split("\n").map((line) => host(masked(line)));
@@ -61,7 +61,7 @@ Deno.test("the README shows what the demo prints", async () => {
     stdin: "null",
   }).output();
   assertEquals(success, true);
-  // The rows of the table depend on the moment.
+  // The rows of the table depend on timing.
   const lines = (text: string) =>
     text.split("\n").filter((line) => /^([$✔]|ID )/.test(line)).map(masked);
   const printed = lines(new TextDecoder().decode(stdout));
@@ -85,7 +85,7 @@ Deno.test("the scrape configuration reaches the metrics", async () => {
   assertEquals(Object.keys(scrape.authorization), ["credentials_file"]);
   await using web = await TestWeb.start();
   const { token } = await web.daemon.client.call("token_create", { name: "scrape", role: "read" });
-  // The port of this test for the usual one; scheme, path and kind of token are Prometheus' defaults.
+  // The test's port replaces the usual one; scheme, path and token type are Prometheus' defaults.
   const target = scrape.static_configs[0].targets[0].replace(":9615", `:${web.port}`);
   const answer = await fetch(`http://${target}/metrics`, {
     headers: { authorization: `Bearer ${token}` },

@@ -1,6 +1,6 @@
 /**
- * Runs the `sh` blocks of README.md and of the documentation, line by line, in a shell on a machine
- * with sample apps: a folder, a home and a daemon for each page. What cannot run here is listed.
+ * Runs the `sh` blocks of README.md and the documentation, line by line, in a shell with sample
+ * apps. Each page has its own folder, home and daemon. Lines that cannot run here are listed.
  */
 
 import { assertEquals } from "@std/assert";
@@ -18,7 +18,7 @@ const [ENGINE, MACHINE, SERVICE, TERMINAL, CHECKOUT] = [
   "works on the checkout, for minutes or with the network: deno task",
 ];
 
-/** Lines that are not run, exactly as they are printed, and why. */
+/** Lines that are not run, exactly as printed, and why. */
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   [ENGINE]: [
     "docker build -f scripts/docker/Dockerfile -t procsup .",
@@ -80,7 +80,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What goes on until Ctrl-C: ended as soon as it has printed something. */
+/** Commands that run until Ctrl-C: ended after their first output. */
 const ENDLESS =
   /^procsup (logs|events|list) .*(-f\b|--watch)|^procsup daemon$|^procsup run\b(?! -- sh)|^curl .*\/events$/;
 
@@ -119,7 +119,7 @@ processes:
 `,
 };
 
-/** The commands of a block, as printed, without their comments. */
+/** The commands of a block, as printed, without comments. */
 function linesOf({ text }: Example): string[] {
   return text.replaceAll(/\\\n\s*/g, "").split("\n")
     .map((line) => line.replace(/(^|\s+)#\s.*$/, "").trim()).filter((line) => line !== "");
@@ -128,13 +128,13 @@ function linesOf({ text }: Example): string[] {
 const BLOCKS = examplesIn("sh");
 const NOT_RUN = new Set(Object.values(SKIPPED).flat());
 
-Deno.test("what is not run of the examples is printed in them, and named once", () => {
+Deno.test("each skipped line is in the examples, and listed once", () => {
   const printed = new Set(BLOCKS.flatMap(linesOf));
   const named = Object.values(SKIPPED).flat();
   assertEquals(named.filter((line, at) => !printed.has(line) || named.indexOf(line) !== at), []);
 });
 
-/** A shell script that ends each command with a mark and its exit code. */
+/** A shell script that ends each command with a marker and its exit code. */
 function scriptOf(
   lines: readonly string[],
   { url, folder, receiver }: { url: string; folder: string; receiver: string },
@@ -185,7 +185,7 @@ async function stage(folder: TempHome): Promise<void> {
   }
 }
 
-/** Whether a block needs a sample app: it names it, or it names none and has the first. */
+/** Whether a block needs a sample app: it names it, or it names none and gets the first. */
 function needs({ text }: Example, name: string, all: readonly string[]): boolean {
   const named = all.filter((one) => new RegExp(`\\b${one}\\b`).test(text));
   if (!(named.length === 0 ? all.slice(0, 1) : named).includes(name)) return false;
@@ -207,17 +207,17 @@ async function prepare(
   const names = Object.keys((parse(yaml) as { processes: object }).processes);
   const only = names.filter((name) => needs(block, name, names));
   const config = `${folder.path}/procsup.yaml`;
-  // Webhooks come with the whole file alone.
+  // Only the whole file contains webhooks.
   if (yaml.includes("webhooks:")) await daemon.client.call("start_all", { config, wait: true });
   else if (only.length > 0) await daemon.client.call("start_all", { config, wait: true, only });
-  // Some make a file of their own.
+  // Some create their own file.
   if (/--out procsup.yaml|procsup init/.test(block.text)) {
     await Deno.remove(`${folder.path}/procsup.yaml`);
   }
   return (await daemon.client.call("web_start", { listen: "127.0.0.1:0" })).url;
 }
 
-/** Runs the blocks of a page one after the other; returns what went wrong. */
+/** Runs the blocks of a page in order, and returns the problems. */
 async function runPage(blocks: readonly Example[]): Promise<string[]> {
   await using server = Deno.serve({ port: 0, onListen: () => {} }, () => new Response());
   const receiver = `http://127.0.0.1:${server.addr.port}`;
@@ -230,7 +230,7 @@ async function runPage(blocks: readonly Example[]): Promise<string[]> {
     const lines = linesOf(block).filter((line) => !NOT_RUN.has(line));
     if (lines.length === 0) continue;
     const hook = `webhooks: [{ name: ops, url: "${receiver}", events: [crash] }]\n`;
-    // Only where it is needed: an engine has no counterpart.
+    // Only where needed, because engines have no counterpart.
     const yaml = FILES["procsup.yaml"] + (/^procsup webhook/m.test(block.text) ? hook : "");
     const url = await prepare(daemon, folder, block, yaml);
     const { token: TOKEN } = await daemon.client.call("token");
@@ -263,7 +263,7 @@ async function runPage(blocks: readonly Example[]): Promise<string[]> {
   return problems;
 }
 
-Deno.test("every command of the examples runs and ends as the page says", async () => {
+Deno.test("every command of the examples runs and exits as the page says", async () => {
   const pages = [...Map.groupBy(BLOCKS, ({ file }) => file).values()];
   const problems: string[] = [];
   const next = async () => {
