@@ -14,7 +14,7 @@ Deno.test("procsup mcp finds the daemon by HOME alone", async () => {
   const transport = new StdioClientTransport({
     command: command!,
     args: [...args, "mcp"],
-    // What the source needs to run without a download; the built program needs nothing.
+    // The source needs these to run without a download; the built program needs nothing.
     env: { HOME: user.path, DENO_DIR: denoDir() },
     cwd: "/",
   });
@@ -28,7 +28,7 @@ function denoDir(): string {
   return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
 }
 
-Deno.test("procsup mcp tells that no daemon answers, and works once one does", async () => {
+Deno.test("procsup mcp reports that no daemon answers, and works once one does", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.terminate();
   await using connected = await onStdio(daemon.home);
@@ -55,7 +55,7 @@ function initialize(protocolVersion: string): string {
   return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
 }
 
-/** A bridge whose input is written and closed by hand. */
+/** A bridge whose input the test writes and closes. */
 function bareBridge(home: string) {
   const [command, ...args] = programWords();
   const bridge = new Deno.Command(command!, {
@@ -69,7 +69,7 @@ function bareBridge(home: string) {
   return { bridge, input, output };
 }
 
-Deno.test("each protocol version that the SDK speaks is agreed upon, over both transports", async () => {
+Deno.test("every protocol version of the SDK can be negotiated, over both transports", async () => {
   await using daemon = await TestDaemon.start();
   await using server = serveMcp(daemon);
   assert(SUPPORTED_PROTOCOL_VERSIONS.includes("2024-11-05"));
@@ -93,7 +93,7 @@ Deno.test("each protocol version that the SDK speaks is agreed upon, over both t
   }));
 });
 
-Deno.test("procsup mcp ends when its input ends, and says nothing but protocol", async () => {
+Deno.test("procsup mcp exits when its input ends, and writes only protocol messages", async () => {
   await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
   await input.write(new TextEncoder().encode(`${INITIALIZE}\n`));
@@ -105,7 +105,7 @@ Deno.test("procsup mcp ends when its input ends, and says nothing but protocol",
   assertEquals((await output.read()).done, true);
 });
 
-Deno.test("procsup mcp answers what was asked before its input ended, the last line too", async () => {
+Deno.test("procsup mcp answers every request before its input ended, including the last line", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   const call = (id: number, name: string, args: object) =>
@@ -133,7 +133,7 @@ Deno.test("procsup mcp answers what was asked before its input ended, the last l
   assertEquals((await bridge.status).code, 0);
 });
 
-Deno.test("procsup mcp answers each line that is no message, and each message of a batch", async () => {
+Deno.test("procsup mcp answers each invalid line, and each message of a batch", async () => {
   await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
   const ping = (id: unknown) => ({ jsonrpc: "2.0", id, method: "ping" });
@@ -147,7 +147,7 @@ Deno.test("procsup mcp answers each line that is no message, and each message of
     JSON.stringify([ping("a"), 7, ping(6)]),
     `${JSON.stringify(ping(8))}\r`,
   ];
-  // In pieces that end in the middle of lines.
+  // In chunks that end in the middle of lines.
   const bytes = new TextEncoder().encode(`${lines.join("\n")}\n`);
   for (let at = 0; at < bytes.length; at += 100) await input.write(bytes.subarray(at, at + 100));
   let text = "";
@@ -173,7 +173,7 @@ Deno.test("procsup mcp answers each line that is no message, and each message of
   await output.cancel();
 });
 
-Deno.test("procsup mcp ends when a message is larger than it takes", async () => {
+Deno.test("procsup mcp exits when a message is too large", async () => {
   await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
   const piece = new Uint8Array(1024 * 1024).fill(120);
@@ -183,7 +183,7 @@ Deno.test("procsup mcp ends when a message is larger than it takes", async () =>
   await input.abort().catch(() => {});
 });
 
-Deno.test("procsup mcp ends when its input ends at once, or in the middle of a message", async () => {
+Deno.test("procsup mcp exits when its input ends at once, or in the middle of a message", async () => {
   await using daemon = await TestDaemon.start();
   const codes = await Promise.all(
     ["", `${INITIALIZE}\n`, INITIALIZE.slice(0, 20)].map(async (text) => {
@@ -198,7 +198,7 @@ Deno.test("procsup mcp ends when its input ends at once, or in the middle of a m
   assertEquals(codes, [0, 0, 0]);
 });
 
-Deno.test("a verb is carried out to its end when its client goes away in the middle", async () => {
+Deno.test("a verb is completed even if its client disconnects meanwhile", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "trap 'sleep 1; exit 0' TERM; while :; do sleep 0.1; done");
   const { pid } = await daemon.status("slow");
@@ -214,7 +214,7 @@ Deno.test("a verb is carried out to its end when its client goes away in the mid
   assert(!isAlive(pid));
 });
 
-Deno.test("/mcp refuses what is no request of the protocol", async () => {
+Deno.test("/mcp rejects invalid requests", async () => {
   await using daemon = await TestDaemon.start();
   await using server = serveMcp(daemon);
   const post = async (body: string, headers: Record<string, string> = {}) => {
@@ -241,7 +241,7 @@ Deno.test("/mcp refuses what is no request of the protocol", async () => {
   assertEquals(await post(JSON.stringify(call), { "mcp-protocol-version": "1999-01-01" }), 400);
 });
 
-Deno.test("/mcp loads the SDK only when the first request comes", async () => {
+Deno.test("/mcp loads the SDK only at the first request", async () => {
   const info = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", import.meta.resolve("../../src/mcp/http.ts")],
   }).output();

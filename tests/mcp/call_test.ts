@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { type Call, reporting } from "../../src/mcp/call.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
-Deno.test("reporting() tells what nobody expected to one side, and agents no more than that", async () => {
+Deno.test("reporting() logs an unexpected error, and hides its details from agents", async () => {
   const told: string[] = [];
   const failing = (error: unknown) => (() => Promise.reject(error)) as Call;
   const report = (error: Error) => told.push(error.message);

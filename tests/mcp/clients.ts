@@ -1,4 +1,4 @@
-/** The SDK's own client, connected to procsup as agents' programs connect. */
+/** The SDK's client, connected to procsup in the ways that agents use. */
 
 import {
   type CallToolResult,
@@ -13,7 +13,7 @@ import type { McpHttpOptions } from "../../src/mcp/http_server.ts";
 import { ndjson } from "../../src/protocol/ndjson.ts";
 import { programWords, type TestDaemon } from "../support/procsup.ts";
 
-/** How the client speaks: as those of 2025 do, or as it finds out. */
+/** The client's protocol: that of 2025, or negotiated. */
 export type Mode = "legacy" | "auto";
 
 /** A connected client. */
@@ -21,7 +21,7 @@ export interface TestClient extends AsyncDisposable {
   readonly client: Client;
 }
 
-/** The four ways in which a client can be connected. */
+/** The four ways to connect a client. */
 export const WAYS: readonly {
   readonly name: string;
   readonly connect: (daemon: TestDaemon, options?: ClientOptions) => Promise<TestClient>;
@@ -33,11 +33,11 @@ export const WAYS: readonly {
   { name: `HTTP, ${mode}`, connect: (daemon, options) => onHttp(daemon, { mode, options }) },
 ]);
 
-/** What a client is connected with. */
+/** What a client is connected to. */
 export interface Connecting {
   readonly mode?: Mode;
   readonly options?: ClientOptions | undefined;
-  /** Words after `procsup mcp`. */
+  /** Arguments of `procsup mcp`. */
   readonly args?: readonly string[];
   readonly serving?: McpHttpOptions;
 }
@@ -55,7 +55,7 @@ export async function onStdio(home: string, connecting: Connecting = {}): Promis
   return { client, [Symbol.asyncDispose]: () => client.close() };
 }
 
-/** A client of `/mcp`, which acts on the daemon. */
+/** A client of `/mcp`, and of the daemon behind it. */
 export async function onHttp(
   daemon: TestDaemon,
   connecting: Connecting = {},
@@ -72,7 +72,7 @@ export async function onHttp(
   };
 }
 
-/** `/mcp` on a port of its own. */
+/** `/mcp` on its own port. */
 export function serveMcp(
   { client }: TestDaemon,
   options: McpHttpOptions = {},
@@ -92,8 +92,8 @@ export function serveMcp(
   return {
     url: `http://127.0.0.1:${server.addr.port}/mcp`,
     async [Symbol.asyncDispose]() {
-      // Not shutdown(): it waits for connections, and Deno's fetch, when it is aborted just as a piece
-      // of a stream arrives, was seen to keep one open for ever.
+      // Not shutdown(): it waits for connections, and Deno's fetch may keep one open for ever if it
+      // is aborted just as a chunk arrives.
       stop.abort();
       await server.finished;
     },
@@ -104,7 +104,7 @@ async function* changesOf(stream: ReadableStream<Uint8Array>) {
   for await (const { value } of ndjson<ProcessChange>(stream, false)) yield value;
 }
 
-/** The structured answer of a tool that worked, checked to stand in the text as well. */
+/** The structured answer of a successful tool; the text must contain it too. */
 export async function use(
   client: Client,
   name: string,
@@ -118,7 +118,7 @@ export async function use(
   return result.structuredContent;
 }
 
-/** The text of a tool that did not work. */
+/** The text of a failed tool. */
 export async function refusal(
   client: Client,
   name: string,

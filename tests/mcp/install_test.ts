@@ -10,7 +10,7 @@ import { tempHome } from "../support/temp_home.ts";
 
 const COMMAND = { command: "/bin/procsup", args: ["mcp"] };
 
-Deno.test("mergedFile keeps all that is there when it adds our entry", () => {
+Deno.test("mergedFile keeps all existing content when it adds our entry", () => {
   const cursor = mcpClient("cursor");
   const existing = JSON.stringify({ theme: "dark", mcpServers: { other: { command: "x" } } });
   const merged = mergedFile(cursor, COMMAND, existing)!;
@@ -26,7 +26,7 @@ Deno.test("mergedFile keeps all that is there when it adds our entry", () => {
   assertEquals(Object.keys(ownEntry(mcpClient("vscode"), COMMAND)), ["servers"]);
 });
 
-Deno.test("mergedFile keeps a person's comments and what they added to our entry", () => {
+Deno.test("mergedFile keeps a user's comments, and their additions to our entry", () => {
   const vscode = mcpClient("vscode");
   const existing = '\ufeff{\n  // mine\n  "servers": {\n' +
     '    "procsup": { "command": "old", "env": { "A": "b" } }, // ours\n  },\n}\n';
@@ -43,7 +43,7 @@ Deno.test("mergedFile keeps a person's comments and what they added to our entry
   ]);
 });
 
-Deno.test("mergedFile refuses a file that it cannot read whole", () => {
+Deno.test("mergedFile rejects a file that it cannot parse completely", () => {
   const vscode = mcpClient("vscode");
   for (const text of ["[]", '{"servers": 5}', "{"]) {
     assertThrows(() => mergedFile(vscode, COMMAND, text), Error, "Cannot edit");
@@ -99,17 +99,17 @@ Deno.test("procsup mcp install writes the client's file, through a link and with
   assertStringIncludes((await run()).stderr, 'Too few words for "mcp install"');
 });
 
-Deno.test("completion offers every client that procsup mcp install knows", async () => {
+Deno.test("completion offers every client that procsup mcp install supports", async () => {
   const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
   const offered = (await candidates(["mcp", "install", ""], source)).map(({ word }) => word);
   const { hint } = assertThrows(() => mcpClient("-"), ProcsupError);
   assertEquals(hint, `Expected one of ${offered.join(", ")}`);
 });
 
-Deno.test("procsup mcp install names the portable executable, not what it was unpacked to", async () => {
+Deno.test("procsup mcp install names the portable executable, not its unpacked files", async () => {
   await using folder = tempHome();
   const root = fromFileUrl(import.meta.resolve("../../"));
-  // As the bundle is started by the executable's shell part.
+  // As the shell part of the executable starts the bundle.
   const entry = `${folder.path}/portable_entry.js`;
   await Deno.writeTextFile(
     entry,

@@ -58,13 +58,13 @@ for (
     ["not there", '{"servers": {} // none\n}', '{"servers": {} // none\n}'],
   ] as const
 ) {
-  Deno.test(`withoutMember() takes out no more than the member when it is ${name}`, () => {
+  Deno.test(`withoutMember() removes only the member when it is ${name}`, () => {
     assertEquals(withoutMember(text, PATH), changed);
     assertEquals(memberAt(changed, PATH), undefined);
   });
 }
 
-Deno.test("withMember() and withoutMember() give what the same on the value gives, for any JSON", () => {
+Deno.test("withMember() and withoutMember() have the same effect on any JSON text as on its value", () => {
   const other = fc.dictionary(fc.string().filter((key) => key !== "__proto__"), fc.jsonValue());
   const member = fc.jsonValue();
   const indent = fc.constantFrom(undefined, 1, 2, "\t");
@@ -86,7 +86,7 @@ Deno.test("withMember() and withoutMember() give what the same on the value give
   );
 });
 
-Deno.test("withMember() refuses what is no JSON, no object, or holds something else there", () => {
+Deno.test("withMember() rejects invalid JSON, anything but an object, and another kind of value in its place", () => {
   for (const text of ["{", "[]", '{"servers": 5}', '{"servers": []}', "{} x", '{"a" 1}', "// no"]) {
     assertThrows(() => withMember(text, PATH, 1), Error, "Cannot edit");
   }

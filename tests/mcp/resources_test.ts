@@ -65,7 +65,7 @@ for (const { name, connect } of WAYS) {
   });
 }
 
-Deno.test("resources are listed in pages, and names completed as far as the protocol lets, when there are many", async () => {
+Deno.test("many resources are listed in pages, and completions stop at the protocol's limit", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.client.call("start", { name: "many", ...SLEEP, instances: 102 });
   await using connected = await onHttp(daemon);
@@ -83,7 +83,7 @@ Deno.test("resources are listed in pages, and names completed as far as the prot
   assertEquals([completion.values.length, completion.total, completion.hasMore], [100, 102, true]);
 });
 
-Deno.test("a client on stdio is connected only when news of the daemon reach it", async () => {
+Deno.test("a stdio client counts as connected only once it gets the daemon's events", async () => {
   await using daemon = await TestDaemon.start();
   Deno.kill(daemon.pid, "SIGSTOP");
   let isConnected = false;
@@ -100,7 +100,7 @@ Deno.test("a client on stdio is connected only when news of the daemon reach it"
   }
 });
 
-Deno.test("a 2025 client on stdio is told of changes when it has subscribed", async () => {
+Deno.test("a subscribed 2025 client on stdio is notified of changes", async () => {
   await using daemon = await TestDaemon.start();
   const lists: (Resource[] | null)[] = [];
   await using connected = await onStdio(daemon.home, {
@@ -128,7 +128,7 @@ Deno.test("a 2025 client on stdio is told of changes when it has subscribed", as
   await waitFor(() => updated.length > 0, { what: "an update" });
   assertEquals([new Set(updated), lists.length], [new Set(["metrics://web%3A1"]), listed]);
 
-  // While nobody listened anything may have happened.
+  // Anything may have happened while no client listened.
   updated.length = 0;
   await daemon.kill();
   await daemon.run();
@@ -141,7 +141,7 @@ for (
     { way: "HTTP", connect: (daemon: TestDaemon) => onHttp(daemon) },
   ]
 ) {
-  Deno.test(`a 2026 client on ${way} is told of changes while it listens`, async () => {
+  Deno.test(`a 2026 client on ${way} is notified of changes while it listens`, async () => {
     await using daemon = await TestDaemon.start();
     await using connected = await connect(daemon);
     const { client } = connected;

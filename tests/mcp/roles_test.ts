@@ -1,4 +1,4 @@
-/** What a role may do over `/mcp`: every tool and resource, in every version of the protocol. */
+/** Roles over `/mcp`: every tool and resource, in every version of the protocol. */
 
 import { assert, assertEquals } from "@std/assert";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
@@ -7,7 +7,7 @@ import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { done, FakeWeb } from "../web/fake_backend.ts";
 
-/** A client that does not name its version counts as one of 2025. */
+/** A client without a version counts as one of 2025. */
 const VERSIONS = [
   undefined,
   ...SUPPORTED_PROTOCOL_VERSIONS,
@@ -63,7 +63,9 @@ interface Asking {
   readonly version: string | undefined;
 }
 
-/** One message, or several at once, in the words of a version. Returns what is answered, as text. */
+/**
+ * Sends one message, or several at once, in the format of a version. Returns the answer as text.
+ */
 async function send(web: FakeWeb, { token, version }: Asking, ...requests: Rpc[]): Promise<string> {
   const isModern = version !== undefined && version >= "2026";
   const meta = {
@@ -125,7 +127,7 @@ const ANSWERS = {
 };
 
 for (const role of ["read", "operate", "admin"] as const) {
-  Deno.test(`/mcp does for the role ${role} what it may do, in every version`, async () => {
+  Deno.test(`/mcp allows the role ${role} exactly what it permits, in every version`, async () => {
     await using web = new FakeWeb(ANSWERS);
     const { token } = await web.tokens.create("agent", role);
     const mayAct = new Set(TOOLS_OF[role].map((name) => ACTION_OF[name]!));
@@ -147,7 +149,7 @@ for (const role of ["read", "operate", "admin"] as const) {
         assertEquals(read.includes('"contents"'), isKnown, `${version} ${uri}: ${read}`);
       }
     }
-    // Versions before 2025-06-18 know several messages in one.
+    // Versions before 2025-06-18 have batches.
     for (const version of [undefined, "2025-03-26", "2024-11-05"]) {
       web.calls.length = 0;
       await send(web, { token, version }, ...TOOL_NAMES.map(call));

@@ -8,12 +8,12 @@ const SERVER = fromFileUrl(import.meta.resolve("../fixtures/waits_for_term.sh"))
 const QUICK = { min_uptime: "10ms" };
 const SLEEP = { entrypoint: "/bin/sleep", args: ["1000"], cwd: "/", ...QUICK };
 
-Deno.test("every tool of the core set acts on the live daemon, over every transport", async () => {
+Deno.test("every tool of the core set works on the live daemon, over every transport", async () => {
   await using daemon = await TestDaemon.start();
   for (const { name, connect } of WAYS) {
     await using connected = await connect(daemon);
     const { client } = connected;
-    // From here on the client checks each answer by the schema of its tool.
+    // From here on the client checks each answer against the schema of its tool.
     await client.listTools();
 
     assertEquals(await use(client, "list_apps"), { processes: [] }, name);
@@ -54,7 +54,7 @@ Deno.test("tools of one daemon", async (t) => {
   await using http = await onHttp(daemon);
   await Promise.all([stdio.client.listTools(), http.client.listTools()]);
 
-  await t.step("their definitions hold schemas and effects, in few words", async () => {
+  await t.step("their definitions contain schemas and effects, in few words", async () => {
     const { tools } = await http.client.listTools();
     assertEquals(tools.map(({ name }) => name), [...TOOL_NAMES]);
     for (const { name, annotations, inputSchema, outputSchema, description } of tools) {
@@ -74,7 +74,7 @@ Deno.test("tools of one daemon", async (t) => {
     assert(size < 2500 * 3.6, `${size} characters`);
   });
 
-  await t.step("prompts name no tool that the client does not have", async () => {
+  await t.step("prompts name only tools that the client has", async () => {
     const texts = async ({ client }: TestClient) => {
       const { prompts } = await client.listPrompts();
       const { tools } = await client.listTools();
@@ -96,7 +96,7 @@ Deno.test("tools of one daemon", async (t) => {
   });
 
   await t.step(
-    "get_logs gives the lines that were asked for, of one app and of several",
+    "get_logs returns the requested lines, of one app and of several",
     async () => {
       const { client } = stdio;
       const ready = 'echo READY=1 >"$PROCSUP_READY_FILE"';
@@ -121,7 +121,7 @@ Deno.test("tools of one daemon", async (t) => {
     },
   );
 
-  await t.step("they refuse bad input as results that name it", async () => {
+  await t.step("they reject invalid input with a result that names it", async () => {
     const { client } = stdio;
     await daemon.client.call("start", { ...SLEEP, name: "pair", instances: 2 });
     assertStringIncludes(await refusal(client, "list_apps", { colour: 1 }), "colour");
@@ -157,32 +157,35 @@ Deno.test("tools of one daemon", async (t) => {
     await use(client, "delete_app", { target: "all" });
   });
 
-  await t.step("list_apps and get_status take any target, and show what they must", async () => {
-    const { client } = http;
-    await daemon.client.call("start", { ...SLEEP, name: "api", instances: 2, namespace: "prod" });
-    const old = { ...SLEEP, name: "api-old", tags: ["old"], env: { KEY: "x" } };
-    await daemon.client.call("start", old);
-    for (const tool of ["list_apps", "get_status"]) {
-      const named = async (args: Record<string, unknown>) => {
-        const { processes } = await use(client, tool, args);
-        return processes.map(({ name }: { name: string }) => name);
-      };
-      assertEquals(await named({ target: "all" }), ["api:0", "api:1", "api-old"]);
-      assertEquals(await named({ target: "api" }), ["api:0", "api:1"]);
-      assertEquals(await named({ target: "ns:prod" }), ["api:0", "api:1"]);
-      assertEquals(await named({ target: "tag:old" }), ["api-old"]);
-      assertStringIncludes(await refusal(client, tool, { target: "apo-old" }), "api-old");
-    }
-    const { processes: [brief] } = await use(client, "list_apps", { target: "api-old" });
-    const shown = ["name", "state", "pid", "cpu_percent", "memory_bytes", "up"];
-    assertEquals(Object.keys(brief), shown);
-    const detail = { target: "api-old", detail: true };
-    const { processes: [{ config }] } = await use(client, "list_apps", detail);
-    assertEquals(config, { ...old, env: { KEY: "***" } });
-    await use(client, "delete_app", { target: "all" });
-  });
+  await t.step(
+    "list_apps and get_status accept any target, and return the required fields",
+    async () => {
+      const { client } = http;
+      await daemon.client.call("start", { ...SLEEP, name: "api", instances: 2, namespace: "prod" });
+      const old = { ...SLEEP, name: "api-old", tags: ["old"], env: { KEY: "x" } };
+      await daemon.client.call("start", old);
+      for (const tool of ["list_apps", "get_status"]) {
+        const named = async (args: Record<string, unknown>) => {
+          const { processes } = await use(client, tool, args);
+          return processes.map(({ name }: { name: string }) => name);
+        };
+        assertEquals(await named({ target: "all" }), ["api:0", "api:1", "api-old"]);
+        assertEquals(await named({ target: "api" }), ["api:0", "api:1"]);
+        assertEquals(await named({ target: "ns:prod" }), ["api:0", "api:1"]);
+        assertEquals(await named({ target: "tag:old" }), ["api-old"]);
+        assertStringIncludes(await refusal(client, tool, { target: "apo-old" }), "api-old");
+      }
+      const { processes: [brief] } = await use(client, "list_apps", { target: "api-old" });
+      const shown = ["name", "state", "pid", "cpu_percent", "memory_bytes", "up"];
+      assertEquals(Object.keys(brief), shown);
+      const detail = { target: "api-old", detail: true };
+      const { processes: [{ config }] } = await use(client, "list_apps", detail);
+      assertEquals(config, { ...old, env: { KEY: "***" } });
+      await use(client, "delete_app", { target: "all" });
+    },
+  );
 
-  await t.step("start_app fails with the last words when the app does not stay up", async () => {
+  await t.step("start_app fails with the last output when the app does not stay up", async () => {
     const failed = await http.client.callTool({
       name: "start_app",
       arguments: {
@@ -204,7 +207,7 @@ Deno.test("tools of one daemon", async (t) => {
     await use(http.client, "delete_app", { target: "dies" });
   });
 
-  await t.step("search_logs finds lines of several apps, and groups what is similar", async () => {
+  await t.step("search_logs finds lines of several apps, and groups similar ones", async () => {
     const { client } = http;
     const script = (name: string) =>
       `for i in 1 2 3; do echo "ERROR took $i ms"; done; echo "ERROR ${name}" >&2; echo fine; sleep 1000`;
@@ -230,27 +233,28 @@ Deno.test("tools of one daemon", async (t) => {
     assertEquals(counts.slice(2).sort(), ["one 1 ERROR one", "two 1 ERROR two"]);
     assertStringIncludes(await refusal(client, "search_logs", { limit: 0 }), "1 to 1000");
     assertStringIncludes(await refusal(client, "search_logs", { targets: "on" }), "one");
-    // Each is looked for among all processes: a reader with many of them kept the daemon from answering.
+    // Each is looked up among all processes: a client with many of them kept the daemon from
+    // answering.
     const many = Array.from({ length: 1001 }, () => "all");
     assertStringIncludes(await refusal(client, "search_logs", { targets: many }), "targets");
     await use(client, "delete_app", { target: "all" });
   });
 
-  await t.step("get_events tells what happened, of deleted apps as well", async () => {
+  await t.step("get_events returns past events, even of deleted apps", async () => {
     const { client } = http;
     const { events } = await use(client, "get_events", { target: "one", since: "1h" });
     const types = events.map(({ type }: { type: string }) => type);
     assertEquals([types[0], types.at(-1)], ["added", "deleted"]);
     const last = await use(client, "get_events", { target: "one", limit: 1 });
     assertEquals([last.events.length, last.truncated], [1, true]);
-    // Only an end of a run has its exit.
+    // Only the end of a run has its exit.
     const ends = events.filter(({ type }: { type: string }) => type === "stopped");
     assertEquals(ends.map(({ signal }: { signal: string }) => signal).includes("SIGTERM"), true);
     assertEquals(last.events[0].code, undefined);
   });
 
   await t.step(
-    "an app is updated, scaled, rolled; a job is run; a configuration applied",
+    "an app is updated, scaled and rolled; a job is run; a configuration is applied",
     async () => {
       const { client } = http;
       await use(client, "start_app", { entrypoint: "/bin/sleep", args: ["1000"], config: QUICK });
@@ -294,11 +298,11 @@ Deno.test("tools of one daemon", async (t) => {
   );
 
   await t.step(
-    "get_logs gives plain text within its limit when the log is hostile and large",
+    "get_logs returns plain text within its limit when the log is hostile and large",
     async () => {
       await daemon.startScript("hostile", "exec sleep 1000");
       const log = `${daemon.home}/apps/hostile/stdout.log`;
-      // Fills more than the limit with what grows most when it is quoted twice.
+      // Exceeds the limit with text that grows most when it is quoted twice.
       await Deno.writeTextFile(log, `${'"\\'.repeat(50)}\n`.repeat(20_000));
       const evil = [
         "\x1b]0;title\x07a\x1b[31mred\x1b[0m",
@@ -326,10 +330,10 @@ Deno.test("tools of one daemon", async (t) => {
     },
   );
 
-  await t.step("get_logs reads the end of a log of 1 GB, be it one line", async () => {
+  await t.step("get_logs reads the end of a log of 1 GB, even if it is one line", async () => {
     const { client } = stdio;
     await daemon.startScript("huge", "exec sleep 1000", { log: { max_size: "8GB" } });
-    // A file with a hole: its bytes are read, but stand nowhere.
+    // A sparse file: its bytes are read, but not stored.
     using log = await Deno.open(`${daemon.home}/apps/huge/stdout.log`, { write: true });
     await log.truncate(1024 ** 3);
     await log.seek(0, Deno.SeekMode.End);
@@ -347,7 +351,7 @@ Deno.test("tools of one daemon", async (t) => {
   });
 
   await t.step(
-    "--toolsets, --read-only and --allow leave only the tools that they name",
+    "--toolsets, --read-only and --allow leave only the tools that they select",
     async () => {
       const names = async (args: string[]) => {
         await using connected = await onStdio(daemon.home, { args });
@@ -377,7 +381,7 @@ Deno.test("tools of one daemon", async (t) => {
   );
 });
 
-Deno.test("a tool that takes long tells its progress, over every transport", async () => {
+Deno.test("a slow tool reports progress, over every transport", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "exec sleep 1000", { min_uptime: "1500ms", instances: 4 });
   await Promise.all(WAYS.map(async ({ name, connect }, at) => {

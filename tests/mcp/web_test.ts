@@ -1,4 +1,4 @@
-/** `/mcp` on the daemon's own web listener: same door, same roles. */
+/** `/mcp` on the daemon's web listener: same authentication, same roles. */
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -43,7 +43,7 @@ Deno.test("/mcp gives each role its tools", async () => {
   }
 });
 
-Deno.test("/mcp lets nobody in without a token, from another site or under another name", async () => {
+Deno.test("/mcp rejects requests without a token, from another site or with another host name", async () => {
   await using daemon = await TestDaemon.start();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
@@ -69,7 +69,7 @@ Deno.test("/mcp lets nobody in without a token, from another site or under anoth
   assertEquals(await status({ authorization }), 200);
 });
 
-Deno.test("/mcp answers under the headers of the whole web surface", async () => {
+Deno.test("/mcp answers with the headers of the whole web surface", async () => {
   await using daemon = await TestDaemon.start();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
@@ -93,7 +93,7 @@ Deno.test("/mcp answers under the headers of the whole web surface", async () =>
   }
 });
 
-/** The status of a GET by another name; `fetch` sets the name itself. */
+/** The status of a GET with another Host; `fetch` sets the header itself. */
 async function statusUnder(host: string, url: string, authorization: string): Promise<string> {
   const { hostname, port } = new URL(url);
   using connection = await Deno.connect({ hostname, port: Number(port) });
