@@ -36,7 +36,7 @@ function rows(folder: string, only: string | undefined): Row[] {
 /** Reports readiness and keeps running, with any PATH. */
 const STUB = 'echo READY=1 > "${PROCSUP_READY_FILE:-/dev/null}"; exec /bin/sleep 1000';
 
-/** Imports the file of a row. Throws if it is refused. */
+/** Imports the file of a row. Throws if it is rejected. */
 async function imported({ tool, file }: Row): Promise<readonly ProcessConfig[]> {
   const { yaml } = await importFile(file, { tool, env });
   const content = { file: join(dirname(file), "procsup.yaml"), text: yaml };

@@ -48,7 +48,7 @@ export interface Task {
 /** The tasks. They need the apps of `setTheScene()`. */
 export const TASKS: readonly Task[] = [
   {
-    name: "find and mend a failing app",
+    name: "find and fix a failing app",
     async run(agent) {
       const { processes } = await agent.use("list_apps");
       const [{ name: target }] = processes.filter(({ state }: App) => state !== "running");
@@ -88,7 +88,7 @@ export const TASKS: readonly Task[] = [
     },
   },
   {
-    name: "look at the memory of the last hour",
+    name: "check the memory usage of the last hour",
     async run(agent) {
       const { series } = await agent.use("get_metrics", { target: "all", since: "1h" });
       const shop = series.find(({ name }: { name: string }) => name === "shop:0");

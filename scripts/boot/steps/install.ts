@@ -58,7 +58,7 @@ export const INSTALL: readonly Step[] = [
     },
   },
   {
-    name: "the unit is what it should be: notify, watchdog, only the daemon killed",
+    name: "the unit is correct: notify, watchdog, only the daemon is killed",
     async run(scene) {
       const wanted = { Type: "notify", KillMode: "process", Restart: "always", Delegate: "yes" };
       for (const [property, value] of Object.entries(wanted)) {
@@ -89,7 +89,7 @@ export const INSTALL: readonly Step[] = [
     },
   },
   {
-    name: "doctor has nothing to say against the unit",
+    name: "doctor finds no problem with the unit",
     async run(scene) {
       const findings: { check: string; status: string; says: string }[] = JSON.parse(
         (await scene.try("procsup doctor --json")).stdout,

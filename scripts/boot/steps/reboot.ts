@@ -19,7 +19,7 @@ export const REBOOT: readonly Step[] = [
     },
   },
   {
-    name: "after the boot the apps are back, and what was stopped is not",
+    name: "after the boot the running apps are back, but not the stopped ones",
     async run(scene) {
       await scene.machine.boot();
       const boot = await scene.sh("cat /proc/sys/kernel/random/boot_id");
@@ -38,7 +38,7 @@ export const REBOOT: readonly Step[] = [
     },
   },
   {
-    name: "every line that was logged is there, once and in order",
+    name: "every logged line is there, once and in order",
     async run(scene) {
       await scene.until(
         "count writes again",
@@ -54,7 +54,7 @@ export const REBOOT: readonly Step[] = [
 /** The steps that uninstall procsup. */
 export const UNINSTALL: readonly Step[] = [
   {
-    name: "startup uninstall asks first; the apps run on",
+    name: "startup uninstall asks first; the apps keep running",
     async run(scene: Scene) {
       const { pid } = await scene.app("count");
       equal((await scene.try("procsup startup uninstall")).code, 2, "without --yes");

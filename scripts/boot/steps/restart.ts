@@ -11,12 +11,12 @@ export const RESTART: readonly Step[] = [
     run: (scene) => scene.survives("count", () => scene.systemctl("restart procsup")),
   },
   {
-    name: "a killed daemon comes back, and adopts",
+    name: "a killed daemon comes back, and adopts its apps",
     run: (scene) =>
       scene.survives("count", () => scene.systemctl("kill -s KILL --kill-whom=main procsup")),
   },
   {
-    name: "a daemon that hangs is replaced by the watchdog",
+    name: "a hanging daemon is replaced by the watchdog",
     async run(scene) {
       const folder = scene.user === undefined ? "/etc/systemd/system" : "~/.config/systemd/user";
       await scene.sh(`D=${folder}/procsup.service.d; ${WATCHDOG}`);
@@ -48,7 +48,7 @@ export const RESTART: readonly Step[] = [
     },
   },
   {
-    name: "systemctl stop leaves the apps running, and start takes them up",
+    name: "systemctl stop leaves the apps running, and start adopts them",
     async run(scene) {
       const { pid } = await scene.app("count");
       await scene.systemctl("stop procsup");
@@ -64,7 +64,7 @@ export const RESTART: readonly Step[] = [
     },
   },
   {
-    name: "systemctl kill without --kill-whom takes the apps too: they are started again",
+    name: "systemctl kill without --kill-whom kills the apps too, and they are started again",
     async run(scene) {
       const { pid } = await scene.app("slow");
       // systemd 252 reports an error if a process ends while it lists them.
@@ -78,11 +78,11 @@ export const RESTART: readonly Step[] = [
     },
   },
   {
-    name: "upgrade --force goes through the service manager",
+    name: "upgrade --force restarts through the service manager",
     run: (scene) => scene.survives("count", () => scene.sh("procsup upgrade --force")),
   },
   {
-    name: "no warning of systemd's about the unit, and no start that failed",
+    name: "systemd logged no warning about the unit, and no failed start",
     async run(scene) {
       const flag = scene.user === undefined ? "" : "--user ";
       const journal = await scene.sh(`journalctl ${flag}-u procsup --no-pager -o cat -b || true`);

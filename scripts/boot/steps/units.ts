@@ -38,7 +38,7 @@ export const UNITS: readonly Step[] = [
     },
   },
   {
-    name: "up again restarts what has changed, and removes what is gone",
+    name: "up again restarts changed apps, and removes deleted ones",
     async run(scene) {
       const pid = await scene.sh("systemctl show -P MainPID shop_count");
       const other = await scene.sh("systemctl show -P MainPID shop_pair@1");
@@ -55,7 +55,7 @@ export const UNITS: readonly Step[] = [
     },
   },
   {
-    name: "scale, roll, why and a start that fails, on systemd",
+    name: "scale, roll, why and a failed start, on systemd",
     async run(scene) {
       await scene.sh("cd /srv/shop && procsup scale pair +1 --on systemd");
       equal(await scene.sh("systemctl is-active shop_pair@3"), "active", "pair@3");
@@ -85,7 +85,7 @@ export const UNITS: readonly Step[] = [
     },
   },
   {
-    name: "--on systemd refuses unknown apps and targets of the system, and keeps stacks apart",
+    name: "--on systemd rejects unknown apps and targets of the system, and keeps stacks apart",
     async run(scene) {
       const unknown = await scene.try("cd /srv/shop && procsup logs nosuch --on systemd");
       equal(unknown.code, 4, "exit code");

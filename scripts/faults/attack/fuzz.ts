@@ -89,7 +89,7 @@ function restRequest(scene: Scene, paths: Schema, values: RandomValues): ReturnT
     const value = values.of(schema, name);
     url.searchParams.set(name, typeof value === "string" ? value : JSON.stringify(value) ?? "");
   }
-  // Waiting for a state of an app without a timeout may take for ever.
+  // Waiting for a state of an app without a timeout may take forever.
   if (path.endsWith("/wait")) url.searchParams.set("timeout", "50ms");
   const schema = operation.requestBody?.content?.["application/json"]?.schema;
   const body = schema === undefined ? undefined : values.text(schema, "body");
