@@ -92,7 +92,7 @@ curl -H "Authorization: Bearer $TOKEN" \\
     ),
     "An event has `type`, `at`, `id`, `name`, `state`, `pid`, `restarts`, `reason` and `exit`. " +
     "`exit` has the `code` and `signal` of the last run that ended, null before the first end. A stream that " +
-    "follows ends with `upgrading` (another daemon goes on) or `shutdown`.",
+    "follows ends with `upgrading` (another daemon continues) or `shutdown`.",
     "[Webhooks](webhooks.md) have events of their own. [Hooks](hooks.md) run commands.",
   ]);
 }

@@ -9,14 +9,14 @@ import type { UnknownWordError } from "./unknown_word.ts";
 /** Commands of other tools. */
 export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   add: "procsup config apply <file>",
-  avail: "procsup list for what is there, procsup config plan <file> for what the file has beside",
+  avail: "procsup list for existing apps, procsup config plan <file> for new ones",
   backup: "procsup save writes state/saved.json, which procsup resurrect reads on another machine",
   cat: "procsup config show",
   clear: "procsup flush <target>",
   conf: "Settings are in the configuration file: procsup config show",
   "daemon-reload": "procsup config apply <file>",
   deploy: "procsup deploys nothing; after an update of the code: procsup reload <target>",
-  disable: "procsup stop <target> holds over reboots too, until procsup start <target>",
+  disable: "procsup stop <target> survives reboots too, until procsup start <target>",
   ecosystem: "procsup start <script>, or procsup import pm2 ecosystem.config.js --out procsup.yaml",
   edit: "Edit the configuration file, then: procsup config apply <file>",
   enable: "procsup start <target>; for the daemon at boot: procsup startup install",
@@ -34,16 +34,16 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   link: "procsup web",
   "list-timers": "procsup cron list",
   maintail: "The daemon's own log is daemon.log in the folder that procsup status names",
-  mask: "procsup stop <target> holds over reboots too, until procsup start <target>",
+  mask: "procsup stop <target> survives reboots too, until procsup start <target>",
   monitoring: "procsup web",
   plus: "procsup web",
   process: "procsup list, procsup start, procsup stop …",
   reloadLogs: "Nothing has to be reopened: procsup rotates the logs itself",
   report: "procsup doctor",
   reread: "procsup config plan <file>",
-  reset: "procsup restart <target> gives it all of --max-restarts again",
+  reset: "procsup restart <target> resets its restart count",
   restore: "procsup resurrect",
-  rollback: "procsup roll <target> --rollback puts the old configuration back when one fails",
+  rollback: "procsup roll <target> --rollback restores the old configuration when one fails",
   set: "Settings are in the configuration file: procsup config show",
   slist: "procsup list -o yaml",
   softReload: "procsup roll <target>",
@@ -58,8 +58,8 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const NEW_ENVIRONMENT = "procsup restart <target> --update-env";
-const FILE_AGAIN = "procsup start <file>, with the same flag, takes up what has changed";
-const OWN_LOGS = "Each app has log files of its own, which procsup status names: procsup logs -t";
+const FILE_AGAIN = "procsup start <file>, with the same flag, applies what has changed";
+const OWN_LOGS = "Each app has its own log files, shown by procsup status: procsup logs -t";
 const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
 const FOREGROUND = "procsup run -- <command>, or procsup start and then procsup logs <target> -f";
 const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-max 15s";
@@ -92,18 +92,18 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--no-treekill": "A stop always ends every process that the app started",
     "--no-vizion": NEEDLESS,
     "--node-args": BY_COMMAND,
-    "--parallel": "All are started at once; what depends on another waits for it",
+    "--parallel": "All start at once; dependents wait for their dependencies",
     "--pid": "procsup status <target> -o json has the pid",
     "--shutdown-with-message": "It is --stop-signal NAME here",
     "--source-map-support": "It is -e NODE_OPTIONS=--enable-source-maps here",
-    "--time": "procsup logs -t tells when",
+    "--time": "procsup logs -t shows the times",
     "--update-env": NEW_ENVIRONMENT,
   },
   restart: {
     "--only": FILE_AGAIN,
     "-i": "procsup scale <name> <N>",
     "--instances": "procsup scale <name> <N>",
-    "--name": "A name is for good: procsup delete <target>, then start it under another",
+    "--name": "Names are permanent: procsup delete <target>, then start it under another",
   },
   reload: {
     "--env": FILE_AGAIN,
@@ -111,8 +111,8 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--update-env": NEW_ENVIRONMENT,
   },
   down: {
-    "-v": "Data of the apps is theirs; logs go with procsup flush <target>",
-    "--volumes": "Data of the apps is theirs; logs go with procsup flush <target>",
+    "-v": "Apps own their data; to empty their logs: procsup flush <target>",
+    "--volumes": "Apps own their data; to empty their logs: procsup flush <target>",
     "--remove-orphans": NEEDLESS,
     "--timeout": "It is stop_timeout in the file",
     "-t": "It is stop_timeout in the file",

@@ -43,7 +43,7 @@ export interface ReconfigureResult {
   readonly results: readonly ActionResult[];
   /** Whether the old configuration was restored. */
   readonly rolledBack: boolean;
-  /** Whether what runs was replaced. */
+  /** Whether the run was replaced. */
   readonly restarted: boolean;
   /** Which keys changed. */
   readonly changes: readonly FieldChange[];

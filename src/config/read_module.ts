@@ -12,7 +12,7 @@ const MARK = "\n#procsup-config#";
 /** Errors of Deno about forbidden imports. */
 const FROM_ELSEWHERE = /--no-remote|--no-npm|import access|not a dependency/;
 const IMPORTABLE =
-  "a configuration may import files of its own and, in the file itself, @procsup/procsup/config";
+  "a configuration may import only your own files and, in the file itself, @procsup/procsup/config";
 
 /**
  * Prints the value after a mark that separates it from the module's own output. Calls a function, and

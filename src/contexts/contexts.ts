@@ -49,7 +49,7 @@ export function readContexts(): Contexts {
   if (Deno.uid() === 0) checkWay(path);
   const refuse = (why: string, cause?: unknown) =>
     new ProcsupError("invalid_config", `The contexts file "${path}" ${why}`, {
-      hint: "Mend it, or remove it",
+      hint: "Fix it, or remove it",
       cause,
     });
   let file: { readonly use?: unknown; readonly contexts?: Record<string, unknown> } | null;

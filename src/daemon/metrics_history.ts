@@ -180,7 +180,7 @@ export class MetricsHistory implements Disposable {
     } catch (error) {
       const isNewer = error instanceof ProcsupError;
       if (isNewer) {
-        this.#tell("format", `${error.message}; it is left alone and gets no new figures`);
+        this.#tell("format", `${error.message}; it is kept, and gets no new data`);
       } else {
         const what = `Cannot write the metrics history in "${this.#options.folder}"`;
         this.#tell("disk", `${what}, will try again: ${messageOf(error)}`);

@@ -40,7 +40,7 @@ export function takeUpLost(parts: LostAndFound): TakenUp {
     const record = known ?? (saved && { ...saved, snapshot: NEW }) ?? rebuilt(found, parts);
     records.set(name, { ...record, snapshot: withRun(record.snapshot, found) });
     const source = known ? "its older record" : saved ? "the saved list" : "its process alone";
-    problems.push(`"${name}" runs without a record of it: taken up by ${source}`);
+    problems.push(`"${name}" runs without a record: recovered from ${source}`);
   }
   return { records: [...records.values()], problems };
 }

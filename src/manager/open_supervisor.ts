@@ -54,7 +54,7 @@ function guardHome(
   home.guard({
     changed: () => {
       if (seen !== folders()) {
-        warn(`Folders of home "${home.paths.home}" were removed: they are put back`);
+        warn(`Folders of home "${home.paths.home}" were removed: they are restored`);
         files.keepIfPossible();
         registry.recordAnew();
         recordBoot(registry.writes, boot, launcher.bootId);

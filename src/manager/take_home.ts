@@ -97,7 +97,7 @@ export class TakenHome implements Disposable {
     }
     this.#lock[Symbol.dispose]();
     this.#lock = lock;
-    warn(`The lock of home "${home}" was removed: it is put back`);
+    warn(`The lock of home "${home}" was removed: it is restored`);
     return true;
   }
 }

@@ -22,14 +22,14 @@ const PROMPTS: readonly Prompt[] = [
   {
     name: "diagnose",
     title: "Diagnose an app",
-    description: "Find out why an app fails, and mend it",
+    description: "Find out why an app fails, and fix it",
     input: z.strictObject({ target: about(z.string(), "Name of the app") }),
     needs: ["get_status", "get_logs"],
     goal: ({ target }: { target: string }) =>
-      `Find out why the app ${JSON.stringify(target)} does not work as it should, and mend it.`,
+      `Find out why the app ${JSON.stringify(target)} does not work as it should, and fix it.`,
     steps: [
       ["Read its state, reasons and configuration with get_status."],
-      ["Read its reasons and last words with why_app.", "why_app"],
+      ["Read its reasons and last output with why_app.", "why_app"],
       ["Read what happened before with get_events, since 24h.", "get_events"],
       [
         "Look for errors with search_logs: level error, since 24h, group_similar true.",
@@ -53,7 +53,7 @@ const PROMPTS: readonly Prompt[] = [
     description: "Change the settings of an app without a gap, and check that it works",
     input: z.strictObject({
       target: about(z.string(), "Name of the app"),
-      change: about(z.string(), "What is to change"),
+      change: about(z.string(), "What to change"),
     }),
     needs: ["update_app", "get_status"],
     goal: ({ target, change }: { target: string; change: string }) =>
@@ -71,7 +71,7 @@ const PROMPTS: readonly Prompt[] = [
         "Look for new errors with search_logs: level error, since the deployment, group_similar true.",
         "search_logs",
       ],
-      ["When it got its old configuration back, tell why it did not come up."],
+      ["When it got its old configuration back, explain why it failed to start."],
     ],
   },
   {
@@ -91,7 +91,7 @@ const PROMPTS: readonly Prompt[] = [
         "Check each app for: readiness and health checks, restart limits, memory limits, graceful " +
         "stop, rotation of logs, start order, the user it runs as, and secrets in plain text.",
       ],
-      ["List what you found, the gravest first, each with the lines to write instead."],
+      ["List what you found, the most serious first, each with the lines to write instead."],
       ["Change and apply nothing."],
     ],
   },

@@ -25,7 +25,7 @@ type Scheme = typeof APP_SCHEMES[number];
 
 const ABOUT: Readonly<Record<Scheme, { mimeType: string; description: string }>> = {
   apps: { mimeType: "application/json", description: "State and configuration of an app" },
-  metrics: { mimeType: "application/json", description: "What an app uses" },
+  metrics: { mimeType: "application/json", description: "Resource usage of an app" },
   logs: {
     mimeType: "text/plain",
     description: `The end of what an app wrote, 1 MiB at most. ${UNTRUSTED_NOTICE}`,

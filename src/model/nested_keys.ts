@@ -84,7 +84,7 @@ export const HOOKS: ObjectType = {
     pre_start: {
       ...HOOK,
       help: "Before each start",
-      note: "The start waits for it, and fails with it.",
+      note: "The start waits for it, and fails if it fails.",
     },
     post_start: { ...HOOK, help: "After each start" },
     pre_stop: { ...HOOK, help: "Before the stop signal" },
@@ -109,7 +109,7 @@ export const WATCH: ObjectType = {
     enabled: {
       type: "boolean",
       default: true,
-      help: "Watch at all",
+      help: "Whether to watch",
       flag: { name: "watch", help: "restart when files of --cwd change" },
     },
     paths: {

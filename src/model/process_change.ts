@@ -16,7 +16,7 @@ export type ChangeType =
 export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   added: "The process was created.",
   deleted: "The process was deleted.",
-  adopted: "A new daemon took up the running process.",
+  adopted: "A new daemon adopted the running process.",
   note: "A warning; `reason` says what happened. The state is unchanged.",
   healthy: "The health checks succeed again, or for the first time.",
   unhealthy: "The health checks failed `retries` times in a row.",

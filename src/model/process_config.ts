@@ -18,7 +18,7 @@ export interface ProcessConfig {
   readonly interpreter?: string;
   /** Ruby: run under bundle exec. */
   readonly useBundle: boolean;
-  /** Keep standard input open; procsup send writes to it. Default: false, and true under procsup run. Without it the app reads the end at once. */
+  /** Keep standard input open; procsup send writes to it. Default: false, and true under procsup run. Without it, standard input is empty. */
   readonly stdin?: boolean;
   /** Give the app a terminal, for procsup attach. Linux only. Both output streams go to the log of stdout. */
   readonly tty: boolean;
@@ -80,7 +80,7 @@ export interface ProcessConfig {
   readonly reloadSignal?: SignalName;
   /** On reload start the new run before the old one stops. */
   readonly overlap: boolean;
-  /** Count as running only when ready. Apps of Node, Deno and Bun say so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE. */
+  /** Count as running only when ready. Node, Deno and Bun apps call process.send('ready'), others write READY=1 to $PROCSUP_READY_FILE. */
   readonly waitReady: boolean;
   /** Time limit for becoming ready. */
   readonly listenTimeoutMs: number;
@@ -94,9 +94,9 @@ export interface ProcessConfig {
   readonly cron?: CronConfig;
   /** Shell commands at points of its life, run as the app's user. */
   readonly hooks: HooksConfig;
-  /** User to run as: name or id. It also holds for hooks, command checks and commands of secrets. */
+  /** User to run as: name or id. It also applies to hooks, command checks and secret commands. */
   readonly uid?: string | number;
-  /** Group to run as: name or id. It also holds for hooks, command checks and commands of secrets. */
+  /** Group to run as: name or id. It also applies to hooks, command checks and secret commands. */
   readonly gid?: string | number;
   /** File mode mask in octal digits. */
   readonly umask?: string;
@@ -137,7 +137,7 @@ export interface CronRestartConfig {
 
 /** Restart when files change. */
 export interface WatchConfig {
-  /** Watch at all. */
+  /** Whether to watch. */
   readonly enabled: boolean;
   /** Files and folders; default: the working directory. */
   readonly paths: readonly string[];
@@ -187,7 +187,7 @@ export interface CronConfig {
 
 /** Hooks by the point at which they run. */
 export interface HooksConfig {
-  /** Before each start. The start waits for it, and fails with it. */
+  /** Before each start. The start waits for it, and fails if it fails. */
   readonly preStart?: HookConfig;
   /** After each start. */
   readonly postStart?: HookConfig;

@@ -107,7 +107,7 @@ export const PROCESS_KEYS: KeyTable = {
     stdin: {
       type: "boolean",
       help: "Keep standard input open; procsup send writes to it",
-      note: "Default: false, and true under procsup run. Without it the app reads the end at once.",
+      note: "Default: false, and true under procsup run. Without it, standard input is empty.",
       flag: { help: "keep standard input open, for procsup send" },
     },
     tty: {
@@ -356,7 +356,7 @@ export const PROCESS_KEYS: KeyTable = {
       default: false,
       help: "Count as running only when ready",
       note:
-        "Apps of Node, Deno and Bun say so by process.send('ready'), others by READY=1 in $PROCSUP_READY_FILE.",
+        "Node, Deno and Bun apps call process.send('ready'), others write READY=1 to $PROCSUP_READY_FILE.",
       flag: {},
     },
     listen_timeout: {
@@ -400,7 +400,7 @@ export const PROCESS_KEYS: KeyTable = {
       of: [{ type: "text" }, { type: "int", min: 0 }],
       label: "User",
       help: "User to run as: name or id",
-      note: "It also holds for hooks, command checks and commands of secrets.",
+      note: "It also applies to hooks, command checks and secret commands.",
       flag: { name: "user", aliases: ["uid"], value: "USER", help: "user to run as" },
     },
     gid: {
@@ -408,7 +408,7 @@ export const PROCESS_KEYS: KeyTable = {
       of: [{ type: "text" }, { type: "int", min: 0 }],
       label: "Group",
       help: "Group to run as: name or id",
-      note: "It also holds for hooks, command checks and commands of secrets.",
+      note: "It also applies to hooks, command checks and secret commands.",
     },
     umask: {
       type: "text",

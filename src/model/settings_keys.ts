@@ -36,7 +36,13 @@ export const WEB_KEYS: KeyTable = {
       key: { type: "path", required: true, help: "Private key; only its owner may read it" },
     },
   },
-  max_clients: { type: "int", min: 1, max: 10_000, default: 256, help: "Most open WebSockets" },
+  max_clients: {
+    type: "int",
+    min: 1,
+    max: 10_000,
+    default: 256,
+    help: "Maximum number of open WebSockets",
+  },
 };
 
 /** An entry of `webhooks`. */

@@ -37,7 +37,7 @@ export class StartFailedError extends ProcsupError implements FailedStart {
     const { errorLine, lastOutput } = failed;
     const what = errorLine === undefined ? summary : `${summary}: ${errorLine}`;
     const said = lastOutput.map((line) => `\n  ${line}`).join("");
-    super("start_failed", said === "" ? what : `${what}; it said last:${said}`, options);
+    super("start_failed", said === "" ? what : `${what}; its last output:${said}`, options);
     this.summary = summary;
     this.processName = failed.processName;
     this.state = failed.state;

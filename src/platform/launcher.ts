@@ -181,7 +181,7 @@ export class Launcher {
     const pids = [run.wrapperPid, this.#files.read(run.runId, "pid") ?? 0].filter((pid) => pid > 0);
     for (const address of this.#sockets.recover(sockets, pids)) {
       note(
-        `socket ${address} cannot be taken up from its running instances, which serve it on: the ` +
+        `socket ${address} cannot be taken over from its running instances, which keep serving it: the ` +
           "next one gets another socket beside it, and what waits in the old one's queue is lost " +
           "with its last instance (as root, or with kernel.yama.ptrace_scope=0, it could be)",
       );

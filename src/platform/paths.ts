@@ -127,7 +127,7 @@ function checkPrivate(home: string): void {
   const isOpen = (info.mode! & 0o077) !== 0;
   // Closing `/etc`, or a project folder, to other users would break what is there.
   if (isOpen && isForeign(home)) {
-    refuse("it is open to others and holds other things: name a directory of its own");
+    refuse("it is open to other users and has other content: use a separate directory");
   }
   if ((info.mode! & 0o022) !== 0) refuse("others may write to it, run: chmod 700 " + home);
   if (isOpen) Deno.chmodSync(home, 0o700);

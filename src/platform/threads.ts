@@ -35,7 +35,7 @@ export function reserveThreads(warn: (message: string) => void): Disposable {
   };
   use();
   const timer = setInterval(() => {
-    if (waits) warn("The system gives no more threads: what needs one waits");
+    if (waits) warn("The system has no more threads: work that needs one waits");
     else use();
   }, KEEP_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
@@ -43,7 +43,7 @@ export function reserveThreads(warn: (message: string) => void): Disposable {
 
 /** Like `Deno.watchFs()`, but throws where the runtime would exit for lack of a thread. */
 export function watchFolders(folders: string | string[]): Deno.FsWatcher {
-  if (!canMakeThread()) throw new Error("the system gives no more threads");
+  if (!canMakeThread()) throw new Error("the system has no more threads");
   return Deno.watchFs(folders, { recursive: false });
 }
 

@@ -120,7 +120,7 @@ export class SocketWay implements Way {
       if (error instanceof ProcsupError) throw error;
       if (error instanceof HangUp) {
         throw new ProcsupError("closed", "The daemon closed the connection before it answered", {
-          hint: "Part of it may be done: procsup list",
+          hint: "It may be partly done: procsup list",
           cause: error,
         });
       }

@@ -26,7 +26,7 @@ Deno.test("doctor's fix for a dead daemon's socket works", async () => {
   await daemon.kill();
   const { code, found } = await findings(daemon.home);
   const { status, says, fix } = found.get("daemon")!;
-  assertEquals([code, status, says], [0, "warning", "a dead one left its socket"]);
+  assertEquals([code, status, says], [0, "warning", "a dead daemon left its socket"]);
   const words = fix!.split(" ");
   assertEquals(words.shift(), "procsup");
   assertEquals((await cli(daemon.home, ...words)).code, 0);
@@ -76,7 +76,7 @@ Deno.test({
     const text = new TextDecoder().decode(stdout);
     assertEquals(code, 1);
     assertMatch(text, /^✘ disk +only 2\.\d MB are left$/m);
-    assertMatch(text, /^! open files +1000, which is little\n +fix: ulimit -Hn 65536$/m);
+    assertMatch(text, /^! open files +1000, which is low\n +fix: ulimit -Hn 65536$/m);
   },
 });
 
@@ -112,7 +112,7 @@ Deno.test({
 
     const text = await run("startup", "--user");
     Deno.writeTextFileSync(unit, text);
-    assertStringIncludes((await boot()).says, "is there, but not enabled");
+    assertStringIncludes((await boot()).says, "exists, but is not enabled");
     Deno.symlinkSync(unit, `${units}/default.target.wants/procsup.service`);
     // If root runs the test, root's own unit would come first.
     assertEquals((await boot()).says, `${unit} starts the daemon`);

@@ -226,7 +226,7 @@ Deno.test(
     await servedBy(load, await pids(daemon));
     assertStringIncludes(
       await Deno.readTextFile(`${daemon.home}/daemon.log`),
-      `socket 127.0.0.1:${port} cannot be taken up`,
+      `socket 127.0.0.1:${port} cannot be taken over`,
     );
     for (const { name } of await daemon.client.call("list")) {
       await daemon.client.call("restart", name);

@@ -35,7 +35,7 @@ Deno.test("a failed upgrade restores the old daemon", async () => {
   const before = await scene.startWriters(WRITERS);
   const upgraded = await scene.run(broken, "upgrade");
   assertEquals(upgraded.code, 1);
-  assertStringIncludes(upgraded.stderr, "the old daemon is back and no app was touched");
+  assertStringIncludes(upgraded.stderr, "the old daemon was restored and no app was affected");
   assertEquals(await scene.pids(), before);
   for (const pid of before.values()) assert(isAlive(pid));
   await scene.assertNothingLost(WRITERS, 5);

@@ -331,6 +331,6 @@ async function words(host: ProcessHost): Promise<void> {
   const dies = shell("x", "echo max_restarts >&2; exit 3", { restartPolicy: "never" });
   const failed = await assertRejects(() => host.start(dies, { wait: true }), StartFailedError);
   assertEquals(failed.lastOutput, ["max_restarts"]);
-  assert(failed.message.endsWith("it said last:\n  max_restarts"), failed.message);
+  assert(failed.message.endsWith("its last output:\n  max_restarts"), failed.message);
   await host.remove("x");
 }

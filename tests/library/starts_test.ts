@@ -28,7 +28,7 @@ cleanTest(
 
     const error = await failedStart(manager.addProcess(shell("dies", DIES), { wait: true }));
     assertEquals(error.summary, 'Cannot start "dies": exited with code 3');
-    assertEquals(error.message, `${error.summary}: no room; it said last:\n  no room`);
+    assertEquals(error.message, `${error.summary}: no room; its last output:\n  no room`);
     assertEquals([error.processName, error.state, error.lastOutput], ["dies", "crashed", [
       "no room",
     ]]);
@@ -156,8 +156,8 @@ cleanTest(
     Deno.writeTextFileSync(`${folder}/app.ts`, "");
     assertEquals(
       await told({ logDir: folder }),
-      `home_unusable Refusing home "${folder}": it is open to others and holds other things: ` +
-        "name a directory of its own",
+      `home_unusable Refusing home "${folder}": it is open to other users and has other content: ` +
+        "use a separate directory",
     );
     assertEquals(Deno.statSync(folder).mode! & 0o777, 0o755);
     assertEquals([...Deno.readDirSync(folder)].length, 1);

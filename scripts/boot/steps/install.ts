@@ -32,12 +32,12 @@ export const INSTALL: readonly Step[] = [
     },
   },
   {
-    name: "startup install --yes starts the unit; the daemon by hand makes room",
+    name: "startup install --yes starts the unit; it replaces the daemon started by hand",
     async run(scene) {
       const { pid } = await scene.app("count");
       const { code, stdout, stderr } = await scene.try("procsup startup install --yes");
       equal(code, 0, `exit code (${stderr})`);
-      holds(stderr, "makes room", "the plan");
+      holds(stderr, "it replaces the running daemon", "the plan");
       equal(await scene.show("ActiveState"), "active", "the unit");
       equal((await scene.app("count")).pid, pid, "pid of count");
       const record = await scene.sh("cat ~/.procsup/state/daemon.json");

@@ -55,7 +55,7 @@ export const RESTART: readonly Step[] = [
       equal((await scene.try("procsup ping")).code, 5, "ping");
       const before = scene.lines("count").length;
       await scene.until(
-        "it goes on counting",
+        "it keeps counting",
         () => Promise.resolve(scene.lines("count").length > before + 5),
       );
       await scene.systemctl("start procsup");

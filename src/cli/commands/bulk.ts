@@ -28,7 +28,7 @@ export async function stop(context: CommandContext): Promise<number> {
 export async function remove(context: CommandContext): Promise<number> {
   await refuseFiles(context);
   const all = context.positionals.includes("all");
-  if (all && !confirmed(context, "Stop and forget every app?")) return 1;
+  if (all && !confirmed(context, "Stop and delete every app?")) return 1;
   return await forEachTarget(context, (client, target) => client.call("delete", { target }));
 }
 
@@ -74,7 +74,7 @@ export async function resurrect(context: CommandContext): Promise<number> {
     context.output.done(`✔ resurrected ${counted(data.count, "app")}`);
   }
   if (data.count === 0 && data.errors.length === 0) {
-    context.output.note("every saved app is there; those that are stopped: procsup start all");
+    context.output.note("every saved app exists already; to start stopped ones: procsup start all");
   }
   for (const error of data.errors) writeMessage(`✘ ${error}\n`);
   return data.errors.length === 0 ? 0 : 1;

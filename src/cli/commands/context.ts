@@ -118,7 +118,7 @@ async function list({ output }: CommandContext): Promise<void> {
 function write(contexts: Contexts): void {
   const path = contextsFile();
   if (path === undefined) {
-    throw new ProcsupError("home_unusable", "Cannot keep contexts: HOME is not set");
+    throw new ProcsupError("home_unusable", "Cannot store contexts: HOME is not set");
   }
   Deno.mkdirSync(dirname(path), { recursive: true });
   replaceFile(path, `${JSON.stringify(contexts, null, 2)}\n`);

@@ -52,7 +52,7 @@ async function printPast(context: CommandContext, now?: string): Promise<void> {
   });
   const last = events.slice(-count);
   printEvents(context, last);
-  if (last.length === 0 && !flags.on("follow")) output.note("nothing is on record for that");
+  if (last.length === 0 && !flags.on("follow")) output.note("no matching events");
 }
 
 async function follow(context: CommandContext, from: string): Promise<void> {

@@ -107,7 +107,7 @@ function generalHelp(commands: readonly Command[]): string {
     ]),
     section("Environment", [
       ["PROCSUP_HOME", "folder of the daemon (default ~/.procsup)"],
-      ["PROCSUP_NO_AUTOSTART=1", "start never brings the daemon up"],
+      ["PROCSUP_NO_AUTOSTART=1", "start never starts the daemon"],
       ["NO_COLOR", "no colours"],
     ]),
     section("Exit codes", EXIT_CODES),

@@ -37,7 +37,7 @@ export async function init(context: CommandContext): Promise<void> {
   writeNew("procsup.yaml", yaml, context.flags.on("force"));
   for (const note of notes) writeMessage(`${noteText(note)}\n`);
   context.output.done(`✔ procsup.yaml, from ${from}`);
-  context.output.note("look at it, then: procsup up");
+  context.output.note("check it, then: procsup up");
 }
 
 function misnamed(

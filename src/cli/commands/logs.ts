@@ -24,7 +24,7 @@ export async function logs(context: CommandContext): Promise<void> {
   } finally {
     end();
   }
-  if (isEmpty && !isJson(context)) context.output.note("nothing is on record for that");
+  if (isEmpty && !isJson(context)) context.output.note("no matching events");
 }
 
 /** Prints each line once across a daemon upgrade, by resuming from the last printed position. */

@@ -28,7 +28,7 @@ function manPage(commands: readonly Command[], version: string, date: string): s
     flagList(GLOBAL_FLAGS),
     ".Sh ENVIRONMENT\n.Bl -tag -width Ds",
     ".It Ev PROCSUP_HOME\nFolder of the daemon, ~/.procsup by default.",
-    ".It Ev PROCSUP_NO_AUTOSTART\nSet to 1, start never brings a daemon up.",
+    ".It Ev PROCSUP_NO_AUTOSTART\nSet to 1, start never starts a daemon.",
     ".It Ev NO_COLOR\nNo colours.\n.El",
     ".Sh EXIT STATUS\n.Bl -tag -width 1234",
     ...EXIT_CODES.map(([code, meaning]) => `.It ${code}\n${escaped(meaning)}`),

@@ -22,7 +22,7 @@ function unitOf({ flags, home }: CommandContext): Unit {
   const manager = serviceManager();
   if (manager === undefined) {
     throw new ProcsupError("not_found", "No service manager found: systemd, launchd or OpenRC", {
-      hint: "Have your own start: procsup daemon",
+      hint: "Let your own service manager start: procsup daemon",
     });
   }
   const machine = flags.on("system") || (Deno.uid() === 0 && !flags.on("user"));
@@ -43,12 +43,14 @@ async function uninstall(context: CommandContext, unit: Unit): Promise<number> {
     return 0;
   }
   refuseUnasked(context, "removed", "uninstall");
-  if (!confirmed(context, `Remove ${unit.path}? The apps run on, without a daemon.`)) return 1;
+  if (!confirmed(context, `Remove ${unit.path}? The apps keep running, without a daemon.`)) {
+    return 1;
+  }
   const stopped = await runSteps(output, unit.disable);
   remove(unit.path);
   output.done(`✔ removed ${unit.path}`);
   const reloaded = await runSteps(output, unit.removed);
-  output.note("The apps run on. A daemon takes them up: procsup daemon --detach");
+  output.note("The apps keep running. To adopt them: procsup daemon --detach");
   return stopped && reloaded ? 0 : 1;
 }
 

@@ -24,7 +24,7 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   const same = version === VERSION && old?.words.join("\0") === keptWords(home).join("\0");
   if (same && !flags.on("force")) {
     if (await printData(output, { status: "unchanged", from: version, to: VERSION })) return;
-    return output.done(`The daemon is version ${version} already (--force replaces it even so)`);
+    return output.done(`The daemon is version ${version} already (--force replaces it anyway)`);
   }
   refuseNewerState(home, VERSION);
   if (isNewer(version, VERSION) && !flags.on("force")) {
@@ -88,16 +88,20 @@ async function rollBack(
     await startDaemon(home, { words, killOnFailure: true });
   } catch (error) {
     throw new ProcsupError("start_failed", `${why}; nor does the old one: ${messageOf(error)}`, {
-      hint: `The apps run on without a daemon. Start one: ${
+      hint: `The apps keep running without a daemon. Start one: ${
         [...words, "daemon", "--home", home].map(shellWord).join(" ")
       }`,
       cause,
     });
   }
-  throw new ProcsupError("start_failed", `${why}; the old daemon is back and no app was touched`, {
-    hint: `Read its log: tail ${shellWord(`${home}/daemon.log`)}`,
-    cause,
-  });
+  throw new ProcsupError(
+    "start_failed",
+    `${why}; the old daemon was restored and no app was affected`,
+    {
+      hint: `Read its log: tail ${shellWord(`${home}/daemon.log`)}`,
+      cause,
+    },
+  );
 }
 
 /** Waits until the service manager has started the new daemon from its own unit. */

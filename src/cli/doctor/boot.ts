@@ -43,7 +43,7 @@ function problemOf(
     return wrong("boot", `${unit.path} starts ${program}, which is not there`, install);
   }
   if (!isEnabled(unit, scope)) {
-    return warning("boot", `${unit.path} is there, but not enabled`, install);
+    return warning("boot", `${unit.path} exists, but is not enabled`, install);
   }
   if (sameUnit(there, unit.text)) return undefined;
   return warning("boot", `${unit.path} is not as this version would write it`, install);

@@ -33,10 +33,10 @@ function checkToken(home: string): Finding[] {
   const { token } = pathsIn(home);
   try {
     if (/^[0-9a-f]{64}$/.test(Deno.readTextFileSync(token).trim())) return [];
-    return [wrong("token", `${token} holds no token: the daemon puts it back within a second`)];
+    return [wrong("token", `${token} holds no token: the daemon restores it within a second`)];
   } catch (error) {
     return error instanceof Deno.errors.NotFound
-      ? [wrong("token", `${token} is missing: the daemon puts it back within a second`)]
+      ? [wrong("token", `${token} is missing: the daemon restores it within a second`)]
       : [wrong("token", `${token} cannot be read: ${messageOf(error).split(":")[0]}`)];
   }
 }
@@ -54,11 +54,11 @@ function silentDaemon(home: string): Finding {
   const hasSocket = lstatIfAny(socket) !== undefined;
   if (!isFree(lock)) {
     if (!hasSocket) {
-      return wrong("daemon", "it runs, and its socket is missing: it puts it back within a second");
+      return wrong("daemon", "it runs, and its socket is missing: it restores it within a second");
     }
     const pid = readDaemonRecord(home)?.pid;
     const fix = pid === undefined ? undefined : `kill -KILL ${pid} && ${start}`;
     return wrong("daemon", "it runs and does not answer", fix);
   }
-  return warning("daemon", hasSocket ? "a dead one left its socket" : "none runs", start);
+  return warning("daemon", hasSocket ? "a dead daemon left its socket" : "none runs", start);
 }

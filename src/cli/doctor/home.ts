@@ -29,7 +29,7 @@ export function checkHome(home: string): Finding {
   } catch (error) {
     if (error instanceof ProcsupError) return wrong(check, messageOf(error));
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return ok(check, `${home} is not there yet; the first start makes it`);
+    return ok(check, `${home} does not exist yet; the first start creates it`);
   }
 }
 

@@ -129,7 +129,7 @@ function hardLimit(limits: string, name: string): number {
 export function atLeast(check: string, value: number, least: number, fix: string): Finding[] {
   if (Number.isNaN(value)) return [];
   const says = value === Infinity ? "no limit" : String(value);
-  return [value >= least ? ok(check, says) : warning(check, `${says}, which is little`, fix)];
+  return [value >= least ? ok(check, says) : warning(check, `${says}, which is low`, fix)];
 }
 
 /** True if a process runs from this folder; see platform/unpacked.ts. */

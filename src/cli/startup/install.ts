@@ -28,7 +28,7 @@ export async function install(context: CommandContext, unit: Unit): Promise<numb
   refuseForeignHome(home);
   const byHand = starts(unit) && runsByHand(home);
   output.note(`${unit.text}\nThis goes to ${unit.path}${instead(unit, home)}, then:`);
-  if (byHand) output.note("  the daemon that runs makes room for it; no app is touched");
+  if (byHand) output.note("  it replaces the running daemon; apps keep running");
   for (const { words } of unit.enable) output.note(`  ${words.join(" ")}`);
   refuseUnasked(context, "written", "install");
   if (!confirmed(context, "Write it?")) return 1;

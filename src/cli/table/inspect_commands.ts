@@ -53,7 +53,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "Live view of all apps and their logs, with keys",
     flags: [
       INTERVAL,
-      { name: "once", type: "bool", help: "print the table once, and end" },
+      { name: "once", type: "bool", help: "print the table once, and exit" },
     ],
     examples: ["procsup top", "procsup top --interval 2s", "procsup top --once"],
     load: async () => (await import("../commands/top.ts")).top,

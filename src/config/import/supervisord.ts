@@ -42,8 +42,8 @@ const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
 
 /** Alternatives for keys, and for sections by the start of their names. */
 const INSTEAD: Readonly<Record<string, string>> = {
-  stdout_logfile: "each app has files of its own, which procsup status names: procsup logs",
-  stderr_logfile: "each app has files of its own, which procsup status names: procsup logs",
+  stdout_logfile: "each app has its own files, shown by procsup status: procsup logs",
+  stderr_logfile: "each app has its own files, shown by procsup status: procsup logs",
   stdout_logfile_maxbytes: "every log is rotated, at log.max_size",
   stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
   stderr_logfile_backups: "log.max_files holds for each of both streams",
@@ -51,7 +51,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   serverurl: "the app finds the daemon by PROCSUP_HOME",
   "[supervisord": "settings of supervisord itself; limits such as minfds are each app's own here",
   "[inet_http_server": "web, with listen; tokens for others by procsup token create",
-  "[eventlistener": "webhooks tell of crashes and more, procsup events of all",
+  "[eventlistener": "webhooks report crashes and more, procsup events everything",
   "[fcgi-program": "a process with sockets",
 };
 

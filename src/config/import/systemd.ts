@@ -85,8 +85,8 @@ const BOOT =
 const INSTEAD: Readonly<Record<string, string>> = {
   ExecStop: "stop_signal, or hooks.pre_stop",
   KillMode: "the whole process group is stopped",
-  StandardOutput: "each app has log files of its own: procsup logs",
-  StandardError: "each app has log files of its own: procsup logs",
+  StandardOutput: "each app has its own log files: procsup logs",
+  StandardError: "each app has its own log files: procsup logs",
   WatchdogSec: "health_check",
   EnvironmentFile: "a file that may be missing (-): env_file must exist",
   Restart: "on-failure is the nearest",

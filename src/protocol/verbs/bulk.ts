@@ -99,7 +99,7 @@ export const BULK_VERBS = {
     },
   }),
   delete: verb({
-    help: "Stop a process and forget it",
+    help: "Stop and delete a process",
     role: "admin",
     input: onTarget,
     bare: "target",
@@ -113,7 +113,7 @@ export const BULK_VERBS = {
     mcp: {
       tool: "delete_app",
       title: "Delete app",
-      description: "Stop apps and forget them. Their logs stay on the disk.",
+      description: "Stop and delete apps. Their logs stay on the disk.",
       input: onTarget,
       destructive: true,
       idempotent: true,
@@ -154,7 +154,8 @@ export const BULK_VERBS = {
     }],
   }),
   attach: verb({
-    help: "Give the terminal of an app the size of the one that attaches; GET /attach streams it",
+    help:
+      "Set the size of an app's terminal to that of the attaching client; GET /attach streams it",
     role: "operate",
     input: z.strictObject({ target, columns: cells.clone(), rows: cells.clone() }),
     output: z.object({ name: about(z.string(), "Name of the process") }),
@@ -180,7 +181,7 @@ const batches = {
     z.optional(count),
     "instances at a time: a number, or a part such as 25%; default 1",
   ),
-  wait_ready: about(z._default(flag, true), "go on only when a batch is ready"),
+  wait_ready: about(z._default(flag, true), "continue only when a batch is ready"),
 };
 
 const reconfigureRoute = {
@@ -231,7 +232,7 @@ export const INSTANCE_VERBS = {
       ...batches,
       rollback_on_failure: about(
         z._default(flag, false),
-        "put the old configuration back on all when one fails",
+        "restore the old configuration on all when one fails",
       ),
       config: about(
         z.optional(z.record(z.string(), z.unknown())),
@@ -250,8 +251,7 @@ export const INSTANCE_VERBS = {
       tool: "roll_app",
       toolset: "deploy",
       title: "Roll app",
-      description:
-        "Reload the instances of an app a batch at a time, so that it stays available. " +
+      description: "Reload the instances of an app in batches, so that it stays available. " +
         "Stops at the first batch that fails.",
       input: z.strictObject({ target, batch_size: batches.batch_size }),
       destructive: true,
@@ -264,16 +264,16 @@ export const INSTANCE_VERBS = {
       target,
       config: about(
         z.record(z.string(), z.unknown()),
-        "A merge patch (RFC 7396) in wire form: maps are merged, `null` takes a key away",
+        "A merge patch (RFC 7396) in wire form: maps are merged, `null` removes a key",
       ),
       replace: about(
         z._default(flag, false),
-        "Keys that are not named get their defaults, but for the name and the number of instances",
+        "Keys that are not named get their defaults, except for the name and the number of instances",
       ),
       ...batches,
       rollback_on_failure: about(
         z._default(flag, true),
-        "put the old configuration back when one fails",
+        "restore the old configuration when one fails",
       ),
     }),
     output: z.extend(rollingResult, {
@@ -281,7 +281,7 @@ export const INSTANCE_VERBS = {
         z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed"]),
         "`changed`: nothing had to be replaced",
       ),
-      restarted: about(z.boolean(), "Whether what runs was replaced"),
+      restarted: about(z.boolean(), "Whether the run was replaced"),
       changes: about(z.array(fieldChange), "Which keys changed"),
     }),
     bare: "target",

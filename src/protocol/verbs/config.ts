@@ -141,7 +141,7 @@ export const CONFIG_VERBS = {
     },
   }),
   config_delete: verb({
-    help: "Stop and forget the apps of configuration files",
+    help: "Stop and delete the apps of configuration files",
     role: "admin",
     input: z.strictObject({
       ...selection,

@@ -78,7 +78,8 @@ export const DAEMON_VERBS = {
     mcp: {
       tool: "resurrect_processes",
       title: "Resurrect processes",
-      description: "Bring back the saved apps that are not here, and start those that were up.",
+      description:
+        "Restore the saved apps that no longer exist, and start those that were running.",
       input: z.strictObject({}),
       idempotent: true,
       openWorld: true,

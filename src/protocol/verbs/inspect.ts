@@ -59,7 +59,7 @@ const journal = z.strictObject({
   limit: about(z._default(lineCount, 100), "How many of the last events, 0 for all"),
   before: about(
     z.optional(z.string().check(z.regex(/^\d+-\d+\.\d+$/, "expected `next` of an answer"))),
-    "Go on with older events: `next` of the answer before",
+    "Continue with older events: `next` of the previous answer",
   ),
 });
 

@@ -64,7 +64,7 @@ export function readQuery(
     const texts = query.getAll(name);
     if (texts.length > 0 && innermost(schema) === "array") return [[name, texts]];
     if (texts.length > 1) {
-      throw new ProcsupError("bad_request", `Parameter "${name}" is there twice: expected one`);
+      throw new ProcsupError("bad_request", `Parameter "${name}" is given twice: expected one`);
     }
     const text = texts[0] ?? defaults[name];
     if (text === undefined || (name in defaults && text === "own")) return [];

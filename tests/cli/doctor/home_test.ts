@@ -25,7 +25,7 @@ Deno.test("checkHome() rejects a file, a link, and a path that is too long for a
   Deno.writeTextFileSync(file, "");
   assertEquals(checkHome(file).status, "error");
   await new Deno.Command("sh", { args: ["-c", checkHome(file).fix!] }).output();
-  assertEquals(checkHome(file).says, `${file} is not there yet; the first start makes it`);
+  assertEquals(checkHome(file).says, `${file} does not exist yet; the first start creates it`);
   const link = `${folder.path}/link`;
   Deno.symlinkSync(folder.path, link);
   assertEquals(checkHome(link).status, "error");

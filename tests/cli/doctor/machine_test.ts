@@ -54,7 +54,7 @@ Deno.test("atLeast() warns about low values, and says nothing about unknown ones
   assertEquals(few, {
     check: "files",
     status: "warning",
-    says: "256, which is little",
+    says: "256, which is low",
     fix: "fix it",
   });
   assertEquals(atLeast("files", NaN, 4096, "fix"), []);

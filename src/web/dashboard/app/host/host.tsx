@@ -100,7 +100,7 @@ function daemonFacts({ daemon }: SystemMetrics, info?: SystemInfoJson): [string,
 function savedText(info: SystemInfoJson | undefined): string {
   if (info === undefined) return "–";
   return info.saved_at === null
-    ? "never: procsup resurrect would bring nothing back"
+    ? "never: procsup resurrect would restore nothing"
     : relative(Date.parse(info.saved_at), clock.value);
 }
 

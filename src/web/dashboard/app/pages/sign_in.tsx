@@ -8,7 +8,7 @@ import { processes } from "../data/store.ts";
 import { Button } from "../controls/controls.tsx";
 import { Logo } from "../shell/logo.tsx";
 
-const ENDED = "Your session has ended. To go on where you were, ask for a new link:";
+const ENDED = "Your session has ended. To continue where you were, request a new link:";
 
 export function SignIn() {
   const text = useSignal("");

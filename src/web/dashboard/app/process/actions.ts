@@ -176,7 +176,7 @@ export async function askAndWait<T>(path: string, body?: unknown): Promise<T> {
     return await askForAll<T>(path, { ...POST_WAIT, body, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
-    const text = `Not up after ${PATIENCE_MS / 1000} s; the daemon goes on with it`;
+    const text = `Not up after ${PATIENCE_MS / 1000} s; the daemon keeps trying`;
     throw new ApiError(0, "timeout", text);
   }
 }

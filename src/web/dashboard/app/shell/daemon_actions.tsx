@@ -9,9 +9,9 @@ import { run } from "../process/actions.ts";
 export function DaemonActions() {
   const resurrect = async () => {
     const yes = await confirmed(
-      "Bring back what was saved?",
+      "Restore the saved apps?",
       "Processes of the saved list that are not there are added and started.",
-      "Bring back",
+      "Restore",
       false,
     );
     if (!yes) return;
