@@ -10,7 +10,13 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
-import { lineOptions, optionsOf, refuseUnknown } from "../library/known_keys.ts";
+import {
+  checkOptions,
+  lineOptions,
+  optionsOf,
+  refuseUnknown,
+  ROLLING_KEYS,
+} from "../library/known_keys.ts";
 import { hintText, inLibraryWords, withLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -18,6 +24,8 @@ import { snakeCase } from "../model/key_table.ts";
 import type { LogLine, LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
+import { inputKeys } from "../model/key_spelling.ts";
+import { checkTarget } from "../model/target.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import { throwFailed } from "../protocol/failed_result.ts";
 import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
@@ -46,12 +54,10 @@ import { SocketTransport } from "./socket_transport.ts";
 import type { Fields, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
 import {
-  checkTarget,
   filterKeys,
   literal,
   newConfig,
   searchOf,
-  wireConfig,
   wireOptions,
 } from "./wire_input.ts";
 
@@ -99,10 +105,11 @@ export class Client extends ProcessHost {
   async reconfigure(
     target: string,
     config: ConfigChanges,
-    { replace = false, ...options }: ReconfigureOptions = {},
+    options: ReconfigureOptions = {},
   ): Promise<ReconfigureResult> {
-    const { signal, ...rolling } = optionsOf("rolling", options);
-    const payload = { target, replace, config: wireConfig(config), ...wireOptions(rolling) };
+    const { replace = false, signal, ...rolling } = checkOptions(options, RECONFIGURE_KEYS);
+    const wire = withLibraryWords(() => inputKeys(config));
+    const payload = { target, replace, config: wire, ...wireOptions(rolling) };
     return camelKeys(await this.#call("reconfigure", payload, { signal }));
   }
 
@@ -140,8 +147,9 @@ export class Client extends ProcessHost {
    */
   async metricsHistory(
     target?: string,
-    { signal, ...range }: MetricsQuery = {},
+    options: MetricsQuery = {},
   ): Promise<MetricsHistory> {
+    const { signal, ...range } = checkOptions(options, METRICS_KEYS);
     return camelKeys(await this.#call("metrics_history", { target, ...range }, { signal }));
   }
 
@@ -170,9 +178,9 @@ export class Client extends ProcessHost {
 
   /** Events of processes from now on. */
   async events(
-    { target, ...options }: EventQuery = {},
+    options: EventQuery = {},
   ): Promise<ReadableStream<ProcessChange>> {
-    const { signal } = optionsOf("call", options);
+    const { target, signal } = checkOptions(options, EVENT_KEYS);
     if (target !== undefined) checkTarget(target);
     const read = (change: ChangeJson) => processChange(change);
     return await this.#open("events", searchOf({ target }), signal, { forEver: true, read });
@@ -313,6 +321,10 @@ export class Client extends ProcessHost {
     }
   }
 }
+
+const RECONFIGURE_KEYS: readonly (keyof ReconfigureOptions)[] = [...ROLLING_KEYS, "replace"];
+const METRICS_KEYS: readonly (keyof MetricsQuery)[] = ["since", "until", "points", "signal"];
+const EVENT_KEYS: readonly (keyof EventQuery)[] = ["target", "signal"];
 
 /** A shorter text is the whole log: the daemon sends the last 1 MiB, less a byte order mark. */
 const MAX_BYTES = 1024 * 1024 - 3;

@@ -10,16 +10,9 @@ import { inScriptFolder } from "../library/script_folder.ts";
 import { type KeyTable, snakeCase } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 
-/** A configuration in wire form. Throws `invalid_config` for values that JSON drops or changes. */
-export function wireConfig(config: object): Record<string, unknown> {
-  const wire = inputKeys(config);
-  JSON.stringify(wire, refuseUnsendable);
-  return wire;
-}
-
 /** The configuration of a new process, with its `cwd`. */
 export function newConfig(config: object): Record<string, unknown> {
-  return inScriptFolder(wireConfig(config));
+  return inScriptFolder(inputKeys(config));
 }
 
 /** Escapes `$` in a configuration to be applied: the daemon would substitute variables. */
@@ -40,14 +33,6 @@ function escaped(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
 }
 
-/** Throws `bad_request` for a target that is empty or not well-formed Unicode. */
-export function checkTarget(target: unknown): void {
-  if (typeof target === "string" && target !== "" && target.isWellFormed()) return;
-  throw new ProcsupError(
-    "bad_request",
-    `Invalid target ${quote(target)}: expected a name or an id`,
-  );
-}
 
 /** A filter in wire form. Throws `bad_request` for an invalid date. */
 export function filterKeys(
@@ -83,16 +68,4 @@ function momentText(field: string, moment: string | Date | undefined): string | 
   if (!(moment instanceof Date)) return moment;
   if (Number.isFinite(moment.getTime())) return moment.toISOString();
   throw new ProcsupError("bad_request", `Invalid "${field}" ${quote(moment)}`);
-}
-
-function refuseUnsendable(this: Record<string, unknown>, key: string): unknown {
-  // The original value, before `toJSON()`.
-  const value = this[key];
-  const isObject = typeof value === "object" && value !== null;
-  const isPlain = !isObject || Array.isArray(value) ||
-    Object.prototype.toString.call(value) === "[object Object]";
-  const isText = !["bigint", "symbol", "function"].includes(typeof value);
-  const isFinite = typeof value !== "number" || Number.isFinite(value);
-  if (isPlain && isText && isFinite) return value;
-  throw new ProcsupError("invalid_config", `Invalid "${key}" ${quote(value)}: JSON cannot hold it`);
 }

@@ -3,6 +3,9 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { Place } from "./document.ts";
 
+/** Stands for a configuration that a request contains; relative paths in it are below `/`. */
+export const INLINE_FILE = "/config";
+
 /** One mistake in a configuration file. */
 export class ConfigProblem extends ProcsupError {
   /** Undefined if the format has no positions. */
@@ -14,8 +17,12 @@ export class ConfigProblem extends ProcsupError {
 
   constructor(file: string, what: string, options: { place?: Place; advice?: string } = {}) {
     const { place, advice } = options;
-    const at = place === undefined ? file : `${place.file}:${place.line}:${place.column}`;
-    super("invalid_config", `${at}: ${what}${advice === undefined ? "" : `: ${advice}`}`);
+    const at = place !== undefined
+      ? `${place.file}:${place.line}:${place.column}: `
+      : file === INLINE_FILE
+      ? ""
+      : `${file}: `;
+    super("invalid_config", `${at}${what}${advice === undefined ? "" : `: ${advice}`}`);
     this.place = place;
     this.what = what;
     this.advice = advice;

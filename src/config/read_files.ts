@@ -4,7 +4,7 @@ import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
 import { foreignFormat } from "./import/foreign.ts";
-import { ConfigProblem, type Note } from "./problem.ts";
+import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
 
 export interface ReadRequest {
@@ -64,7 +64,7 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
 
 /** The document for a value that was sent in place of a file. */
 function inlineDocument(value: object): ConfigDocument {
-  return checkedDocument({ file: "/config", text: "", value, places: new Places() });
+  return checkedDocument({ file: INLINE_FILE, text: "", value, places: new Places() });
 }
 
 function bases(document: ConfigDocument): string[] {

@@ -1,4 +1,4 @@
-/** Refuses misspelled options, which would otherwise be ignored. */
+/** Refuses options that would otherwise be ignored or misread. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { type ErrorCode, ProcsupError } from "../model/errors.ts";
@@ -48,21 +48,53 @@ export const READING_KEYS = [
   ...["since", "until", "grep", "invert", "ignoreCase", "level"] as const,
 ] as const;
 
+/** The options of a rolling reload. */
+export const ROLLING_KEYS = ["batchSize", "waitReady", "rollbackOnFailure", "signal"] as const;
+
 const KEYS: { readonly [K in keyof Kinds]: readonly (keyof Kinds[K])[] } = {
   call: ["signal"],
   start: ["wait", "signal"],
   stop: ["force", "timeout", "signal"],
   wait: ["for", "timeout", "signal"],
   run: ["timeout", "signal"],
-  rolling: ["batchSize", "waitReady", "rollbackOnFailure", "signal"],
+  rolling: ROLLING_KEYS,
   save: ["allowEmpty", "signal"],
   lines: [...READING_KEYS, "stream"],
 };
 
-/** The options of one kind of call. Throws `bad_request` for an option that it does not have. */
+/** Options that are true or false, of every call. */
+const FLAGS: ReadonlySet<string> = new Set([
+  ...["allowEmpty", "follow", "force", "ignoreCase", "invert", "newOnly", "replace"],
+  ...["rollbackOnFailure", "stderr", "wait", "waitReady"],
+]);
+
+/** The options of one kind of call. Throws `bad_request`, see `checkOptions()`. */
 export function optionsOf<K extends keyof Kinds>(kind: K, given: Kinds[K]): Kinds[K] {
-  refuseUnknown("options", given, KEYS[kind], "bad_request");
+  return checkOptions(given, KEYS[kind]);
+}
+
+/** Throws `bad_request` for an unknown option, a flag that is no boolean, or another signal. */
+export function checkOptions<T extends object>(given: T, known: readonly string[]): T {
+  refuseUnknown("options", given, known, "bad_request");
+  for (const [key, value] of Object.entries(given)) {
+    const expected = value === undefined
+      ? undefined
+      : FLAGS.has(key) && typeof value !== "boolean"
+      ? "true or false"
+      : key === "signal" && !(value instanceof AbortSignal)
+      ? "an AbortSignal"
+      : undefined;
+    if (expected === undefined) continue;
+    const message = `Invalid "${key}" ${quote(value)}: expected ${expected}`;
+    throw new ProcsupError("bad_request", message);
+  }
   return given;
+}
+
+/** Throws `bad_request` for what cannot be sent to an app. */
+export function checkText(text: unknown): void {
+  if (typeof text === "string" && text !== "") return;
+  throw new ProcsupError("bad_request", `Invalid "text" ${quote(text)}: expected a text`);
 }
 
 /** The options of a stop. A plain duration is the time until SIGKILL. Throws `bad_request`. */

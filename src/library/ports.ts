@@ -4,6 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
 import { quote } from "../model/quote.ts";
 import { sleep } from "../platform/clock.ts";
+import { checkOptions } from "./known_keys.ts";
 import type { CallOptions } from "./options.ts";
 import { withinTime } from "./time_limit.ts";
 
@@ -15,13 +16,15 @@ export interface PortOptions extends CallOptions {
   readonly timeout?: DurationInput;
 }
 
+const PORT_KEYS: readonly (keyof PortOptions)[] = ["host", "timeout", "signal"];
 const PAUSE_MS = 50;
 
 /** Resolves when a TCP port accepts connections. */
 export async function waitForPort(
   port: number,
-  { host = "localhost", timeout = "30s", signal }: PortOptions = {},
+  options: PortOptions = {},
 ): Promise<void> {
+  const { host = "localhost", timeout = "30s", signal } = checkOptions(options, PORT_KEYS);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new ProcsupError("bad_request", `Invalid port ${quote(port)}: expected 1 to 65535`);
   }

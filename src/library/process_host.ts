@@ -7,7 +7,7 @@ import type { LogStream } from "../model/log_line.ts";
 import { NO_USAGE, type ProcessInfo, type ProcessState } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
 import { configsOf } from "./config_set.ts";
-import { optionsOf, stopOptions } from "./known_keys.ts";
+import { checkText, optionsOf, stopOptions } from "./known_keys.ts";
 import { runJob } from "./run_job.ts";
 import type {
   CallOptions,
@@ -178,6 +178,7 @@ export abstract class ProcessHost {
   /** Writes a text to the standard input of apps with `stdin` or `tty`. */
   async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
     const { signal } = optionsOf("call", options);
+    checkText(text);
     await this.perform("send", target, { text }, signal);
   }
 
@@ -211,23 +212,28 @@ export abstract class ProcessHost {
     config: ConfigSet<N>,
     options: StartOptions = {},
   ): Promise<Record<N, Process>> {
-    const configs = configsOf(config);
-    const { wait, signal } = optionsOf("start", options);
-    await this.bringTo(configs, { wait, signal });
-    const infos = Map.groupBy(await this.list({ signal }), (info) => info.config.name);
+    return await this.#bring(configsOf(config), optionsOf("start", options));
+  }
+
+  /** Applies the configuration of one process and starts it. Repeated calls are safe. */
+  async ensure(config: ProcessConfigInput, options: StartOptions = {}): Promise<Process> {
+    return (await this.#bring([config], optionsOf("start", options)))[config.name]!;
+  }
+
+  async #bring(
+    configs: readonly ProcessConfigInput[],
+    options: StartOptions,
+  ): Promise<Record<string, Process>> {
+    await this.bringTo(configs, options);
+    const infos = Map.groupBy(
+      await this.list({ signal: options.signal }),
+      (info) => info.config.name,
+    );
     const entries = configs.flatMap(({ name }) => {
       const [first] = infos.get(name) ?? [];
       return first === undefined ? [] : [[name, this.#process(first)]];
     });
     return Object.fromEntries(entries);
-  }
-
-  /** Applies the configuration of one process and starts it. Repeated calls are safe. */
-  async ensure(
-    { name, ...config }: ProcessConfigInput,
-    options: StartOptions = {},
-  ): Promise<Process> {
-    return (await this.apply({ processes: { [name]: config } }, options))[name]!;
   }
 
   #process(info: ProcessInfo, target?: string): Process {

@@ -2,7 +2,9 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { hasCode, ProcsupError } from "../model/errors.ts";
+import { inputKeys } from "../model/key_spelling.ts";
 import type { LogStream } from "../model/log_line.ts";
+import { isMap, onlyGiven } from "../model/merge_patch.ts";
 import { nameFromPath } from "../model/name.ts";
 import { commandOf } from "../model/shell_line.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
@@ -30,7 +32,7 @@ export async function runJob(
   outputOf: (id: string, stream: LogStream, options: CallOptions) => Promise<string>,
 ): Promise<JobResult> {
   const options = { signal };
-  refuseOwnLogs(job);
+  refuseForeign(job);
   const process = await added(host, { restartPolicy: "never", ...job });
   // Not `await using`: Node.js 22 does not support it.
   try {
@@ -50,11 +52,15 @@ export async function runJob(
   }
 }
 
-/** A job's log is emptied before it runs. */
-function refuseOwnLogs({ log }: JobInput): void {
-  const field = (["stdout", "stderr"] as const).find((stream) => log?.[stream] !== undefined);
+/** A job runs once, at once, and its log is emptied before. */
+function refuseForeign(job: JobInput): void {
+  const { cron, cron_restart: cronRestart, instances, log } = inputKeys(job);
+  const { stdout, stderr } = isMap(log) ? log : {};
+  const given = { cron, cronRestart, instances, "log.stdout": stdout, "log.stderr": stderr };
+  const [field] = Object.keys(onlyGiven(given));
   if (field === undefined) return;
-  throw new ProcsupError("invalid_config", `run() takes no log.${field}: it returns the output`);
+  const message = `run() takes no ${field}: it runs one process once and returns its output`;
+  throw new ProcsupError("invalid_config", message);
 }
 
 /** Registers a job. Without a name it gets the first free one. */

@@ -1,6 +1,6 @@
 /** A time limit for an operation that a signal can also end. */
 
-import { type DurationInput, parseDuration } from "../model/duration.ts";
+import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { systemClock } from "../platform/clock.ts";
 
@@ -16,9 +16,10 @@ export async function withinTime<T>(
 ): Promise<T> {
   if (timeout === undefined) return await act(signal);
   const late = new AbortController();
+  const ms = parseDuration(timeout);
   const cancel = systemClock.after(
-    parseDuration(timeout),
-    () => late.abort(new ProcsupError("timeout", `${what} within ${timeout}`)),
+    ms,
+    () => late.abort(new ProcsupError("timeout", `${what} within ${formatDuration(ms)}`)),
   );
   try {
     return await act(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));

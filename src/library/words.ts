@@ -61,7 +61,13 @@ export function hintText(hint: string): string | undefined {
   return forTerminal ? undefined : inCamelCase(text.replace(/ \(--[^)]*\)/g, ""));
 }
 
-const KEYS: ReadonlySet<string> = new Set([...keysOf(PROCESS_KEYS), "processes", "defaults"]);
+/** Options that a verb has in two words. */
+const OPTIONS = ["allow_empty", "batch_size", "ignore_case", "rollback_on_failure"];
+const KEYS: ReadonlySet<string> = new Set([
+  ...keysOf(PROCESS_KEYS),
+  ...["processes", "defaults"],
+  ...OPTIONS,
+]);
 
 function keysOf(table: KeyTable): string[] {
   return Object.entries(table).flatMap(([key, row]) => [

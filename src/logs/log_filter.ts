@@ -36,7 +36,10 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
   }
   if (level !== undefined && !LOG_LEVELS.includes(level)) {
     const known = LOG_LEVELS.join(", ");
-    throw new ProcsupError("bad_request", `Invalid "level" ${quote(level)}: expected ${known}`);
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid "level" ${quote(level)}: expected one of ${known}`,
+    );
   }
   for (const [field, given] of Object.entries({ invert, ignore_case: ignoreCase })) {
     if (!given || grep !== undefined) continue;

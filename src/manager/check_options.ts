@@ -1,11 +1,11 @@
 /** Checks the options that a program passes to the library's manager. */
 
-import { checkReading, READING_KEYS, refuseUnknown } from "../library/known_keys.ts";
+import { checkOptions, checkReading, READING_KEYS, refuseUnknown } from "../library/known_keys.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { quote } from "../model/quote.ts";
-import { parseSignal } from "../model/signal.ts";
+import { parseSignal, type SignalName } from "../model/signal.ts";
 import type { LogOptions, SupervisorConfig } from "./manager_options.ts";
 import { wireDefaults } from "./check_config.ts";
 
@@ -19,6 +19,9 @@ const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
   "restWindow",
   "stopTimeout",
 ];
+
+/** Signals without a listener: two never arrive, the others Deno keeps to itself. */
+const NEVER_SEEN: readonly SignalName[] = ["SIGKILL", "SIGSTOP", "SIGILL", "SIGFPE", "SIGSEGV"];
 
 /**
  * The checked configuration of a manager. Errors that `warn` throws are only reported. Throws
@@ -37,7 +40,10 @@ export function checkedConfig(config: SupervisorConfig): SupervisorConfig {
     throw invalid(`Invalid "onExit" ${quote(onExit)}: expected "stop" or "leave"`);
   }
   const names = Array.isArray(signals) ? signals : [];
-  names.forEach(parseSignal);
+  const deaf = names.find((name) => NEVER_SEEN.includes(parseSignal(name)));
+  if (deaf !== undefined) {
+    throw invalid(`Invalid "signals" ${quote(deaf)}: no program can listen for it`);
+  }
   if (signals !== undefined && typeof signals !== "boolean" && names !== signals) {
     throw invalid(`Invalid "signals" ${quote(signals)}: expected true, or a list of names`);
   }
@@ -69,8 +75,7 @@ const LOG_KEYS: readonly (keyof LogOptions)[] = [...READING_KEYS, "stderr"];
 
 /** Throws `bad_request` for invalid options of `logs()` that the log filter does not check. */
 export function checkLogOptions(options: LogOptions): void {
-  refuseUnknown("options", options, LOG_KEYS, "bad_request");
-  checkReading(options);
+  checkReading(checkOptions(options, LOG_KEYS));
 }
 
 function invalid(message: string): ProcsupError {

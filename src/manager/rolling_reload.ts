@@ -116,7 +116,7 @@ export function batchCount(batchSize: number | string, instances: number): numbe
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted;
   throw new ProcsupError(
     "bad_request",
-    `Invalid batch_size ${JSON.stringify(batchSize)}: expected a number from 1 to ${most}, ` +
+    `Invalid "batch_size" ${JSON.stringify(batchSize)}: expected a number from 1 to ${most}, ` +
       'or a part such as "25%"',
   );
 }

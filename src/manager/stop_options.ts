@@ -1,7 +1,7 @@
 /** Converts options of a stop to requests. */
 
 import type { StopOptions as Stop } from "../library/options.ts";
-import { parseDuration } from "../model/duration.ts";
+import { formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { StopRequest } from "../process/requests.ts";
 
@@ -20,5 +20,8 @@ export function stopRequest({ force, graceful, timeout }: StopOptions): StopRequ
   if (timeout === undefined) return {};
   const timeoutMs = parseDuration(timeout);
   if (timeoutMs <= MAX_STOP_TIMEOUT_MS) return { timeoutMs };
-  throw new ProcsupError("bad_request", `Invalid timeout "${timeout}": one hour is the most`);
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid timeout "${formatDuration(timeoutMs)}": one hour is the most`,
+  );
 }

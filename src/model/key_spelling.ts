@@ -98,8 +98,8 @@ function wireNames(table: KeyTable): ReadonlyMap<string, string> {
 
 /**
  * Converts a library user's input to wire keys. Values stay as they are; undefined ones are
- * dropped. Throws `invalid_config` if the input is not an object, cannot be read, or has a key in
- * both spellings.
+ * dropped. Throws `invalid_config` if the input is not an object, cannot be read, has a key in both
+ * spellings, or a value that JSON drops or changes.
  */
 export function inputKeys(input: object): Keyed {
   if (!isMap(input)) {
@@ -114,16 +114,16 @@ export function inputKeys(input: object): Keyed {
 }
 
 function inputObject(input: Keyed, table: KeyTable | undefined, path: readonly string[]): Keyed {
-  const spelt = new Map<string, string>();
+  const spelt = new Set<string>();
   const entries = Object.entries(input).filter(([, value]) => value !== undefined);
   const unknown: string[] = [];
   const wire = Object.fromEntries(entries.map(([key, value]) => {
     const wire = snakeCase(key);
-    const other = spelt.get(wire);
-    if (other !== undefined) {
-      throw invalid(`Invalid configuration: "${other}" and "${key}" mean the same, give one`);
+    if (spelt.has(wire)) {
+      const twice = [...path, camelCase(wire)].join(".");
+      throw invalid(`Invalid configuration: "${twice}" is given in both spellings`);
     }
-    spelt.set(wire, key);
+    spelt.add(wire);
     const row = table && rowOf(table, wire);
     if (table !== undefined && row === undefined) unknown.push(key);
     return [wire, inputValue(value, row, [...path, key])];
@@ -134,9 +134,16 @@ function inputObject(input: Keyed, table: KeyTable | undefined, path: readonly s
 
 /** Leaves the keys of maps alone: they are the user's own. */
 function inputValue(value: unknown, row: ValueType | undefined, path: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => inputValue(item, undefined, path));
-  if (!isPlain(value)) return value;
-  if (row?.type === "map") return { ...value };
+  if (Array.isArray(value)) {
+    return value.map((item, index) => inputValue(item, undefined, [...path, String(index)]));
+  }
+  if (!isPlain(value)) return scalar(value, path);
+  if (row?.type === "map") {
+    const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
+    return Object.fromEntries(
+      given.map(([key, inner]) => [key, inputValue(inner, undefined, [...path, key])]),
+    );
+  }
   return inputObject(value, row?.type === "object" ? row.keys : undefined, path);
 }
 
@@ -157,7 +164,17 @@ function unknownKeys(
   return new ProcsupError("invalid_config", message, { field, near });
 }
 
-/** Whether it is a plain object. The schema refuses others, such as a `Date` or a `Map`. */
+/** Throws `invalid_config` for what JSON drops or changes, such as a `Date`, a `Map` or `NaN`. */
+function scalar(value: unknown, path: readonly string[]): unknown {
+  const isOther = typeof value === "object" && value !== null ||
+    ["bigint", "symbol", "function"].includes(typeof value);
+  if (!isOther && (typeof value !== "number" || Number.isFinite(value))) return value;
+  const field = path.join(".");
+  const message = `Invalid "${field}" ${quote(value)}: JSON cannot hold it`;
+  throw new ProcsupError("invalid_config", message, { field });
+}
+
+/** Whether it is a plain object, unlike a `Date` or a `Map`. */
 function isPlain(value: unknown): value is Keyed {
   return Object.prototype.toString.call(value) === "[object Object]";
 }

@@ -4,13 +4,13 @@
 const MAX_LENGTH = 256;
 
 /**
- * The candidate within an edit distance of 2 of `word` (1 for short words), or the only one that
+ * The candidate within an edit distance of 2 of `word` (1 for short words, none for one letter), or the only one that
  * begins with it; undefined without one.
  */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const candidates = [...known];
-  const allowed = word.length <= 4 ? 1 : 2;
+  const allowed = word.length < 2 ? 0 : word.length <= 4 ? 1 : 2;
   let best: string | undefined;
   let bestDistance = allowed + 1;
   for (const candidate of candidates) {

@@ -45,16 +45,15 @@ const MIN_PREFIX = 4;
 /**
  * The processes that `target` addresses: `all`, `ns:…`, `tag:…`, `label:k=v`, a numeric id, a UUID,
  * a name, a base name (every instance), `name:*` or a unique prefix of an id. Throws
- * `ambiguous_target`, and `process_not_found` if nothing matches; `all` may match nothing.
+ * `ambiguous_target`, `bad_request`, and `process_not_found` if nothing matches; `all` may match
+ * nothing.
  */
 export function resolveTarget<P extends Addressable>(
   target: string,
   processes: readonly P[],
   minPrefix = MIN_PREFIX,
 ): P[] {
-  if (typeof target !== "string") {
-    throw new ProcsupError("bad_request", `Invalid target ${quote(target)}: expected a string`);
-  }
+  checkTarget(target);
   if (target === "all") return [...processes];
   const meant = withoutStar(target, processes);
   const selects = selectorOf(meant);
@@ -74,6 +73,15 @@ export function withoutStar(
   if (group === undefined) return target;
   if (processes.some(({ name }) => baseName(name) === group)) return group;
   return processes.some(({ namespace }) => namespace === group) ? `ns:${group}` : target;
+}
+
+/** Throws `bad_request` for a target that is empty or not well-formed Unicode. */
+export function checkTarget(target: unknown): void {
+  if (typeof target === "string" && target !== "" && target.isWellFormed()) return;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid target ${quote(target)}: expected a name or an id`,
+  );
 }
 
 /** The test of `ns:…`, `tag:…` or `label:k=v`; undefined for any other target. */

@@ -218,7 +218,7 @@ Deno.test("rolling_reload of the socket returns results, rolled_back, and errors
   assertEquals([bad.status, bad.rolled_back], ["rolled_back", true]);
   assert(bad.results[0]!.error!.includes("not ready within 2s"), bad.results[0]!.error);
   const refused = daemon.client.call("rolling_reload", { target: "api", batch_size: 3 });
-  await assertRejects(() => refused, Error, "Invalid batch_size 3");
+  await assertRejects(() => refused, Error, 'Invalid "batch_size" 3');
 });
 
 Deno.test("scale 1 → 3 → 2 keeps running apps, moves their logs, and survives the daemon", async () => {

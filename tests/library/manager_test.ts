@@ -149,7 +149,7 @@ cleanTest("Inspect finds a process by UUID, numeric id, name and unique prefix",
   assertEquals(error.code, "ambiguous_target");
   assert(error.matches.length > 1 && error.matches.every((name) => name.startsWith("app-")));
   assertEquals(thrownCode(() => manager.inspect("zzz")), "process_not_found");
-  assertEquals(thrownCode(() => manager.inspect("")), "process_not_found");
+  assertEquals(thrownCode(() => manager.inspect("")), "bad_request");
 });
 
 cleanTest("Logs returns the whole log, the last lines, those of stderr, and new ones", async () => {

@@ -318,10 +318,72 @@ async function words(host: ProcessHost): Promise<void> {
       'Invalid "until": it cannot be used with "follow"',
     ],
   ];
-  for (const [act, message] of misspelt) {
+  const misread: [() => Promise<unknown>, string][] = [
+    [
+      () => host.stop("x", { force: "no" } as never),
+      'Invalid "force" "no": expected true or false',
+    ],
+    [() => host.start("x", { wait: 1 } as never), 'Invalid "wait" 1: expected true or false'],
+    [
+      () => host.rollingReload("x", { rollbackOnFailure: null } as never),
+      'Invalid "rollbackOnFailure" null: expected true or false',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { follow: "no" } as never)),
+      'Invalid "follow" "no": expected true or false',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { ignoreCase: true })),
+      'Invalid "ignoreCase": it needs "grep"',
+    ],
+    [
+      () => Array.fromAsync(host.lines("x", { level: "loud" } as never)),
+      'Invalid "level" "loud": expected one of debug, info, warn, error',
+    ],
+    [() => host.remove("x", { signal: 5 } as never), 'Invalid "signal" 5: expected an AbortSignal'],
+    [() => host.send("x", 5 as never), 'Invalid "text" 5: expected a text'],
+    [() => host.send("x", ""), 'Invalid "text" "": expected a text'],
+    [async () => await host.inspect(""), 'Invalid target "": expected a name or an id'],
+    [() => host.stop(0 as never), "Invalid target 0: expected a name or an id"],
+    [
+      () => host.rollingReload("x", { batchSize: 9 }),
+      'Invalid "batchSize" 9: expected a number from 1 to 1, or a part such as "25%"',
+    ],
+    [() => host.stop("x", 7.2e12), 'Invalid timeout "2h": one hour is the most'],
+  ];
+  for (const [act, message] of [...misspelt, ...misread]) {
     // Some calls throw, others reject.
     const error = await assertRejects(async () => await act(), ProcsupError);
     assertEquals([error.message, error.code], [message, "bad_request"]);
+  }
+  const late = host.wait("x", { for: "stopped", timeout: 1e6 });
+  await assertRejects(() => late, ProcsupError, '"x" did not reach "stopped" within 1ms');
+  const unheld: [unknown, string, string][] = [
+    [{ env: { A: new Date(0) } }, 'Invalid "env.A"', "env.A"],
+    [{ env: new Map() }, 'Invalid "env" [object Map]: JSON cannot hold it', "env"],
+    [{ args: [5n] }, 'Invalid "args.0" 5n: JSON cannot hold it', "args.0"],
+  ];
+  for (const [part, message, field] of unheld) {
+    const [said, , at] = await told(part as object);
+    assert(said.startsWith(message), said);
+    assertEquals(at, field);
+  }
+  const unusable: [(given: never) => Promise<unknown>, unknown, string][] = [
+    [(given) => host.ensure(given), { command: "true" }, '"name"'],
+    [(given) => host.ensure(given), undefined, "Invalid configuration undefined"],
+    [(given) => host.apply(given), { processes: { "a b": {} } }, 'nvalid "name" "a b": must'],
+    [(given) => host.run(given), undefined, "Invalid configuration undefined"],
+    [(given) => host.run(given), "true", 'Invalid configuration "true": expected an object'],
+    [(given) => host.run(given), { command: "true", instances: 2 }, "run() takes no instances"],
+    [
+      (given) => host.run(given),
+      { command: "true", cron_restart: "@daily" },
+      "takes no cronRestart",
+    ],
+  ];
+  for (const [act, given, message] of unusable) {
+    const error = await assertRejects(async () => await act(given as never), ProcsupError, message);
+    assertEquals([error.code, error.message.includes("/config")], ["invalid_config", false]);
   }
   const [, taken] = await told({});
   assertEquals(taken, 'Choose another name, or run: restart("x")');

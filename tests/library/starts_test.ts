@@ -151,7 +151,11 @@ cleanTest(
     );
     assertEquals(
       await told({ logDir: folder, defaults: { maxRestarts: NaN } }),
-      'invalid_config In the defaults: Invalid "maxRestarts" NaN: expected number, received NaN',
+      'invalid_config In the defaults: Invalid "maxRestarts" NaN: JSON cannot hold it',
+    );
+    assertEquals(
+      await told({ logDir: folder, signals: ["SIGTERM", "SIGKILL"] }),
+      'invalid_config Invalid "signals" "SIGKILL": no program can listen for it',
     );
     Deno.writeTextFileSync(`${folder}/app.ts`, "");
     assertEquals(
@@ -179,7 +183,10 @@ cleanTest(
       [{ stopTimeout: "-5s" }, 'Invalid "stopTimeout" "-5s"'],
       [{ readyLog: /x/ }, 'Invalid "readyLog" /x/'],
       [{ cwd: new URL("file:///tmp") }, 'Invalid "cwd" file:///tmp'],
-      [{ restart_policy: "never", restartPolicy: "never" }, "mean the same, give one"],
+      [
+        { restart_policy: "never", restartPolicy: "never" },
+        '"restartPolicy" is given in both spellings',
+      ],
       [{ env: JSON.parse('{"__proto__": "x"}') }, 'Invalid "env.__proto__"'],
       [cycle, "Cannot read the configuration: Maximum call stack"],
       [{

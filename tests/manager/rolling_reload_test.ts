@@ -87,7 +87,7 @@ Deno.test("batchCount() rejects an invalid number of instances and names it", ()
   ) {
     const error = assertThrows(() => batchCount(batchSize, 4), ProcsupError);
     assertEquals(error.code, "bad_request", String(batchSize));
-    assert(error.message.startsWith(`Invalid batch_size ${JSON.stringify(batchSize)}`));
+    assert(error.message.startsWith(`Invalid "batch_size" ${JSON.stringify(batchSize)}`));
   }
 });
 

@@ -116,14 +116,12 @@ Deno.test("parseConfig() reads back what wireKeys() wrote", () => {
 });
 
 Deno.test("inputKeys() leaves out undefined values and rejects a key given in both spellings", () => {
-  assertEquals(inputKeys({ name: "a", cwd: undefined, log: { maxFiles: undefined } }), {
-    name: "a",
-    log: {},
-  });
+  const input = { name: "a", cwd: undefined, log: { maxFiles: undefined }, env: { A: undefined } };
+  assertEquals(inputKeys(input), { name: "a", log: {}, env: {} });
   assertThrows(
     () => inputKeys({ log: { max_files: 1, maxFiles: 2 } }),
     ProcsupError,
-    '"max_files" and "maxFiles" mean the same, give one',
+    'Invalid configuration: "log.maxFiles" is given in both spellings',
   );
   // In a user-defined map the two spellings are separate keys.
   const env = { max_files: "1", maxFiles: "2" };

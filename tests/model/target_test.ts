@@ -105,14 +105,23 @@ Deno.test("resolveTarget() rejects a label that no process has", () => {
 });
 
 Deno.test("resolveTarget() reports that no such process exists, and suggests one", () => {
-  for (const target of ["", "apu", "9", "ns:apu", "tag:", "fff", "ALL", "web:2", "*", "."]) {
+  for (const target of ["apu", "9", "ns:apu", "tag:", "fff", "ALL", "web:2", "*", "."]) {
     const error = assertThrows(() => resolveTarget(target, ALL), ProcsupError);
     assertEquals([error.code, error.message], ["process_not_found", "process not found"], target);
   }
   const near = assertThrows(() => resolveTarget("apu", ALL), ProcsupError);
   assertMatch(near.hint ?? "", /did you mean "api"/);
-  const far = assertThrows(() => resolveTarget("xyzzy", ALL), ProcsupError);
-  assertMatch(far.hint ?? "", /procsup list/);
+  for (const far of ["xyzzy", "."]) {
+    const error = assertThrows(
+      () => resolveTarget(far, [...ALL, { ...API, name: "a" }]),
+      ProcsupError,
+    );
+    assertMatch(error.hint ?? "", /procsup list/);
+  }
+  for (const wrong of ["", "\ud800", 0, undefined]) {
+    const error = assertThrows(() => resolveTarget(wrong as string, ALL), ProcsupError);
+    assertEquals(error.code, "bad_request", String(wrong));
+  }
 });
 
 Deno.test("ambiguous() names the matches when one process was meant", () => {
