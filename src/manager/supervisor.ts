@@ -110,7 +110,7 @@ export class Supervisor implements AsyncDisposable {
     return this.info(this.process(target));
   }
 
-  /** The one process that matches a target, be it by one letter of its id: nothing is changed. */
+  /** The one process that matches a target. Any unique start of its id will do: nothing is changed. */
   process(target: string): ManagedProcess {
     const found = this.registry.resolve(target, 1);
     if (found.length > 1) throw ambiguous(target, found);

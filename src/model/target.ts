@@ -39,7 +39,7 @@ export function ambiguous(
   );
 }
 
-/** Shorter starts of an id could be the name of an app that was deleted, such as `db`. */
+/** A shorter start of an id may be meant as a name: that of a deleted app, such as `db`. */
 const MIN_PREFIX = 4;
 
 /**

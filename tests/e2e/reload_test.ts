@@ -53,7 +53,13 @@ Deno.test("reload of a stopped app fails with a signal, and starts it without on
 
 Deno.test("reload by signal fails if the signal kills the app, and spares the other instances", async () => {
   await using test = await TestManager.open();
-  const config = { reload_signal: "SIGHUP", instances: 3, restart_policy: "never" };
+  // On a busy machine its end is noticed late.
+  const config = {
+    reload_signal: "SIGHUP",
+    instances: 3,
+    restart_policy: "never",
+    min_uptime: "20s",
+  };
   await test.script("app", "exec sleep 1000", config);
   const outcomes = await test.supervisor.reload("app");
   assertEquals(outcomes.map(({ error }) => error?.code), ["start_failed"]);
