@@ -80,6 +80,11 @@ export class Output {
     return this.format === "table" || this.format === "wide";
   }
 
+  /** Whether the format is JSON, or JSON lines. */
+  get isJson(): boolean {
+    return this.format === "json" || this.format === "jsonl";
+  }
+
   /** Prints a success line to stdout if the format is for people; nothing with `--quiet`. */
   done(text: string): void {
     if (this.quiet) return;

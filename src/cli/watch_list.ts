@@ -30,15 +30,11 @@ export async function watchList(context: CommandContext, table: Table): Promise<
     intervalMs,
     onList: (processes) => show(shown = selectPresent(processes, context.positionals)),
     onLost: (error) => {
-      if (shown === undefined || !inPlace || forPrograms(output)) throw error;
+      if (shown === undefined || !inPlace || output.isJson) throw error;
       show(shown, `connection lost, retrying: ${messageOf(error)}`);
     },
   });
   await feed.run();
-}
-
-function forPrograms({ format }: Output): boolean {
-  return format === "json" || format === "jsonl";
 }
 
 function showing(
@@ -46,7 +42,7 @@ function showing(
   table: Table,
   inPlace: boolean,
 ): (processes: readonly ProcessJson[], below?: string) => void {
-  if (forPrograms(output)) return changesAsLines(output);
+  if (output.isJson) return changesAsLines(output);
   if (!output.isForPeople) {
     throw new ProcsupError("bad_request", `Cannot watch with -o ${output.format}`, {
       hint: "procsup list --watch -o jsonl",

@@ -53,10 +53,8 @@ interface Ring {
 /** Words of 4 bytes in a slot: time in seconds, figures, checksum. */
 const WORDS = NAMES.length + 2;
 
-/** Bytes of a slot. */
 export const SLOT_BYTES = WORDS * 4;
 
-/** Bytes of the header. */
 export const HEADER_BYTES = 16;
 
 /** 24 hours. */

@@ -12,7 +12,6 @@ const REST_MS = 1;
 const waiting: (() => void)[] = [];
 let turnEndsAt = 0;
 
-/** Limits of one search. */
 interface SearchLimits {
   /** Total milliseconds of its turns. */
   readonly ms: number;

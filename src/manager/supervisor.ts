@@ -1,8 +1,10 @@
 /** The verbs on the processes of one home, and its shutdown. */
 
-import type { Resurrected, WaitOptions } from "../library/options.ts";
+import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/options.ts";
 import { withinTime } from "../library/time_limit.ts";
 import { parseConfig } from "../model/config_schema.ts";
+import { formatDuration, parseDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
@@ -47,7 +49,6 @@ import {
 import { resurrect, saveState } from "./saved_state.ts";
 import { scale } from "./scale.ts";
 import { Scheduler } from "./scheduler.ts";
-import { type StopOptions, stopRequest } from "./stop_options.ts";
 import { type SystemWorld, systemWorld } from "./system_world.ts";
 import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";
@@ -56,6 +57,13 @@ import { untilReached } from "./wait_points.ts";
 interface AddOptions extends UpOptions {
   /** Whether to start it as well; default true. */
   readonly start?: boolean;
+}
+
+interface StopOptions extends Omit<Stop, "signal"> {
+  /** False: SIGKILL at once, like `force`. */
+  readonly graceful?: boolean;
+  /** Stop all at once, the default, or one after the other. */
+  readonly parallel?: boolean;
 }
 
 /** Supervises the processes of one home. */
@@ -364,4 +372,18 @@ export class Supervisor implements AsyncDisposable {
     const usage = this.usage.sample(processes);
     return processes.map((process) => process.info(usage(process)));
   }
+}
+
+const MAX_STOP_TIMEOUT_MS = 3_600_000;
+
+/** The request to one process. Throws `bad_request` for an invalid timeout, or one over an hour. */
+function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
+  if (force || graceful === false) return { timeoutMs: 0 };
+  if (timeout === undefined) return {};
+  const timeoutMs = parseDuration(timeout);
+  if (timeoutMs <= MAX_STOP_TIMEOUT_MS) return { timeoutMs };
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid timeout "${formatDuration(timeoutMs)}": one hour is the most`,
+  );
 }

@@ -78,7 +78,8 @@ const DRAIN_MS = 500;
 export class Launcher {
   readonly #files: RunFiles;
   readonly #pids: AppPids;
-  readonly #bootId = bootId();
+  /** Identity of the current boot. */
+  readonly bootId: string = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());
   /** Apps that this supervisor started itself. */
@@ -92,11 +93,6 @@ export class Launcher {
     sealDescriptors();
   }
 
-  /** Identity of the current boot. */
-  get bootId(): string {
-    return this.#bootId;
-  }
-
   /** Starts an app. Throws `ProcsupError` `start_failed` when the system refuses. */
   launch(spec: LaunchSpec): Child {
     const { runId } = spec;
@@ -108,7 +104,7 @@ export class Launcher {
       runId,
       wrapperPid,
       wrapperStart: processRow(wrapperPid)?.start ?? "",
-      bootId: this.#bootId,
+      bootId: this.bootId,
     };
     const pid = this.#pids.of(run);
     if (spec.setup?.limits === undefined) {

@@ -27,7 +27,6 @@ export interface Sighting {
   readonly row: ProcessRow;
 }
 
-/** Options of a scan. */
 interface ScanOptions {
   /** The users whose environments are read; all unless given. */
   readonly users?: ReadonlySet<number> | undefined;
@@ -107,7 +106,6 @@ export class ProcessScan {
   readonly bySession: Map<number, ProcessRow[]> = new Map();
   readonly byParent: Map<number, ProcessRow[]> = new Map();
 
-  /** Adds a process. */
   add({ pid, runId, row }: Sighting): void {
     if (runId !== undefined) append(this.byRunId, runId, pid);
     this.rows.set(pid, row);

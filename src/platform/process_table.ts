@@ -193,7 +193,6 @@ export function isThread(stat: Stat): boolean {
   return stat[35] === "-1";
 }
 
-/** A process as a row. */
 export function rowOf(pid: number, stat: Stat): ProcessRow {
   const leaderless = isLeaderless(stat);
   const memory = leaderless ? statOf(livingThread(pid)) ?? stat : stat;

@@ -19,7 +19,6 @@ interface ShellCommand {
   readonly user?: OtherUser | undefined;
 }
 
-/** Its result. */
 export interface ShellResult {
   /** Null when it was ended by its timeout or signal. */
   readonly code: number | null;

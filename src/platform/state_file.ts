@@ -25,7 +25,6 @@ export function unsealed(line: string): unknown {
   return JSON.parse(json);
 }
 
-/** The path of the copy of a state file. */
 export function copyOf(path: string): string {
   return `${path}.copy`;
 }

@@ -101,7 +101,6 @@ interface WrapperTerminal {
   readonly master: number;
 }
 
-/** The script of a wrapper. */
 export function wrapperScript({ piped = false, stdin = false, terminal }: WrapperIo): string {
   if (terminal !== undefined) {
     return text(terminalLines(terminal), ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait");

@@ -22,7 +22,8 @@ import type { World } from "./world.ts";
 export class Effects {
   readonly #process: ProcessHandle;
   readonly #world: World;
-  readonly #run: RunController;
+  /** Controls the current run. */
+  readonly run: RunController;
   /** The last runs of its hooks and health checks. */
   readonly journal: Journal = new Journal();
   /** The launch in progress, and what cancels it. */
@@ -35,12 +36,7 @@ export class Effects {
   constructor(process: ProcessHandle, world: World) {
     this.#process = process;
     this.#world = world;
-    this.#run = new RunController(process, world, this);
-  }
-
-  /** Controls the current run. */
-  get run(): RunController {
-    return this.#run;
+    this.run = new RunController(process, world, this);
   }
 
   /** Name of the runtime that runs it; `auto` for a plain program. */
@@ -59,11 +55,11 @@ export class Effects {
         return;
       case "adopt":
         this.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
-        return this.#run.adopt(attempt);
+        return this.run.adopt(attempt);
       case "terminate":
-        return this.#run.terminate(attempt, effect, () => this.#giveUpLaunch());
+        return this.run.terminate(attempt, effect, () => this.#giveUpLaunch());
       case "clean_up_orphans":
-        return this.#run.cleanUpOrphans(effect.run);
+        return this.run.cleanUpOrphans(effect.run);
       case "arm_delay":
         // Even a timer of 0 ms takes 2 ms.
         if (effect.ms === 0) return this.#process.post({ type: "delay_over", attempt });
@@ -75,7 +71,7 @@ export class Effects {
       case "disarm":
         return this.#disarm?.();
       case "release":
-        return this.#run.release(effect.run);
+        return this.run.release(effect.run);
       case "hook":
         return void this.#hookAside(effect.hook);
     }
@@ -108,12 +104,12 @@ export class Effects {
   close(): void {
     this.#closed = true;
     this.#disarm?.();
-    this.#run.close();
+    this.run.close();
   }
 
   /** The pid is known shortly after the start. Waits for it, to pass it to the hook. */
   async #hookAside(hook: HookName): Promise<void> {
-    if (hook === "postStart" || hook === "postRestart") await this.#run.pidKnown;
+    if (hook === "postStart" || hook === "postRestart") await this.run.pidKnown;
     const run = this.hook(hook);
     this.#process.post({ type: "hook_begun", hook });
     await run;
@@ -135,7 +131,7 @@ export class Effects {
     this.#launchAbort = new AbortController();
     const { preStart } = this.#process.config.hooks;
     try {
-      await this.#run.cleanedUp;
+      await this.run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
       if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
         throw new Error("pre_start hook failed");
@@ -164,7 +160,7 @@ export class Effects {
     });
     this.#runtime = spawned.runtime;
     this.journal.outputFrom = spawned.run.outputFrom;
-    this.#run.begin(spawned, attempt);
+    this.run.begin(spawned, attempt);
   }
 
   /** Ends a launch that is under way, its hook included. */

@@ -83,7 +83,7 @@ export class HealthMonitor implements Monitor {
   #over(run: HealthCheckRun): void {
     if (this.#abort.signal.aborted) return;
     this.#refused = false;
-    this.#process.checked(run);
+    this.#process.journal.checked(run);
     // Hooks that hang must not pile up either.
     this.#posting ??= this.#hook("postHealthCheck").finally(() => this.#posting = undefined);
     this.#answered(run.problem);

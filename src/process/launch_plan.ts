@@ -9,7 +9,6 @@ import { launchSetup } from "./launch_setup.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import type { SecretCommands } from "./secrets.ts";
 
-/** The process to be launched. */
 export type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
 
 /** A prepared launch. */

@@ -23,7 +23,6 @@ import {
 import { Waiters } from "./snapshot_waiters.ts";
 import type { World } from "./world.ts";
 
-/** The identity of a process. */
 export interface Identity {
   /** UUID. */
   readonly id: string;

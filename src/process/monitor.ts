@@ -6,7 +6,7 @@ import type { Input, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { LoopGuard } from "./watch/guard.ts";
 import type { HookContext } from "./hooks.ts";
-import type { HealthCheckRun } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import type { World } from "./world.ts";
 
 /** The process whose run is monitored. */
@@ -28,11 +28,8 @@ export interface MonitoredRun {
   note(message: string): void;
   /** Restarts it, with its hooks. */
   restart(reason: string): void;
-  /** A health check was answered. */
-  checked(run: HealthCheckRun): void;
-  /** The last health check of this process. */
-  readonly lastCheck: HealthCheckRun | undefined;
-  /** Its health changed. */
+  /** The health checks of this process. */
+  readonly journal: Pick<Journal, "checked" | "checks">;
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;
   signal(signal: SignalName): boolean;
 }

@@ -18,7 +18,7 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
   const late = () => {
     stop();
     const limit = formatDuration(config.listenTimeoutMs);
-    const { at = 0, problem = "" } = process.lastCheck ?? {};
+    const { at = 0, problem = "" } = process.journal.checks.at(-1) ?? {};
     const isOurs = at >= world.clock.now() - process.uptimeMs;
     const why = isOurs && problem !== "" && isReadyByHealth(config) ? `: ${problem}` : "";
     const reason = `not ready within ${limit}: waited for ${readySign(config)}${why}`;

@@ -31,7 +31,6 @@ export interface UpOptions {
   readonly wait?: boolean | undefined;
 }
 
-/** Options of a restart. */
 export interface RestartOptions extends UpOptions {
   /** Why, in words. */
   readonly reason?: string;

@@ -286,7 +286,6 @@ export class RunController {
     post: (input: Input) => void,
   ): MonitoredRun {
     const process = this.#process;
-    const { journal } = this.#hooks;
     return {
       config: process.config,
       world: this.#world,
@@ -302,10 +301,7 @@ export class RunController {
       watchGuard: this.#watchGuard,
       untilReady: (signal) => process.until(({ ready }) => ready, signal),
       hookContext: () => this.#hooks.hookContext(),
-      checked: (run) => journal.checked(run),
-      get lastCheck() {
-        return journal.checks.at(-1);
-      },
+      journal: this.#hooks.journal,
       post,
       note: (message) => process.note(message),
       healthChanged: (health, reason) => process.healthChanged(health, reason),

@@ -32,7 +32,6 @@ export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monito
   },
 };
 
-/** The monitors of one run. */
 export class RunMonitors implements Monitor {
   readonly #monitors: readonly Monitor[];
 

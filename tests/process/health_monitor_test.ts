@@ -360,7 +360,7 @@ Deno.test("a check that lacks resources of the machine does not count against th
       prepare: () => refusals-- > 0 ? Promise.reject(refusal) : undefined,
     }),
     note: (text: string) => told.push(text),
-    checked: ({ problem }: { problem: string }) => told.push(problem),
+    journal: { checked: ({ problem }: { problem: string }) => told.push(problem) },
     healthChanged: (health: string) => told.push(health),
   } as unknown as MonitoredRun;
   const monitor = new HealthMonitor(run, { ...config.healthCheck!, onFailure: "none" });

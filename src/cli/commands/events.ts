@@ -75,7 +75,7 @@ async function follow(context: CommandContext, from: string): Promise<void> {
 }
 
 function printEvents({ output, flags }: CommandContext, events: readonly EventJson[]): void {
-  if (output.format === "json" || output.format === "jsonl") {
+  if (output.isJson) {
     const { print, end } = jsonLines(output, flags.on("follow"));
     for (const event of events) print(JSON.stringify(event));
     end();

@@ -115,7 +115,6 @@ function generalHelp(commands: readonly Command[]): string {
   ].join("\n\n");
 }
 
-/** The help of one command. */
 export function commandHelp(command: Command): string {
   const aliases = Object.entries(command.aliases ?? {})
     .map(([alias, preset]) => preset.length === 0 ? alias : `${alias} (${preset.join(" ")})`);

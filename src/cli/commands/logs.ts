@@ -24,7 +24,7 @@ export async function logs(context: CommandContext): Promise<void> {
   } finally {
     end();
   }
-  if (isEmpty && !isJson(context)) context.output.note("no matching events");
+  if (isEmpty && !context.output.isJson) context.output.note("no matching events");
 }
 
 /** Prints each line once across a daemon upgrade, by resuming from the last printed position. */
@@ -75,7 +75,7 @@ interface Printer {
 
 async function printer(context: CommandContext, names: LogPrinter): Promise<Printer> {
   const { output, flags } = context;
-  if (isJson(context)) {
+  if (output.isJson) {
     const { print, end } = jsonLines(output, flags.on("follow"));
     return {
       print: ({ name, stream, line, at }, json) =>
@@ -100,10 +100,6 @@ function isMixed({ positionals }: CommandContext, name: string): boolean {
   const [target = "all"] = positionals;
   return positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
     (target !== name && target === baseName(name));
-}
-
-function isJson({ output }: CommandContext): boolean {
-  return output.format === "json" || output.format === "jsonl";
 }
 
 function isForPeople({ output, flags }: CommandContext): boolean {

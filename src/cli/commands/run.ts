@@ -10,7 +10,6 @@ import type { CommandContext } from "../command.ts";
 import { fileHere, profileOf } from "../config_source.ts";
 import { refuseAppFlags, refuseFileFlags } from "../file_flags.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
-import type { Output } from "../output.ts";
 import { placeOf } from "../place.ts";
 import { startPayloads } from "../start_payload.ts";
 
@@ -38,7 +37,7 @@ export async function run(context: CommandContext): Promise<number> {
       onLine,
       onNews: (change) => {
         names.expect(change.name);
-        if (!isAlone && isText(output)) names.tell(change);
+        if (!isAlone && !output.isJson) names.tell(change);
       },
       newsFailed: newsFailed.promise,
       onInterrupt: (running) => {
@@ -55,23 +54,17 @@ export async function run(context: CommandContext): Promise<number> {
 async function what(context: CommandContext) {
   const { positionals: [file], rest, flags } = context;
   if (file !== undefined && rest !== undefined) {
-    throw new ProcsupError("bad_request", "A file or a command after --, not both", {
-      hint: "procsup help run",
-    });
+    throw refusal("A file or a command after --, not both");
   }
   if (rest === undefined || rest.length === 0) {
     refuseAppFlags(context);
     const only = flags.text("only");
     const single = flags.text("single");
     if (single !== undefined && only !== undefined) {
-      throw new ProcsupError("bad_request", "--single and --only exclude each other", {
-        hint: "procsup help run",
-      });
+      throw refusal("--single and --only exclude each other");
     }
     if (single === undefined && flags.on("now")) {
-      throw new ProcsupError("bad_request", "Cannot use --now alone: it goes with --single", {
-        hint: "procsup help run",
-      });
+      throw refusal("Cannot use --now alone: it goes with --single");
     }
     return {
       files: [file ?? fileHere(context)],
@@ -90,8 +83,8 @@ async function what(context: CommandContext) {
   return { config: { restart_policy: "never", inherit_env: true, ...config } };
 }
 
-function isText({ format }: Output): boolean {
-  return format !== "json" && format !== "jsonl";
+function refusal(message: string): ProcsupError {
+  return new ProcsupError("bad_request", message, { hint: "procsup help run" });
 }
 
 /** Prints lines to the stream they came from, with name prefixes if there are several apps. */
@@ -99,7 +92,7 @@ async function linePrinter(
   { output, flags, rest }: CommandContext,
   names: LogPrinter,
 ): Promise<(line: LogLine) => void> {
-  if (!isText(output)) return (line) => output.json(line);
+  if (output.isJson) return (line) => output.json(line);
   const format = await lineFormat(output, { isRaw: rest !== undefined });
   return (line) => {
     const isBare = flags.on("no-prefix") ||
@@ -120,7 +113,8 @@ const MADE_MS = 60_000;
  * Creates a temporary home. In a container that was killed and started again, removes the homes of
  * earlier runs with their logs. Throws `home_unusable` if nothing can be written.
  */
-function makeRunHome(isFirst: boolean = Deno.pid === 1): string {
+function makeRunHome(): string {
+  const isFirst = Deno.pid === 1;
   const home = make(isFirst ? FIRST : OTHERS);
   if (isFirst) removeLeft(dirname(home));
   return home;

@@ -43,7 +43,6 @@ export interface Unit {
   readonly status: readonly string[];
 }
 
-/** The absolute entries of `PATH`. */
 function absoluteEntries(path: string): string {
   return withoutShimFolder(path).split(":").filter(isAbsolute).join(":");
 }

@@ -77,12 +77,11 @@ export class Runner {
     for (const { webhook, key } of webhooks) {
       const sender = this.#senders.get(webhook.name);
       if (sender !== undefined) sender.reconfigure(webhook, key);
-      else this.#add(new Sender(webhook, key, { outbox: this.#outbox, warn }));
+      else {this.#senders.set(
+          webhook.name,
+          new Sender(webhook, key, { outbox: this.#outbox, warn }),
+        );}
     }
-  }
-
-  #add(sender: Sender): void {
-    this.#senders.set(sender.webhook.name, sender);
   }
 
   tell(change: ProcessChange): void {

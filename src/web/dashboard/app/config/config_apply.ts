@@ -37,7 +37,6 @@ export function touched(): void {
   problem.value = "";
 }
 
-/** Makes the plan. */
 export async function makePlan(): Promise<void> {
   touched();
   progress.value = "planning";

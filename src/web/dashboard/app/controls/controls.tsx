@@ -118,7 +118,6 @@ const SHAPES = {
   leave: "M10 4H4v16h6M15 8l4 4-4 4M19 12H9",
 } as const;
 
-/** Name of an icon. */
 export type IconName = keyof typeof SHAPES;
 
 /** An icon in the colour of the surrounding text. */

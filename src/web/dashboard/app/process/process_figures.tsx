@@ -73,7 +73,6 @@ const SHAPES: Readonly<Record<State, string>> = {
   errored: "M4.8 1h6.4L15 4.8v6.4L11.2 15H4.8L1 11.2V4.8z",
 };
 
-/** The shape of a state. */
 export function StateShape({ state, size = 10 }: { state: State; size?: number }) {
   return (
     <svg
