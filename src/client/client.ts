@@ -53,13 +53,7 @@ import type {
 import { SocketTransport } from "./socket_transport.ts";
 import type { Fields, Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
-import {
-  filterKeys,
-  literal,
-  newConfig,
-  searchOf,
-  wireOptions,
-} from "./wire_input.ts";
+import { filterKeys, literal, newConfig, searchOf, wireOptions } from "./wire_input.ts";
 
 /**
  * A client of one daemon. Keeps no connection open between calls. Every method throws

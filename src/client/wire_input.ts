@@ -33,7 +33,6 @@ function escaped(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]));
 }
 
-
 /** A filter in wire form. Throws `bad_request` for an invalid date. */
 export function filterKeys(
   { since, until, ignoreCase, grep, invert, level }: LineFilter,
