@@ -169,19 +169,19 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await until("the job ran", ran, 90_000);
     return (await scene.on(0, "list", "tick")).trim();
   },
-  "a release that changes a variable alone rolls, and no request is lost": async (scene) => {
+  "a release that changes only a variable rolls, and no request is lost": async (scene) => {
     const pages = await scene.counted(() => scene.up(0, "two"));
     equal(await scene.page(), "two", "the page");
     return pages;
   },
-  "a release that crashes is taken back": async (scene) => {
+  "a release that crashes is rolled back": async (scene) => {
     let said = "";
     const pages = await scene.counted(async () => said = await scene.up(1, "bad"));
     equal(await scene.page(), "two", "the page");
     equal((await scene.copies("web")).filter(({ ready }) => ready).length, 3, "copies of web");
     return `${/✘ web.*/.exec(said)?.[0]}\n${pages}`;
   },
-  "an image that cannot be pulled is taken back": async (scene) => {
+  "an image that cannot be pulled is rolled back": async (scene) => {
     const said = await scene.up(1, "two", "procsup.invalid/none:1");
     equal(await scene.page(), "two", "the page");
     equal((await scene.copies("tick"))[0]?.image, scene.image, "the image of the cron job");
@@ -197,7 +197,7 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await scene.on(6, "roll", "tick");
     return `${lines[0]}\n${(await scene.on(0, "why", "web")).trim()}`;
   },
-  "a context goes there": async (scene) => {
+  "a context selects the cluster": async (scene) => {
     const place = ["--on", "kubernetes", "--namespace", scene.namespace, "--stack", "shop"];
     await scene.procsup("context", "add", "trial", ...place);
     await scene.procsup("context", "use", "trial");
@@ -207,7 +207,7 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     equal(stop.code, 2, stop.stderr);
     return stop.stderr.trim();
   },
-  "down: nothing is left": async (scene) => {
+  "down leaves nothing": async (scene) => {
     await scene.on(0, "down");
     equal(await scene.on(0, "list", "--json", "--quiet"), "[]\n", "list");
     const kinds = "deployments,replicasets,jobs,cronjobs,pods,services";

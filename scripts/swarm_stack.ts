@@ -146,7 +146,7 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     equal((await scene.on(4, "scale", "wroker", "2")).includes("worker"), true, "the hint");
     return lines[0]!;
   },
-  "copies of a node that dies come up elsewhere": async (scene) => {
+  "copies on a dead node start elsewhere": async (scene) => {
     const before = await scene.copies("web");
     const victim = scene.cluster.nodes.findIndex(({ namespace }, index) =>
       index > 0 && before.some(({ node }) => node === namespace)
@@ -161,7 +161,7 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
       (await scene.copies("web")).map(({ node }) => node).join(", ")
     }`;
   },
-  "down: nothing is left": async (scene) => {
+  "down leaves nothing": async (scene) => {
     await scene.on(0, "down");
     equal(await scene.on(0, "list", "--json", "--quiet"), "[]\n", "list");
     return "no service";

@@ -23,7 +23,7 @@ async function install(bench: NpmBench): Promise<void> {
     /^DENO_DIR=.*users-own$/m.test(stdout) && !/DENO_NO_UPDATE|PROCSUP_(EXEC|USER)/.test(stdout),
     "the app's environment is the user's",
   );
-  expect(bench.daemon().exe.startsWith(bench.prefix), "it runs on the Deno that npm brought");
+  expect(bench.daemon().exe.startsWith(bench.prefix), "it runs on the Deno from npm");
 }
 
 async function upgrade(bench: NpmBench): Promise<void> {
@@ -35,7 +35,10 @@ async function upgrade(bench: NpmBench): Promise<void> {
     "a command tells to upgrade",
   );
   const web = await bench.procsup("web", "start", "--listen", "127.0.0.1:0");
-  expect(web.code === 0, "the old daemon loads what it needs although npm replaced its package");
+  expect(
+    web.code === 0,
+    "the old daemon can still load its modules after npm replaced its package",
+  );
   const upgraded = await bench.procsup("upgrade");
   expect(upgraded.stdout.includes("daemon 0.1.0 → 9.0.0"), "procsup upgrade replaces the daemon");
   expect((await bench.app()).pid === before.pid, "the app has the same pid");

@@ -47,7 +47,7 @@ async function killTheDaemon(stage: Stage): Promise<void> {
   const before = [await stage.app("web"), await stage.app("numbers")];
   const written = stage.lines("numbers").length;
   kill(stage, stage.daemonPid());
-  expect(await stage.show("ping") === 5, "nobody answers");
+  expect(await stage.show("ping") === 5, "no daemon answers");
   await pause(DARK_MS);
   const meanwhile = stage.lines("numbers").length - written;
   expect(meanwhile > 0, `numbers wrote ${meanwhile} lines while there was no daemon`);

@@ -39,7 +39,7 @@ export async function startFiles(
   for (const name of quiet) context.output.note(`${name}: changed, without a restart`);
   const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
   const isDone = code === 0 && quiet.length === 0;
-  const none = isDone ? "nothing to do: all is up and as it should be" : "";
+  const none = isDone ? "nothing to do: everything is up to date" : "";
   return Math.max(code, await printResults(context.output, answer, none));
 }
 

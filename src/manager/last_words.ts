@@ -73,7 +73,7 @@ function silentPortHint({ config, snapshot }: ManagedProcess): string | undefine
   if (lastExit?.code !== 0 || desired === "down" || state === "running") return undefined;
   const port = Number(config.env.PORT ?? config.shellEnv?.PORT);
   if (!isListenedOn(port)) return undefined;
-  return `Port ${port}, its PORT, is in use: some servers end without an error then`;
+  return `Port ${port}, its PORT, is in use: some servers then exit without an error`;
 }
 
 /** Hint for an app whose port is in use; undefined if its output shows another problem. */

@@ -21,7 +21,8 @@ export function openApi(cookie = cookieName()): Json {
     info: {
       title: "procsup",
       version: VERSION,
-      description: "The process supervisor's REST API. All but /livez and /ping take the token.",
+      description:
+        "The process supervisor's REST API. All routes except /livez and /ping need a token.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],

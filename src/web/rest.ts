@@ -60,9 +60,9 @@ function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "
     const why = row.query?.includes(field)
       ? "it belongs in the query"
       : row.body === undefined
-      ? "nothing is taken from the body here"
+      ? "this route reads no body"
       : Object.hasOwn(given, field)
-      ? "the path gives it"
+      ? "it comes from the path"
       : undefined;
     if (why === undefined) continue;
     throw new ProcsupError("bad_request", `Unknown field "${field}": ${why}`);

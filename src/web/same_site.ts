@@ -30,11 +30,11 @@ export class SiteNames {
   check({ host, origin, fetchSite }: Provenance, isPage: boolean): void {
     if (!this.has(host)) throw new ProcsupError("forbidden", "This Host is not served here");
     if (origin !== undefined && !sameOrigin(origin, host)) {
-      throw new ProcsupError("forbidden", "Requests from this Origin are not taken");
+      throw new ProcsupError("forbidden", "Requests from this Origin are not accepted");
     }
     // Other pages may link to the dashboard, but must not request data.
     if (!isPage && fetchSite !== undefined && !["same-origin", "none"].includes(fetchSite)) {
-      throw new ProcsupError("forbidden", "Requests from other sites are not taken");
+      throw new ProcsupError("forbidden", "Requests from other sites are not accepted");
     }
   }
 }

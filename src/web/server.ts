@@ -166,7 +166,7 @@ function listenError(address: ListenAddress, error: unknown): ProcsupError {
   const cannot = `Cannot listen on "${addressText(address)}"`;
   if (error instanceof Deno.errors.AddrInUse) {
     return new ProcsupError("address_in_use", `${cannot}: another program listens there`, {
-      hint: "procsup web start --listen 127.0.0.1:0 takes a free port",
+      hint: "procsup web start --listen 127.0.0.1:0 chooses a free port",
     });
   }
   if (error instanceof Deno.errors.PermissionDenied) {

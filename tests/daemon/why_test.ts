@@ -93,7 +93,7 @@ Deno.test("runWithError() returns the run whose failure led to the state, if any
   assertEquals(runWithError(info({ state: "stopped", pid: 0, lastExit: failed })), undefined);
 });
 
-Deno.test("portHint() tells an app that found its port taken how instances share it", () => {
+Deno.test("portHint() explains port sharing to an app whose port was taken", () => {
   const hint = (config: object, line: string) =>
     portHint(info({}, config).config, ["starting", line]);
   const taken = "Error: listen EADDRINUSE: address already in use :::8080";
@@ -104,7 +104,7 @@ Deno.test("portHint() tells an app that found its port taken how instances share
   assertEquals(hint({ instances: 2 }, "listening on :::8080"), undefined);
 });
 
-Deno.test("takenPortHint() knows a server that ends silently, unless a user stopped it", async () => {
+Deno.test("takenPortHint() recognizes a server that exits silently, unless a user stopped it", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   await using lone = new LoneProcess({ env: { PORT: String(port) } });
@@ -113,7 +113,10 @@ Deno.test("takenPortHint() knows a server that ends silently, unless a user stop
   assertEquals(hint(), undefined);
   lone.world.child.exit(0);
   await waitFor(() => lone.state === "stopped");
-  assertEquals(hint(), `Port ${port}, its PORT, is in use: some servers end without an error then`);
+  assertEquals(
+    hint(),
+    `Port ${port}, its PORT, is in use: some servers then exit without an error`,
+  );
   assertEquals(hintsOf(lone.process.info(), hint())[0], hint());
   const error = `listen tcp :${port}: bind: address already in use`;
   assertMatch(
@@ -124,7 +127,7 @@ Deno.test("takenPortHint() knows a server that ends silently, unless a user stop
   assertEquals(hint(), undefined);
 });
 
-Deno.test("hintsOf() names the events of an app that runs again", () => {
+Deno.test("hintsOf() refers to the events of an app that runs again", () => {
   assertEquals(hintsOf(info({ lastExit: null })), ["procsup logs api -f"]);
   assertEquals(hintsOf(info({ lastExit: ENDED })).at(-1), "procsup events api --since 24h");
 });

@@ -69,7 +69,7 @@ browserTest(
     await page.getByRole("heading", { name: "looping" }).waitFor();
     await page.getByRole("tab", { name: "env" }).click();
     await page.getByRole("tab", { name: "config" }).click();
-    await page.getByText("As it is in force").waitFor();
+    await page.getByText("Effective configuration").waitFor();
     await page.goBack();
     await page.getByText("Values are never shown").waitFor();
     await dashboard.go("#/processes/sleeper");
@@ -193,7 +193,7 @@ browserTest("everything works with the keyboard alone", async (dashboard) => {
   await page.getByRole("dialog", { name: "Go to" }).waitFor();
   await page.keyboard.type("grap");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Dependencies" }).waitFor();
+  await page.getByRole("heading", { name: "Dependencies", exact: true }).waitFor();
   for (const [key, heading] of [["e", "Events"], ["c", "Cron"], ["a", "Apply a configuration"]]) {
     await page.keyboard.press("g");
     await page.keyboard.press(key!);

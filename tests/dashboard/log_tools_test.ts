@@ -68,7 +68,7 @@ browserTest(
     assertEquals(widths.length, 2);
     assert(Math.abs(widths[0]! - widths[1]!) < 2, String(widths));
 
-    const more = page.getByLabel("More of the log view");
+    const more = page.getByLabel("More log options");
     await more.click();
     await page.getByRole("button", { name: "How long ago" }).click();
     await page.locator(".log-time").getByText(/now|ago/).first().waitFor();

@@ -44,7 +44,7 @@ browserTest("webhooks are shown and tested without their URLs", async (dashboard
   await tell(dashboard, good, bad, word);
   const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name} `) });
   await row("pager").getByText("✗ it answered 503").waitFor();
-  await row("pager").getByText("is tried again").waitFor();
+  await row("pager").getByText("will be retried").waitFor();
   await row("pager").getByText("only ns:shop").waitFor();
   await row("pager").getByText("not signed").waitFor();
   await row("pager").getByText(`${bad.url}/…`).waitFor();
@@ -66,11 +66,11 @@ browserTest("webhooks are shown and tested without their URLs", async (dashboard
   await page.setViewportSize({ width: 1280, height: 800 });
 
   await page.getByRole("button", { name: "Send test to ops" }).click();
-  await page.locator(".toast").getByText("ops took the test: it answered 200").waitFor();
+  await page.locator(".toast").getByText("ops passed the test: it answered 200").waitFor();
   assertEquals(good.of("test").length, 1);
   assertEquals(good.got.map(({ signed }) => signed), [true, true, true, true]);
   await page.getByRole("button", { name: "Send test to pager" }).click();
-  const failure = page.locator(".toast").filter({ hasText: "pager did not take the test" });
+  const failure = page.locator(".toast").filter({ hasText: "pager failed the test" });
   await failure.getByText("it answered 503").waitFor();
 
   const file = `${daemon.home}/procsup.yaml`;
@@ -92,7 +92,7 @@ browserTest(
     for (const _ of ["opened", "loaded again"]) {
       const tile = page.locator(".tile").filter({ hasText: "Restarts, last" });
       await tile.getByText("2", { exact: true }).waitFor();
-      await page.getByRole("heading", { name: "Webhooks that failed" }).waitFor();
+      await page.getByRole("heading", { name: "Failed webhooks" }).waitFor();
       await page.reload();
     }
     await page.locator(".needy").getByRole("link", { name: "pager" }).click();

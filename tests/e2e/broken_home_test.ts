@@ -35,7 +35,7 @@ const BAD_HOMES: readonly BadHome[] = [
     },
   },
   {
-    what: "another user's",
+    what: "owned by another user",
     says: /belongs to user 65534/,
     ignore: Deno.uid() !== 0,
     make(folder) {
@@ -66,7 +66,7 @@ const BAD_HOMES: readonly BadHome[] = [
     },
   },
   {
-    what: "below a folder that others may write to",
+    what: "below a folder that others can write to",
     says: /others may write to "[^"]*\/shared"/,
     make(folder) {
       Deno.mkdirSync(`${folder}/shared`);
@@ -84,7 +84,7 @@ const BAD_HOMES: readonly BadHome[] = [
     },
   },
   {
-    what: "too long a path for a socket",
+    what: "too long for a socket path",
     says: /bytes long/,
     make: (folder) => `${folder}/${"x".repeat(100)}`,
   },

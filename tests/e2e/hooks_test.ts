@@ -61,7 +61,7 @@ Deno.test("hooks run around start, stop, restart and reload in the documented or
   const reload = await takeOrder(test, 8);
   assertOrder(reload, "pre_reload", "pre_stop", "end", "pre_start", "app");
   assertOrder(reload, "pre_reload", "pre_stop", "end", "pre_start", "post_reload");
-  assertEquals(reload.filter((line) => line.endsWith("_restart")), [], "a reload is no restart");
+  assertEquals(reload.filter((line) => line.endsWith("_restart")), [], "a reload is not a restart");
 
   await test.manager.stop("app");
   assertEquals(await takeOrder(test, 3), ["pre_stop", "end", "post_stop"]);

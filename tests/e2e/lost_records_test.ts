@@ -31,10 +31,10 @@ async function untilCopied(daemon: TestDaemon, count: number): Promise<void> {
 }
 
 const DAMAGE: Readonly<Record<string, (path: string) => void>> = {
-  "flipped in a bit": (path) => flip(path, 25),
+  "damaged in one bit": (path) => flip(path, 25),
   "removed": (path) => Deno.removeSync(path),
-  "emptied": (path) => Deno.truncateSync(path),
-  "cut": (path) => Deno.truncateSync(path, 100),
+  "truncated to nothing": (path) => Deno.truncateSync(path),
+  "truncated": (path) => Deno.truncateSync(path, 100),
 };
 
 for (const [how, damage] of Object.entries(DAMAGE)) {

@@ -53,7 +53,7 @@ Deno.test("reload of a stopped app fails with a signal, and starts it without on
 
 Deno.test("reload by signal fails if the signal kills the app, and spares the other instances", async () => {
   await using test = await TestManager.open();
-  // On a busy machine its end is noticed late.
+  // On a busy machine its exit is noticed late.
   const config = {
     reload_signal: "SIGHUP",
     instances: 3,

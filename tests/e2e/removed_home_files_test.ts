@@ -84,9 +84,9 @@ for (const file of ["procsup.sock", "token", "state"]) {
     for (let round = 0; round < 2; round++) {
       remove(daemon.home, [file]);
       await waitFor(() => daemon.client.call("list").then(() => true, () => false), {
-        what: `${file} to be put back`,
+        what: `${file} to be restored`,
       });
-      await waitFor(() => exists(`${daemon.home}/${file}`), { what: `${file} to be put back` });
+      await waitFor(() => exists(`${daemon.home}/${file}`), { what: `${file} to be restored` });
     }
     assertEquals(Deno.readTextFileSync(`${daemon.home}/token`), token);
     assertEquals(daemonsOf(daemon.home), [daemon.pid]);
@@ -130,7 +130,7 @@ Deno.test("daemon restores a token that was modified in place, at the first comm
   const token = Deno.readTextFileSync(path);
   const { mtime } = Deno.statSync(path);
   Deno.writeTextFileSync(path, token.replace(/^./, "x"));
-  // The daemon's regular look at its files compares times: it must not be the one that finds it.
+  // Keeps the times, because the daemon's regular check compares them and must not find the change.
   Deno.utimeSync(path, mtime!, mtime!);
   assertEquals((await daemon.cli("list")).code, 7);
   assertEquals((await daemon.cli("list")).code, 0);
@@ -179,6 +179,6 @@ Deno.test(
     } finally {
       Deno.kill(daemon.pid, "SIGCONT");
     }
-    await waitFor(() => exists(`${daemon.home}/daemon.lock`), { what: "the lock to be put back" });
+    await waitFor(() => exists(`${daemon.home}/daemon.lock`), { what: "the lock to be restored" });
   },
 );

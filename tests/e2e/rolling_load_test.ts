@@ -14,7 +14,7 @@ const PYTHON_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/serve
 const INSTANCES = 4;
 
 const APPS = {
-  "an unchanged Node app": (port: number) => ({
+  "an unmodified Node app": (port: number) => ({
     entrypoint: NODE_SERVER,
     runtime: "node",
     env: { PORT: String(port), RELEASE: "old" },

@@ -233,8 +233,8 @@ Deno.test("run prints an app's output while others wait for it", async () => {
   await running.status;
 });
 
-for (const unread of ["lines", "news"]) {
-  Deno.test(`run stops its apps in order when its ${unread} has no reader any more`, async () => {
+for (const unread of ["lines", "events"]) {
+  Deno.test(`run stops its apps in order when its ${unread} have no reader any more`, async () => {
     await using temp = tempHome();
     const app = (name: string, script: string) => ({
       entrypoint: "/bin/sh",
@@ -259,7 +259,7 @@ for (const unread of ["lines", "news"]) {
       },
     };
     Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
-    const readers = { lines: "| head -1", news: "2>&1 >/dev/null | grep -m 1 'db.*started'" };
+    const readers = { lines: "| head -1", events: "2>&1 >/dev/null | grep -m 1 'db.*started'" };
     const script = `("$@"; echo $? >code) ${readers[unread as keyof typeof readers]}`;
     const before = ["sh", "-c", script, "sh"];
     await run(["run", "procsup.json"], { before, cwd: temp.path });

@@ -252,5 +252,5 @@ Deno.test("daemon runs a pre_start hook again after terminating the previous dae
   await Deno.writeTextFile(`${daemon.home}/go`, "");
   await daemon.run();
   await waitFor(async () => (await daemon.status("app")).pid > 0, { what: "the app to run" });
-  assert(!isAlive(pid), "the hook of the earlier daemon runs on");
+  assert(!isAlive(pid), "the hook of the earlier daemon keeps running");
 });

@@ -32,7 +32,7 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   const tagged = await daemon.cli("up", file);
   assertEquals([tagged.stdout, tagged.stderr], ["", "db: changed, without a restart\n"]);
   const same = await daemon.cli("up", file);
-  assertEquals(same.stderr, "nothing to do: all is up and as it should be\n");
+  assertEquals(same.stderr, "nothing to do: everything is up to date\n");
 
   // Dependents stop first; apps that left the file are deleted too.
   Deno.writeTextFileSync(file, FILE.replace("api:", "web:"));

@@ -162,7 +162,7 @@ Deno.test("events continue through an upgrade, with what the next daemon found",
     return types().includes("running");
   });
   assertEquals((await scene.run(programWords(), "upgrade", "--force")).code, 0);
-  await waitFor(() => types().at(-1) === "adopted", { what: "the adoption to be told" });
+  await waitFor(() => types().at(-1) === "adopted", { what: "the adoption event" });
   await scene.client.call("stop", { target: "w0" });
   await waitFor(() => types().at(-1) === "stopped");
   assertEquals(types().filter((type) => type === "adopted").length, 1);

@@ -33,7 +33,9 @@ processes:
   const applied = await web.ask("POST", "/api/v1/config/reload", { config_path: file });
   assertEquals(applied.status, 200, applied.text);
   const first = async () => (await web.ask("GET", W)).body[0];
-  await waitFor(async () => (await first())?.delivered === 1, { what: "the crash to be told" });
+  await waitFor(async () => (await first())?.delivered === 1, {
+    what: "the crash to be delivered",
+  });
   const { last, ...webhook } = await first();
   assertEquals(webhook, {
     ...{

@@ -236,7 +236,7 @@ Deno.test("LogKeeper dates an app's first lines no earlier than its start", asyn
   assertEquals(index.timeAt(4), 1000);
 });
 
-for (const [how, run] of [["has gone quiet", {}], ["is at rest", null]] as const) {
+for (const [how, run] of [["is silent", {}], ["is at rest", null]] as const) {
   Deno.test(`LogKeeper removes the old archives of an app that ${how}`, async () => {
     await using kept = new KeeperScene(undefined, { maxAgeMs: 1000, maxSizeBytes: 1e6 });
     const { scene, keeper, process } = kept;

@@ -15,8 +15,8 @@ const COLLAPSE_ONLY = { ignore: !CAN_COLLAPSE };
 
 /** Each point at which a supervisor can be killed, and how the next one recovers. */
 const MOMENTS: Readonly<Record<string, (scene: LogScene) => Promise<void>>> = {
-  "while it copies": (scene) => Deno.writeTextFile(copyPath(scene.archivePath(0)), "same\nsa"),
-  "before the cut is on record": (scene) => copyHead(scene),
+  "during the copy": (scene) => Deno.writeTextFile(copyPath(scene.archivePath(0)), "same\nsa"),
+  "before the cut was recorded": (scene) => copyHead(scene),
   "after that": async (scene) => {
     await copyHead(scene);
     await intend(scene, "archived");
@@ -26,7 +26,7 @@ const MOMENTS: Readonly<Record<string, (scene: LogScene) => Promise<void>>> = {
     await intend(scene, "archived");
     await punchHead(scene.log, 4096);
   },
-  "when the hole is on record": async (scene) => {
+  "after the hole was recorded": async (scene) => {
     await copyHead(scene);
     await punchHead(scene.log, 4096);
     await intend(scene, "cutting");
@@ -36,7 +36,7 @@ const MOMENTS: Readonly<Record<string, (scene: LogScene) => Promise<void>>> = {
     await intend(scene, "cutting");
     await collapseHead(scene.log, 8192);
   },
-  "when the archive has its name": async (scene) => {
+  "after the archive was renamed": async (scene) => {
     await MOMENTS["after the cut"]!(scene);
     keepCopy(scene.archivePath(0));
   },

@@ -88,7 +88,7 @@ Deno.test("apply() treats an app that exits at once as a failure, unless others 
   assertEquals(again!.error, undefined);
 });
 
-Deno.test("apply() and restart() take an app that fails while others come up for a failure", async () => {
+Deno.test("apply() and restart() report an app that fails while others are starting", async () => {
   await using test = await TestManager.open();
   const { supervisor, home } = test;
   const script = "echo lost the queue >&2; until [ -e go ]; do sleep 0.02; done; exit 3";
@@ -125,7 +125,7 @@ Deno.test("apply() and restart() take an app that fails while others come up for
   assertEquals(restarted.map(({ error }) => error?.message), [errors[0], undefined]);
 });
 
-Deno.test("apply() keeps the last output of a failed start, although the next run starts meanwhile", async () => {
+Deno.test("apply() keeps the last output of a failed start, although the next run has started", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   const app = { entrypoint: "/bin/sh", cwd: test.home };

@@ -34,7 +34,7 @@ Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopte
     stdout: path("api-1.out"),
     stderr: path("1.err"),
   });
-  // The FIFO of standard input is in the home.
+  // The FIFO for standard input is in the home.
   await Deno.writeTextFile(inputOf(test, "api:0"), "go\n");
   const archives = () => listArchives(path("api-0.out")).length;
   await waitFor(() => archives() > 3, { what: "archives beside the log" });

@@ -54,10 +54,10 @@ Deno.test("Records.readAll() falls back to the last complete line when the last 
 const DAMAGE: Readonly<Record<string, (path: string, size: number) => void>> = {
   "removed": (path) => Deno.removeSync(path),
   "emptied": (path) => Deno.truncateSync(path),
-  "cut in its first line": (path) => Deno.truncateSync(path, 100),
-  "cut in its last line": (path, size) => Deno.truncateSync(path, size - 5),
-  "flipped in its first bit": (path) => flip(path, 0),
-  "flipped in its last bit": (path, size) => flip(path, size * 8 - 1),
+  "truncated in the first line": (path) => Deno.truncateSync(path, 100),
+  "truncated in the last line": (path, size) => Deno.truncateSync(path, size - 5),
+  "first bit flipped": (path) => flip(path, 0),
+  "last bit flipped": (path, size) => flip(path, size * 8 - 1),
 };
 
 for (const [how, damage] of Object.entries(DAMAGE)) {

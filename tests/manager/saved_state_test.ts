@@ -89,7 +89,7 @@ Deno.test("resurrect() starts by priority, lowest first", async () => {
     test.changes.filter(({ type }) => type === "starting").map(({ name }) => name);
   assertEquals(starts(), names);
   assertEquals((await test.manager.resurrect()).count, 3);
-  await waitFor(() => starts().length === 6, { what: "the starts to be told" });
+  await waitFor(() => starts().length === 6, { what: "the events of the starts" });
   assertEquals(starts().slice(3), ["first", "second", "third"]);
 });
 

@@ -50,7 +50,7 @@ Deno.test("scale() gives a single instance an index, and starts the missing ones
   const outcomes = await scale(fake.registry, "api", 3);
   assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
   assertEquals(outcomes.map(({ process }) => process.name), ["api:1", "api:2"]);
-  assertEquals(fake.registry.list()[0]!.snapshot.pid, pid, "what ran runs on");
+  assertEquals(fake.registry.list()[0]!.snapshot.pid, pid, "the running app keeps running");
   assertEquals(fake.registry.list().map(({ config }) => config.instances), [3, 3, 3]);
   assertEquals(fake.child("api:2")!.spec!.env.PROCSUP_INSTANCE, "2");
 });

@@ -263,7 +263,7 @@ for (const overlap of ["queue", "kill", "skip"]) {
     assertEquals(job.acts.length, 1, "while the stop is under way");
     job.isBeingStopped = false;
     scene.clock.advance(MINUTE);
-    assertEquals(job.acts.length, 2, "the schedule goes on");
+    assertEquals(job.acts.length, 2, "the schedule continues");
   });
 
   Deno.test(`Scheduler starts no run when a stop outlasts the daemon: ${overlap}`, async () => {

@@ -18,6 +18,6 @@ Deno.test("guard() restores state folders in a home in which nothing else change
   });
   await waitFor(() => looks === 1, { what: "a first look" });
   Deno.removeSync(records, { recursive: true });
-  await waitFor(() => looks > 1, { what: "the folder to be put back" });
+  await waitFor(() => looks > 1, { what: "the folder to be restored" });
   assertEquals([Deno.statSync(records).isDirectory, warnings], [true, ""]);
 });

@@ -75,12 +75,12 @@ Deno.test("procsup mcp install writes the client's file, through a link and with
   assertStringIncludes((await run("claude")).stdout, "already");
 
   const remove = () => runIn(user.path, ["mcp", "uninstall", "claude"]);
-  assertStringIncludes((await remove()).stdout, "no more");
+  assertStringIncludes((await remove()).stdout, "no longer");
   assertEquals(JSON.parse(await Deno.readTextFile(`${user.path}/.claude.json`)), {
     kept: 1,
     mcpServers: {},
   });
-  assertStringIncludes((await remove()).stdout, "does not know");
+  assertStringIncludes((await remove()).stdout, "does not have");
   const elsewhere = { CLAUDE_CONFIG_DIR: `${user.path}/claude` };
   assertEquals(
     (await runIn(user.path, ["mcp", "install", "claude"], programWords(), elsewhere)).code,

@@ -8,7 +8,7 @@ for (
   const [name, text, changed] of [
     ["an empty object", "{}\n", '{\n  "servers": {\n    "own": {\n      "a": 1\n    }\n  }\n}\n'],
     [
-      "comments, tabs and a comma at the end",
+      "comments, tabs and a trailing comma",
       '{\n\t// mine\n\t"servers": {\n\t\t"x": { "b": [1, 2] }, // last, of x\n\t},\n}\n',
       '{\n\t// mine\n\t"servers": {\n\t\t"x": { "b": [1, 2] }, // last, of x\n' +
       '\t\t"own": {\n\t\t\t"a": 1\n\t\t},\n\t},\n}\n',
@@ -25,7 +25,7 @@ for (
       '{"theme": "dark",\n  "servers": {\n    "own": {\n      "a": 1\n    }\n  }\n}',
     ],
     [
-      "an entry that is there",
+      "an existing entry",
       '{\n    "servers": { "own": 5, /* other */ "x": 1 }\n}\n',
       '{\n    "servers": { "own": {\n            "a": 1\n        }, /* other */ "x": 1 }\n}\n',
     ],

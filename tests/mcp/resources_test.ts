@@ -132,7 +132,7 @@ Deno.test("a subscribed 2025 client on stdio is notified of changes", async () =
   updated.length = 0;
   await daemon.kill();
   await daemon.run();
-  await waitFor(() => updated.length > 0 && lists.length > listed, { what: "all to be told" });
+  await waitFor(() => updated.length > 0 && lists.length > listed, { what: "all notifications" });
 });
 
 for (

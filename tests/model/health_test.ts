@@ -38,7 +38,7 @@ Deno.test("judge() ignores failures within the grace period, but counts every su
   assertEquals(health("-----", 999).at(-1), "unknown");
   assertEquals(health("-----", 1000).at(-1), "unhealthy");
   assertEquals(health("++", 10).at(-1), "healthy");
-  assertEquals(health("+-+", 10).at(-1), "unknown", "in a row all the same");
+  assertEquals(health("+-+", 10).at(-1), "unknown", "still in a row");
 });
 
 Deno.test("judge() says healthy only after a success and unhealthy only after a failure", () => {

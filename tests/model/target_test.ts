@@ -52,12 +52,12 @@ Deno.test("resolveTarget() finds a process by numeric id, UUID, name and unique 
   assertEquals(names("abc20000"), ["web:0"]);
 });
 
-Deno.test("resolveTarget() takes a short start of an id for the name of a deleted app, unless told", () => {
+Deno.test("resolveTarget() does not accept a short id prefix by default, because it may be a deleted app's name", () => {
   assertThrows(() => resolveTarget("def", ALL), ProcsupError, "process not found");
   assertEquals(resolveTarget("d", ALL, 1).map(({ name }) => name), ["web:1"]);
 });
 
-Deno.test("resolveTarget() finds instances or a namespace by a star, as supervisord has it", () => {
+Deno.test("resolveTarget() accepts supervisord's star for instances and namespaces", () => {
   assertEquals(names("web:*"), ["web:0", "web:1"]);
   assertEquals(names("shop:*"), ["web:0", "web:1"]);
   assertEquals(names("api:*"), ["api"]);
@@ -72,7 +72,7 @@ Deno.test("resolveTarget() prefers a name to the base name of other processes", 
   assertEquals(names("web", [...ALL, process(9, "web")]), ["web"]);
 });
 
-Deno.test("resolveTarget() prefers what is exact to a prefix", () => {
+Deno.test("resolveTarget() prefers an exact match to a prefix", () => {
   assertEquals(names("abc1", [...ALL, process(9, "abc1")]), ["abc1"]);
   assertEquals(names("abc1", [...ALL, process(9, "abc1:0")]), ["abc1:0"]);
   const seven = process(7, "seven", { id: "f0000000-0000-4000-8000-000000000007" });

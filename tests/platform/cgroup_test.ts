@@ -53,7 +53,7 @@ Deno.test("Cgroups lists the members of a group and its subgroups, and removes a
 
   groups.remove("run");
   await groups.settled();
-  assert(exists(path), "somebody is in it");
+  assert(exists(path), "it has a member");
   Deno.removeSync(path, { recursive: true });
   Deno.mkdirSync(path);
   groups.create("next");

@@ -66,10 +66,10 @@ Deno.test("RunMembers.find() remembers members of the run after their parents ex
 
 /** Ways in which a process can hide. Each writes its pid to the file `$1`. */
 const HIDING: Readonly<Record<string, string>> = {
-  "in a group of its own": `bash -c 'set -m; env -i sleep 1000 & echo $! >"$0"' "$1"`,
+  "in its own group": `bash -c 'set -m; env -i sleep 1000 & echo $! >"$0"' "$1"`,
   "in a session that its parent leads": `setsid sh -c '
     env -i sleep 1000 & echo $! >"$0"; wait' "$1" &`,
-  "in a session whose leader has gone": `setsid sh -c '
+  "in a session whose leader has exited": `setsid sh -c '
     sleep 1000 & env -i sleep 1000 & echo $! >"$0"' "$1" &`,
   "in a session that it leads": `setsid env -i sh -c 'echo $$ >"$0"; exec sleep 1000' "$1" &`,
 };

@@ -98,7 +98,7 @@ Deno.test("start() fails when an app exits well before min_uptime, unless it is 
   assertEquals(await startOf({ restart_policy: "never" }), "");
 });
 
-Deno.test("start() goes on to wait for the run of a restart, and says who stopped it", async () => {
+Deno.test("start() keeps waiting through a restart, and its error names who stopped the app", async () => {
   await using lone = new LoneProcess({ min_uptime: "2s" });
   const runs = async (children: number) => {
     await waitFor(() => lone.state === "running" && lone.world.children.length === children);

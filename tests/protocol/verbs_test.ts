@@ -89,5 +89,5 @@ Deno.test("readQuery() converts to the verb's types, and has REST's own defaults
   assertEquals(read("force=1&timeout=own"), { force: true });
   assertEquals(read("force=yes&timeout=1m"), { force: "yes", timeout: "1m" });
   assertThrows(() => read("forse=true"), ProcsupError, 'did you mean "force"');
-  assertThrows(() => read("timeout=1s&timeout=2s"), ProcsupError, '"timeout" is there twice');
+  assertThrows(() => read("timeout=1s&timeout=2s"), ProcsupError, '"timeout" is given twice');
 });

@@ -69,7 +69,7 @@ export const RESTART: readonly Step[] = [
       const { pid } = await scene.app("slow");
       // systemd 252 reports an error if a process ends while it lists them.
       await scene.systemctl("kill -s KILL procsup").catch(() => {});
-      await scene.until("slow runs anew", async () => {
+      await scene.until("slow runs again", async () => {
         const { pid: now, state } = await scene.app("slow");
         return state === "running" && now !== pid;
       });
@@ -86,7 +86,7 @@ export const RESTART: readonly Step[] = [
     async run(scene) {
       const flag = scene.user === undefined ? "" : "--user ";
       const journal = await scene.sh(`journalctl ${flag}-u procsup --no-pager -o cat -b || true`);
-      holds(journal || "daemon runs", "daemon runs", "the journal");
+      holds(journal || "daemon is running", "daemon is running", "the journal");
       const bad = /^.*(Unknown key|Failed to (?!send signal)|start-limit|timed out).*$/im.exec(
         journal,
       )?.[0];

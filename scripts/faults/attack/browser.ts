@@ -25,7 +25,7 @@ async function feed(scene: Scene, headers: Record<string, string>): Promise<stri
 }
 
 export const browser: Readonly<Record<string, Attack>> = {
-  async "the session's cookie alone, as any other port of 127.0.0.1 gets it"(scene) {
+  async "the session's cookie alone, which every port of 127.0.0.1 gets"(scene) {
     const { cookie } = await session(scene);
     const pid = await scene.appPid();
     const mcp = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
@@ -52,7 +52,7 @@ export const browser: Readonly<Record<string, Attack>> = {
     return "7 ways: nothing opens";
   },
 
-  async "another site, or a name that was rebound, with cookie and secret"(scene) {
+  async "another site, or a rebound name, with cookie and secret"(scene) {
     const headers = await session(scene);
     const own = `127.0.0.1:${scene.web.port}`;
     const pages: Record<string, string>[] = [
@@ -82,7 +82,7 @@ export const browser: Readonly<Record<string, Attack>> = {
     return `${pages.length} pages × 3: refused`;
   },
 
-  async "a link to sign in is used twice, or guessed"(scene) {
+  async "a sign-in link is used twice, or guessed"(scene) {
     const { url } = await scene.daemon.client.call("web_link");
     const code = /code=([0-9a-f]+)/.exec(url)![1];
     const signInBy = (code: unknown) => scene.ask("", "POST", "/api/v1/session", { code });
@@ -99,7 +99,7 @@ export const browser: Readonly<Record<string, Attack>> = {
     return "once; guesses end in 429, the owner is let in";
   },
 
-  async "output of an app is HTML and script"(scene) {
+  async "an app prints HTML and scripts"(scene) {
     await scene.daemon.startScript("mine", "echo '<script>alert(1)</script>'; exec sleep 1000");
     for (const path of [`${PROCESSES}/mine/logs`, "/api/v1/logs?target=mine", "/"]) {
       const { headers } = await scene.ask(scene.web.token, "GET", path);

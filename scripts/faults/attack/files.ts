@@ -24,7 +24,7 @@ function logOf(scene: Scene, name: string): string {
 }
 
 export const files: Readonly<Record<string, Attack>> = {
-  async "env_file and secret made into a FIFO or a device"(scene) {
+  async "env_file and secret replaced by a FIFO or a device"(scene) {
     const cwd = scene.folderOf(BOB);
     let said = "";
     for (const make of ["mkfifo .env", "ln -s /dev/ptmx .env", "mkfifo f; ln -s f .env"]) {
@@ -68,7 +68,7 @@ export const files: Readonly<Record<string, Attack>> = {
     return `another app became ready, memory +${grown} MiB`;
   },
 
-  async "a ready file and a log made into links to files of root"(scene) {
+  async "a ready file and a log replaced by links to files of root"(scene) {
     Deno.writeTextFileSync(`${scene.path}/victim`, "of root\n", { mode: 0o600 });
     const script = `rm -f "$PROCSUP_READY_FILE"; ln -s ${scene.path}/victim "$PROCSUP_READY_FILE"
       cd "$(dirname "$PROCSUP_READY_FILE")" && for f in *; do ln -sf ${scene.path}/victim "$f"; done
@@ -139,7 +139,7 @@ export const files: Readonly<Record<string, Attack>> = {
     return `the daemon wrote ${megabytes} MB; longest ping ${ping} ms`;
   },
 
-  async "an app replaces the files that its log is known by"(scene) {
+  async "an app replaces the files beside its log"(scene) {
     const script = `cat ${scene.daemon.home}/token; ls ${scene.daemon.home}; exec sleep 1000`;
     await scene.daemon.startScript("mine", script, { ...BOB });
     await waitFor(() => Deno.readTextFileSync(`${scene.daemon.home}/apps/mine/stderr.log`) !== "");

@@ -164,13 +164,13 @@ function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): Ret
 }
 
 export const fuzz: Readonly<Record<string, Attack>> = {
-  async "fuzz: REST by its OpenAPI document"(scene) {
+  async "fuzz: REST, from its OpenAPI document"(scene) {
     const { paths, components } = await document(scene);
     const schemas = components.schemas;
     return await fuzzed(scene, (values) => restRequest(scene, paths, values.with(schemas)));
   },
 
-  async "fuzz: MCP by the schemas of its tools"(scene) {
+  async "fuzz: MCP, from the schemas of its tools"(scene) {
     const list = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
     const accept = { accept: "application/json, text/event-stream" };
     const { text } = await scene.ask(scene.web.token, "POST", "/mcp", list, accept);

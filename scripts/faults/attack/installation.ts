@@ -70,11 +70,11 @@ async function portable(scene: Scene): Promise<(env: Record<string, string>) => 
 }
 
 export const installation: Readonly<Record<string, Attack>> = {
-  async "install.sh is led from https to http, by wget"(scene) {
+  async "install.sh is redirected from https to http, with wget"(scene) {
     return await install(scene, "curl");
   },
 
-  async "install.sh is led from https to http, by curl"(scene) {
+  async "install.sh is redirected from https to http, with curl"(scene) {
     return await install(scene, "wget");
   },
 

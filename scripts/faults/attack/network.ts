@@ -23,7 +23,7 @@ async function firstOf(connection: Deno.Conn): Promise<string> {
 }
 
 export const network: Readonly<Record<string, Attack>> = {
-  async "a read token opens every WebSocket there is"(scene) {
+  async "a read token opens as many WebSockets as possible"(scene) {
     const token = await scene.token("read");
     for (let i = 0; i < 300; i++) await firstOf(await scene.web.connect(feedOf(scene, token)));
     const owner = await scene.web.connect(feedOf(scene, scene.web.token));
@@ -32,7 +32,7 @@ export const network: Readonly<Record<string, Attack>> = {
     return "the owner is let in beside 300";
   },
 
-  async "two thousand connections that say nothing"(scene) {
+  async "two thousand silent connections"(scene) {
     const all: Deno.Conn[] = [];
     for (let i = 0; i < 2000; i++) all.push(await scene.web.connect(i % 2 ? "GET / HT" : ""));
     const asked = scene.ask(scene.web.token, "GET", PROCESSES);
@@ -79,7 +79,7 @@ export const network: Readonly<Record<string, Attack>> = {
     return "429 after ten; the owner is let in";
   },
 
-  async "a listener for other machines says nothing at its next start"(scene) {
+  async "a listener for other machines gives no warning at its next start"(scene) {
     const { daemon } = scene;
     await daemon.client.call("web_stop");
     await daemon.client.call("web_start", { listen: "0.0.0.0:0", allow_remote: true });
@@ -103,7 +103,7 @@ export const network: Readonly<Record<string, Attack>> = {
     return "refused";
   },
 
-  async "a listener with TLS is spoken to in clear"(scene) {
+  async "a TLS listener gets plain HTTP"(scene) {
     const { daemon } = scene;
     await daemon.client.call("web_stop");
     const key = `${scene.path}/key.pem`;

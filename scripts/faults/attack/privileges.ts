@@ -35,7 +35,7 @@ export const privileges: Readonly<Record<string, Attack>> = {
     return `${owners.length} programs loaded, all by uid ${uidsOf(owners)}`;
   },
 
-  async "an app with a uid has its own node asked for its version"(scene) {
+  async "the version of an app's own node is queried"(scene) {
     const { path } = scene;
     const node = `#!/bin/sh\nid -u >>${path}/asked\necho v22.18.0\n`;
     Deno.writeTextFileSync(`${path}/node`, node);
@@ -105,7 +105,7 @@ export const privileges: Readonly<Record<string, Attack>> = {
     return "it stands nowhere that bob can read";
   },
 
-  async "an app with a uid sends signals and writes to what is root's"(scene) {
+  async "an app with a uid sends signals and writes to root's processes and files"(scene) {
     const { path, daemon } = scene;
     const pid = await scene.appPid();
     const script =

@@ -40,7 +40,7 @@ export const processes: Readonly<Record<string, Attack>> = {
     return await stopped(scene, "beside a huge environment");
   },
 
-  async "another user forks without end while an app is stopped"(scene) {
+  async "another user forks endlessly while an app is stopped"(scene) {
     const forks =
       "for(1..4){fork}while(1){if(!defined($p=fork)){next}if($p){exit}select(undef,undef,undef,.002)}";
     scene.background(BOB, "perl", "-e", forks);
@@ -68,7 +68,7 @@ export const processes: Readonly<Record<string, Attack>> = {
     return "3 children ended with it";
   },
 
-  async "an app that ends at once, for as long as it may"(scene) {
+  async "an app that exits at once, again and again"(scene) {
     for (let i = 0; i < 20; i++) {
       await scene.daemon.startScript(`loop${i}`, "exit 1", { restart_delay: "1ms", ...BOB });
     }

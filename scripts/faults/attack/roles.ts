@@ -147,7 +147,7 @@ export const roles: Readonly<Record<string, Attack>> = {
     return "5 commands: no effect";
   },
 
-  async "an empty list of allowed tools gives all of them"(scene) {
+  async "an empty list of allowed tools allows all of them"(scene) {
     for (const allow of [",", "", " , "]) {
       const { code, stderr } = await scene.daemon.cli("mcp", "--allow", allow);
       holds(code === 2, `procsup mcp --allow "${allow}" ends with ${code}: ${brief(stderr)}`);

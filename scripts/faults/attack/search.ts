@@ -96,7 +96,7 @@ export const search: Readonly<Record<string, Attack>> = {
     return `longest ping ${ping} ms`;
   },
 
-  async "quotes, blanks and hashes by the thousand in an env_file"(scene) {
+  async "thousands of quotes, blanks and hashes in an env_file"(scene) {
     const parts = ['"\\', " #", "'", "\t", '"', "\\n", "export "];
     const text = parts.map((part) => `A="${part.repeat(60_000 / part.length)}`).join("\n");
     const ping = await readEnvironment(scene, text);
@@ -138,7 +138,7 @@ export const search: Readonly<Record<string, Attack>> = {
     return `${commands.length} commands: no control character`;
   },
 
-  async "configuration errors tell values of env"(scene) {
+  async "configuration errors show values of env"(scene) {
     const file = `${scene.path}/procsup.yaml`;
     const app = "processes:\n  a:\n    entrypoint: /bin/true\n";
     for (

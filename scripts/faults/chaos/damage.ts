@@ -73,9 +73,9 @@ async function removeFiles({ random, house, say, violate }: Scene): Promise<stri
   const paths = files.filter((file) => !/\.log|events/.test(file))
     .map((file) => `${house.home}/${file}`);
   try {
-    await waitFor(() => paths.every(exists), { what: "it to be put back", timeoutMs: PUT_BACK_MS });
+    await waitFor(() => paths.every(exists), { what: "it to be restored", timeoutMs: PUT_BACK_MS });
   } catch {
-    violate(`${files} was removed, and is not put back`);
+    violate(`${files} was removed, and is not restored`);
   }
   await house.up();
   return "files removed";

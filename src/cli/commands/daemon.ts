@@ -7,11 +7,14 @@ export async function daemon(context: CommandContext): Promise<number> {
   const { home, flags, output } = context;
   if (!flags.on("detach")) {
     const { runDaemon } = await import("../../daemon/daemon.ts");
-    return await runDaemon({ home, onReady: () => output.note(`daemon runs (home ${home})`) });
+    return await runDaemon({
+      home,
+      onReady: () => output.note(`daemon is running (home ${home})`),
+    });
   }
   const { answers, startDaemon } = await import("../detach.ts");
   if (await answers(home)) {
-    output.note(`daemon runs already (home ${home})`);
+    output.note(`daemon is already running (home ${home})`);
     return 0;
   }
   output.note(`starting daemon (home ${home})`);

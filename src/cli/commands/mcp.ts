@@ -72,24 +72,24 @@ async function install(context: CommandContext, name: string): Promise<void> {
   }
   const path = fileOf(client);
   const merged = mergedFile(client, command, readFileIfAny(path));
-  if (merged === undefined) return output.done(`${client.title} knows procsup already (${path})`);
+  if (merged === undefined) return output.done(`${client.title} already has procsup (${path})`);
   Deno.mkdirSync(dirname(path), { recursive: true });
   replaceKeepingMode(path, merged);
-  output.done(`✔ ${client.title} now knows procsup (${path})`);
+  output.done(`✔ ${client.title} now has procsup (${path})`);
   output.note("  hint: restart it, or reload its MCP servers");
 }
 
 async function uninstall({ output, flags }: CommandContext, name: string): Promise<void> {
   if (flags.on("print")) {
-    throw new ProcsupError("bad_request", '"--print" goes with "mcp install" alone');
+    throw new ProcsupError("bad_request", '"--print" goes only with "mcp install"');
   }
   const { clearedFile, mcpClient } = await import("../../mcp/client_config.ts");
   const client = mcpClient(name);
   const path = fileOf(client);
   const cleared = clearedFile(client, readFileIfAny(path));
-  if (cleared === undefined) return output.done(`${client.title} does not know procsup (${path})`);
+  if (cleared === undefined) return output.done(`${client.title} does not have procsup (${path})`);
   replaceKeepingMode(path, cleared);
-  output.done(`✔ ${client.title} knows procsup no more (${path})`);
+  output.done(`✔ ${client.title} no longer has procsup (${path})`);
 }
 
 /** Path of a client's configuration file, with links resolved. */

@@ -78,7 +78,9 @@ export const METRICS_VERBS = {
       toolset: "diagnose",
       title: "Get metrics",
       description: "Show CPU and memory of apps, or of the machine, over time.",
-      input: z.extend(range, { points: about(z._default(points, 12), "Most points of each") }),
+      input: z.extend(range, {
+        points: about(z._default(points, 12), "Maximum number of points of each"),
+      }),
       idempotent: true,
     },
   }),

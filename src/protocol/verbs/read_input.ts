@@ -102,6 +102,6 @@ function refuseUnknown(name: string, known: readonly string[]): void {
     ? didYouMean(near)
     : known.length > 0
     ? `expected one of ${known.join(", ")}`
-    : "none is taken here";
+    : "this route has none";
   throw new ProcsupError("bad_request", `Unknown parameter "${name}": ${right}`);
 }

@@ -70,17 +70,17 @@ function settle(): Promise<void> {
 
 const CHANGES: readonly [string, string, (w: Watched) => void][] = [
   ["a file is written", "src/a.ts", (w) => w.write("src/a.ts")],
-  ["a file deep below is written", "src/deep/er/b.ts", (w) => w.write("src/deep/er/b.ts")],
+  ["a file in a subfolder is written", "src/deep/er/b.ts", (w) => w.write("src/deep/er/b.ts")],
   ["a file is touched", "src/a.ts", (w) => {
     Deno.utimeSync(`${w.path}/src/a.ts`, new Date(), new Date());
   }],
   ["a file is removed", "src/a.ts", (w) => Deno.removeSync(`${w.path}/src/a.ts`)],
-  ["a file is made", "src/new.ts", (w) => w.write("src/new.ts")],
+  ["a file is created", "src/new.ts", (w) => w.write("src/new.ts")],
   ["a file is replaced by a rename, as editors do", "src/a.ts", (w) => {
     w.write("src/.a.ts.tmp");
     Deno.renameSync(`${w.path}/src/.a.ts.tmp`, `${w.path}/src/a.ts`);
   }],
-  ["a folder with files is made", "lib/x/y.ts", (w) => w.write("lib/x/y.ts")],
+  ["a folder with files is created", "lib/x/y.ts", (w) => w.write("lib/x/y.ts")],
   ["a folder is moved away", "src/deep", (w) => {
     Deno.renameSync(`${w.path}/src/deep`, `${w.path}/node_modules/deep`);
   }],
@@ -116,9 +116,9 @@ const QUIETS: readonly [string, Partial<FileWatchOptions>, (w: Watched) => void]
   ["an ignored folder changes", {}, (w) => w.write("node_modules/x/index.js")],
   ["git works", {}, (w) => w.write(".git/index")],
   ["an editor opens a file", {}, (w) => w.write("src/.a.ts.swp")],
-  ["a file matches a glob of a name", { ignore: ["*.log"] }, (w) => w.write("src/deep/app.log")],
-  ["a file matches a glob of a path", { ignore: ["src/deep/**"] }, (w) => w.write("src/deep/x")],
-  ["a file is beside the watched paths", { paths: ["src/deep"] }, (w) => w.write("src/a.ts")],
+  ["a file matches a name glob", { ignore: ["*.log"] }, (w) => w.write("src/deep/app.log")],
+  ["a file matches a path glob", { ignore: ["src/deep/**"] }, (w) => w.write("src/deep/x")],
+  ["a file is outside the watched paths", { paths: ["src/deep"] }, (w) => w.write("src/a.ts")],
   ["a file is beside the watched file", { paths: ["src/a.ts"] }, (w) => w.write("src/c.ts")],
   ["a file is read", {}, (w) => void Deno.readTextFileSync(`${w.path}/src/a.ts`)],
   ["a file comes and goes", {}, (w) => {
@@ -142,7 +142,7 @@ Deno.test("watchFiles() reports nothing when", async (t) => {
 });
 
 const OTHERS: readonly [string, () => Promise<void>][] = [
-  ["does not take the supervisor's own files for changes", async () => {
+  ["ignores the supervisor's own files", async () => {
     await using watched = new Watched();
     await watched.watch({ own: [`${watched.path}/home`] });
     watched.write("home/apps/x/stdout.log");
@@ -155,7 +155,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     Deno.renameSync(`${watched.path}/src/tmp`, `${watched.path}/src/a.ts`);
     await watched.told("src/a.ts");
   }],
-  ["tells once of 2,000 files in 200 folders", async () => {
+  ["reports 2,000 files in 200 folders once", async () => {
     await using watched = new Watched();
     for (let i = 0; i < 200; i++) watched.write(`many/${i}/0.ts`);
     await watched.watch();
@@ -165,7 +165,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     assertEquals(watched.changes.length, 1);
     assert(watched.changes[0]!.startsWith("many/"));
   }],
-  ["tells of changes that do not end", async () => {
+  ["reports endless changes", async () => {
     await using watched = new Watched();
     await watched.watch({ debounceMs: 500 });
     const writing = setInterval(() => watched.write("src/a.ts"), 50);
@@ -175,7 +175,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
       clearInterval(writing);
     }
   }],
-  ["sees what is in a folder that was removed and made again", async () => {
+  ["sees files in a folder that was removed and created again", async () => {
     await using first = new Watched();
     await first.watch();
     // Another watcher is on the same folders.
@@ -201,7 +201,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     watched.write("src/note.txt");
     await watched.told("src/note.txt");
   }],
-  ["does not follow a loop of links", async () => {
+  ["does not follow a link loop", async () => {
     await using watched = new Watched();
     Deno.symlinkSync(watched.path, `${watched.path}/src/loop`);
     await watched.watch();
@@ -216,14 +216,14 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     watched.write("src/a.ts");
     await link.told(`${watched.path}/src/a.ts`);
   }],
-  ["names a path that is not there and watches the others", async () => {
+  ["names a missing path and watches the others", async () => {
     await using watched = new Watched();
     await watched.watch({ paths: ["nowhere", "src"] });
     assertEquals(watched.problems, ['cannot watch "nowhere": no such file or directory']);
     watched.write("src/a.ts");
     await watched.told("src/a.ts");
   }],
-  ["looks at the files itself when the system grants no more watches", async () => {
+  ["polls when the system grants no more watches", async () => {
     await using watched = new Watched();
     await watched.watch({
       open: () => {
@@ -238,7 +238,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     watched.write("src/a.ts");
     await watched.told("src/a.ts");
   }],
-  ["finds what was changed before it looks at the files itself", async () => {
+  ["finds changes before polling began", async () => {
     await using watched = new Watched();
     await watched.watch({
       open: () => {
@@ -250,7 +250,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     });
     await watched.told("src/a.ts");
   }],
-  ["finds what was changed when events were lost", async () => {
+  ["finds changes whose events were lost", async () => {
     await using watched = new Watched();
     let lose: (() => void) | undefined;
     const silent = async function* () {
@@ -264,7 +264,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     lose!();
     await watched.told("src/a.ts");
   }],
-  ["finds what was changed before it stood, and nothing of before it began", async () => {
+  ["finds changes while it was being set up, and none before", async () => {
     await using watched = new Watched();
     const open = (folders: string[]) => {
       // File times have a resolution of a hundredth of a second.
@@ -278,7 +278,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await watched.watch({ open });
     await watched.told("src/deep/er/b.ts");
   }],
-  ["pauses when restarts in a row come right after the start", async () => {
+  ["pauses after several restarts right after the start", async () => {
     await using watched = new Watched();
     const guard = new LoopGuard();
     const before = Array.from({ length: 10 }, () => guard.trips({ at: 0, upForMs: 100 }));

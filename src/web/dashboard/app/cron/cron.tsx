@@ -133,7 +133,7 @@ function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
             aria-label={`${name} is enabled`}
             checked={enabled}
             disabled={!mayOperate.value}
-            title={mayOperate.value ? undefined : "It takes the role operate"}
+            title={mayOperate.value ? undefined : "This needs the role operate"}
             onChange={toggle}
           />
         </label>
@@ -159,7 +159,7 @@ function RunStrip({ runs }: { runs: readonly CronRunJson[] }) {
   const good = runs.filter(({ status }) => status === "ok").length;
   return (
     <Strip
-      label={`${good} of the last ${counted(runs.length, "run")} went well`}
+      label={`${good} of the last ${counted(runs.length, "run")} succeeded`}
       bars={runs.map((run, index) => ({
         ok: run.status === "ok",
         skipped: run.status === "skipped",

@@ -41,5 +41,5 @@ function eventsPath({ target, range, type, search, limit }: EventQuery): string 
 /** How a run ended, in words. */
 export function exitText({ code, signal }: { code: number | null; signal: string | null }): string {
   if (signal !== null) return `ended by ${signal}`;
-  return code === null ? "exit code not known" : `exit code ${code}`;
+  return code === null ? "unknown exit code" : `exit code ${code}`;
 }

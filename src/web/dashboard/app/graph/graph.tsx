@@ -28,7 +28,7 @@ export function Graph() {
       <h1>Dependencies</h1>
       {nodes.length === 0
         ? (
-          <Empty title="Nothing waits for anything">
+          <Empty title="No app waits for another">
             <code>depends_on: {"{ db: healthy }"}</code>{" "}
             in a configuration makes an app wait for another one.
           </Empty>
@@ -37,7 +37,7 @@ export function Graph() {
       {nodes.length > 0 && <LinkTable layout={layout.value} />}
       {single.length > 0 && (
         <section>
-          <h2>On their own</h2>
+          <h2>No dependencies</h2>
           <ul class="singles">
             {single.map((node) => (
               <li key={node.name}>

@@ -120,7 +120,7 @@ function Snippets({ home }: { home: string }) {
   const snippets: readonly (readonly [string, string, string?])[] = [
     ["REST", `curl -H "${token}" ${origin}/api/v1/processes`],
     ["MCP for agents", "procsup mcp"],
-    ["A look at everything that could be wrong", "procsup doctor"],
+    ["Check for problems", "procsup doctor"],
     ["OpenAPI", `${origin}/openapi.json`, "/openapi.json"],
     ["Prometheus", `${origin}/metrics`, "/metrics"],
   ];

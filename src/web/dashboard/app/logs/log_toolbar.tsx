@@ -165,7 +165,7 @@ function LogMenu({ panes, targets }: {
   readonly targets: readonly string[];
 }) {
   return (
-    <Menu label="More of the log view">
+    <Menu label="More log options">
       {(close) => (
         <>
           {TIMES.map(([look, text]) => (
@@ -191,7 +191,7 @@ function LogMenu({ panes, targets }: {
               downloadLines(panes.list.flatMap(({ buffer }) => buffer.shown), targets)
             )}
           >
-            Download what is shown
+            Download the lines shown
           </Button>
           <Button
             kind="quiet"

@@ -50,7 +50,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     interrupts: true,
     harmlessWhenDown: true,
     warning: "By its reload signal or a second run that takes over. " +
-      "An app that is set up for neither is restarted.",
+      "An app configured for neither is restarted.",
   },
   roll: {
     title: "Roll over",
@@ -61,7 +61,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     interrupts: true,
     harmlessWhenDown: true,
     warning: "All instances are reloaded, one after the other. " +
-      "If one does not come up again, the rest stays as it is.",
+      "If one fails to start, the rest stay unchanged.",
   },
   stop: {
     title: "Stop",
@@ -93,7 +93,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
     path: "",
     ask: { method: "DELETE" },
     interrupts: true,
-    warning: "It is stopped, and the configuration is forgotten. This cannot be undone.",
+    warning: "It is stopped, and its configuration is deleted. This cannot be undone.",
   },
 };
 

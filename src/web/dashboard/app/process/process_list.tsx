@@ -109,7 +109,7 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
   if (!isFiltered) return <NothingYet />;
   return (
     <Empty title="Nothing matches">
-      Words that work: a part of a name, <code>ns:web</code>, <code>tag:db</code>,{" "}
+      Filter by a part of a name, <code>ns:web</code>, <code>tag:db</code>,{" "}
       <code>label:team=core</code>, <code>running</code>, and <code>-</code>{" "}
       before one for all others.
     </Empty>

@@ -87,7 +87,7 @@ function NotOne({ name }: { name: string }) {
     <>
       <h1>{name}</h1>
       <Empty title="Process not found" action={{ text: "All processes", href: "#/processes" }}>
-        It was deleted, or never was. Nothing is called <code>{name}</code>.{" "}
+        It was deleted, or never existed. No process is named <code>{name}</code>.{" "}
         <a href={linkTo(["events"], new URLSearchParams({ q: name }))}>What happened to it</a>
       </Empty>
     </>
@@ -209,7 +209,7 @@ function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
       <p class="faint small">
         {inherits
           ? "It also inherits the daemon's environment."
-          : "It inherits nothing of the daemon's environment but what it cannot do without."}
+          : "It inherits only the essential variables of the daemon's environment."}
         {config.env_file ? ` More comes from ${[config.env_file].flat().join(", ")}.` : ""}
         {" Values are never shown."}
       </p>
@@ -235,7 +235,7 @@ function ConfigTree({ config }: { config: Readonly<Record<string, unknown>> }) {
     <>
       <div class="row between">
         <p class="faint small">
-          As it is in force, defaults included. Values of the environment are masked.
+          Effective configuration, including defaults. Values of the environment are masked.
         </p>
         <Button icon="copy" onClick={() => void copyText(JSON.stringify(config, null, 2))}>
           Copy as JSON

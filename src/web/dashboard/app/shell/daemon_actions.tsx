@@ -10,14 +10,18 @@ export function DaemonActions() {
   const resurrect = async () => {
     const yes = await confirmed(
       "Restore the saved apps?",
-      "Processes of the saved list that are not there are added and started.",
+      "Saved processes that no longer exist are added and started.",
       "Restore",
       false,
     );
     if (!yes) return;
-    await run({ doing: "Bringing back", done: "What was saved is back" }, "/resurrect", {
-      method: "POST",
-    });
+    await run(
+      { doing: "Restoring the saved apps", done: "The saved apps are restored" },
+      "/resurrect",
+      {
+        method: "POST",
+      },
+    );
   };
   const save = () =>
     run({ doing: "Saving the list", done: "The list is saved" }, "/save", { method: "POST" });

@@ -21,11 +21,11 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
     ["r", "Restart (asks)"],
     ["R", "Reload (asks)"],
     ["l", "Its logs"],
-    [".", "All that can be done"],
+    [".", "All actions"],
     ["Esc", "Select nothing"],
   ]],
   ["Logs", [
-    ["f", "Follow, or stay"],
+    ["f", "Follow or pause"],
     ["j / k", "Next, previous line"],
     ["Enter", "Details of the line"],
     ["n / N", "Next, previous match"],

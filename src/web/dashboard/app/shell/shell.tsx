@@ -189,7 +189,7 @@ function Links({ entries }: { entries: readonly ScreenEntry[] }) {
 
 /** Switches to the next theme. */
 function ThemeButton() {
-  const next = { auto: "light", light: "dark", dark: "as the system" }[theme.value];
+  const next = { auto: "light", light: "dark", dark: "like the system" }[theme.value];
   return (
     <Button
       icon={theme.value}

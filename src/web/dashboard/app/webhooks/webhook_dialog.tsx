@@ -79,7 +79,7 @@ function Form({ old, reload }: {
         required={old === undefined}
         value={url}
         placeholder={PRESETS[format][0]}
-        hint={old === undefined ? "" : `Empty: the one that it has, ${old.url}`}
+        hint={old === undefined ? "" : `Leave empty to keep ${old.url}`}
       />
       <div class="field">
         <label for="field-format">Format</label>

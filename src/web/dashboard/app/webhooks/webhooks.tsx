@@ -63,8 +63,8 @@ function List(
         </Table>
       </div>
       <p class="faint small">
-        Counted since the daemon started; tests are not. What is dropped had to make room for newer
-        ones. On the command line: <code>procsup webhook</code>
+        Counted since the daemon started, without tests. A full queue drops its oldest deliveries.
+        On the command line: <code>procsup webhook</code>
       </p>
     </>
   );
@@ -90,7 +90,7 @@ export function WebhookTrouble() {
   if (failing.length === 0) return null;
   return (
     <>
-      <h3>Webhooks that failed</h3>
+      <h3>Failed webhooks</h3>
       <ul class="needy">
         {failing.map(({ name, last }) => (
           <li key={name} class="row between">
@@ -176,7 +176,7 @@ function LastAttempt({ webhook: { last, queued } }: { webhook: WebhookJson }) {
       </span>
       <div class="faint small" title={dateTime(at)}>
         {relative(at, clock.value)}
-        {!last.ok && queued > 0 && ", is tried again"}
+        {!last.ok && queued > 0 && ", will be retried"}
       </div>
     </>
   );
@@ -205,22 +205,22 @@ function TestButton({ name, reload }: { name: string; reload: () => Promise<void
 async function sendTest(name: string): Promise<void> {
   const id = toast("busy", `Sending a test to ${name}…`);
   const failed = (detail: string) => {
-    toast("failed", `${name} did not take the test`, { id, detail });
-    announce(`${name} did not take the test: ${detail}`);
+    toast("failed", `${name} failed the test`, { id, detail });
+    announce(`${name} failed the test: ${detail}`);
   };
   try {
     const path = `/webhooks/${encodeURIComponent(name)}/test`;
     const { ok, status, error } = await ask<WebhookTestJson>(path, { method: "POST" });
     if (!ok) return failed(error);
-    toast("done", `${name} took the test: it answered ${status}`, { id });
-    announce(`${name} took the test`);
+    toast("done", `${name} passed the test: it answered ${status}`, { id });
+    announce(`${name} passed the test`);
   } catch (error) {
     failed(messageOf(error));
   }
 }
 
 async function remove(name: string): Promise<void> {
-  const text = "It gets no more messages; those that wait are dropped.";
+  const text = "It gets no more messages; pending ones are dropped.";
   if (!await confirmed(`Delete ${name}?`, text, "Delete")) return;
   const words = { doing: `Deleting ${name}`, done: `Deleted ${name}` };
   await run(words, `/webhooks/${encodeURIComponent(name)}`, { method: "DELETE" });
