@@ -1,7 +1,7 @@
 /** The target of a command: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
 
 import { type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
-import type { Host } from "../contexts/ssh.ts";
+import type { Host, Machine } from "../contexts/ssh.ts";
 import type { Flags } from "./flags.ts";
 
 /** The target of a command: this machine if both are undefined. */
@@ -22,21 +22,26 @@ export async function targetIn(flags: Flags): Promise<Target> {
   if (name === undefined) return {};
   const known = Object.hasOwn(contexts, name) ? contexts[name]! : { destination: name };
   if ("on" in known) return { engine: engineIn(flags, known) };
-  const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
   const { Host } = await import("../contexts/ssh.ts");
-  return { host: new Host({ name, ...known, ...(home && { home }), ...(program && { program }) }) };
+  return { host: new Host({ name, ...machineIn(flags, known) }) };
 }
 
 /** An engine with the settings that flags override. */
 export function engineIn(flags: Flags, engine: Engine): Engine {
-  const [context, namespace, stack] = ["context", "namespace", "stack"].map((name) =>
-    flags.text(name)
-  );
   return {
     ...engine,
-    ...(context && { context }),
-    ...(namespace && { namespace }),
-    ...(stack && { stack }),
+    context: flags.text("context") || engine.context,
+    namespace: flags.text("namespace") || engine.namespace,
+    stack: flags.text("stack") || engine.stack,
+  };
+}
+
+/** A machine with the settings that flags override. */
+export function machineIn(flags: Flags, machine: Omit<Machine, "name">): Omit<Machine, "name"> {
+  return {
+    ...machine,
+    home: flags.text("home") || machine.home,
+    program: flags.text("remote-procsup") || machine.program,
   };
 }
 

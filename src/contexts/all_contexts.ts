@@ -12,7 +12,6 @@ const PATIENCE_MS = 15_000;
 /** Limits concurrent ssh processes: one for each machine. */
 const MAX_AT_ONCE = 8;
 
-/** The answer of this machine or of a context. */
 export interface ContextAnswer<Copy> {
   readonly context: string;
   /** Undefined for this machine. */

@@ -21,7 +21,6 @@ export interface Engine {
 /** The machine or engine of a context. */
 export type Destination = Omit<Machine, "name"> | Engine;
 
-/** The contents of the contexts file. */
 export interface Contexts {
   /** Name of the context in use; undefined for this machine. */
   readonly use?: string;
@@ -62,7 +61,7 @@ export function readContexts(): Contexts {
   const unknown = Object.entries({ ...contexts }).find(([, one]) => !isDestination(one));
   if (unknown !== undefined) throw refuse(`has no host and no engine for "${unknown[0]}"`);
   return {
-    ...(typeof use === "string" ? { use } : {}),
+    use: typeof use === "string" ? use : undefined,
     contexts: { ...contexts } as Contexts["contexts"],
   };
 }

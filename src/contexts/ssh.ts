@@ -11,7 +11,6 @@ import {
   type UnixResponse,
 } from "../protocol/unix_http.ts";
 
-/** Another machine. */
 export interface Machine {
   /** The user's name for it. */
   readonly name: string;
@@ -88,7 +87,6 @@ export class Host implements Way {
     throw errorOf({ ...json, error: `On ${this.machine}: ${json.error}` });
   }
 
-  /** Closes idle connections. */
   close(): void {
     for (const stream of this.#idle.splice(0)) stream.close();
   }
@@ -99,7 +97,6 @@ export class Host implements Way {
   }
 }
 
-/** One running ssh. */
 class SshStream implements RequestStream {
   readonly hello: Promise<Hello>;
   isOpen = true;

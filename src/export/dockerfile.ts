@@ -5,7 +5,6 @@ import { basename } from "../npm/path.js";
 import { commandLine } from "../runtimes/command_line.ts";
 import { APP_FOLDER, fileWords, PROGRAM, type Stack } from "./stack.ts";
 
-/** A runtime in an image. */
 interface Layer {
   /** Image with the runtime: the newest release of its major version. */
   readonly image: string;
@@ -77,7 +76,6 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   ...{ ruby: "ruby", bundle: "ruby", rake: "ruby", php: "php", composer: "php" },
 };
 
-/** Image without a runtime. */
 const PLAIN = "debian:bookworm-slim";
 
 /** Left out of an image: secrets, and files that the build creates. */

@@ -10,13 +10,11 @@ import { nomadJob } from "./nomad.ts";
 import { type Loss, type Stack, stackOf, type StackRequest } from "./stack.ts";
 import { systemdUnits } from "./systemd.ts";
 
-/** A file to write. */
 export interface ExportedFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** The result of an export. */
 export interface Exported {
   readonly stack: Stack;
   readonly files: readonly ExportedFile[];

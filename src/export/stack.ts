@@ -24,7 +24,6 @@ const IMAGE_VARIABLES = ["PATH", "HOME"];
 /** Exists in the container while the app is ready. Every engine probes this file. */
 const READY_FILE = "/tmp/procsup-ready";
 
-/** Time between probes. */
 export const PROBE_SECONDS = 5;
 
 /** An app that stays unready for this long is replaced. Until then procsup restarts it. */
@@ -81,7 +80,6 @@ export interface StackRequest {
   readonly engine: Engine;
   readonly image?: string;
   readonly profile?: string;
-  /** Name of the stack. */
   readonly stack?: string;
 }
 

@@ -15,7 +15,7 @@ import {
   THIS_MACHINE,
 } from "../../contexts/contexts.ts";
 import { checkDestination } from "../../contexts/ssh.ts";
-import { engineIn } from "../target_flags.ts";
+import { engineIn, machineIn } from "../target_flags.ts";
 import type { Flags } from "../flags.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
@@ -45,7 +45,7 @@ async function add(
   if (problem !== undefined) {
     throw new ProcsupError("bad_request", `Invalid context "${name}": the name ${problem}`);
   }
-  const destination = host === undefined ? engineOf(flags) : machineOf(flags, host);
+  const destination = destinationOf(flags, host);
   const { contexts, ...rest } = readContexts();
   write({ ...rest, contexts: { ...contexts, [name]: destination } });
   const text = `context "${name}" is ${destinationText(destination)}`;
@@ -55,14 +55,11 @@ async function add(
   );
 }
 
-/** `--home` and `--remote-procsup` refer to that machine. */
-function machineOf(flags: Flags, destination: string): Destination {
-  checkDestination(destination);
-  const [home, program] = [flags.text("home"), flags.text("remote-procsup")];
-  return { destination, ...(home && { home }), ...(program && { program }) };
-}
-
-function engineOf(flags: Flags): Destination {
+function destinationOf(flags: Flags, host: string | undefined): Destination {
+  if (host !== undefined) {
+    checkDestination(host);
+    return machineIn(flags, { destination: host });
+  }
   const on = flags.text("on")!;
   if (on !== THIS_MACHINE) return engineIn(flags, { on });
   throw new ProcsupError("bad_request", `"${THIS_MACHINE}" is this machine, and needs no context`);
@@ -71,7 +68,7 @@ function engineOf(flags: Flags): Destination {
 async function use({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
   const { contexts } = readContexts();
   const isHere = name === THIS_MACHINE;
-  write({ ...(isHere ? {} : { use: known(contexts, name) }), contexts });
+  write({ use: isHere ? undefined : known(contexts, name), contexts });
   const machine = isHere ? "this machine" : name;
   await tell(output, { status: "used", name }, `commands go to ${machine}`);
 }
@@ -79,7 +76,7 @@ async function use({ output }: CommandContext, [name]: readonly string[]): Promi
 async function remove({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
   const { contexts, use } = readContexts();
   const { [known(contexts, name)]: _, ...rest } = contexts;
-  write({ ...(use === undefined || use === name ? {} : { use }), contexts: rest });
+  write({ use: use === name ? undefined : use, contexts: rest });
   await tell(output, { status: "removed", name }, `context "${name}" is removed`);
 }
 

@@ -27,7 +27,6 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   logs: ["follow", "lines"],
 };
 
-/** Runs the command on the engine. */
 export async function onEngine(context: CommandContext): Promise<number> {
   const { command, output, positionals } = context;
   const engine = context.engine!;

@@ -35,13 +35,11 @@ export interface Explanation {
   readonly history: readonly string[];
 }
 
-/** Options of `logs`. */
 export interface LogFlags {
   readonly follow: boolean;
   readonly lines: number;
 }
 
-/** Prints the progress of a rollout. */
 export type OnProgress = (text: string) => void;
 
 /** Selects the apps of an engine. */
@@ -49,11 +47,9 @@ export interface Place {
   readonly stack: string;
   /** The cluster's name in the engine's client; by default, the one in use there. */
   readonly context?: string;
-  /** Namespace of Kubernetes. */
   readonly namespace?: string;
 }
 
-/** Poll interval. */
 export const POLL_MS = 1000;
 
 /** A rollout that makes no progress for this long has failed. */
@@ -61,7 +57,6 @@ const PATIENCE_MS = 10 * 60_000;
 
 /** An engine, for the stack of one file. */
 export abstract class Backend {
-  /** Name of the stack. */
   readonly stack: string;
   readonly #onProgress: OnProgress;
 

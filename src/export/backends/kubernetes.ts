@@ -27,7 +27,6 @@ import {
   Workloads,
 } from "./kubernetes_objects.ts";
 
-/** Kinds of exported objects. */
 const OWN_KINDS = "deployments,jobs,cronjobs,services,configmaps";
 
 const WORKLOADS = "deployments,replicasets,jobs,cronjobs,pods";

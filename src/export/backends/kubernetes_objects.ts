@@ -2,7 +2,6 @@
 
 import { type Copy, type Progress, restartsText, shortName, withReason } from "./backend.ts";
 
-/** Any object. */
 export interface Item {
   readonly kind: string;
   readonly metadata: {
@@ -73,7 +72,6 @@ interface Pod extends Item {
   };
 }
 
-/** Something that happened to an object. */
 export interface Event extends Item {
   readonly involvedObject: { readonly kind: string; readonly uid: string; readonly name: string };
   readonly reason: string;
@@ -92,7 +90,6 @@ const STUCK = new Set([
   "InvalidImageName",
 ]);
 
-/** Maximum events in an explanation. */
 const MAX_EVENTS = 20;
 
 /** Events that every pod has. */
@@ -314,7 +311,6 @@ export function appliedOf({ metadata: { annotations = {} } }: Item): string {
   return annotations["kubectl.kubernetes.io/last-applied-configuration"] ?? "";
 }
 
-/** The app that an object belongs to. */
 export function appOf({ metadata: { labels = {} } }: Item): string {
   return labels["app.kubernetes.io/name"] ?? "";
 }
