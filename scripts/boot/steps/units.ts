@@ -10,6 +10,7 @@ const FILE = `processes:
   echo: { command: /bin/sh -c 'echo fds=$LISTEN_FDS; exec sleep 1000', sockets: ["127.0.0.1:7070"] }
 cron:
   tick: { schedule: "*/2 * * * * *", command: echo ticked }
+  twin: { schedule: "*/2 * * * * *", command: echo twice, instances: 2 }
 `;
 
 /** The steps, as root. */
@@ -20,15 +21,18 @@ export const UNITS: readonly Step[] = [
       await write(scene, FILE);
       await scene.sh("cd /srv/shop && procsup up --on systemd");
       const list = await scene.sh("cd /srv/shop && procsup list --on systemd -o name");
-      equal(list.split("\n").toSorted().join(), "count,echo,pair@1,pair@2,tick,tick.timer", "list");
+      const jobs = "tick,tick.timer,twin@1,twin@1.timer,twin@2,twin@2.timer";
+      equal(list.split("\n").toSorted().join(), `count,echo,pair@1,pair@2,${jobs}`, "list");
       for (const unit of ["count", "pair@1", "pair@2", "echo"]) {
         equal(await scene.sh(`systemctl is-active shop_${unit}`), "active", unit);
       }
-      await scene.until(
-        "the job ran",
-        async () =>
-          (await scene.sh("cd /srv/shop && procsup logs tick --on systemd")).includes("ticked"),
-      );
+      for (const [unit, text] of [["tick", "ticked"], ["twin@1", "twice"], ["twin@2", "twice"]]) {
+        await scene.until(
+          `${unit} ran`,
+          async () => (await scene.sh(`journalctl -u shop_${unit} -o cat`)).includes(text!),
+        );
+      }
+      holds(await scene.sh("cd /srv/shop && procsup logs tick --on systemd"), "ticked", "logs");
       holds(await scene.sh("journalctl -u shop_echo -o cat"), "fds=1", "the log of echo");
       const { stdout, stderr } = await scene.try(
         "systemd-analyze verify /etc/systemd/system/shop_*.service",
@@ -65,6 +69,8 @@ export const UNITS: readonly Step[] = [
         "inactive",
         "pair@2",
       );
+      const timed = await scene.try("cd /srv/shop && procsup scale twin +1 --on systemd");
+      equal(timed.code, 6, "exit code of scale twin");
       await scene.sh("cd /srv/shop && procsup roll count --on systemd");
       holds(
         await scene.sh("cd /srv/shop && procsup why count --on systemd"),

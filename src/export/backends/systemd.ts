@@ -25,7 +25,7 @@ const FOLDER = "/etc/systemd/system";
 /** The beginning of every exported unit file. */
 const HEADING = "# Written by procsup export systemd ";
 
-const PROPERTIES = "Id,ActiveState,SubState,Result,ExecMainStatus,NRestarts";
+const PROPERTIES = "Id,InvocationID,ActiveState,SubState,Result,ExecMainStatus,NRestarts";
 
 const systemctl = new Client("systemctl");
 const journalctl = new Client("journalctl");
@@ -221,14 +221,20 @@ export class Systemd extends Backend {
 
   /** Waits until units have started or failed. */
   async #rollouts(units: readonly string[]): Promise<Rollout[]> {
-    return await this.settled(async () =>
-      (await this.#show(units)).map((unit) => {
+    // A unit is active as soon as its program runs: only at the next look has it stayed so.
+    let started = new Set<string>();
+    return await this.settled(async () => {
+      const shown = await this.#show(units);
+      const before = started;
+      started = new Set(shown.map(({ InvocationID = "" }) => InvocationID));
+      return shown.map((unit) => {
         const { name: app, state, reason } = this.#copy(unit);
+        const active = before.has(unit.InvocationID ?? "") ? true : undefined;
         const inactive = unit.Result === "success" ? true : undefined;
-        const ok = { active: true, failed: false, inactive }[unit.ActiveState!];
+        const ok = { active, inactive, failed: false }[unit.ActiveState!];
         return { app, ok, text: withReason(state, reason) };
-      })
-    );
+      });
+    });
   }
 
   /** The copies of an app. Throws `process_not_found` if there are none. */
