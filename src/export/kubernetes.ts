@@ -34,7 +34,6 @@ export function secretName({ name }: Stack): string {
 export function kubernetesManifests(stack: Stack): Manifest[] {
   return stack.apps.flatMap((app) => {
     const { plain, ports } = app;
-    const work = workload(stack, app);
     const config = { metadata: metadata(stack, app, checksumOf(plain)), data: plain };
     const service = {
       metadata: metadata(stack, app),
@@ -45,13 +44,13 @@ export function kubernetesManifests(stack: Stack): Manifest[] {
     };
     return [
       ...(unlessEmpty(plain) ? [{ apiVersion: "v1", kind: "ConfigMap", ...config }] : []),
-      work,
+      workload(stack, app),
       ...(unlessEmpty(ports) ? [{ apiVersion: "v1", kind: "Service", ...service }] : []),
     ];
   });
 }
 
-/** Part of a name that changes with a value. */
+/** Part of a name that changes with a value, which replaces the pods that refer to the name. */
 function checksumOf(value: unknown): string {
   return `-${checksum(JSON.stringify(value))}`;
 }
