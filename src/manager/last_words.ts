@@ -2,6 +2,7 @@
 
 import { lastTextLines } from "../logs/last_lines.ts";
 import { errorLine, likelyErrorLine } from "../model/error_line.ts";
+import { plainText } from "../model/plain_text.ts";
 import { isSuccess } from "../model/transition_steps.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
@@ -22,11 +23,19 @@ interface WhichRuns {
   readonly lines?: number;
 }
 
-/** The last output of a process. Excludes lines of other runs if their position is known. */
+/**
+ * The last output of a process; of its `pre_start`, if that failed. Excludes lines of other runs if
+ * their position is known.
+ */
 export async function lastWords(
   process: ManagedProcess,
   { runs = "last", lines = LINES }: WhichRuns = {},
 ): Promise<LastWords> {
+  const { failedPreStart } = process.journal;
+  if (runs === "last" && failedPreStart !== undefined) {
+    const said = plainText(failedPreStart.output).split("\n").filter((line) => line !== "");
+    return { errorLine: errorLine(said), lastOutput: endOf(said, lines) };
+  }
   const files = process.logs;
   const begin = process.journal.outputFrom;
   const read = (path: string, at: number | undefined) => {

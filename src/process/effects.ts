@@ -9,8 +9,8 @@ import { isLack } from "../platform/lack.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
-import { type HookContext, runHook } from "./hooks.ts";
-import { Journal } from "./journal.ts";
+import { type HookContext, hookFailure, runHook } from "./hooks.ts";
+import { type HookRun, Journal } from "./journal.ts";
 import { launchPlan } from "./launch_plan.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { RunController } from "./run_controller.ts";
@@ -77,15 +77,24 @@ export class Effects {
     }
   }
 
-  /** Runs a hook and notes a failure. True if it succeeded, or its failure is ignored. */
-  async hook(hook: HookName, signal?: AbortSignal): Promise<boolean> {
+  /**
+   * Runs a hook and notes a failure with its output. Resolves with how it failed; undefined if it
+   * succeeded, or its failure is ignored.
+   */
+  async hook(hook: HookName, signal?: AbortSignal): Promise<string | undefined> {
     const config = this.#process.config.hooks[hook];
-    if (config === undefined) return true;
-    const run = runHook(hook, config, this.hookContext(), signal);
+    if (config === undefined) return undefined;
+    let ended: HookRun | undefined;
+    const ran = (run: HookRun) => void (ended = this.journal.ran(run));
+    const run = runHook(hook, config, { ...this.hookContext(), ran }, signal);
     this.journal.begun(run);
     const problem = await run;
-    if (problem !== undefined) this.#process.note(problem);
-    return problem === undefined || config.ignoreFailure;
+    if (problem === undefined) return undefined;
+    this.#process.note(problem);
+    if (config.ignoreFailure) return undefined;
+    const failure = hookFailure(ended!, config);
+    if (hook === "preStart") this.journal.failedPreStart = ended;
+    return failure;
   }
 
   /** Moves the logs to the folder of another name. Keeps what an earlier process left there. */
@@ -133,8 +142,9 @@ export class Effects {
     try {
       await this.run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
-      if (preStart !== undefined && !await this.hook("preStart", this.#launchAbort.signal)) {
-        throw new Error("pre_start hook failed");
+      if (preStart !== undefined) {
+        const failure = await this.hook("preStart", this.#launchAbort.signal);
+        if (failure !== undefined) throw new Error(failure);
       }
       const { signal } = this.#launchAbort;
       const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh", signal);
@@ -160,6 +170,7 @@ export class Effects {
     });
     this.#runtime = spawned.runtime;
     this.journal.outputFrom = spawned.run.outputFrom;
+    this.journal.failedPreStart = undefined;
     this.run.begin(spawned, attempt);
   }
 

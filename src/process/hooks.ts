@@ -121,9 +121,20 @@ export function hookEnvironment(
 
 function hookProblem(hook: HookName, config: HookConfig, result: ShellResult): string | undefined {
   if (result.code === 0 || result.ended === "aborted") return undefined;
-  const how = result.ended === "timeout"
-    ? `timed out after ${config.timeoutMs} ms and was killed`
-    : `failed with exit code ${result.code}`;
-  const { output } = result;
-  return `${snakeCase(hook)} hook ${how}${output === "" ? "" : `: ${output}`}`;
+  const timedOut = result.ended === "timeout";
+  const failure = hookFailure({ hook, exitCode: result.code, timedOut }, config);
+  return result.output === "" ? failure : `${failure}: ${result.output}`;
+}
+
+/** How a hook failed, without its output. */
+export function hookFailure(
+  { hook, exitCode, timedOut }: Pick<HookRun, "hook" | "exitCode" | "timedOut">,
+  { timeoutMs }: HookConfig,
+): string {
+  const how = timedOut
+    ? `timed out after ${timeoutMs} ms and was killed`
+    : exitCode === null
+    ? "cannot run"
+    : `failed with exit code ${exitCode}`;
+  return `${snakeCase(hook)} hook ${how}`;
 }

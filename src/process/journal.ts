@@ -44,6 +44,9 @@ export class Journal {
    */
   outputFrom: readonly [stdout: number, stderr: number] | undefined;
 
+  /** The failed `pre_start` of the last attempt; undefined once something was launched since. */
+  failedPreStart: HookRun | undefined;
+
   /** The last runs of hooks, the newest last. */
   get hooks(): readonly HookRun[] {
     return [...this.#hooks, ...this.#checkHooks].sort((a, b) => a.at - b.at);
@@ -66,12 +69,13 @@ export class Journal {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** A hook ended. */
-  ran(run: HookRun): void {
+  /** A hook ended. Returns the run as it is kept. */
+  ran(run: HookRun): HookRun {
     const kept = { ...run, output: endOf(run.output) };
     if (/HealthCheck$/.test(run.hook)) {
       this.#checkHooks = [...this.#checkHooks, kept].slice(-CHECK_HOOKS);
     } else this.#hooks = [...this.#hooks, kept].slice(-HOOKS);
+    return kept;
   }
 
   /** A health check was answered. */

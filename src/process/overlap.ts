@@ -23,8 +23,8 @@ interface Overlap {
   readonly leaving: AbortSignal;
   /** Makes the new run the process's own; returns the old one. */
   swap(spawned: Spawned, pid: number): Child;
-  /** False when the hook failed. */
-  preStart(): Promise<boolean>;
+  /** Resolves with how the hook failed, if it did. */
+  preStart(): Promise<string | undefined>;
   preStop(): Promise<unknown>;
   /** Ends the run that is not the process's own. */
   endOther(child: Child): Promise<void>;
@@ -33,9 +33,9 @@ interface Overlap {
 /** Replaces the run. Throws `start_failed` if the new one does not come up; the old one stays. */
 export async function overlapReload(overlap: Overlap): Promise<void> {
   refuseLeft(overlap);
-  const begins = await overlap.preStart();
+  const problem = await overlap.preStart();
   refuseLeft(overlap);
-  if (!begins) throw failure(overlap.process.name, "pre_start hook failed");
+  if (problem !== undefined) throw failure(overlap.process.name, problem);
   const { process: { config }, world: { inherited }, leaving } = overlap;
   await fetchSecrets(config, inherited, "fresh", leaving);
   refuseLeft(overlap);

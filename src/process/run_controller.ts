@@ -25,7 +25,7 @@ type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
 /** Runs the hooks of the process. */
 interface HookRunner {
-  hook(hook: HookName, signal?: AbortSignal): Promise<boolean>;
+  hook(hook: HookName, signal?: AbortSignal): Promise<string | undefined>;
   hookContext(): HookContext;
   readonly journal: Journal;
 }

@@ -8,9 +8,9 @@ import { onStdio, refusal } from "../mcp/clients.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { TestWeb } from "../support/web.ts";
 
-const SAYS = 'Cannot start "app": pre_start hook failed';
+const SAYS = 'Cannot start "app": pre_start hook failed with exit code 1';
 /** The same message in the library's words. */
-const IN_CODE = 'Cannot start "app": preStart hook failed';
+const IN_CODE = 'Cannot start "app": preStart hook failed with exit code 1';
 const SLEEPS = { entrypoint: "/bin/sleep", args: ["1000"] };
 
 /** An app that fails to start while the file exists. */

@@ -1,6 +1,7 @@
 /** The ten lifecycle hooks, with real processes. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { lastWords } from "../../src/manager/last_words.ts";
 import { ProcsupError } from "../../src/mod.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
@@ -123,7 +124,9 @@ Deno.test("a failing pre_start ends errored with its output, launches nothing an
   };
   const start = () => test.script("app", "echo app >>order; sleep 1000", { hooks });
   const error = await assertRejects(start, ProcsupError);
-  assertEquals(error.message, 'Cannot start "app": pre_start hook failed');
+  assertEquals(error.message, 'Cannot start "app": pre_start hook failed with exit code 3');
+  const said = () => lastWords(test.supervisor.process("app"));
+  assertEquals((await said()).lastOutput.toSorted(), ["migrating", "no database"]);
   const { state, restarts, pid, nextRestartAt } = test.info("app");
   assertEquals([state, restarts, pid, nextRestartAt], ["errored", 0, 0, null]);
   await waitFor(() => test.told("app", "note").length === 1, { what: "the note" });
@@ -132,6 +135,10 @@ Deno.test("a failing pre_start ends errored with its output, launches nothing an
   assert(note.includes("migrating") && note.includes("no database"), note);
   assertEquals(test.warnings, [`"app": ${note}`], "the supervisor's log has it too");
   assertEquals(test.lines("order"), []);
+  await test.supervisor.reconfigure("app", { keys: { hooks: { pre_start: null } } });
+  await test.supervisor.restart("app");
+  await waitFor(() => test.lines("order").length === 1);
+  assertEquals((await said()).lastOutput, [], "that of the new run");
 });
 
 Deno.test("a pre_start that times out is killed with everything it forked, and ends errored", async () => {
