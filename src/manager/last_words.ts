@@ -24,16 +24,16 @@ interface WhichRuns {
 }
 
 /**
- * The last output of a process; of its `pre_start`, if that failed. Excludes lines of other runs if
- * their position is known.
+ * The last output of a process; of its `pre_start`, if the last attempt launched nothing. Excludes
+ * lines of other runs if their position is known.
  */
 export async function lastWords(
   process: ManagedProcess,
   { runs = "last", lines = LINES }: WhichRuns = {},
 ): Promise<LastWords> {
-  const { failedPreStart } = process.journal;
-  if (runs === "last" && failedPreStart !== undefined) {
-    const said = plainText(failedPreStart.output).split("\n").filter((line) => line !== "");
+  const { unlaunched } = process.journal;
+  if (runs === "last" && unlaunched !== undefined) {
+    const said = plainText(unlaunched).split("\n").filter((line) => line !== "");
     return { errorLine: errorLine(said), lastOutput: endOf(said, lines) };
   }
   const files = process.logs;

@@ -92,9 +92,7 @@ export class Effects {
     if (problem === undefined) return undefined;
     this.#process.note(problem);
     if (config.ignoreFailure) return undefined;
-    const failure = hookFailure(ended!, config);
-    if (hook === "preStart") this.journal.failedPreStart = ended;
-    return failure;
+    return hookFailure(ended!, config);
   }
 
   /** Moves the logs to the folder of another name. Keeps what an earlier process left there. */
@@ -127,6 +125,7 @@ export class Effects {
   #awaitDependencies(attempt: number): void {
     const abort = new AbortController();
     this.#disarm = () => abort.abort();
+    this.journal.unlaunched = "";
     this.#process.dependencies(abort.signal).then(
       () => this.#process.post({ type: "dependencies_met", attempt }),
       (error) => {
@@ -139,12 +138,17 @@ export class Effects {
   async #launch(attempt: number): Promise<void> {
     this.#launchAbort = new AbortController();
     const { preStart } = this.#process.config.hooks;
+    this.journal.unlaunched = "";
     try {
       await this.run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
       if (preStart !== undefined) {
         const failure = await this.hook("preStart", this.#launchAbort.signal);
-        if (failure !== undefined) throw new Error(failure);
+        if (failure !== undefined) {
+          const { output } = this.journal.hooks.findLast(({ hook }) => hook === "preStart")!;
+          this.journal.unlaunched = output;
+          throw new Error(failure);
+        }
       }
       const { signal } = this.#launchAbort;
       const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh", signal);
@@ -170,7 +174,7 @@ export class Effects {
     });
     this.#runtime = spawned.runtime;
     this.journal.outputFrom = spawned.run.outputFrom;
-    this.journal.failedPreStart = undefined;
+    this.journal.unlaunched = undefined;
     this.run.begin(spawned, attempt);
   }
 

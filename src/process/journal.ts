@@ -44,8 +44,11 @@ export class Journal {
    */
   outputFrom: readonly [stdout: number, stderr: number] | undefined;
 
-  /** The failed `pre_start` of the last attempt; undefined once something was launched since. */
-  failedPreStart: HookRun | undefined;
+  /**
+   * What a failed `pre_start` printed, of an attempt that has launched nothing; undefined if the last
+   * attempt has launched the app.
+   */
+  unlaunched: string | undefined;
 
   /** The last runs of hooks, the newest last. */
   get hooks(): readonly HookRun[] {

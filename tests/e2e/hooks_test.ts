@@ -139,6 +139,16 @@ Deno.test("a failing pre_start ends errored with its output, launches nothing an
   await test.supervisor.restart("app");
   await waitFor(() => test.lines("order").length === 1);
   assertEquals((await said()).lastOutput, [], "that of the new run");
+  const env = `${test.home}/.env`;
+  Deno.writeTextFileSync(env, "");
+  await test.supervisor.reconfigure("app", { keys: { env_file: env } });
+  Deno.removeSync(env);
+  const { stderr } = test.supervisor.process("app").logs;
+  Deno.writeTextFileSync(stderr, "of the run before\n", { append: true });
+  assertEquals((await said()).lastOutput, ["of the run before"]);
+  const [{ error: unlaunched } = {}] = await test.supervisor.restart("app");
+  assertMatch(unlaunched!.message, /^Cannot start "app": .*\.env/);
+  assertEquals((await said()).lastOutput, [], "not that of the run before");
 });
 
 Deno.test("a pre_start that times out is killed with everything it forked, and ends errored", async () => {
