@@ -14,7 +14,7 @@ import {
   isNameOf,
   resolveTarget,
   selectorOf,
-  withoutStar,
+  withoutGroup,
 } from "../model/target.ts";
 import { Turns } from "../platform/turns.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
@@ -125,7 +125,7 @@ export class Registry implements Observer {
   matcher(given: string): (subject: EventSubject) => boolean {
     if (given === "all") return () => true;
     const found = this.resolve(given);
-    const target = withoutStar(given, this.list().map(addressable));
+    const target = withoutGroup(given, this.list().map(addressable));
     const selects = selectorOf(target);
     if (selects === undefined && found.every(({ name }) => isNameOf(target, name))) {
       return ({ name }) => isNameOf(target, name);

@@ -44,7 +44,7 @@ const MIN_PREFIX = 4;
 
 /**
  * The processes that `target` addresses: `all`, `ns:…`, `tag:…`, `label:k=v`, a numeric id, a UUID,
- * a name, a base name (every instance), `name:*` or a unique prefix of an id. Throws
+ * a name, a base name (every instance), `name:*`, `group:name` or a unique prefix of an id. Throws
  * `ambiguous_target`, `bad_request`, and `process_not_found` if nothing matches; `all` may match
  * nothing.
  */
@@ -55,7 +55,7 @@ export function resolveTarget<P extends Addressable>(
 ): P[] {
   checkTarget(target);
   if (target === "all") return [...processes];
-  const meant = withoutStar(target, processes);
+  const meant = withoutGroup(target, processes);
   const selects = selectorOf(meant);
   const found = selects
     ? processes.filter(selects)
@@ -64,15 +64,21 @@ export function resolveTarget<P extends Addressable>(
   return found;
 }
 
-/** `web:*`, as supervisord has it, is `web` if there is such an app, otherwise `ns:web`. */
-export function withoutStar(
+/**
+ * The target without the group in which supervisord has it: `web:*` is `web` if there is such an
+ * app, otherwise `ns:web`; `shop:web` is the `web` of the namespace `shop`.
+ */
+export function withoutGroup(
   target: string,
   processes: readonly Pick<Addressable, "name" | "namespace">[],
 ): string {
-  const group = /^([^:]+):\*$/.exec(target)?.[1];
-  if (group === undefined) return target;
+  const [, group, member = ""] = /^([^:]+):(.+)$/s.exec(target) ?? [];
+  const isPlain = group === undefined || selectorOf(target) !== undefined;
+  if (isPlain || processes.some(({ name }) => name === target)) return target;
+  const inGroup = processes.filter(({ namespace }) => namespace === group);
+  if (member !== "*") return inGroup.some(({ name }) => isNameOf(member, name)) ? member : target;
   if (processes.some(({ name }) => baseName(name) === group)) return group;
-  return processes.some(({ namespace }) => namespace === group) ? `ns:${group}` : target;
+  return inGroup.length > 0 ? `ns:${group}` : target;
 }
 
 /** Throws `bad_request` for a target that is empty or not well-formed Unicode. */
@@ -138,21 +144,13 @@ export function notFound(
   });
 }
 
-/**
- * Suggests the selector for a namespace or tag given without `ns:` or `tag:`, or for supervisord's
- * `group:name`.
- */
+/** Suggests the selector for a namespace or tag given without `ns:` or `tag:`. */
 function groupMeant(
   target: string,
   processes: readonly (Pick<Addressable, "name"> & Partial<Addressable>)[],
 ): string | undefined {
   const [, group = target, name] = /^([^:]+):(.*)$/s.exec(target) ?? [];
-  const members = processes.filter(({ namespace }) => namespace === group);
-  if (members.length > 0) {
-    const one = name !== undefined && name !== "" &&
-      members.some((member) => member.name === name || baseName(member.name) === name);
-    return one ? name : `ns:${group}`;
-  }
+  if (processes.some(({ namespace }) => namespace === group)) return `ns:${group}`;
   const tagged = name === undefined && processes.some(({ tags }) => tags?.includes(target));
   return tagged ? `tag:${target}` : undefined;
 }

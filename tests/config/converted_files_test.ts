@@ -287,6 +287,19 @@ Deno.test("importFile() accepts log files that procsup may write to, one per ins
   ]);
 });
 
+Deno.test("importFile() makes a namespace of numprocs with different commands, and keeps different log files", async () => {
+  const program = (log: string) =>
+    `[program:web]\ncommand=/bin/sleep 10%(process_num)d\nnumprocs=2\nprocess_name=w%(process_num)d
+stdout_logfile=${log}.log\n`;
+  const own = await made({ "s.conf": program("w_%(process_num)d") });
+  assertMatch(
+    own.yaml,
+    / w0:\n[^]*stdout: \S*w_0\.log\n[^]* namespace: web\n[^]* w1:\n[^]*w_1\.log/,
+  );
+  const shared = await made({ "s.conf": program("w") });
+  assertMatch(shared.yaml, /stdout: \S*w-\{name\}\.log\n/);
+});
+
 Deno.test("compose services get the variables and the stop signal of their Dockerfile", async () => {
   const files = {
     "compose.yaml": `services:

@@ -57,10 +57,14 @@ Deno.test("resolveTarget() does not accept a short id prefix by default, because
   assertEquals(resolveTarget("d", ALL, 1).map(({ name }) => name), ["web:1"]);
 });
 
-Deno.test("resolveTarget() accepts supervisord's star for instances and namespaces", () => {
+Deno.test("resolveTarget() accepts supervisord's group:name and group:*", () => {
   assertEquals(names("web:*"), ["web:0", "web:1"]);
   assertEquals(names("shop:*"), ["web:0", "web:1"]);
   assertEquals(names("api:*"), ["api"]);
+  assertEquals([names("shop:web"), names("shop:web:0")], [["web:0", "web:1"], ["web:0"]]);
+  assertThrows(() => resolveTarget("shop:api", ALL), ProcsupError, "process not found");
+  const shop = process(9, "shop", { namespace: "ns" });
+  assertEquals(names("ns:shop", [...ALL, shop]), ["web:0", "web:1"]);
   assertThrows(() => resolveTarget("none:*", ALL), ProcsupError, "process not found");
 });
 
@@ -135,7 +139,6 @@ Deno.test("resolveTarget() explains how to write a namespace or tag when given i
   const hint = (target: string) =>
     assertThrows(() => resolveTarget(target, all), ProcsupError).hint?.match(/mean "(.*)"\?$/)?.[1];
   assertEquals(["shop", "shop:", "shop:none"].map(hint), Array(3).fill("ns:shop"));
-  assertEquals([hint("shop:web"), hint("shop:web:0")], ["web", "web:0"]);
   assertEquals([hint("front"), hint("front:web"), hint("ns:none")], [
     ...["tag:front", undefined, undefined],
   ]);

@@ -155,11 +155,14 @@ function addOne(
   };
   if (program.common !== undefined) converted.env = environment(expand(program.common));
   const unmapped: string[] = [];
-  const suffix = Number(keys.get("numprocs") ?? 1) === 1
+  const isSplit = name !== program.name;
+  const files = [...keys].filter(([key]) => /_logfile$/.test(key));
+  const differ = isSplit && files.every(([, value]) => value.includes("%(process_num)"));
+  const suffix = differ || Number(keys.get("numprocs") ?? 1) === 1
     ? ""
-    : name === program.name
-    ? "-{instance}"
-    : "-{name}";
+    : isSplit
+    ? "-{name}"
+    : "-{instance}";
   const logs = logsOf(keys, expand, { folder: result.folder, suffix });
   if (logs.log !== undefined) converted.log = logs.log;
   for (const [key, value] of keys) {
@@ -176,7 +179,8 @@ function addOne(
     }
     converted = mergePatch(converted, convert(expand(value), expand));
   }
-  if (program.group !== undefined) converted.namespace = program.group;
+  const group = program.group ?? (isSplit ? program.name : undefined);
+  if (group !== undefined) converted.namespace = group;
   const taken = result.add(name, converted);
   for (const key of unmapped) {
     result.note(taken, `${key}: ${INSTEAD[key] ?? "not supported by procsup"}`);
