@@ -4,19 +4,21 @@
 const MAX_LENGTH = 256;
 
 /**
- * The candidate within an edit distance of 2 of `word` (1 for short words, none for one letter), or the only one that
- * begins with it; undefined without one.
+ * The candidate within an edit distance of 2 of `word` (1 for short words) that has a letter in
+ * common with it, or the only one that begins with it; undefined without one.
  */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const candidates = [...known];
-  const allowed = word.length < 2 ? 0 : word.length <= 4 ? 1 : 2;
+  const allowed = word.length <= 4 ? 1 : 2;
   let best: string | undefined;
   let bestDistance = allowed + 1;
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > allowed) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    if (distance < Math.min(bestDistance, Math.max(1, word.length, candidate.length))) {
+      [best, bestDistance] = [candidate, distance];
+    }
   }
   return best ?? completed(word, candidates);
 }

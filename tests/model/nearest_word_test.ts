@@ -13,6 +13,11 @@ Deno.test("nearestWord() finds a word with one or two letters wrong, missing or 
   assertEquals(nearestWord("rxstxrt", VERBS), "restart");
 });
 
+Deno.test("nearestWord() suggests no word of one letter for another one, such as a number", () => {
+  assertEquals([nearestWord("0", ["q"]), nearestWord("a", ["b", "ab"])], [undefined, "ab"]);
+  assertEquals(nearestWord("B", ["b"]), "b");
+});
+
 Deno.test("nearestWord() counts a swap of two letters as one mistake", () => {
   assertEquals(nearestWord("pu", VERBS), "up");
   assertEquals(nearestWord("sotp", VERBS), "stop");
