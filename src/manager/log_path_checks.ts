@@ -1,6 +1,6 @@
 /** Checks the paths of log files in configurations. */
 
-import { type LogPaths, logPathTemplates } from "../model/log_paths.ts";
+import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { basename, dirname } from "../npm/path.js";
 import { sharedFileProblem } from "../platform/way.ts";
@@ -25,7 +25,6 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
     const problem = sharedFileProblem(instanceOf(path));
     if (problem !== undefined) refuse(name, `${key} is not safe to write to: ${problem}`, SAFE);
   }
-  refuseOneForMany(config);
   if (!merged && overlap(own.stdout, own.stderr)) {
     refuse(name, "log.stdout and log.stderr would share a file for some instances");
   }
@@ -35,13 +34,10 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
 
 /** Throws `invalid_config` if several instances would write to one file. */
 export function refuseOneForMany(config: Configured): void {
-  const { name, instances } = config;
-  if (instances === 1) return;
-  for (const [stream, path] of Object.entries(logPathTemplates(config))) {
-    if (path.includes(INSTANCE)) continue;
-    const problem = `log.${stream} "${path}" is one file for ${instances} instances`;
-    refuse(name, problem, "Put {instance} into the path");
-  }
+  const shared = oneForMany(config);
+  if (shared === undefined) return;
+  const { key, path, problem } = shared;
+  refuse(config.name, `log.${key} "${path}" ${problem}`, "Put {instance} into the path");
 }
 
 const SAFE = "Every folder above a log must belong to root or to the daemon's user, and no other " +

@@ -16,6 +16,7 @@ import {
   rowsAt,
 } from "./key_table.ts";
 import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
+import { oneForMany } from "./log_paths.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
@@ -100,7 +101,12 @@ export function parseConfig(input: unknown): ProcessConfig {
     throw new ConfigFieldError(`Invalid "command": ${problem}`, ["command"], true);
   }
   const wire = checked(PROCESS_KEYS, jobRules(expanded(input)));
-  return memoryKeys(wire) as unknown as ProcessConfig;
+  const config = memoryKeys(wire) as unknown as ProcessConfig;
+  const shared = oneForMany(config);
+  if (shared === undefined) return config;
+  const { key, path, problem: what } = shared;
+  const message = `Invalid "log.${key}" ${quote(path)}: it ${what}, put {instance} into the path`;
+  throw new ConfigFieldError(message, ["log", key]);
 }
 
 /** Removes from a file's defaults the keys that a cron job cannot have. */

@@ -25,6 +25,18 @@ export function logPathTemplates(config: LogPathConfig): LogPaths {
   return filledIn(config, (text) => text);
 }
 
+/** The log that several instances would write to one file, and the problem; undefined if none. */
+export function oneForMany(
+  config: LogPathConfig & { readonly instances: number },
+): { readonly key: keyof LogPaths; readonly path: string; readonly problem: string } | undefined {
+  const { instances } = config;
+  if (instances === 1) return undefined;
+  const paths = Object.entries(logPathTemplates(config)) as [keyof LogPaths, string][];
+  const [key, path] = paths.find(([, path]) => !path.includes("{instance}")) ?? [];
+  if (key === undefined) return undefined;
+  return { key, path: path!, problem: `is one file for ${instances} instances` };
+}
+
 function filledIn(
   { name, cwd, log: { stdout, stderr } }: LogPathConfig,
   fill: (text: string) => string,

@@ -30,6 +30,17 @@ Deno.test("loadConfig() reports every unknown key of a process with its position
   ]);
 });
 
+Deno.test("loadConfig() refuses one log file for several instances, as the daemon would", async () => {
+  const text = (file: string) =>
+    `processes:\n  api:\n    entrypoint: sleep\n    instances: 2\n    log: { stdout: ${file} }\n`;
+  const [mistake] = await mistakes("procsup.yaml", text("/var/log/api.log"));
+  assertMatch(
+    mistake!,
+    /^5:20: "api": invalid "log.stdout" .*: it is one file for 2 instances, put/,
+  );
+  assertEquals(await mistakes("procsup.yaml", text('"/var/log/api-{instance}.log"')), []);
+});
+
 Deno.test("loadConfig() reports all mistakes of a file at once", async () => {
   const found = await mistakes(
     "procsup.yaml",

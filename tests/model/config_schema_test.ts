@@ -120,7 +120,7 @@ Deno.test("parseConfig() accepts every key", () => {
     limits: { nofile: 1024, core: 0, memory: "1GB", cpu_percent: 50, pids: 10 },
     log: {
       ...{ max_size: "1MB", max_files: 2, max_age: "1h", compress: false, pipe: true },
-      ...{ rotate: "daily", stdout: "/srv/out.log", stderr: "/srv/err.log" },
+      ...{ rotate: "daily", stdout: "/srv/out-{instance}.log", stderr: "/srv/err-{instance}.log" },
     },
   };
   assertEquals(parseConfig(wire), {
@@ -191,8 +191,8 @@ Deno.test("parseConfig() accepts every key", () => {
       compress: false,
       pipe: true,
       rotate: "daily",
-      stdout: "/srv/out.log",
-      stderr: "/srv/err.log",
+      stdout: "/srv/out-{instance}.log",
+      stderr: "/srv/err-{instance}.log",
     },
   });
 });
