@@ -57,7 +57,8 @@ export class FileShape {
       this.#problem([], 'expected a map with "processes"');
       return { defaults: [], processes: new Map() };
     }
-    this.#checkKeys(value, [], FILE_KEYS);
+    const own = Object.entries(value).filter(([key]) => !key.startsWith("x-"));
+    this.#checkKeys(Object.fromEntries(own), [], FILE_KEYS);
     if (value.version !== undefined && value.version !== 1) {
       this.#problem(["version"], `unknown version ${JSON.stringify(value.version)}`, "expected 1");
     }

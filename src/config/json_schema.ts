@@ -69,6 +69,8 @@ function fileSchema(): JsonSchema {
       processes: { description: "The processes." },
       webhooks: { description: "Webhooks." },
     },
+    // For anchors, as in compose files.
+    patternProperties: { "^x-": {} },
     // A file may omit required keys that are in the file it extends.
     if: { required: ["extends"] },
     then: { properties: { processes: listOrMap("keys"), webhooks: listOrMap("webhookKeys") } },

@@ -9,7 +9,7 @@ const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: 
   .compile(configFileSchema());
 
 const RIGHT: readonly unknown[] = [
-  { processes: {} },
+  { processes: {}, "x-common": { anything: 1 } },
   { version: 1, processes: [{ name: "api", entrypoint: "api.ts" }] },
   {
     $schema: "./procsup.schema.json",

@@ -172,6 +172,14 @@ processes:
   assertEquals(web.instances, navigator.hardwareConcurrency);
 });
 
+Deno.test("loadConfig() ignores keys that begin with x-, which hold anchors", async () => {
+  const text =
+    "x-node: &node { entrypoint: node, instnces: 1 }\nx-app: &app { entrypoint: sleep }\n" +
+    "processes:\n  api: { <<: *app, instances: 2 }\n";
+  const processes = await loadedFrom("procsup.yaml", text);
+  assertEquals([...processes].map(([name, { instances }]) => [name, instances]), [["api", 2]]);
+});
+
 Deno.test("loadConfig() keeps numbers as written through aliases and merges", async () => {
   const loaded = await loadedFrom(
     "procsup.yaml",
