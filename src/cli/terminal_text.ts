@@ -1,9 +1,9 @@
-/** Makes text safe for a terminal: it cannot move the cursor, set a title or hide words. */
+/** Makes text safe for a terminal: it cannot move the cursor, set a title, hide or reorder words. */
 
 import { CONTROLS, plainText } from "../model/plain_text.ts";
 
 // deno-lint-ignore no-control-regex
-const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
 // deno-lint-ignore no-control-regex
 const COLOR = /^\x1b\[[0-9;:]*m$/;
@@ -28,10 +28,10 @@ export function colorText(text: string): string {
   return colored ? kept + RESET : kept;
 }
 
-/** Escapes the control characters that `JSON.stringify` leaves as they are. */
+/** Escapes the characters of `CONTROLS` that `JSON.stringify` leaves as they are. */
 export function terminalJson(json: string): string {
   return json.replace(
-    /[\x7f-\x9f]/g,
-    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+    /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

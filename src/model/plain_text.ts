@@ -1,16 +1,17 @@
-/** Makes app output safe to display: it cannot move the cursor, set a title or hide text. */
+/** Makes app output safe to display: it cannot move the cursor, set a title, hide or reorder text. */
 
 /**
  * Matches, in this order: strings up to their terminator (OSC, DCS, SOS, PM, APC), control
- * sequences, other escapes, single control characters; each also in its 8-bit form. Tabs and
- * newlines do not match.
+ * sequences, other escapes, single control characters; each also in its 8-bit form; and the
+ * characters that make a line read in another order than it was written. Tabs and newlines do not
+ * match.
  */
 export const CONTROLS: RegExp = new RegExp(
   [
     "(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^]*?(?:\\x07|\\x1b\\\\|\\x9c|$)",
     "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?",
     "\\x1b[ -/]*[0-~]?",
-    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f]",
+    "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]",
   ].join("|"),
   "g",
 );

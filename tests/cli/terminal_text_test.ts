@@ -16,6 +16,7 @@ const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] 
   ["a cut CSI", "a\x1b[31", "a"],
   ["backspaces and returns", "a\b\rb\0", "ab"],
   ["an escape inside an escape", "a\x1b\x1b[31mb", "ab"],
+  ["a change of the direction", "a\u202egnp.\u202cexe\u2066b\u2069", "agnp.exeb"],
   ["a nested one", "a\x1b[\x1b[31mb", "ab"],
 ];
 

@@ -131,7 +131,7 @@ browserTest(
     await page.getByRole("button", { name: "Show matches only" }).click();
     await waitFor(async () => await page.locator(".log-row").count() === 10);
     await page.getByLabel("Search the lines").fill("(");
-    await page.getByText("invalid").waitFor();
+    await page.getByText("Unterminated group").waitFor();
     await page.getByLabel("Search the lines").fill("");
 
     await page.getByLabel("Level", { exact: true }).selectOption("error");

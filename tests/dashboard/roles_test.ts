@@ -1,7 +1,7 @@
 /** The actions that the dashboard offers to each role: none that the daemon would reject. */
 
 import { assertEquals } from "@std/assert";
-import { browserTest, type Dashboard } from "./browser.ts";
+import { browserTest, type Dashboard, isLive } from "./browser.ts";
 
 /** The actions on each screen, by accessible name. */
 async function offered({ page }: Dashboard): Promise<string[]> {
@@ -59,11 +59,21 @@ browserTest("each role sees only actions that it may perform", async (dashboard)
     for (const name of ["Compare with the file", "Change…"]) {
       assertEquals(config.has(name), role === "admin", role);
     }
-    for (const hash of ["#/start", "#/apply"]) {
+    for (const hash of ["#/start", "#/apply", "#/machines"]) {
       await dashboard.go(hash);
       await page.locator("main h1, main .empty").first().waitFor();
       assertEquals(await page.getByText("Not allowed").count(), role === "admin" ? 0 : 1, role);
     }
+    // Before the first answer the role is not known.
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/api/v1/session", async (route) => (await held, await route.continue()));
+    await dashboard.go("#/apply");
+    await page.reload();
+    await page.locator("main .spinner").waitFor();
+    assertEquals(await page.getByText("Not allowed").count(), 0, role);
+    release();
+    await isLive(page);
+    await page.unrouteAll();
     // Shortcuts must not do more than the buttons.
     if (mayOperate) continue;
     await dashboard.go("#/processes/app");

@@ -6,7 +6,7 @@ import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { signInByLink } from "./data/sign_in.ts";
-import { connection, mayAdminister, processes } from "./data/store.ts";
+import { connection, mayAdminister, processes, session } from "./data/store.ts";
 import { nextTheme } from "./shell/theme.ts";
 import { Apply } from "./config/apply.tsx";
 import { Cron } from "./cron/cron.tsx";
@@ -21,7 +21,7 @@ import { Processes } from "./process/process_list.tsx";
 import { SignIn } from "./pages/sign_in.tsx";
 import { Start } from "./process/start.tsx";
 import { Webhooks } from "./webhooks/webhooks.tsx";
-import { Empty, helpOpen, paletteOpen } from "./controls/controls.tsx";
+import { Empty, helpOpen, Loading, paletteOpen } from "./controls/controls.tsx";
 import { Help } from "./shell/help.tsx";
 import { openScreens, pathOf } from "./shell/screens.ts";
 import { Palette } from "./shell/palette.tsx";
@@ -63,7 +63,20 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   start: Start,
 };
 
+/** What the screens that only admins may open do. */
+const GUARDED: ReadonlyMap<string, string> = new Map([
+  ["apply", "Applying a configuration"],
+  ["machines", "Looking at other machines"],
+  ["start", "Starting a new process"],
+]);
+
 function Screen() {
+  const guarded = GUARDED.get(screen.value);
+  if (guarded !== undefined && !mayAdminister.value) {
+    // The role is not known before the first answer.
+    if (session.value === undefined) return <Loading />;
+    return <Empty title="Not allowed">{guarded} needs the role admin.</Empty>;
+  }
   if (screen.value === "process") return <Process key={place.value.path[1]} />;
   const Page = Object.hasOwn(PAGES, screen.value) ? PAGES[screen.value] : undefined;
   if (Page !== undefined) return <Page />;

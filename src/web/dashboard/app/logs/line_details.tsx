@@ -68,7 +68,11 @@ export function LineDetails(
                   {key}
                 </button>
               </dt>
-              <dd>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</dd>
+              <dd>
+                {typeof value === "string"
+                  ? value.split("\n").map(plainLine).join("\n")
+                  : JSON.stringify(value, null, 2)}
+              </dd>
             </div>
           ))}
         </dl>

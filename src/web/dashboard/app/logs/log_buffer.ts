@@ -73,7 +73,8 @@ export class LogBuffer {
   /** Applies a filter. Resolves when all lines are filtered, or a newer filter replaced it. */
   async filter(filter: Filter): Promise<void> {
     this.#filter = filter;
-    this.#pattern = patternOf(filter) ?? undefined;
+    const pattern = patternOf(filter);
+    this.#pattern = pattern instanceof RegExp ? pattern : undefined;
     const generation = ++this.#generation;
     this.#restart();
     this.isFiltering.value = true;

@@ -76,21 +76,22 @@ export function writeLogQuery(query: LogQuery): URLSearchParams {
   return params;
 }
 
-/** The search pattern; undefined for none, null for an invalid regular expression. */
+/** The search pattern; undefined for none, a reason for an invalid regular expression. */
 export function patternOf(
   { search, isRegex, matchCase }: Pick<LogQuery, "search" | "isRegex" | "matchCase">,
-): RegExp | undefined | null {
+): RegExp | string | undefined {
   if (search === "") return undefined;
   try {
     return new RegExp(isRegex ? search : literally(search), matchCase ? "g" : "gi");
-  } catch {
-    return null;
+  } catch (error) {
+    // `Invalid regular expression: /(/gi: Unterminated group`
+    return String(error).split(": ").at(-1)!;
   }
 }
 
 /** The daemon's search expression; undefined for all lines. */
 export function grepOf(query: LogQuery): string | undefined {
-  if (!query.deep || !patternOf(query)) return undefined;
+  if (!query.deep || !(patternOf(query) instanceof RegExp)) return undefined;
   const source = query.isRegex ? query.search : literally(query.search);
   return query.matchCase ? source : `(?i:${source})`;
 }

@@ -23,8 +23,8 @@ interface LogToolbarProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
   readonly panes: LogPanes;
-  /** False for an invalid regular expression. */
-  readonly isValid: boolean;
+  /** Why the regular expression is invalid; else empty. */
+  readonly problem: string;
   readonly onMatch: (step: 1 | -1) => void;
   readonly follow: Signal<boolean>;
   readonly single: boolean;
@@ -102,7 +102,7 @@ const SWITCHES = [
   { key: "onlyMatches", text: "▽", label: "Show matches only" },
 ] as const;
 
-function LogSearch({ query, onQuery, panes, isValid, onMatch }: LogToolbarProps) {
+function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps) {
   const field = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => field.current?.focus() });
   const { buffer, cursor } = panes.current;
@@ -112,13 +112,13 @@ function LogSearch({ query, onQuery, panes, isValid, onMatch }: LogToolbarProps)
   const count = buffer.matches.length.toLocaleString("en");
   return (
     <div class="log-search" role="search">
-      <div class={`search${isValid ? "" : " invalid"}`}>
+      <div class={`search${problem && " invalid"}`}>
         <Icon name="search" />
         <input
           ref={field}
           type="search"
           aria-label="Search the lines"
-          aria-invalid={!isValid}
+          aria-invalid={problem !== ""}
           placeholder="Search"
           value={search}
           onInput={({ currentTarget }) => onQuery({ ...query, search: currentTarget.value })}
@@ -144,7 +144,7 @@ function LogSearch({ query, onQuery, panes, isValid, onMatch }: LogToolbarProps)
       {search !== "" && (
         <span class="row">
           <span class="match-count small" role="status">
-            {isValid ? `${current < 0 ? "" : `${current + 1} / `}${count}` : "invalid"}
+            {problem || `${current < 0 ? "" : `${current + 1} / `}${count}`}
           </span>
           <Button icon="up" kind="quiet" label="Previous match (N)" onClick={() => onMatch(-1)} />
           <Button icon="down" kind="quiet" label="Next match (n)" onClick={() => onMatch(1)} />

@@ -123,7 +123,7 @@ function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
         query={query}
         onQuery={onQuery}
         panes={panes}
-        isValid={pattern !== null}
+        problem={typeof pattern === "string" ? pattern : ""}
         onMatch={toMatch}
         follow={follow}
         single={single}
@@ -143,7 +143,7 @@ function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
             key={one.target}
             pane={one}
             query={query}
-            pattern={query.invert ? undefined : pattern ?? undefined}
+            pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
             follow={follow}
             showName={!isOneProcess(one.target ? [one.target] : targets)}
             source={source}
