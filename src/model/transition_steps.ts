@@ -313,7 +313,8 @@ function failed(
 }
 
 function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): Step {
-  const lastReason = `${over.lastReason}, ${restarts} restarts used up`;
+  const count = `${restarts} ${restarts === 1 ? "restart" : "restarts"}`;
+  const lastReason = `${over.lastReason}, ${count} used up`;
   return [{ ...over, state: "errored", lastReason }, effects];
 }
 

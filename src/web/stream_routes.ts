@@ -2,6 +2,7 @@
 
 import { untilRevoked } from "../auth/gatekeeper.ts";
 import { allowRole, type Principal } from "../auth/principal.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
 import { changesOf } from "../protocol/change_json.ts";
@@ -49,6 +50,11 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   get("/openapi.json", async () => {
     const { openApi } = await import("./openapi.ts");
     return replyJson(openApi(gatekeeper.sessions.cookie));
+  });
+  // A WebSocket does not come here: its request was taken before.
+  getOnly(app, "/ws", () => {
+    const lack = 'the header "Upgrade" is missing; a proxy must pass it on';
+    throw new ProcsupError("bad_request", `"/ws" takes WebSockets: ${lack}`);
   });
   addMounts(app, parts);
 }

@@ -104,6 +104,14 @@ browserTest("without WebSockets the page polls", async (dashboard) => {
   await daemon.client.call("stop", { target: "late" });
   await dashboard.go("#/events");
   await page.locator(".events").getByText("stopped").first().waitFor();
+  // A log that has ended keeps its lines, and says why.
+  await daemon.startScript("doomed", "echo farewell; exec sleep 1000");
+  await dashboard.go("#/logs?t=doomed");
+  const line = page.locator(".log-row").getByText("farewell");
+  await line.waitFor();
+  await daemon.client.call("delete", { target: "doomed" });
+  await page.getByText("Deleted: these were its last lines").waitFor();
+  assertEquals(await line.count(), 1);
 });
 
 browserTest(

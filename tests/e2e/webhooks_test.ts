@@ -69,7 +69,7 @@ processes:
 
   const errored = await told(receiver, "errored", "gone");
   assertEquals(errored.data.process.last_exit.signal, "SIGSEGV");
-  assertMatch(errored.data.process.reason, /SIGSEGV, 1 restarts used up$/);
+  assertMatch(errored.data.process.reason, /SIGSEGV, 1 restart used up$/);
 
   Deno.writeTextFileSync(`${daemon.home}/ok`, "");
   const recovered = await told(receiver, "recovered", "flaky");

@@ -70,6 +70,7 @@ Deno.test("webApp() rejects invalid requests, and does nothing", async () => {
     ["GET", `${P}/api/logs?lines=-1`, {}, 400, "bad_request"],
     ["GET", `${P}/api/logs?lines=10001`, {}, 400, "bad_request"],
     ["GET", `${P}?tial=5`, {}, 400, "bad_request"],
+    ["GET", "/ws", {}, 400, "bad_request"],
     ["GET", `${P}/api/logs?tial=5`, {}, 400, "bad_request"],
     ["GET", "/api/v1/events?tial=5", {}, 400, "bad_request"],
     ["GET", `${P}/%E0%A4%A`, {}, 400, "bad_request"],

@@ -49,6 +49,8 @@ export class OpenLog {
   readonly #sink: LogReceiver;
   readonly #options: SourceOptions;
   readonly #abort = new AbortController();
+  /** True until the first answer of a new stream: the view shows the lines of the one before. */
+  #isStale = true;
 
   constructor(sink: LogReceiver, options: SourceOptions) {
     this.#sink = sink;
@@ -64,20 +66,30 @@ export class OpenLog {
   async #run(): Promise<void> {
     const { signal } = this.#abort;
     const { between, lines } = this.#options;
+    /** `ended`: without an error, since all of its processes are deleted. */
+    let before: "nothing" | "begun" | "ended" = "nothing";
     while (!signal.aborted) {
       try {
         await untilLive(signal);
         if (signal.aborted) return;
-        this.#sink.clear();
-        this.#options.began();
+        this.#isStale = true;
+        if (before === "nothing") this.#refresh();
         this.isLoading.value = true;
         if (between !== undefined || lines === 0) await this.#readStored(signal);
         this.isLoading.value = between === undefined;
         if (between !== undefined) return;
         await this.#pour(await followLogs(this.#query(true), signal), true);
+        before = "ended";
       } catch (error) {
         if (signal.aborted) return;
-        this.error.value = error instanceof ApiError ? error.message : "The connection is lost";
+        const isGone = before === "ended" && error instanceof ApiError &&
+          error.code === "process_not_found";
+        before = "begun";
+        this.error.value = isGone
+          ? "Deleted: these were its last lines"
+          : error instanceof ApiError
+          ? error.message
+          : "The connection is lost";
         if (error instanceof ApiError && isFinal(error)) break;
       }
       this.isLoading.value = false;
@@ -112,14 +124,28 @@ export class OpenLog {
     return query;
   }
 
+  /** Empties the view for a stream that has begun. One that is refused leaves it as it was. */
+  #refresh(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    this.#sink.clear();
+    this.#options.began();
+  }
+
   /** Adds batches to the view. Returns false if there are more than `MOST_LINES` in a range. */
   async #pour(batches: AsyncIterable<readonly LogLine[]>, follow: boolean): Promise<boolean> {
     this.error.value = "";
     let until = performance.now() + TURN_MS;
     let count = 0;
-    const quiet = follow ? setTimeout(() => this.isLoading.value = false, 300) : undefined;
+    const quiet = follow
+      ? setTimeout(() => {
+        this.#refresh();
+        this.isLoading.value = false;
+      }, 300)
+      : undefined;
     try {
       for await (const batch of batches) {
+        this.#refresh();
         this.#sink.add(batch.map(({ name, stream, line, at }) => ({
           name,
           stream,
@@ -133,6 +159,7 @@ export class OpenLog {
         await breathe();
         until = performance.now() + TURN_MS;
       }
+      this.#refresh();
       return true;
     } finally {
       clearTimeout(quiet);
