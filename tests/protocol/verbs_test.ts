@@ -74,6 +74,12 @@ Deno.test("readRequest() names the field, the value and the expected one", () =>
     message("stop", { target: "api", forse: true }),
     'Unknown field "forse": did you mean "force"?',
   );
+  assertEquals(message("stop", {}), 'Missing "target"');
+  assertEquals(message("scale", { target: "api" }), 'Missing "instances"');
+  assertEquals(
+    message("stop", { target: null }),
+    'Invalid "target": expected string, received null',
+  );
   // Anything deeper may be a secret.
   const variables = { TOKEN: 5 };
   assertEquals(

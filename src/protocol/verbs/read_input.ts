@@ -36,6 +36,10 @@ function payloadError(
     return new ProcsupError("bad_request", withNearest(`Unknown field "${issue.keys[0]}"`, near));
   }
   const field = issue.path.join(".");
+  const value = issue.path.reduce<unknown>((at, key) => Object(at)[key], payload);
+  if (field !== "" && value === undefined) {
+    return new ProcsupError("bad_request", `Missing "${field}"`);
+  }
   const what = field === "" ? "payload" : `"${field}"${quoted(issue, payload)}`;
   return new ProcsupError("bad_request", `Invalid ${what}: ${issue.message}`);
 }
