@@ -88,7 +88,7 @@ export const HOOKS: ObjectType = {
     },
     post_start: { ...HOOK, help: "After each start" },
     pre_stop: { ...HOOK, help: "Before the stop signal" },
-    post_stop: { ...HOOK, help: "After each end" },
+    post_stop: { ...HOOK, help: "After each stop, not after an exit by itself" },
     pre_restart: { ...HOOK, help: "Before a restart" },
     post_restart: { ...HOOK, help: "After a restart" },
     pre_reload: { ...HOOK, help: "Before a reload" },

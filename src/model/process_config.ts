@@ -193,7 +193,7 @@ export interface HooksConfig {
   readonly postStart?: HookConfig;
   /** Before the stop signal. */
   readonly preStop?: HookConfig;
-  /** After each end. */
+  /** After each stop, not after an exit by itself. */
   readonly postStop?: HookConfig;
   /** Before a restart. */
   readonly preRestart?: HookConfig;
