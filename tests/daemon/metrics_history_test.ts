@@ -126,7 +126,7 @@ Deno.test("MetricsHistory sets a damaged file aside, and leaves one of a newer v
   assertEquals(error.code, "other_version");
   assertEquals(scene.warnings.length, 2);
   assertMatch(scene.warnings[0]!, /header is damaged; set aside/);
-  assertMatch(scene.warnings[1]!, /newer version wrote .*new\.ring.* left alone/);
+  assertMatch(scene.warnings[1]!, /newer version wrote .*new\.ring.* it is kept/);
 });
 
 Deno.test("MetricsHistory warns once while it cannot write, retries, and warns again the next time", async () => {

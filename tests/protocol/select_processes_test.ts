@@ -27,7 +27,7 @@ Deno.test("selectProcesses() resolves targets like the daemon, in list order", (
   assertEquals(names("tag:web"), ["api:0", "api:1"]);
   assertEquals(names("ns:ops"), ["mail"]);
   assertEquals(names("label:tier=back"), ["mail"]);
-  assertEquals(names("bb"), ["mail"]);
+  assertEquals(names("bbbb"), ["mail"]);
 });
 
 Deno.test("selectProcesses() rejects missing and ambiguous targets", () => {

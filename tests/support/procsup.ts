@@ -96,8 +96,10 @@ export class TestDaemon implements AsyncDisposable {
       stderr: "inherit",
     });
     this.#ended = undefined;
-    this.#process = command.spawn();
-    void this.#process.status.then((status) => this.#ended = status);
+    const process = this.#process = command.spawn();
+    void process.status.then((status) => {
+      if (this.#process === process) this.#ended = status;
+    });
     await waitFor(async () => this.#ended !== undefined || await this.answers(), {
       what: "the daemon to answer",
       timeoutMs: DAEMON_WAIT_MS,
