@@ -139,7 +139,7 @@ Deno.test("loadConfig() splits a command line, and uses a shell only where one i
   const configs = await loadedFrom(
     "procsup.yaml",
     `processes:
-  plain: { command: 'node server.js --name "a b" \${PORT:-80}' }
+  plain: { command: 'node server.js --name "a b" \${UNSET_PORT:-80}' }
   shell: { command: "a | b" }
   variable: { command: "echo $PORT" }
 profiles: { other: { processes: { plain: { command: sleep 1 } } } }
