@@ -1,7 +1,7 @@
 /** Entry point of the command line: parses it, loads the module of its command and runs it. */
 
 import { hasCode, ProcsupError } from "../model/errors.ts";
-import { checkedHome } from "../platform/paths.ts";
+import { checkedHome, here } from "../platform/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import type { CommandContext, RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
@@ -52,7 +52,7 @@ async function report(thrown: unknown, args: readonly string[]): Promise<number>
   const command = word !== undefined && findCommand(COMMANDS, word) ? word : undefined;
   const isConfig = hasCode(error, "invalid_config");
   if (!isConfig) return reportError(error, errorText(error, command));
-  return (await import("./config_problems.ts")).reportProblems(error, Deno.cwd());
+  return (await import("./config_problems.ts")).reportProblems(error, here());
 }
 
 async function load(

@@ -5,7 +5,7 @@ import type { LoadedConfig } from "../config/load_config.ts";
 import { noteText } from "../config/problem.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { basename, resolve } from "../npm/path.js";
-import { absolute } from "../platform/paths.ts";
+import { fromHere, here } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
 import type { Host } from "../contexts/ssh.ts";
 
@@ -40,7 +40,7 @@ export async function readSource(
       hint: `Run it there: ssh ${host.machine} procsup ${context.command.name} …`,
     });
   }
-  const files = words.length > 0 ? words.map(absolute) : [fileHere(context)];
+  const files = words.length > 0 ? words.map(fromHere) : [fileHere(context)];
   const profile = profileOf(context);
   const loaded = await loadConfig({
     files,
@@ -82,7 +82,7 @@ export function nameTheFile({ machine }: Host): ProcsupError {
 
 /** The configuration file in the current directory. Prints its name if it is another tool's. */
 export function fileHere({ output }: CommandContext): string {
-  const file = discovered(Deno.cwd());
+  const file = discovered(here());
   if (!isOwnName(file)) output.note(`using ${basename(file)}`);
   return file;
 }

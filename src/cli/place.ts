@@ -4,6 +4,7 @@ import { resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import type { CommandContext } from "./command.ts";
 import type { ConfigFlags } from "./config_flags.ts";
+import { here } from "../platform/paths.ts";
 
 /** The flags and the machine and folder that they refer to. */
 export interface Place extends ConfigFlags {
@@ -16,7 +17,7 @@ export async function placeOf({ flags, host, positionals }: CommandContext): Pro
   const variable = (name: string) => Deno.env.get(name);
   if (host === undefined) {
     const isFile = (path: string) => lookAt(path)?.isFile === true;
-    return { flags, cwd: Deno.cwd(), cpus: navigator.hardwareConcurrency, variable, isFile };
+    return { flags, cwd: here(), cpus: navigator.hardwareConcurrency, variable, isFile };
   }
   const { cwd, cpus } = await host.hello();
   const folders = [cwd, resolve(cwd, flags.text("cwd") ?? ".")];

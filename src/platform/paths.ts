@@ -3,6 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { isAbsolute, resolve } from "../npm/path.js";
 import { clientSystem } from "./client_system.ts";
+import { lookAt } from "./stat.ts";
 import { wayProblem } from "./way.ts";
 
 /** The paths below `home`. */
@@ -76,6 +77,24 @@ export function libraryHome(): string {
 /** Makes a path absolute. Only a relative path needs the working directory. */
 export function absolute(path: string): string {
   return resolve(isAbsolute(path) ? "/" : clientSystem().cwd(), path);
+}
+
+/**
+ * The current directory by the path that its shell came by: a link in it, such as `current`, may
+ * lead elsewhere at the next start.
+ */
+export function here(): string {
+  const [cwd, named] = [Deno.cwd(), Deno.env.get("PWD")];
+  if (named === undefined || named === cwd || !isAbsolute(named) || resolve(named) !== named) {
+    return cwd;
+  }
+  const [is, was] = [lookAt(cwd), lookAt(named)];
+  return is !== undefined && is.ino === was?.ino && is.dev === was.dev ? named : cwd;
+}
+
+/** Makes a path absolute that a user gave in the current directory. */
+export function fromHere(path: string): string {
+  return resolve(isAbsolute(path) ? "/" : here(), path);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Streams that continue with the next daemon after an upgrade or restart. */
 
-import { hasCode, type ProcsupError } from "../model/errors.ts";
+import { hasCode, messageOf } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ShutdownNoticeJson } from "./change_json.ts";
 import { ndjson } from "./ndjson.ts";
@@ -19,13 +19,8 @@ export interface Followed<T> {
   readonly forEver?: boolean;
 }
 
-/**
- * How long to wait for the next daemon: after an announced upgrade, on another machine that is out of
- * reach, and otherwise.
- */
-const UPGRADE_MS = 30_000;
-const MACHINE_MS = 60_000;
-const RESTART_MS = 10_000;
+/** How long to wait for the next daemon. A busy machine starts one in 10 s; ssh may take longer. */
+const PATIENCE_MS = 60_000;
 
 /** Delay before reopening the stream; it doubles up to the maximum. */
 const RETRY_MS = 50;
@@ -41,20 +36,26 @@ export async function* following<T extends object>(
   let again = false;
   let pause = RETRY_MS;
   let failed: { readonly error: unknown; readonly until: number } | undefined;
+  let shutdownNotice: ShutdownNoticeJson | undefined;
+  let isTold = false;
+  const tell = (message: string) => {
+    if (!isTold) note?.(message);
+    isTold = true;
+  };
   while (!signal?.aborted) {
-    let shutdownNotice: ShutdownNoticeJson | undefined;
     let isOpen = false;
     try {
       const items = await open();
       isOpen = true;
       await opened?.(again);
       again = true;
-      failed = undefined;
+      failed = shutdownNotice = undefined;
+      isTold = false;
       for await (const item of items) {
         pause = RETRY_MS;
         if (!isShutdownNotice(item)) yield item;
         else if ((shutdownNotice = item).type === "upgrading") {
-          note?.(`the daemon is being upgraded to version ${shutdownNotice.to}; this continues`);
+          tell(`the daemon is being upgraded to version ${shutdownNotice.to}; this continues`);
         }
       }
     } catch (error) {
@@ -63,10 +64,9 @@ export async function* following<T extends object>(
       const isPassing = isAbsent(error) || (isOpen && hasCode(error, "unauthorized"));
       const mayReturn = again && isPassing && shutdownNotice?.type !== "shutdown";
       if (!forEver && !mayReturn) throw error;
-      if (again && failed === undefined && isOutOfReach(error)) {
-        note?.(`${error.message}; retrying`);
-      }
-      failed ??= { error, until: performance.now() + patience(error, shutdownNotice) };
+      // Another daemon is often there at once.
+      if (again && !isOpen) tell(`${messageOf(error)}; retrying`);
+      failed ??= { error, until: performance.now() + PATIENCE_MS };
       if (!forEver && performance.now() > failed.until) throw failed.error;
     }
     lost?.();
@@ -80,19 +80,10 @@ export async function* unending<T>(stream: ReadableStream<Uint8Array>): AsyncGen
   for await (const { value } of ndjson<T>(stream, true)) yield value;
 }
 
-function patience(error: unknown, shutdownNotice: ShutdownNoticeJson | undefined): number {
-  if (shutdownNotice !== undefined) return UPGRADE_MS;
-  return isOutOfReach(error) ? MACHINE_MS : RESTART_MS;
-}
-
 function isShutdownNotice(value: object): value is ShutdownNoticeJson {
   return "type" in value && (value.type === "upgrading" || value.type === "shutdown");
 }
 
 function isAbsent(error: unknown): boolean {
-  return isOutOfReach(error) || hasCode(error, "closed", "daemon_unreachable");
-}
-
-function isOutOfReach(error: unknown): error is ProcsupError {
-  return hasCode(error, "host_unreachable");
+  return hasCode(error, "closed", "daemon_unreachable", "host_unreachable");
 }

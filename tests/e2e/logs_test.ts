@@ -3,6 +3,7 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { UrlTransport } from "../../src/client/url_transport.ts";
 import { listArchives } from "../../src/logs/archives.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
 import { lstatIfAny } from "../../src/platform/stat.ts";
@@ -274,12 +275,13 @@ Deno.test("logs -f of all starts without an app, and shows each later one, even 
   const leave = new AbortController();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
-  const headers = { authorization: `Bearer ${token}` };
   const { signal } = leave;
   const streams = [
     await daemon.client.stream("/logs?follow=true", signal),
     await daemon.client.stream("/logs?follow=true&new=true", signal, { from: {} }),
-    (await fetch(`${url}/api/v1/logs?follow=true`, { headers, signal })).body!,
+    await new UrlTransport(url, token).stream("logs", new URLSearchParams("follow=true"), {
+      signal,
+    }),
   ];
   const seen = streams.map(() => "");
   const reading = streams.map(async (stream, at) => {

@@ -34,6 +34,14 @@ class Following implements AsyncDisposable {
     return this.#child.status;
   }
 
+  /** Waits for a condition of its lines. */
+  async until(condition: () => boolean): Promise<void> {
+    await waitFor(condition, {
+      timeoutMs: 60_000,
+      what: () => `more lines after ${this.lines.length}; ${this.stderr || "no message"}`,
+    });
+  }
+
   async #read(stream: ReadableStream<Uint8Array>, add: (text: string) => void): Promise<void> {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) add(text);
   }
@@ -75,7 +83,7 @@ async function moreLines(following: Following, apps: number): Promise<void> {
     const now = [...numbersOf(following.lines)];
     return now.length === apps && now.every(([name, seen]) => seen.length >= least(name));
   };
-  await waitFor(enough, { timeoutMs: 30_000, what: "more lines" });
+  await following.until(enough);
 }
 
 Deno.test("logs -f continues through an upgrade: every line once", async () => {
@@ -105,7 +113,7 @@ Deno.test("logs -f of a scaled app continues through an upgrade: every line once
   await using following = new Following(scene.home, "logs", "w0", "-f", "-n", "0", "-o", "jsonl");
   const more = async () => {
     const before = lines(following).length;
-    await waitFor(() => lines(following).length > before + 4, { what: "more lines" });
+    await following.until(() => lines(following).length > before + 4);
   };
   await more();
   await scene.client.call("scale", { target: "w0", instances: 2 });

@@ -18,6 +18,7 @@ import { planLines } from "../plan_text.ts";
 import { printData } from "../print_data.ts";
 import { printResults } from "../results.ts";
 import { verbIn } from "../unknown_word.ts";
+import { here } from "../../platform/paths.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<number | void>;
 
@@ -54,7 +55,7 @@ async function configValidate(
   context: CommandContext,
   words: readonly string[],
 ): Promise<void> {
-  const cwd = Deno.cwd();
+  const cwd = here();
   const { files, loaded } = await readSource(context, words);
   const { processes } = await selected(context, loaded);
   if (!context.flags.on("no-files")) {

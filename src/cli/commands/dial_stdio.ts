@@ -9,12 +9,13 @@ import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../con
 import { ByteReader, HangUp, textOf, writeAll } from "../../protocol/unix_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
+import { here } from "../../platform/paths.ts";
 
 const encoder = new TextEncoder();
 
 /** Answers requests, one at a time, until standard input ends. */
 export async function dialStdio({ home }: CommandContext): Promise<number> {
-  const cwd = Deno.cwd();
+  const cwd = here();
   const hello: Hello = { version: VERSION, home, cwd, cpus: navigator.hardwareConcurrency };
   await write(`${HELLO}${JSON.stringify(hello)}\n`);
   const way = new SocketWay(home);

@@ -3,7 +3,7 @@
 import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
-import { absolute } from "../../platform/paths.ts";
+import { fromHere } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { readSource } from "../config_source.ts";
 import { counted } from "../human.ts";
@@ -83,7 +83,7 @@ export async function exported(
 function write({ output }: CommandContext, folder: string, files: readonly ExportedFile[]): void {
   Deno.mkdirSync(folder, { recursive: true });
   for (const { path, text } of files) {
-    replaceFile(`${absolute(folder)}/${path}`, text);
+    replaceFile(`${fromHere(folder)}/${path}`, text);
     output.done(`✔ ${folder}/${path}`);
   }
 }

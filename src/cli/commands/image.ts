@@ -3,7 +3,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { absolute } from "../../platform/paths.ts";
+import { fromHere } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 import { exported } from "./export.ts";
@@ -57,7 +57,7 @@ export async function image(context: CommandContext): Promise<number> {
 
 /** The procsup executable for the image: the given one, or this one. */
 function programFile(given: string | undefined): string {
-  if (given !== undefined) return absolute(given);
+  if (given !== undefined) return fromHere(given);
   const [program, ...rest] = ownWords();
   if (rest.length === 0) return program;
   throw new ProcsupError("bad_request", "procsup runs from its source here: name its executable", {

@@ -3,7 +3,7 @@
 import { noteText } from "../../config/problem.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
-import { absolute } from "../../platform/paths.ts";
+import { fromHere, here } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { writeMessage } from "../output.ts";
 import { meantHint } from "../unknown_word.ts";
@@ -17,7 +17,7 @@ export async function importFile(context: CommandContext): Promise<void> {
     throw misnamed(first, second, IMPORTER_NAMES);
   }
   const out = context.flags.text("out");
-  const file = absolute(word);
+  const file = fromHere(word);
   const { yaml, notes } = await importFile(file, {
     tool,
     env: Deno.env.toObject(),
@@ -32,7 +32,7 @@ export async function importFile(context: CommandContext): Promise<void> {
 /** Writes a commented procsup.yaml for the apps found in the folder. */
 export async function init(context: CommandContext): Promise<void> {
   const { initialConfig } = await import("../../config/initial_config.ts");
-  const folder = Deno.cwd();
+  const folder = here();
   const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
   writeNew("procsup.yaml", yaml, context.flags.on("force"));
   for (const note of notes) writeMessage(`${noteText(note)}\n`);
@@ -58,7 +58,7 @@ function misnamed(
 /** Writes a file that only its owner can read. Replaces an existing file only with `force`. */
 function writeNew(path: string, text: string, force: boolean): void {
   try {
-    if (force) replaceFile(absolute(path), text);
+    if (force) replaceFile(fromHere(path), text);
     else Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;

@@ -5,7 +5,7 @@ import { dirname } from "../../npm/path.js";
 import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { defaultHome } from "../../platform/paths.ts";
+import { defaultHome, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { unending } from "../../protocol/following.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
@@ -57,7 +57,7 @@ async function bridge(context: CommandContext): Promise<void> {
 
 /** Base of relative paths. Omitted for an unreachable machine, so that the client gets answers. */
 async function cwdOf({ host }: CommandContext): Promise<{ readonly cwd?: string }> {
-  if (host === undefined) return { cwd: Deno.cwd() };
+  if (host === undefined) return { cwd: here() };
   return await host.hello().then(({ cwd }) => ({ cwd }), () => ({}));
 }
 

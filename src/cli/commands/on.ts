@@ -4,7 +4,7 @@ import type { Backend, Copy, DrivenEngine, Rollout } from "../../export/backends
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { dirname } from "../../npm/path.js";
-import { absolute } from "../../platform/paths.ts";
+import { fromHere, here } from "../../platform/paths.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
@@ -32,7 +32,7 @@ export async function onEngine(context: CommandContext): Promise<number> {
   const engine = context.engine!;
   refuseOthers(context, engine);
   const isFile = ["start", "down"].includes(command.name) && positionals[0] !== undefined;
-  const folder = isFile ? dirname(absolute(positionals[0]!)) : Deno.cwd();
+  const folder = isFile ? dirname(fromHere(positionals[0]!)) : here();
   const { openBackend } = await import("../../export/backends/mod.ts");
   const backend = await openBackend(engine, folder, (text) => output.note(text));
   return await VERBS[command.name]!(context, backend);
@@ -67,7 +67,7 @@ async function up(context: CommandContext, backend: Backend): Promise<number> {
 /** Lists the copies on a context's engine. */
 export async function listEngine(engine: Engine, names: readonly string[]): Promise<Copy[]> {
   const { openBackend } = await import("../../export/backends/mod.ts");
-  return named(await (await openBackend(engine, Deno.cwd())).list(), names);
+  return named(await (await openBackend(engine, here())).list(), names);
 }
 
 function named(copies: readonly Copy[], names: readonly string[]): Copy[] {

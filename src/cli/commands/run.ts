@@ -5,7 +5,7 @@ import type { LogLine } from "../../model/log_line.ts";
 import { baseName } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
-import { absolute, pathsIn } from "../../platform/paths.ts";
+import { fromHere, pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { fileHere, profileOf } from "../config_source.ts";
 import { refuseAppFlags, refuseFileFlags } from "../file_flags.ts";
@@ -31,7 +31,7 @@ export async function run(context: CommandContext): Promise<number> {
       home,
       ...apps,
       critical: context.flags.list("critical"),
-      readyFile: readyFile && absolute(readyFile),
+      readyFile: readyFile && fromHere(readyFile),
       // Watch modes end at the end of their input; an app in a pipeline must read that end.
       stdin: !isAlone || Deno.stdin.isTerminal(),
       onLine,

@@ -11,6 +11,7 @@ import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { withProcesses } from "../progress.ts";
 import { printResults } from "../results.ts";
+import { here } from "../../platform/paths.ts";
 
 const PORT = 8080;
 const EVERYWHERE = "0.0.0.0";
@@ -26,7 +27,7 @@ export async function serve(context: CommandContext): Promise<number> {
     name: flags.text("name") ?? nameFromPath(folder),
     entrypoint: "procsup",
     args: ["serve-files", folder, "--port", `${port}`, "--bind", bind, ...(spa ? ["--spa"] : [])],
-    cwd: Deno.cwd(),
+    cwd: here(),
     ready_log: `^${SERVING}`,
     wait_ready: true,
     wait: !flags.on("no-wait"),
@@ -67,7 +68,7 @@ export async function serveFiles(context: CommandContext): Promise<void> {
 }
 
 function filesOf({ positionals: [word = "."], flags }: CommandContext) {
-  const folder = resolve(Deno.cwd(), word);
+  const folder = resolve(here(), word);
   if (!lookAt(folder)?.isDirectory) {
     const problem = lookAt(folder) === undefined ? "no such folder" : "it is not a folder";
     throw new ProcsupError("bad_request", `Cannot serve ${folder}: ${problem}`);

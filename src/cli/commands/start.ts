@@ -16,6 +16,7 @@ import { type Place, placeOf } from "../place.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
+import { here } from "../../platform/paths.ts";
 
 /** Maximum number of shell variables that are listed after a start. */
 const MAX_NAMES = 8;
@@ -146,9 +147,9 @@ async function hintFor(
   // The daemon has suggested a similar name.
   if (error.near !== undefined) return undefined;
   const { discover } = await import("../../config/file_kind.ts");
-  const here = discover(Deno.cwd());
-  if (here !== undefined) {
-    return `If ${basename(here)} has it: procsup start --only ${target}`;
+  const file = discover(here());
+  if (file !== undefined) {
+    return `If ${basename(file)} has it: procsup start --only ${target}`;
   }
   return "The processes: procsup list";
 }
