@@ -53,6 +53,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "procsup startup install --user",
     "procsup startup uninstall",
     "procsup completion bash > /etc/bash_completion.d/procsup",
+    "ln -sfn releases/42 /srv/shop/current && cd /srv/shop/current",
   ],
   [TERMINAL]: [
     "procsup attach console",
