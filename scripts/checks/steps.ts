@@ -15,6 +15,9 @@ export interface Outcome {
   readonly status: number;
 }
 
+/** A step that takes this long hangs, on any machine. */
+const LIMIT_MS = 60 * 60_000;
+
 /** Runs a step in `root`. Unless it is live, prints everything at its end: others may run meanwhile. */
 export async function runStep(root: string, step: Step): Promise<Outcome> {
   const heading = `== ${step.name}: deno ${step.args.join(" ")}`;
@@ -46,6 +49,7 @@ function command(root: string, step: Step, output: "inherit" | "piped"): Deno.Co
     stdin: "null",
     stdout: output,
     stderr: output,
+    signal: AbortSignal.timeout(LIMIT_MS),
   });
 }
 

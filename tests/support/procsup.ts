@@ -163,7 +163,10 @@ export class TestDaemon implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.revive();
     await this.client.call("shutdown");
-    await this.#process!.status;
+    await waitFor(() => this.#ended !== undefined, {
+      what: `the daemon of ${this.home} to end`,
+      timeoutMs: DAEMON_WAIT_MS,
+    });
     await this.#temp[Symbol.asyncDispose]();
   }
 }
