@@ -300,3 +300,16 @@ Deno.test("logs -f of all starts without an app, and shows each later one, even 
   leave.abort();
   await Promise.allSettled(reading);
 });
+
+Deno.test("a failed reload with overlap shows the output of the new run", async () => {
+  await using daemon = await TestDaemon.start();
+  const fail = `${daemon.home}/fail`;
+  const script = `if [ -e ${fail} ]; then echo no database >&2; exit 1; fi; ` +
+    "echo serving >&2; exec sleep 1000";
+  await daemon.startScript("app", script, { overlap: true, min_uptime: "1s" });
+  Deno.writeTextFileSync(fail, "");
+  const { code, stderr } = await daemon.cli("reload", "app");
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "no database");
+  assert(!stderr.includes("serving"), stderr);
+});
