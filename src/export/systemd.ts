@@ -52,6 +52,7 @@ export function unitName(stack: string, app: string): string {
 export function wantedUnits(stack: Stack, app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
+  if (cron !== undefined && calendarEvents(cron.schedule) === undefined) return [];
   return unitNames(stack, app, cron === undefined ? "service" : "timer");
 }
 
@@ -297,10 +298,12 @@ function timer(stack: Stack, app: App): UnitFile[] {
   const events = calendarEvents(cron.schedule);
   if (events === undefined) {
     lose(stack, app, "cron.schedule", `${cron.schedule}: no calendar event means it`);
+    // A timer without a time cannot be started.
+    return [];
   }
   const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;
   const timer: Setting[] = [
-    ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
+    ...events.map((event) => ["OnCalendar", event + zone] as const),
     ["AccuracySec", "1s"],
   ];
   return [

@@ -81,6 +81,14 @@ Deno.test("calendarEvents() returns nothing for cron syntax that systemd cannot 
   }
 });
 
+Deno.test("systemdUnits() writes no timer for a schedule that systemd cannot express", async () => {
+  const text = 'processes: { job: { entrypoint: /bin/true, cron: "0 0 L * *" } }';
+  const { files } = await exportText(text, "systemd");
+  assertEquals(files.map(({ path }) => path.replace(/.*\./, "")), ["service", "target"]);
+  assertStringIncludes(files[0]!.text, "# No counterpart: job: cron.schedule: 0 0 L * *");
+  assertEquals(files.some(({ text }) => text.includes(".timer")), false);
+});
+
 Deno.test("a stack's units do not include those of a stack whose name has the same prefix", async () => {
   const text = JSON.stringify({
     processes: {
