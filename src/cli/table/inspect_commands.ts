@@ -91,7 +91,13 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "Print the logs of apps",
     usage: "[target…]",
     flags: [
-      { name: "lines", short: "n", type: "int", value: "N", help: "last lines (default: 50)" },
+      {
+        name: "lines",
+        short: "n",
+        type: "int",
+        value: "N",
+        help: "last lines (default: 50; 0: all)",
+      },
       {
         name: "follow",
         short: "f",
