@@ -39,6 +39,24 @@ Deno.test("following() continues with the next daemon, and reports an upgrade", 
   assertEquals(opened, [false, true, true, true]);
 });
 
+Deno.test("following() reports once that it waits for another daemon, unless there is one at once", async () => {
+  const notesOf = async (absences: number) => {
+    const notes: string[] = [];
+    const next = streams(["a"], ["b"]);
+    let openings = 0;
+    const open = () => {
+      const isAbsent = ++openings > 1 && openings <= 1 + absences;
+      if (isAbsent) throw new ProcsupError("daemon_unreachable", "No daemon answers");
+      return next();
+    };
+    const note = (message: string) => void notes.push(message);
+    assertEquals(await firstOf({ open, note }, 2), ["a", "b"]);
+    return notes;
+  };
+  assertEquals(await notesOf(0), []);
+  assertEquals(await notesOf(2), ["No daemon answers; retrying"]);
+});
+
 Deno.test("following() throws when it cannot connect, after a shutdown, and for any other error", async () => {
   const never = () => Promise.reject(new ProcsupError("daemon_unreachable", "No daemon answers"));
   await assertRejects(() => firstOf({ open: never }, 1), ProcsupError, "No daemon answers");

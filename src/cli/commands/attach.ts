@@ -41,8 +41,9 @@ export async function attach(context: CommandContext): Promise<number> {
     return unending<TerminalPiece>(await client.stream(`/attach?${query}`));
   };
   output.note(`attached to ${name}: ${word} detaches`);
+  const note = (message: string) => terminal.write(`\r\n${message}\r\n`);
   const end = await terminal.use(async () => {
-    for await (const piece of following({ open })) {
+    for await (const piece of following({ open, note })) {
       if ("ended" in piece) return piece;
       // The terminal of a new run has the default size.
       if (pid > 0 && piece.pid > 0 && piece.pid !== pid) terminal.resize();
