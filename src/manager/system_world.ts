@@ -37,7 +37,7 @@ export function systemWorld(
   const files = new RunFiles(paths.run);
   const launcher = new Launcher(files);
   const ready = new ReadyFiles(files);
-  const launches = new LaunchThrottle();
+  const launches = new LaunchThrottle(`${paths.home}/sock.turn`);
   const memory = new MemoryGuard(clock);
   const world: World = {
     clock,
