@@ -69,8 +69,8 @@ Deno.test("down needs only the names in a file, and up reports that a job is sch
 `,
   );
   const up = await cliIn(daemon.home, { SHOP_PORT: "8080" }, "up", file);
-  assertMatch(up.stdout, /^✔ backup {2}scheduled$/m);
   assertEquals(up.code, 0, up.stderr);
+  assertMatch(up.stdout, /^✔ backup {2}scheduled$/m);
   Deno.removeSync(script);
   const down = await daemon.cli("down", file);
   assertEquals([down.code, down.stderr], [0, ""]);
