@@ -1,10 +1,10 @@
 /** The folder, CPUs and files that the flags of a new app refer to, here or on `--host`. */
 
 import { resolve } from "../npm/path.js";
+import { here } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import type { CommandContext } from "./command.ts";
 import type { ConfigFlags } from "./config_flags.ts";
-import { here } from "../platform/paths.ts";
 
 /** The flags and the machine and folder that they refer to. */
 export interface Place extends ConfigFlags {

@@ -298,7 +298,7 @@ function timer(stack: Stack, app: App): UnitFile[] {
   const events = calendarEvents(cron.schedule);
   if (events === undefined) {
     lose(stack, app, "cron.schedule", `${cron.schedule}: no calendar event means it`);
-    // A timer without a time cannot be started.
+    // systemd refuses to start a timer without OnCalendar=.
     return [];
   }
   const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;

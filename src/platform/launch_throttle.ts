@@ -12,7 +12,7 @@ const FIRST_MS = 100;
 /** Milliseconds between its pauses. */
 const PIECE_MS = 25;
 
-/** Length of a pause where no socket may be opened. */
+/** Length of a pause if no socket can be opened. */
 const PAUSE_MS = 2;
 
 /** Work after a longer gap begins a new burst. */
@@ -25,7 +25,7 @@ export class LaunchThrottle {
   #endedAt = 0;
   #pause: Promise<void> | undefined;
 
-  /** `socket` is the path of a socket that exists during the pauses, in a folder that is private. */
+  /** `socket` is the path of a socket that exists only during a pause. Its folder must be private. */
   constructor(socket: string) {
     this.#socket = socket;
   }
@@ -34,7 +34,7 @@ export class LaunchThrottle {
   get full(): Promise<void> | undefined {
     if (this.#pause !== undefined) return this.#pause;
     if (this.#leftMs > 0 || performance.now() - this.#endedAt > GAP_MS) return undefined;
-    return this.#pause = servesOthers(this.#socket).then(() => {
+    return this.#pause = untilPolled(this.#socket).then(() => {
       this.#pause = undefined;
       this.#leftMs = PIECE_MS;
       // A busy loop may prolong the pause. That is not a gap.
@@ -61,14 +61,14 @@ export class LaunchThrottle {
 }
 
 /**
- * Resolves once the event loop has looked for connections and data, which a busy one does only every
- * 61st turn: a connection to itself arrives no sooner than those of others.
+ * Resolves when the event loop has polled its sockets. A busy event loop does so only every 61st turn.
+ * A connection of the daemon to itself is accepted no earlier than those that wait.
  */
-async function servesOthers(path: string): Promise<void> {
-  // A library may lack the permission. It must not prompt for it.
+async function untilPolled(path: string): Promise<void> {
+  // Do not prompt: a program that uses the library may lack this permission.
   if (Deno.permissions.querySync({ name: "net" }).state !== "granted") return await sleep(PAUSE_MS);
   try {
-    // A killed daemon may have left it behind.
+    // A killed daemon may have left its socket.
     removeFile(path);
     using listener = Deno.listen({ transport: "unix", path });
     const [one, other] = await Promise.all([
@@ -78,7 +78,7 @@ async function servesOthers(path: string): Promise<void> {
     one.close();
     other.close();
   } catch {
-    // No descriptor is left, or no space.
+    // Out of file descriptors or disk space.
     await sleep(PAUSE_MS);
   }
 }

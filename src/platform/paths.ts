@@ -80,8 +80,8 @@ export function absolute(path: string): string {
 }
 
 /**
- * The current directory by the path that its shell came by: a link in it, such as `current`, may
- * lead elsewhere at the next start.
+ * The current directory as the shell names it in `PWD`, with its symbolic links: a link such as
+ * `current` may point to another folder when an app is restarted.
  */
 export function here(): string {
   const [cwd, named] = [Deno.cwd(), Deno.env.get("PWD")];
@@ -92,7 +92,7 @@ export function here(): string {
   return is !== undefined && is.ino === was?.ino && is.dev === was.dev ? named : cwd;
 }
 
-/** Makes a path absolute that a user gave in the current directory. */
+/** Resolves a path of the command line against the current directory. */
 export function fromHere(path: string): string {
   return resolve(isAbsolute(path) ? "/" : here(), path);
 }

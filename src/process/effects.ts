@@ -173,8 +173,7 @@ export class Effects {
       this.#process.post({ type: "launching", attempt, run });
     });
     this.#runtime = spawned.runtime;
-    this.journal.outputFrom = spawned.run.outputFrom;
-    this.journal.unlaunched = undefined;
+    this.journal.launched(spawned.run);
     this.run.begin(spawned, attempt);
   }
 

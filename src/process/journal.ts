@@ -1,6 +1,7 @@
 /** The last runs of the hooks and health checks of a process. In memory only. */
 
 import type { HookName } from "../model/process_config.ts";
+import type { Run } from "../model/process_state.ts";
 
 /** One run of a hook. */
 export interface HookRun {
@@ -49,6 +50,12 @@ export class Journal {
    * attempt has launched the app.
    */
   unlaunched: string | undefined;
+
+  /** The app was launched: the last output is that of this run. */
+  launched({ outputFrom }: Run): void {
+    this.outputFrom = outputFrom;
+    this.unlaunched = undefined;
+  }
 
   /** The last runs of hooks, the newest last. */
   get hooks(): readonly HookRun[] {

@@ -17,8 +17,8 @@ import type { World } from "./world.ts";
 interface Overlap {
   readonly process: ProcessHandle;
   readonly world: World;
-  /** The new run was launched. */
-  launched(spawned: Spawned): void;
+  /** Called when the new run was launched. */
+  launched(run: Run): void;
   /** A spawned run of this process, as its monitors see it. */
   monitored(spawned: Spawned, post: (input: Input) => void): MonitoredRun;
   /** Aborted when the process leaves its running state. */
@@ -42,7 +42,7 @@ export async function overlapReload(overlap: Overlap): Promise<void> {
   await fetchSecrets(config, inherited, "fresh", leaving);
   refuseLeft(overlap);
   const spawned = spawnSuccessor(overlap);
-  overlap.launched(spawned);
+  overlap.launched(spawned.run);
   try {
     const [pid] = await Promise.all([spawned.child.pid, up(overlap, spawned)]);
     refuseLeft(overlap);

@@ -118,8 +118,7 @@ export class RunController {
   async #overlap(leaving: AbortSignal): Promise<void> {
     await overlapReload({
       ...{ process: this.#process, leaving, world: this.#world },
-      // If it fails, its output says why.
-      launched: ({ run }) => this.#hooks.journal.outputFrom = run.outputFrom,
+      launched: (run) => this.#hooks.journal.launched(run),
       monitored: ({ run, launchedAt }, post) =>
         this.#monitored(run, 0, () => this.#world.clock.steady() - launchedAt, post),
       swap: (spawned, pid) => this.#swap(spawned, pid),

@@ -19,7 +19,7 @@ export interface Followed<T> {
   readonly forEver?: boolean;
 }
 
-/** How long to wait for the next daemon. A busy machine starts one in 10 s; ssh may take longer. */
+/** Time to wait for the next daemon. On a busy machine its start can take more than 10 s. */
 const PATIENCE_MS = 60_000;
 
 /** Delay before reopening the stream; it doubles up to the maximum. */

@@ -8,6 +8,7 @@ import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
 import { masked } from "../../model/masks.ts";
 import { shownUrl } from "../../model/webhook.ts";
+import { here } from "../../platform/paths.ts";
 import type { ConfigReloadResult } from "../../protocol/wire.ts";
 import { reportErrors } from "../start_file.ts";
 import type { CommandContext } from "../command.ts";
@@ -18,7 +19,6 @@ import { planLines } from "../plan_text.ts";
 import { printData } from "../print_data.ts";
 import { printResults } from "../results.ts";
 import { verbIn } from "../unknown_word.ts";
-import { here } from "../../platform/paths.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<number | void>;
 

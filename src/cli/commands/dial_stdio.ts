@@ -1,6 +1,7 @@
 /** `procsup dial-stdio`: forwards requests of `procsup --host` to the daemon of this machine. */
 
 import { ProcsupError } from "../../model/errors.ts";
+import { here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
@@ -9,7 +10,6 @@ import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../con
 import { ByteReader, HangUp, textOf, writeAll } from "../../protocol/unix_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
-import { here } from "../../platform/paths.ts";
 
 const encoder = new TextEncoder();
 

@@ -4,14 +4,13 @@ import { createServer } from "node:http";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { addressText, isLocal } from "../../model/listen_address.ts";
 import { nameFromPath } from "../../model/name.ts";
-import { resolve } from "../../npm/path.js";
+import { fromHere, here } from "../../platform/paths.ts";
 import { onSignals } from "../../platform/signals.ts";
 import { lookAt } from "../../platform/stat.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { withProcesses } from "../progress.ts";
 import { printResults } from "../results.ts";
-import { here } from "../../platform/paths.ts";
 
 const PORT = 8080;
 const EVERYWHERE = "0.0.0.0";
@@ -68,7 +67,7 @@ export async function serveFiles(context: CommandContext): Promise<void> {
 }
 
 function filesOf({ positionals: [word = "."], flags }: CommandContext) {
-  const folder = resolve(here(), word);
+  const folder = fromHere(word);
   if (!lookAt(folder)?.isDirectory) {
     const problem = lookAt(folder) === undefined ? "no such folder" : "it is not a folder";
     throw new ProcsupError("bad_request", `Cannot serve ${folder}: ${problem}`);

@@ -5,6 +5,7 @@ import { ERROR_TABLE, hasCode, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
+import { here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
 import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
@@ -16,7 +17,6 @@ import { type Place, placeOf } from "../place.ts";
 import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
-import { here } from "../../platform/paths.ts";
 
 /** Maximum number of shell variables that are listed after a start. */
 const MAX_NAMES = 8;
