@@ -9,14 +9,15 @@ import { refuseNewerState } from "../platform/daemon_record.ts";
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
+import { spawnInOwnSession } from "../platform/own_session.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
 
-/** Maximum time until a new daemon answers. */
-const PATIENCE_MS = 10_000;
+/** Maximum time until a new daemon answers: without compiled code, a busy machine takes 12 s. */
+const PATIENCE_MS = 60_000;
 
 /** Maximum time for a daemon to end and leave its apps running. */
 const RELEASE_MS = 15_000;
@@ -103,18 +104,16 @@ function daemonWords(home: string): readonly string[] {
 function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess {
   // Do not pass on descriptors: the caller may wait for the end of a pipe.
   sealDescriptors();
-  const command = new Deno.Command(words[0]!, {
+  return spawnInOwnSession(words[0]!, {
     args: [...words.slice(1), "daemon", "--home", home],
     // Not the caller's folder: its file system could not be unmounted.
     cwd: home,
     clearEnv: true,
     env: { ...inheritedEnvironment(), ...cacheFolder(), PROCSUP_HOME: home },
-    detached: true,
     stdin: "null",
     stdout: "null",
     stderr: "null",
   });
-  return command.spawn();
 }
 
 /** The folder of the unpacked executable. Without it the daemon would unpack 100 MB again. */

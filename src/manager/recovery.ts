@@ -3,11 +3,13 @@
 import { findRuns, type FoundRun } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import type { HomePaths } from "../platform/paths.ts";
-import { sendSignal, wrapperAlive } from "../platform/process_group.ts";
+import { willLead } from "../platform/own_session.ts";
 import { hookEventOf } from "../platform/process_environment.ts";
+import { wrapperAlive } from "../platform/process_group.ts";
 import { processesByRunId } from "../platform/process_scan.ts";
 import { ageOf, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
+import { sendSignal } from "../platform/signals.ts";
 import { readState, writeState } from "../platform/state_file.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -171,7 +173,8 @@ function find(
 export function orphanOf(run: Run, pids: readonly number[], bootId: string): Run | undefined {
   const rows = pids.flatMap((pid) => processRow(pid) ?? []);
   if (rows.length === 0) return undefined;
-  const wrapperPid = run.wrapperPid || rows[0]!.pgid;
+  const [oldest] = rows;
+  const wrapperPid = run.wrapperPid || (willLead(oldest!) ? oldest!.pid : oldest!.pgid);
   const leader = processRow(wrapperPid);
   // A wrapper is older than all processes it started. A younger one only has the same pid or group.
   const isWrapper = rows.every(({ start }) => Number(leader?.start) <= Number(start));

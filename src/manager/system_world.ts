@@ -3,15 +3,11 @@
 import { LaunchThrottle } from "../platform/launch_throttle.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
-import {
-  cleanUpOrphans,
-  sendSignal,
-  terminateRun,
-  wrapperAlive,
-} from "../platform/process_group.ts";
+import { cleanUpOrphans, terminateRun, wrapperAlive } from "../platform/process_group.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { ReadyFiles } from "../platform/ready_files.ts";
 import { RunFiles } from "../platform/run_files.ts";
+import { sendSignal } from "../platform/signals.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
 import { MemoryGuard } from "../process/memory_guard.ts";
 import type { World } from "../process/world.ts";

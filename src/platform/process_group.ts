@@ -7,20 +7,7 @@ import { sleep } from "./clock.ts";
 import { type ProcessScan, scanProcesses, type Sighting } from "./process_scan.ts";
 import { type ProcessRow, processRow, recentProcessTable } from "./process_table.ts";
 import { RunMembers } from "./run_members.ts";
-
-/** Signals a process or, if negative, a group; false if it does not exist. */
-export function sendSignal(pid: number, signal: SignalName): boolean {
-  try {
-    Deno.kill(pid, signal as Deno.Signal);
-    return true;
-  } catch (error) {
-    // ESRCH arrives as NotFound; a zombie that is another user's may answer EPERM.
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
-      return false;
-    }
-    throw error;
-  }
-}
+import { sendSignal } from "./signals.ts";
 
 /** Whether the wrapper's pid still belongs to this run, not to a later process. */
 export function wrapperAlive(run: Run): boolean {
@@ -34,10 +21,18 @@ export function wrapperAlive(run: Run): boolean {
  * Signals the whole group, even stopped members. Sends nothing if the group may be a stranger's:
  * its leader is gone and no member carries our run id.
  */
-async function signalGroup(run: Run, signal: SignalName): Promise<void> {
+async function signalGroup(run: Run, signal: SignalName, deadline: Deadline): Promise<void> {
+  await untilLeading(run, deadline);
   if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => inGroup(pid, run))) return;
   sendSignal(-run.wrapperPid, signal);
   if (signal !== "SIGKILL" && signal !== "SIGSTOP") sendSignal(-run.wrapperPid, "SIGCONT");
+}
+
+/** A wrapper that was just started leads its group only in a moment; see own_session.ts. */
+async function untilLeading(run: Run, deadline: Deadline): Promise<void> {
+  while (wrapperAlive(run) && !groupExists(run) && deadline() > performance.now()) {
+    await sleep(POLL_MS[0]!);
+  }
 }
 
 function inGroup(pid: number, run: Run): boolean {
@@ -188,7 +183,7 @@ export async function terminateRun(
   if (!cgroups().isWhole(run.runId)) await survivors(run, members);
   if (deadline() > performance.now()) {
     if (!isSent) {
-      await signalGroup(run, signal);
+      await signalGroup(run, signal, deadline);
       sent();
     }
     if (await waitForGroup(run, deadline) && await endStrays({ run, members }, signal, deadline)) {

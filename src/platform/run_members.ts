@@ -5,6 +5,7 @@
  */
 
 import type { Run } from "../model/process_state.ts";
+import { willLead } from "./own_session.ts";
 import type { ProcessScan, Sighting } from "./process_scan.ts";
 import { type ProcessRow, processRow, userOf } from "./process_table.ts";
 
@@ -46,6 +47,7 @@ export class RunMembers {
       if (next.zombie || found.has(next.pid) || NEVER.has(next.pid)) continue;
       found.add(next.pid);
       this.#known.set(next.pid, next.start);
+      if (this.#willLead(next)) continue;
       for (const child of scan.byParent.get(next.pid) ?? []) queue.push(child);
       open(next.pgid, this.#groups, scan.byGroup);
       open(next.sid, this.#sessions, scan.bySession);
@@ -59,6 +61,13 @@ export class RunMembers {
     return this.#isMarked(pid, runId) ||
       this.#groups.has(row.pgid) && this.#owns(row.pgid, processRow(row.pgid)) ||
       this.#sessions.has(row.sid) && this.#owns(row.sid, processRow(row.sid));
+  }
+
+  /** Whether it is the wrapper, and still in the group and the session of its supervisor. */
+  #willLead(row: ProcessRow): boolean {
+    const { wrapperPid } = this.#run;
+    if (wrapperPid > 0) return row.pid === wrapperPid && row.pgid !== wrapperPid;
+    return willLead(row);
   }
 
   *#roots(scan: ProcessScan): Generator<ProcessRow> {

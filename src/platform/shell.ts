@@ -2,7 +2,7 @@
 
 import { type OtherUser, startedFor } from "./as_user.ts";
 import { systemClock } from "./clock.ts";
-import { sendSignal } from "./process_group.ts";
+import { killOwnSession, spawnInOwnSession } from "./own_session.ts";
 
 /** What to run. */
 interface ShellCommand {
@@ -30,8 +30,14 @@ export interface ShellResult {
 
 const OUTPUT_BYTES = 64 * 1024;
 
-/** How long to wait for output after the shell ended: processes left behind may hold the pipe. */
-const DRAIN_MS = 100;
+/**
+ * After the shell has ended, its output is over when none came for this time: processes left behind
+ * may hold the pipe.
+ */
+const QUIET_MS = 100;
+
+/** They may even write to it: then it is over after this time. */
+const DRAIN_MS = 2000;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
@@ -40,20 +46,19 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
     argv: ["/bin/sh", "-c", shell.command],
     env: shell.env,
   });
-  const child = new Deno.Command(program!, {
+  const child = spawnInOwnSession(program!, {
     args,
     cwd: shell.cwd,
     env,
     clearEnv: true,
-    detached: true,
     stdin: "null",
     stdout: io,
     stderr: io,
-  }).spawn();
+  });
   let ended: ShellResult["ended"] = null;
   const end = (why: "timeout" | "aborted") => {
     ended ??= why;
-    sendSignal(-child.pid, "SIGKILL");
+    killOwnSession(child.pid);
   };
   const cancelTimeout = systemClock.after(shell.timeoutMs, () => end("timeout"));
   const onAbort = () => end("aborted");
@@ -93,14 +98,17 @@ class OutputTail {
     this.#done = Promise.all(this.#readers.map((reader) => this.#read(reader)));
   }
 
-  /** The kept output, once the streams have ended or `DRAIN_MS` has passed. */
+  /** The kept output, once the streams have ended or it is over. */
   async text(): Promise<string> {
-    const patience = setTimeout(
-      () => this.#readers.forEach((reader) => void reader.cancel().catch(() => {})),
-      DRAIN_MS,
-    );
+    const deadline = performance.now() + DRAIN_MS;
+    let seen = this.#chunks.at(-1);
+    const patience = setInterval(() => {
+      const last = this.#chunks.at(-1);
+      if (last !== seen && performance.now() < deadline) return void (seen = last);
+      for (const reader of this.#readers) reader.cancel().catch(() => {});
+    }, QUIET_MS);
     await this.#done;
-    clearTimeout(patience);
+    clearInterval(patience);
     const bytes = await new Blob(this.#chunks as BlobPart[]).bytes();
     return new TextDecoder().decode(bytes.subarray(-OUTPUT_BYTES));
   }

@@ -1,4 +1,4 @@
-/** Handles signals to this process. */
+/** Sends signals, and handles those to this process. */
 
 import type { SignalName } from "../model/signal.ts";
 
@@ -16,4 +16,18 @@ export function onSignals(
       }
     },
   };
+}
+
+/** Signals a process or, if negative, a group; false if it does not exist. */
+export function sendSignal(pid: number, signal: SignalName): boolean {
+  try {
+    Deno.kill(pid, signal as Deno.Signal);
+    return true;
+  } catch (error) {
+    // ESRCH arrives as NotFound; a zombie that is another user's may answer EPERM.
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) {
+      return false;
+    }
+    throw error;
+  }
 }

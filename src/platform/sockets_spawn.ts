@@ -3,6 +3,8 @@
  * node:child_process is used. Loading it at the first use takes 10 to 30 ms.
  */
 
+import { spawnInOwnSession } from "./own_session.ts";
+
 /** What to start. */
 interface SpawnSpec {
   /** A shell. */
@@ -52,8 +54,7 @@ export function spawnWrapper(spec: SpawnSpec): Spawned {
   if (spec.inherit.length > 0) return spawnInheriting(spec);
   const { program, args, cwd, env } = spec;
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
-  const options = { args: [...args], cwd, env, clearEnv: true, detached: true, ...io };
-  return new Deno.Command(program, options).spawn();
+  return spawnInOwnSession(program, { args: [...args], cwd, env, clearEnv: true, ...io });
 }
 
 /**

@@ -56,6 +56,11 @@ Deno.test("RunMembers.find() leaves out group 0 and session 0, which come from o
   assertEquals(members([row(300, { ...outside, runId: "run" }), row(301, outside)]), [300]);
 });
 
+Deno.test("RunMembers.find() leaves out the group and session that a new wrapper is about to leave", () => {
+  const supervisors = { pgid: 90, sid: 80 };
+  assertEquals(members([row(100, supervisors), row(101, supervisors)]), [100]);
+});
+
 Deno.test("RunMembers.find() remembers members of the run after their parents exited", () => {
   const known = new RunMembers(RUN);
   const hidden = [row(201, { ppid: 200, sid: 200 }), row(202, { ppid: 201 })];
