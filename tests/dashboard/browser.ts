@@ -65,7 +65,7 @@ export class Dashboard implements AsyncDisposable {
       viewport: { width: 1280, height: 800 },
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     return new Dashboard(daemon, context, page);
   }
 

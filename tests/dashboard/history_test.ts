@@ -72,7 +72,7 @@ browserTest(
     await dashboard.signIn();
     await dashboard.go("#/processes");
     const row = page.locator('[data-row="listener"]');
-    await row.getByText(`:${port}`).waitFor({ timeout: 20_000 });
+    await row.getByText(`:${port}`).waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press(".");
     const menu = page.getByRole("group", { name: "Actions on listener" });
@@ -99,7 +99,7 @@ browserTest("without WebSockets the page polls", async (dashboard) => {
   await dashboard.signIn();
   await daemon.startScript("late", "sleep 1000");
   await dashboard.go("#/processes");
-  await page.locator('[data-row="late"]').getByText("running").waitFor({ timeout: 20_000 });
+  await page.locator('[data-row="late"]').getByText("running").waitFor();
   await page.getByText("No connection to the daemon").waitFor({ state: "detached" });
   await daemon.client.call("stop", { target: "late" });
   await dashboard.go("#/events");

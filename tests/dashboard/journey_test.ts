@@ -210,13 +210,13 @@ browserTest("a lost connection is shown, and recovers without a reload", async (
   await page.evaluate("window.isSame = true");
   await page.context().setOffline(true);
   await daemon.cli("web", "stop");
-  await page.getByText("No connection to the daemon").waitFor({ timeout: 20_000 });
+  await page.getByText("No connection to the daemon").waitFor();
   await daemon.client.call("stop", { target: "steady" });
   await page.context().setOffline(false);
   const { host } = new URL(page.url());
   await daemon.cli("web", "start", "--listen", host);
   const banner = page.getByText("No connection to the daemon");
-  await banner.waitFor({ state: "detached", timeout: 20_000 });
+  await banner.waitFor({ state: "detached" });
   await daemon.startScript("newcomer", "sleep 1000");
   await row(dashboard, "newcomer").getByText("running").waitFor();
   assertEquals(await page.evaluate("window.isSame"), true);

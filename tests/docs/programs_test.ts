@@ -72,7 +72,7 @@ Deno.test("the development servers run together, and end with their program", as
   const reading = (async () => {
     for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) said += text;
   })();
-  await waitFor(() => said.includes("worker | at work"), { what: "the worker", timeoutMs: 30_000 });
+  await waitFor(() => said.includes("worker | at work"), { what: "the worker" });
   assertStringIncludes(said, `worker | at work ${folder.path}/worker`);
   const [url] = /http:\S+/.exec(said)!;
   const pid = Number(await (await fetch(url)).text());

@@ -116,7 +116,7 @@ Deno.test({
       `=== procsup config validate ${folder.path}/procsup `,
     ], plain);
     return true;
-  }, { timeoutMs: 60_000, what: "every line to be completed" });
+  }, { what: "every line to be completed" });
   assertMatch(plain, /^json +jsonl +name +table +wide +yaml/m);
   assertMatch(plain, /^api:[01] +api:[01] +-- running/m);
 });

@@ -367,7 +367,6 @@ Deno.test("a hook that runs procsup on its own app does not deadlock", async () 
   const settled = async () => (await daemon.status("app")).state === "running";
   await waitFor(() => Deno.statSync(`${daemon.home}/b`).isDirectory && settled(), {
     what: "the restarts of the hooks",
-    timeoutMs: 20_000,
   });
   await daemon.client.call("stop", { target: "app" });
   assertEquals((await daemon.status("app")).state, "stopped");

@@ -44,7 +44,6 @@ Deno.test("max_memory counts the whole tree, so a child that allocates causes a 
   await waitFor(() => Deno.statSync(`${test.home}/grown`).isFile, { what: "the child to grow" });
   await waitFor(() => test.info("app").restarts === 1, {
     what: "a restart",
-    timeoutMs: 15_000,
   });
   const now = await test.until("app", "running");
   assertMatch(now.lastReason, /^memory \d+ bytes, more than its max_memory of 3\d+$/);

@@ -43,7 +43,6 @@ Deno.test("daemon loses and duplicates no line when it is killed repeatedly duri
     const log = logOf(daemon, name);
     await waitFor(() => readPosition(log).base + Deno.statSync(log).size === expected.length, {
       what: "every line to be written",
-      timeoutMs: 30_000,
     });
     await waitFor(() => Deno.statSync(log).size <= 65_536 && readPosition(log).phase === "idle");
     assert(listArchives(log).length > 10, `${listArchives(log).length} archives`);
@@ -151,7 +150,6 @@ Deno.test("logs -f -n 0 shows only new lines, each once, through rotation, flush
   await go(60_000);
   await waitFor(() => listArchives(logOf(daemon, "app")).length > 3, {
     what: "rotations",
-    timeoutMs: 30_000,
   });
   await waitFor(() => seen.includes('"60000"'));
   await daemon.client.call("flush", "app");
@@ -224,7 +222,7 @@ Deno.test("daemon stays small and answers despite a line of 300 MB", {
     most = Math.max(most, residentBytes(daemon.pid));
     return readPosition(log).base + Deno.statSync(log).size === bytes &&
       Deno.statSync(log).size <= 33_554_432;
-  }, { timeoutMs: 30_000, what: "the line to be written and rotated" });
+  }, { what: "the line to be written and rotated" });
   const { logs } = await daemon.client.call("logs", { target: "app", lines: 5 });
   assertEquals(logs.length, 1024 * 1024);
   assertEquals((await daemon.cli("logs", "app", "-n", "2")).stdout.length > 60_000, true);

@@ -32,7 +32,7 @@ async function servedBy(load: Load, expected: readonly string[]): Promise<void> 
   await waitFor(() => {
     for (const pid of load.recent()) seen.add(pid);
     return expected.every((pid) => seen.has(pid));
-  }, { what: `all of ${expected} to answer`, timeoutMs: 20_000 });
+  }, { what: `all of ${expected} to answer` });
 }
 
 /** Restarts the instances one by one, each once the previous one serves. */

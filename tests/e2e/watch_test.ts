@@ -88,7 +88,7 @@ Deno.test("an app that writes to its watched folder is not restarted forever", a
   await waitFor(async () => {
     const [event] = await notes(scene.daemon);
     return event?.includes("watching is paused") && event.includes("out");
-  }, { what: "the watch to pause", timeoutMs: 30_000 });
+  }, { what: "the watch to pause" });
   const { starts } = scene;
   assert(starts > 3, `${starts} starts`);
   await scene.started(starts);

@@ -19,7 +19,6 @@ async function told(receiver: Receiver, type: string, name: string) {
   const found = () => receiver.of(type).find(({ data }) => data.process?.name === name);
   await waitFor(() => found() !== undefined, {
     what: `${type} of ${name}, there are ${receiver.got.map(({ body }) => body.type)}`,
-    timeoutMs: 20_000,
   });
   return found()!;
 }
@@ -251,7 +250,7 @@ processes:
   await daemon.client.call("start_all", { config: `${daemon.home}/procsup.yaml` });
   const over = async () =>
     (await daemon.client.call("list")).filter(({ state }) => state === "errored").length === 4;
-  await waitFor(over, { what: "the storm to be over", timeoutMs: 40_000 });
+  await waitFor(over, { what: "the storm to be over" });
   // 5 crashes and one giving up per instance; one message is in transit, the newest others wait.
   const status = async () => (await daemon.client.call("webhook_list"))[0]!;
   await waitFor(async () => (await status()).dropped === 4 * 6 - 4, {

@@ -262,7 +262,7 @@ async function program(logDir: string, options: object, end: string) {
     ],
     stdout: "piped",
     stderr: "inherit",
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   }).spawn();
   const { code, signal, stdout } = await child.output();
   return { code, signal, pid: Number(new TextDecoder().decode(stdout)) };

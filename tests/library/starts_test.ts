@@ -105,7 +105,7 @@ cleanTest(
         "--ext=ts",
         `data:application/typescript,${encodeURIComponent(source)}`,
       ],
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(60_000),
     }).output();
     assertEquals([code, new TextDecoder().decode(stdout)], [0, "true\n"]);
   },

@@ -95,7 +95,6 @@ export class Follower implements AsyncDisposable {
   async text(length: number): Promise<string> {
     await waitFor(() => this.length >= length, {
       what: () => `the follower to have ${length} bytes instead of ${this.length}`,
-      timeoutMs: 15_000,
     });
     return await new Blob(this.#chunks).text();
   }

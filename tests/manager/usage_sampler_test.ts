@@ -25,7 +25,8 @@ Deno.test("UsageSampler measures since the last reading of a process, whatever o
   try {
     await waitFor(() => processTable().filter(({ ppid }) => ppid === children[0]!.pid).length > 0);
     sampler.sample([busy, other]);
-    await waitFor(() => cpuMs() >= 200);
+    const before = cpuMs();
+    await waitFor(() => cpuMs() >= before + 200);
     steady += 1000;
     sampler.sample([other]);
     steady += 1000;

@@ -24,7 +24,7 @@ function owner(changes: Partial<HookContext> = {}): HookContext {
 }
 
 function hook(command: string, changes: Partial<HookConfig> = {}): HookConfig {
-  return { command, timeoutMs: 10_000, ignoreFailure: false, runAsRoot: false, ...changes };
+  return { command, timeoutMs: 60_000, ignoreFailure: false, runAsRoot: false, ...changes };
 }
 
 Deno.test("hookEnvironment() describes the process, over the app's environment", () => {

@@ -1,7 +1,7 @@
 /** Waits for a condition instead of a fixed time. */
 
 export interface WaitOptions {
-  /** Milliseconds; default 10 s. */
+  /** Milliseconds; default a minute: nothing fails because a machine is slow. */
   readonly timeoutMs?: number;
   /** The condition as the end of a sentence: `the process to be running`. */
   readonly what?: string | (() => string);
@@ -21,7 +21,7 @@ const MAX_LOOK_MS = 500;
  */
 export async function waitFor(
   condition: () => unknown | Promise<unknown>,
-  { timeoutMs = 10_000, what = String(condition) }: WaitOptions = {},
+  { timeoutMs = 60_000, what = String(condition) }: WaitOptions = {},
 ): Promise<void> {
   let cause: unknown;
   let waitedMs = 0;

@@ -41,7 +41,7 @@ class TestSender implements AsyncDisposable {
   }
 
   async until(what: string, holds: () => boolean): Promise<void> {
-    await waitFor(holds, { what, timeoutMs: 20_000 });
+    await waitFor(holds, { what });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

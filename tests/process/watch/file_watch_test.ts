@@ -5,6 +5,7 @@ import { ProcsupError } from "../../../src/model/errors.ts";
 import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
 import { checkWatch } from "../../../src/platform/watch_paths.ts";
 import { LoopGuard } from "../../../src/process/watch/guard.ts";
+import { watchFolders } from "../../../src/platform/threads.ts";
 import { TEMP_FOLDER, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
@@ -29,13 +30,20 @@ class Watched implements AsyncDisposable {
 
   /** Starts watching, and returns once changes would be seen. */
   async watch(options: Partial<FileWatchOptions> = {}): Promise<void> {
+    const { open: opened = watchFolders } = options;
+    let isOpen = false;
+    const open = (folders: string[]) => {
+      isOpen = true;
+      return opened(folders);
+    };
     this.#watch = watchFiles(
-      { cwd: this.path, paths: [], ignore: [], debounceMs: DEBOUNCE_MS, ...options },
+      { cwd: this.path, paths: [], ignore: [], debounceMs: DEBOUNCE_MS, ...options, open },
       {
         changed: (path) => this.changes.push(path),
         problem: (message) => this.problems.push(message),
       },
     );
+    await waitFor(() => isOpen, { what: "the folders to be watched" });
     await settle();
   }
 
@@ -170,7 +178,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await watched.watch({ debounceMs: 500 });
     const writing = setInterval(() => watched.write("src/a.ts"), 50);
     try {
-      await waitFor(() => watched.changes.length > 0, { timeoutMs: 8000 });
+      await waitFor(() => watched.changes.length > 0);
     } finally {
       clearInterval(writing);
     }
