@@ -16,11 +16,11 @@ import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import { writeMessage } from "./output.ts";
 
-/** Maximum time until a new daemon answers: without compiled code, a busy machine takes 12 s. */
+/**
+ * Maximum time until a new daemon answers, or one that ends has released its home: without compiled
+ * code, a start takes 12 s on a busy machine.
+ */
 const PATIENCE_MS = 60_000;
-
-/** Maximum time for a daemon to end and leave its apps running. */
-const RELEASE_MS = 15_000;
 
 /** Poll interval. A daemon starts in about 100 ms. */
 const PING_EVERY_MS = 20;
@@ -91,7 +91,7 @@ export async function answers(home: string): Promise<boolean> {
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
   const { lock } = pathsIn(home);
-  if (await comesTrue(() => isFree(lock), { ms: RELEASE_MS, everyMs: PING_EVERY_MS })) return;
+  if (await comesTrue(() => isFree(lock), { ms: PATIENCE_MS, everyMs: PING_EVERY_MS })) return;
   throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
     hint: `procsup doctor --home ${shellWord(home)}`,
   });

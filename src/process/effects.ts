@@ -92,6 +92,7 @@ export class Effects {
     if (problem === undefined) return undefined;
     this.#process.note(problem);
     if (config.ignoreFailure) return undefined;
+    if (hook === "preStart") this.journal.unlaunched = ended!.output;
     return hookFailure(ended!, config);
   }
 
@@ -144,11 +145,7 @@ export class Effects {
       if (!this.#isWanted(attempt)) return;
       if (preStart !== undefined) {
         const failure = await this.hook("preStart", this.#launchAbort.signal);
-        if (failure !== undefined) {
-          const { output } = this.journal.hooks.findLast(({ hook }) => hook === "preStart")!;
-          this.journal.unlaunched = output;
-          throw new Error(failure);
-        }
+        if (failure !== undefined) throw new Error(failure);
       }
       const { signal } = this.#launchAbort;
       const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh", signal);

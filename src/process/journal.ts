@@ -57,6 +57,11 @@ export class Journal {
     this.unlaunched = undefined;
   }
 
+  /** The run ended: its output tells more than that of a reload that launched nothing. */
+  ended(): void {
+    this.unlaunched = undefined;
+  }
+
   /** The last runs of hooks, the newest last. */
   get hooks(): readonly HookRun[] {
     return [...this.#hooks, ...this.#checkHooks].sort((a, b) => a.at - b.at);

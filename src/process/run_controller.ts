@@ -263,15 +263,16 @@ export class RunController {
     this.#child = child;
     this.#launchedAt = launchedAt;
     void child.pid.then((pid) => this.#process.post({ type: "pid_known", attempt, pid }));
-    void child.exited.then((exit) =>
+    void child.exited.then((exit) => {
+      this.#hooks.journal.ended();
       this.#process.post({
         type: "exited",
         attempt,
         exit,
         ranForMs: this.#world.clock.steady() - launchedAt,
         random: this.#world.random(),
-      })
-    );
+      });
+    });
   }
 
   #monitor(run: Run, attempt: number): void {

@@ -311,3 +311,22 @@ Deno.test("a failed reload with overlap shows the output of the new run", async 
   assertStringIncludes(stderr, "no database");
   assert(!stderr.includes("serving"), stderr);
 });
+
+Deno.test("a reload with overlap that its pre_start prevents shows what that printed", async () => {
+  await using daemon = await TestDaemon.start();
+  const fail = `${daemon.home}/fail`;
+  await daemon.startScript("app", "echo serving >&2; exec sleep 1000", {
+    ...{ overlap: true, restart_policy: "never" },
+    hooks: { pre_start: `if [ -e ${fail} ]; then echo no migration; exit 1; fi` },
+  });
+  Deno.writeTextFileSync(fail, "");
+  const { code, stderr } = await daemon.cli("reload", "app");
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "no migration");
+  assert(!stderr.includes("serving"), stderr);
+  // The old run ends on its own: its output counts.
+  Deno.kill((await daemon.status("app")).pid, "SIGKILL");
+  await waitFor(async () => (await daemon.status("app")).state === "crashed");
+  const why = await daemon.cli("why", "app");
+  assertStringIncludes(why.stdout, "serving");
+});
