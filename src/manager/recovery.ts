@@ -3,13 +3,12 @@
 import { findRuns, type FoundRun } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import type { HomePaths } from "../platform/paths.ts";
-import { willLead } from "../platform/own_session.ts";
+import { killOwnSession, willLead } from "../platform/own_session.ts";
 import { hookEventOf } from "../platform/process_environment.ts";
 import { wrapperAlive } from "../platform/process_group.ts";
 import { processesByRunId } from "../platform/process_scan.ts";
 import { ageOf, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
-import { sendSignal } from "../platform/signals.ts";
 import { readState, writeState } from "../platform/state_file.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -127,8 +126,8 @@ function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): voi
   const oldestMs = clock.now() - since + AGE_ERROR_MS;
   for (const pid of hookPids) {
     const row = processRow(pid);
-    const isShell = row?.pgid === pid && (ageOf(row) ?? 0) <= oldestMs;
-    if (isShell && hookEventOf(pid) === hook) sendSignal(-pid, "SIGKILL");
+    if (row === undefined || (ageOf(row) ?? 0) > oldestMs || hookEventOf(pid) !== hook) continue;
+    if (row.pgid === pid || willLead(row)) killOwnSession(pid);
   }
 }
 

@@ -82,8 +82,6 @@ export class Launcher {
   readonly bootId: string = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());
-  /** Apps that this supervisor started itself. */
-  readonly #children = new Set<Spawned>();
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
 
@@ -97,8 +95,6 @@ export class Launcher {
   launch(spec: LaunchSpec): Child {
     const { runId } = spec;
     const process = this.#spawn(spec);
-    this.#children.add(process);
-    void process.status.finally(() => this.#children.delete(process));
     const wrapperPid = process.pid;
     const run: Run = {
       runId,
@@ -166,8 +162,6 @@ export class Launcher {
     this.#pids.close();
     this.#sockets.close();
     this.#stopNet();
-    // This process may end while its apps keep running.
-    for (const child of this.#children) child.unref?.();
     await this.#gatherer.close();
     await cgroups().settled();
   }
@@ -256,7 +250,7 @@ export class Launcher {
       if ((await survivors(run)).includes(await pidSoFar(pid))) {
         return await this.adopt(run).exited;
       }
-      return exitFromStatus(128 + 9, "SIGKILL");
+      return exitFromStatus(code ?? 128 + 9, signal);
     }
     return this.exitOf(run.runId);
   }

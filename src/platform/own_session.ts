@@ -11,12 +11,9 @@ import { textsOf } from "./process_environment.ts";
 import { type ProcessRow, processRow } from "./process_table.ts";
 import { sendSignal } from "./signals.ts";
 
-let found: { readonly setsid: string | undefined } | undefined;
-
-/** The program `setsid`, searched for once. Undefined where there is none. */
+/** The path of the program `setsid`. Undefined where there is none. */
 function setsidProgram(): string | undefined {
-  found ??= { setsid: isLinux ? systemProgram("setsid") : undefined };
-  return found.setsid;
+  return isLinux ? systemProgram("setsid") : undefined;
 }
 
 /**
@@ -24,8 +21,10 @@ function setsidProgram(): string | undefined {
  * are still those of its supervisor.
  */
 export function willLead({ pid, pgid }: ProcessRow): boolean {
-  if (pid === pgid) return false;
-  if (textsOf(`/proc/${pid}/cmdline`)[0] === setsidProgram()) return true;
+  const setsid = setsidProgram();
+  if (pid === pgid || setsid === undefined) return false;
+  if (textsOf(`/proc/${pid}/cmdline`)[0] === setsid) return true;
+  // It may have begun its session since.
   const now = processRow(pid);
   return now !== undefined && now.pgid !== pgid;
 }

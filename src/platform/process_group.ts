@@ -36,7 +36,7 @@ async function untilLeading(run: Run, deadline: Deadline): Promise<void> {
 }
 
 function inGroup(pid: number, run: Run): boolean {
-  return processRow(pid)?.pgid === run.wrapperPid;
+  return run.wrapperPid > 0 && processRow(pid)?.pgid === run.wrapperPid;
 }
 
 /** Whether the group has a member. Cheap; counts members that ended but were not collected. */

@@ -47,7 +47,7 @@ export class RunMembers {
       if (next.zombie || found.has(next.pid) || NEVER.has(next.pid)) continue;
       found.add(next.pid);
       this.#known.set(next.pid, next.start);
-      if (this.#willLead(next)) continue;
+      if (this.#isNewWrapper(next)) continue;
       for (const child of scan.byParent.get(next.pid) ?? []) queue.push(child);
       open(next.pgid, this.#groups, scan.byGroup);
       open(next.sid, this.#sessions, scan.bySession);
@@ -64,7 +64,7 @@ export class RunMembers {
   }
 
   /** Whether it is the wrapper, and still in the group and the session of its supervisor. */
-  #willLead(row: ProcessRow): boolean {
+  #isNewWrapper(row: ProcessRow): boolean {
     const { wrapperPid } = this.#run;
     if (wrapperPid > 0) return row.pid === wrapperPid && row.pgid !== wrapperPid;
     return willLead(row);

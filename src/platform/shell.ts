@@ -31,13 +31,13 @@ export interface ShellResult {
 const OUTPUT_BYTES = 64 * 1024;
 
 /**
- * After the shell has ended, its output is over when none came for this time: processes left behind
- * may hold the pipe.
+ * After the shell has ended, its output is over when none came during two such intervals: processes
+ * left behind may hold the pipe. During one, a busy event loop may not have read what was there.
  */
-const QUIET_MS = 100;
+const QUIET_MS = 50;
 
 /** They may even write to it: then it is over after this time. */
-const DRAIN_MS = 2000;
+const DRAIN_MS = 1000;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
@@ -102,9 +102,11 @@ class OutputTail {
   async text(): Promise<string> {
     const deadline = performance.now() + DRAIN_MS;
     let seen = this.#chunks.at(-1);
+    let quiet = 0;
     const patience = setInterval(() => {
-      const last = this.#chunks.at(-1);
-      if (last !== seen && performance.now() < deadline) return void (seen = last);
+      quiet = this.#chunks.at(-1) === seen ? quiet + 1 : 0;
+      seen = this.#chunks.at(-1);
+      if (quiet < 2 && performance.now() < deadline) return;
       for (const reader of this.#readers) reader.cancel().catch(() => {});
     }, QUIET_MS);
     await this.#done;

@@ -18,13 +18,11 @@ interface SpawnSpec {
   readonly inherit: readonly number[];
 }
 
-/** A started program. */
+/** A started program. This process may end before it. */
 export interface Spawned {
   readonly pid: number;
   /** Resolves when it has ended. */
   readonly status: Promise<SpawnStatus>;
-  /** Lets this process end before it; where missing, it always may. */
-  unref?(): void;
 }
 
 /** An exit code, or the signal that ended it. */
@@ -54,7 +52,10 @@ export function spawnWrapper(spec: SpawnSpec): Spawned {
   if (spec.inherit.length > 0) return spawnInheriting(spec);
   const { program, args, cwd, env } = spec;
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
-  return spawnInOwnSession(program, { args: [...args], cwd, env, clearEnv: true, ...io });
+  const child = spawnInOwnSession(program, { args: [...args], cwd, env, clearEnv: true, ...io });
+  // A runtime that ends before its process (a worker, --watch) kills the children it waits for.
+  child.unref();
+  return child;
 }
 
 /**

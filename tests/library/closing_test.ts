@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
+import { processRow } from "../../src/platform/process_table.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -267,6 +268,29 @@ async function program(logDir: string, options: object, end: string) {
   const { code, signal, stdout } = await child.output();
   return { code, signal, pid: Number(new TextDecoder().decode(stdout)) };
 }
+
+Deno.test("a runtime that ends before its process leaves an app and its wrapper", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using home = tempHome();
+  const source = `
+    import { Manager } from "${new URL("../../src/mod.ts", import.meta.url)}";
+    const manager = await Manager.open({ logDir: "${home.path}", onExit: "leave" });
+    const app = await manager.start({ name: "app", command: "sleep 1000" });
+    self.postMessage(app.pid);`;
+  const module = `data:application/typescript,${encodeURIComponent(source)}`;
+  const worker = new Worker(module, { type: "module" });
+  const pid = await new Promise<number>((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data);
+  });
+  const wrapper = processRow(pid)!.ppid;
+  worker.terminate();
+  let next: Manager | undefined;
+  await waitFor(async () => next = await Manager.open({ logDir: home.path }));
+  assertEquals(processRow(pid)?.ppid, wrapper);
+  await next!.close();
+  assertEquals([pid, wrapper].filter(isAlive), []);
+});
 
 cleanTest("the exit of a program stops its processes, or leaves them running", async () => {
   const kill = "Deno.kill(Deno.pid, 'SIGTERM'); setTimeout(() => {}, 9000);";

@@ -1,6 +1,6 @@
 /** Memory that is used for a short time. */
 
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { findRuns } from "../../src/platform/found_runs.ts";
 import { RunFiles } from "../../src/platform/run_files.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -34,7 +34,7 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   fn: async () => {
     const module = import.meta.resolve("../../src/platform/memory.ts");
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    const { code, signal, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
         "run",
         "-A",
@@ -46,7 +46,7 @@ Deno.test({
       stdout: "null",
       signal: AbortSignal.timeout(120_000),
     }).output();
-    assert(success, new TextDecoder().decode(stderr));
+    assertEquals([code, signal, new TextDecoder().decode(stderr)], [0, null, ""]);
   },
 });
 

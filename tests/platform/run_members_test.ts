@@ -117,8 +117,12 @@ Deno.test({
     await using temp = tempHome();
     const run = begin("exec sleep 1000", temp.path);
     const setpriv = ["--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "1000"];
-    const other = new Deno.Command("setpriv", { args: setpriv, env: { PROCSUP_RUN_ID: run.runId } })
-      .spawn();
+    // In a session of its own, because the whole group of a member is ended, too.
+    const other = new Deno.Command("setpriv", {
+      args: setpriv,
+      env: { PROCSUP_RUN_ID: run.runId },
+      detached: true,
+    }).spawn();
     await waitFor(async () => (await processesByRunId()).get(run.runId)?.includes(other.pid));
     const { left } = await terminateRun(
       { ...run, user: 1 },
