@@ -3,6 +3,7 @@
 import { nomadSchedule } from "./calendar.ts";
 import {
   type App,
+  isJob,
   lose,
   notes,
   PROBE_SECONDS,
@@ -21,8 +22,8 @@ function nanoseconds(ms: number): number {
 }
 
 export function nomadJob(stack: Stack, app: App): Keys {
-  const { cron, restartPolicy, instances, autostart } = app.config;
-  const isBatch = cron !== undefined || restartPolicy === "never";
+  const { cron, instances, autostart } = app.config;
+  const isBatch = isJob(app.config);
   const name = `${stack.name}-${app.id}`;
   if (cron?.overlap === "kill" || cron?.overlap === "queue") {
     lose(stack, app, "cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);

@@ -139,6 +139,11 @@ export function notes({ config }: App, prefix = ""): Record<string, string> {
 /** Restart policies, in the words of compose and systemd. */
 export const RESTART = { always: "always", never: "no", "on-failure": "on-failure" } as const;
 
+/** True for an app that ends by itself: it has a schedule, or runs once. */
+export function isJob({ cron, restartPolicy }: ProcessConfig): boolean {
+  return cron !== undefined || restartPolicy === "never";
+}
+
 /** Undefined for an empty map or list: undefined keys are not written. */
 export function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((inner) => inner !== undefined) ? value : undefined;
@@ -169,7 +174,7 @@ export const PROBE_WORDS: readonly string[] = ["test", "-e", READY_FILE];
 
 function appOf(loaded: LoadedProcess, folder: string): App {
   const { config } = loaded;
-  const { name, hooks, stopTimeoutMs, cron, restartPolicy } = config;
+  const { name, hooks, stopTimeoutMs } = config;
   const hookMs = [hooks.preStop, hooks.postStop].map((hook) => hook?.timeoutMs ?? 0);
   const shared = sharedPorts(loaded);
   const graceMs = [stopTimeoutMs, ...hookMs].reduce((sum, ms) => sum + ms);
@@ -178,7 +183,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     loaded,
     config,
     // At most 63 characters with the stack name; names of CronJobs and Jobs get up to 11 more.
-    id: label(name, cron === undefined && restartPolicy !== "never" ? 42 : 31),
+    id: label(name, isJob(config) ? 31 : 42),
     ...variablesOf(loaded),
     files: Object.fromEntries(filesOf(loaded, folder)),
     // Engines that publish no ports do not ask: they do not need the value of PORT.

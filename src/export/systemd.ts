@@ -10,7 +10,7 @@ import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
-import { type App, lose, RESTART, settled, type Stack } from "./stack.ts";
+import { type App, isJob, lose, RESTART, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */
 export interface UnitFile {
@@ -89,6 +89,7 @@ function service(stack: Stack, app: App): UnitFile {
         ["StartLimitBurst", config.maxRestarts + 1],
       ],
       Service: [
+        // systemd waits for the end of a job.
         ["Type", isJob(config) ? "oneshot" : "exec"],
         ["TimeoutStartSec", startLimit(config)],
         ...program(stack, app),
@@ -106,11 +107,6 @@ function service(stack: Stack, app: App): UnitFile {
 /** The target starts the enabled units. */
 function install({ name }: Stack): Setting[] {
   return [["WantedBy", `${name}.target`]];
-}
-
-/** True for an app that ends by itself: systemd waits for its end. */
-function isJob({ cron, restartPolicy }: ProcessConfig): boolean {
-  return cron !== undefined || restartPolicy === "never";
 }
 
 /** A job has its time limit; for other apps, systemd applies the limit to each hook of the start. */
