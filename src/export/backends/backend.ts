@@ -84,6 +84,13 @@ export abstract class Backend {
     });
   }
 
+  /** The objects of an app. Throws `process_not_found` if there are none. */
+  protected ofApp<T>(app: string, all: readonly T[], appOf: (one: T) => string): [T, ...T[]] {
+    const [first, ...others] = all.filter((one) => appOf(one) === app);
+    if (first === undefined) throw this.unknownApp(app, all.map(appOf));
+    return [first, ...others];
+  }
+
   /** Waits until each rollout has succeeded or failed, or none makes progress. */
   protected async settled(look: () => Promise<readonly Progress[]>): Promise<Rollout[]> {
     const last = new Map<string, string>();

@@ -209,9 +209,7 @@ export class Kubernetes extends Backend {
 
   /** The workload of an app. Throws `process_not_found`. */
   #find(app: string, workloads: Workloads): Workload {
-    const found = workloads.own.find((workload) => appOf(workload) === app);
-    if (found !== undefined) return found;
-    throw this.unknownApp(app, workloads.own.map(appOf));
+    return this.ofApp(app, workloads.own, appOf)[0];
   }
 
   /** The Deployment of an app. Throws `wrong_state` if it is another workload. */

@@ -157,10 +157,8 @@ export class Swarm extends Backend {
 
   /** The service of an app. Throws `process_not_found`. */
   async #service(app: string): Promise<Service> {
-    const services = await this.#services();
-    const found = services.find(({ Spec }) => shortName(this.stack, Spec.Name) === app);
-    if (found !== undefined) return found;
-    throw this.unknownApp(app, services.map(({ Spec }) => shortName(this.stack, Spec.Name)));
+    const appOf = ({ Spec }: Service) => shortName(this.stack, Spec.Name);
+    return this.ofApp(app, await this.#services(), appOf)[0];
   }
 
   /** Every task, newest first within a slot. */

@@ -239,9 +239,6 @@ export class Systemd extends Backend {
 
   /** The copies of an app. Throws `process_not_found` if there are none. */
   async #copiesOf(app: string): Promise<Copy[]> {
-    const all = await this.list();
-    const copies = all.filter((copy) => copy.app === app);
-    if (copies.length > 0) return copies;
-    throw this.unknownApp(app, all.map((copy) => copy.app));
+    return this.ofApp(app, await this.list(), (copy) => copy.app);
   }
 }
