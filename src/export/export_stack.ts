@@ -63,7 +63,8 @@ const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
     systemdUnits(stack).map(({ path, sections, advice, app }) => {
       const isMain = /\.(service|target)$/.test(path);
       const lost = stack.losses.filter((loss) => isMain && loss.app === app);
-      const head = heading(stack, "systemd") + advice.map(comment).join("") + comments(lost);
+      const note = advice === undefined ? "" : comment(advice);
+      const head = heading(stack, "systemd") + note + comments(lost);
       const blocks = Object.entries(sections).map(([section, settings]) => {
         const lines = settings.filter(([, value]) => value !== undefined)
           .map(([name, value]) => `${name}=${oneLine(value!)}\n`);

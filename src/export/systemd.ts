@@ -18,8 +18,8 @@ export interface UnitFile {
   readonly sections: Readonly<Record<string, readonly Setting[]>>;
   /** The app of the unit. */
   readonly app?: string;
-  /** Notes for the person who installs it. */
-  readonly advice: readonly string[];
+  /** A note for the person who installs it. */
+  readonly advice?: string;
 }
 
 /** Not written if the value is undefined. */
@@ -39,7 +39,7 @@ export function systemdUnits(stack: Stack): UnitFile[] {
       Unit: [["Description", specifiers(`Apps of ${stack.file}`)]],
       Install: [["WantedBy", "multi-user.target"]],
     },
-    advice: [`Copy all to /etc/systemd/system, then: systemctl enable --now ${enabled}`],
+    advice: `Copy all to /etc/systemd/system, then: systemctl enable --now ${enabled}`,
   }];
 }
 
@@ -64,20 +64,22 @@ function unitNames(stack: Stack, app: App, kind: "service" | "timer"): string[] 
   return Array.from({ length: instances }, (_, i) => `${name}@${i + 1}.${kind}`);
 }
 
-/** The file of those units: a template if there are several. */
-function fileOf(stack: Stack, app: App, kind: "service" | "timer"): string {
-  const at = app.config.instances > 1 ? "@" : "";
-  return `${unitName(stack.name, app.id)}${at}.${kind}`;
+/** The file of a unit: `shop_api@.service` for `shop_api@2.service`. */
+export function fileOf(unit: string): string {
+  return unit.replace(/@\d+\./, "@.");
 }
 
 function service(stack: Stack, app: App): UnitFile {
   const { config } = app;
-  const advice: string[] = [];
-  const environment = environmentFile(stack, app, advice);
+  const needed = neededNames(app);
+  const path = `/etc/${stack.name}/${app.id}.env`;
+  const isNeeded = needed.length > 0;
+  // Before the other settings, so that its losses are the first.
+  const variables = environment(stack, app, isNeeded ? path : undefined);
   return {
-    path: fileOf(stack, app, "service"),
+    path: fileOf(unitNames(stack, app, "service")[0]!),
     app: app.name,
-    advice,
+    advice: isNeeded ? `${path}, mode 600, must set: ${needed.join(", ")}` : undefined,
     sections: {
       Unit: [
         ["Description", specifiers(`${app.name} of ${stack.file}`)],
@@ -93,7 +95,7 @@ function service(stack: Stack, app: App): UnitFile {
         ["Type", isJob(config) ? "oneshot" : "exec"],
         ["TimeoutStartSec", startLimit(config)],
         ...program(stack, app),
-        ...environment,
+        ...variables,
         ...hooks(stack, app),
         ...ending(config),
         ...rights(config),
@@ -167,16 +169,21 @@ function secretArgument(app: App, index: number): string | undefined {
   return holdsSecret(before + (text ?? args[index]!)) ? `ARGUMENT_${index}` : undefined;
 }
 
-/** Plain values go into the unit; the others into a file that the administrator writes. */
-function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
-  const { env, secrets, envFile, inheritEnv, args } = app.config;
+/** Names of the variables that the administrator sets, in a file. */
+function neededNames(app: App): string[] {
+  const { env, secrets, args } = app.config;
   const inArgs = app.loaded.references.filter(({ path }) => path[0] === "args")
     .flatMap(({ variables, text }) =>
       Object.keys(variables).filter((name) => text.includes(`\${${name}}`))
     );
   const fromArgs = args.flatMap((_, index) => secretArgument(app, index) ?? []);
   const others = Object.keys(env).filter((name) => !(name in app.plain));
-  const names = [...new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs])];
+  return [...new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs])];
+}
+
+/** Plain values go into the unit; the others into the administrator's file. */
+function environment(stack: Stack, app: App, path: string | undefined): Setting[] {
+  const { envFile, inheritEnv } = app.config;
   for (const name of overriddenNames(app)) {
     const text = "a file of env_file sets it, or cannot be read here: systemd lets the file win";
     lose(stack, app, `env.${name}`, text);
@@ -188,14 +195,12 @@ function environmentFile(stack: Stack, app: App, advice: string[]): Setting[] {
       "it has no export, no comment after a value, no escapes, and only letters, digits and _ in names";
     lose(stack, app, "env_file", text);
   }
-  const path = `/etc/${stack.name}/${app.id}.env`;
-  if (names.length > 0) advice.push(`${path}, mode 600, must set: ${names.join(", ")}`);
   return [
     ...envFile.map((file) => ["EnvironmentFile", specifiers(file)] as const),
     ...Object.entries(app.plain).map(([name, value]) =>
       ["Environment", JSON.stringify(specifiers(`${name}=${value}`))] as const
     ),
-    ["EnvironmentFile", names.length > 0 ? path : undefined],
+    ["EnvironmentFile", path],
     ["PassEnvironment", inheritEnv instanceof Array && inheritEnv.join(" ") || undefined],
   ];
 }
@@ -303,7 +308,7 @@ function timer(stack: Stack, app: App): UnitFile[] {
     ["AccuracySec", "1s"],
   ];
   return [
-    companion(stack, app, fileOf(stack, app, "timer"), "Schedule", {
+    companion(stack, app, fileOf(unitNames(stack, app, "timer")[0]!), "Schedule", {
       Timer: timer,
       Install: install(stack),
     }),
@@ -322,7 +327,7 @@ function companion(
     ["Description", specifiers(`${what} of ${app.name} of ${stack.file}`)],
     ["PartOf", `${stack.name}.target`],
   ];
-  return { path, app: app.name, advice: [], sections: { Unit: unit, ...sections } };
+  return { path, app: app.name, sections: { Unit: unit, ...sections } };
 }
 
 /** systemd waits for the end of a job, but only for the start of other apps. */

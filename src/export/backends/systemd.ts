@@ -5,7 +5,7 @@ import { basename } from "../../npm/path.js";
 import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
-import { unitName, wantedUnits } from "../systemd.ts";
+import { fileOf, unitName, wantedUnits } from "../systemd.ts";
 import {
   Backend,
   type Copy,
@@ -38,11 +38,6 @@ export function isUnitOf(stack: string, name: string, text: string): boolean {
   const target = `${stack}.target`;
   return name === target ||
     text.split("\n").some((line) => line === `PartOf=${target}` || line === `WantedBy=${target}`);
-}
-
-/** The file of a unit: `shop_api@.service` for `shop_api@2.service`. */
-function fileOf(unit: string): string {
-  return unit.replace(/@\d+\./, "@.");
 }
 
 /** Throws `wrong_state` for an app with a schedule. */
