@@ -78,8 +78,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 const PLAIN = "debian:bookworm-slim";
 
-/** Left out of an image: secrets, and files that the build creates. */
-const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
+/** Left out of an image, by its `.dockerignore` file: secrets, and files that the build creates. */
+export const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
 
 /** The text, for a folder that has files. `base` replaces the image of the first runtime. */
 export function dockerfile(
@@ -122,11 +122,6 @@ export function dockerfile(
     `CMD ${JSON.stringify(["run", ...fileWords(stack)])}`,
     "",
   ].join("\n");
-}
-
-/** The `.dockerignore` file for it. */
-export function dockerignore(): string {
-  return `${LEFT_OUT.join("\n")}\n`;
 }
 
 /** Runtimes of the apps, most used first. */

@@ -178,20 +178,20 @@ export function lackOf(key: string, engine: Engine): string | undefined {
 /** Objects that have a row for each of their keys. */
 const SPLIT = new Set(["cron", "hooks", "limits"]);
 
-/** All keys with a row: those of a process, with `cron`, `hooks` and `limits` split into theirs. */
-export const EXPORTED_KEYS: readonly string[] = exportedKeys(PROCESS_KEYS);
+/**
+ * All exported keys with their rows in the key table: those of a process, with `cron`, `hooks` and
+ * `limits` split into theirs.
+ */
+export const EXPORTED_ROWS: readonly (readonly [key: string, row: Key])[] = exportedRows(
+  PROCESS_KEYS,
+);
 
-function exportedKeys(table: KeyTable, prefix = ""): string[] {
+export const EXPORTED_KEYS: readonly string[] = EXPORTED_ROWS.map(([key]) => key);
+
+function exportedRows(table: KeyTable, prefix = ""): [key: string, row: Key][] {
   return Object.entries(table).filter(([, row]) => row.input !== true).flatMap(([key, row]) =>
     prefix === "" && SPLIT.has(key) && row.type === "object"
-      ? exportedKeys(row.keys, `${key}.`)
-      : [prefix + key]
+      ? exportedRows(row.keys, `${key}.`)
+      : [[prefix + key, row]]
   );
-}
-
-/** The entry of a key in the key table. */
-export function keyRow(key: string): Key {
-  const [first, second] = key.split(".") as [string, string?];
-  const row = PROCESS_KEYS[first]!;
-  return second === undefined || row.type !== "object" ? row : row.keys[second]!;
 }

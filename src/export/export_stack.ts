@@ -3,7 +3,7 @@
 import { yaml } from "../model/yaml.ts";
 import { lookAt } from "../platform/stat.ts";
 import { composeFile, type PortMode, swarmFile } from "./compose.ts";
-import { dockerfile, dockerignore } from "./dockerfile.ts";
+import { dockerfile, LEFT_OUT } from "./dockerfile.ts";
 import type { Engine } from "./engines.ts";
 import { kubernetesManifests, secretName } from "./kubernetes.ts";
 import { nomadJob } from "./nomad.ts";
@@ -79,7 +79,7 @@ const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
     const head = heading(stack, "dockerfile") + comments(stack.losses);
     return [
       { path: "Dockerfile", text: head + text },
-      { path: ".dockerignore", text: dockerignore() },
+      { path: ".dockerignore", text: `${LEFT_OUT.join("\n")}\n` },
     ];
   },
 };

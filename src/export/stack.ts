@@ -10,7 +10,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { quote } from "../model/quote.ts";
 import { basename, dirname, relative } from "../npm/path.js";
 import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
-import { type Engine, EXPORTED_KEYS, keyRow, lackOf } from "./engines.ts";
+import { type Engine, EXPORTED_ROWS, lackOf } from "./engines.ts";
 
 /** The folder of the configuration file, in the image. */
 export const APP_FOLDER = "/app";
@@ -291,9 +291,9 @@ function* lossesOf(
   folder: string,
 ): Generator<[key: string, text: string]> {
   const { wire, references, absolutePaths } = loaded;
-  for (const key of EXPORTED_KEYS) {
+  for (const [key, { default: usual }] of EXPORTED_ROWS) {
     const text = lackOf(key, engine);
-    if (text !== undefined && isSet(wire, key)) yield [key, text];
+    if (text !== undefined && isSet(wire, key, usual)) yield [key, text];
   }
   if (engine !== "systemd") {
     if (!isWithin(config.cwd, folder)) {
@@ -318,10 +318,9 @@ function* lossesOf(
 }
 
 /** True if a key is set to a value other than its default. */
-function isSet(wire: Readonly<Record<string, unknown>>, key: string): boolean {
+function isSet(wire: Readonly<Record<string, unknown>>, key: string, usual: unknown): boolean {
   const value = valueAt(wire, key.split("."));
   const given = value ?? (isMap(wire.cron) || key !== "cron.schedule" ? undefined : wire.cron);
   if (given === undefined || given === null || given === false) return false;
-  const { default: usual } = keyRow(key);
   return JSON.stringify(given) !== JSON.stringify(usual ?? null);
 }
