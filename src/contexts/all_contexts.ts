@@ -1,6 +1,7 @@
 /** Lists the apps of this machine and of every context, with an error for each failure. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { fewAtATime } from "../platform/few_at_a_time.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { type Destination, type Engine, readContexts, THIS_MACHINE } from "./contexts.ts";
@@ -49,6 +50,7 @@ export async function askContexts<Copy>(
   };
   const others = Object.entries(readContexts().contexts);
   return await fewAtATime(
+    MAX_AT_ONCE,
     [[THIS_MACHINE, undefined], ...others] as const,
     async ([context, destination]) => {
       const nothing = { context, destination, processes: [], copies: [] };
@@ -65,17 +67,6 @@ export async function askContexts<Copy>(
       }
     },
   );
-}
-
-/** Calls `act` for a few items at a time; returns the results in their order. */
-async function fewAtATime<I, T>(items: readonly I[], act: (item: I) => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  const rest = items.entries();
-  const work = async () => {
-    for (const [index, item] of rest) results[index] = await act(item);
-  };
-  await Promise.all(Array.from({ length: MAX_AT_ONCE }, work));
-  return results;
 }
 
 async function processesOf(daemon: string | Host, signal: AbortSignal) {

@@ -1,6 +1,7 @@
 /** The verbs of the live view, one row each, and how they are carried out. */
 
 import { messageOf } from "../../model/errors.ts";
+import { fewAtATime } from "../../platform/few_at_a_time.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { BulkResult } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
@@ -96,18 +97,14 @@ export async function perform(
 ): Promise<{ readonly text: string; readonly bad: boolean }> {
   const { verb, word = "", targets } = action;
   const failures: string[] = [];
-  const waiting = [...targets];
-  const worker = async () => {
-    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
-      try {
-        const { results = [] } = await VERBS[verb].call(client, target, word);
-        for (const { ok, name, error } of results) if (!ok) failures.push(`${name}: ${error}`);
-      } catch (error) {
-        failures.push(`${target}: ${messageOf(error)}`);
-      }
+  await fewAtATime(AT_ONCE, targets, async (target) => {
+    try {
+      const { results = [] } = await VERBS[verb].call(client, target, word);
+      for (const { ok, name, error } of results) if (!ok) failures.push(`${name}: ${error}`);
+    } catch (error) {
+      failures.push(`${target}: ${messageOf(error)}`);
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, targets.length) }, worker));
+  });
   const done = VERBS[verb].notice[1];
   if (failures.length === 0) return { text: `✔ ${namesOf(targets)} ${done}`, bad: false };
   const more = failures.length === 1 ? "" : ` (and ${failures.length - 1} more)`;
