@@ -72,7 +72,7 @@ export function withoutGroup(
   target: string,
   processes: readonly Pick<Addressable, "name" | "namespace">[],
 ): string {
-  const [, group, member = ""] = /^([^:]+):(.+)$/s.exec(target) ?? [];
+  const [group, member] = atColon(target);
   const isPlain = group === undefined || selectorOf(target) !== undefined;
   if (isPlain || processes.some(({ name }) => name === target)) return target;
   const inGroup = processes.filter(({ namespace }) => namespace === group);
@@ -92,14 +92,19 @@ export function checkTarget(target: unknown): void {
 
 /** The test of `ns:…`, `tag:…` or `label:k=v`; undefined for any other target. */
 export function selectorOf(target: string): ((process: Addressable) => boolean) | undefined {
-  const selector = /^(ns|tag|label):(.*)$/s.exec(target);
-  if (selector === null) return undefined;
-  const [, kind, value = ""] = selector;
+  const [kind, value] = atColon(target);
   if (kind === "ns") return ({ namespace }) => namespace === value;
   if (kind === "tag") return ({ tags }) => tags.includes(value);
+  if (kind !== "label") return undefined;
   const [key = "", wanted] = value.split(/=(.*)/s);
   return ({ labels }) =>
     Object.hasOwn(labels, key) && (wanted === undefined || labels[key] === wanted);
+}
+
+/** The text before the first colon, undefined without one, and the text after it. */
+function atColon(target: string): [before: string | undefined, after: string] {
+  const [, before, after = ""] = /^([^:]+):(.*)$/s.exec(target) ?? [];
+  return [before, after];
 }
 
 /** Whether a target is this name, or the base name of it. */
@@ -149,8 +154,8 @@ function groupMeant(
   target: string,
   processes: readonly (Pick<Addressable, "name"> & Partial<Addressable>)[],
 ): string | undefined {
-  const [, group = target, name] = /^([^:]+):(.*)$/s.exec(target) ?? [];
+  const [group = target] = atColon(target);
   if (processes.some(({ namespace }) => namespace === group)) return `ns:${group}`;
-  const tagged = name === undefined && processes.some(({ tags }) => tags?.includes(target));
+  const tagged = group === target && processes.some(({ tags }) => tags?.includes(target));
   return tagged ? `tag:${target}` : undefined;
 }
