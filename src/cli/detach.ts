@@ -14,13 +14,8 @@ import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
+import { DAEMON_PATIENCE_MS } from "../protocol/following.ts";
 import { writeMessage } from "./output.ts";
-
-/**
- * Maximum time until a new daemon answers, or one that ends has released its home: without compiled
- * code, a start takes 12 s on a busy machine.
- */
-const PATIENCE_MS = 60_000;
 
 /** Poll interval. A daemon starts in about 100 ms. */
 const PING_EVERY_MS = 20;
@@ -53,7 +48,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   const giveUp = () => {
     if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
   };
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + DAEMON_PATIENCE_MS;
   while (performance.now() < deadline) {
     try {
       if (await answers(home)) return;
@@ -68,7 +63,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   giveUp();
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
   const reason = exitCode === undefined
-    ? `it does not answer after ${PATIENCE_MS / 1000}s`
+    ? `it does not answer after ${DAEMON_PATIENCE_MS / 1000}s`
     : `it ended with exit code ${exitCode}`;
   throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
     hint: `Run it in the foreground to see its messages: procsup daemon --home ${shellWord(home)}`,
@@ -91,7 +86,7 @@ export async function answers(home: string): Promise<boolean> {
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
   const { lock } = pathsIn(home);
-  if (await comesTrue(() => isFree(lock), { ms: PATIENCE_MS, everyMs: PING_EVERY_MS })) return;
+  if (await comesTrue(() => isFree(lock), { ms: DAEMON_PATIENCE_MS, everyMs: PING_EVERY_MS })) return;
   throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
     hint: `procsup doctor --home ${shellWord(home)}`,
   });

@@ -19,8 +19,11 @@ export interface Followed<T> {
   readonly forEver?: boolean;
 }
 
-/** Time to wait for the next daemon. On a busy machine its start can take more than 10 s. */
-const PATIENCE_MS = 60_000;
+/**
+ * Maximum time until a new daemon answers, or one that ends has released its home. On a busy machine
+ * a start takes more than 10 s.
+ */
+export const DAEMON_PATIENCE_MS = 60_000;
 
 /** Delay before reopening the stream; it doubles up to the maximum. */
 const RETRY_MS = 50;
@@ -66,7 +69,7 @@ export async function* following<T extends object>(
       if (!forEver && !mayReturn) throw error;
       // Another daemon is often there at once.
       if (again && !isOpen) tell(`${messageOf(error)}; retrying`);
-      failed ??= { error, until: performance.now() + PATIENCE_MS };
+      failed ??= { error, until: performance.now() + DAEMON_PATIENCE_MS };
       if (!forEver && performance.now() > failed.until) throw failed.error;
     }
     lost?.();

@@ -12,6 +12,7 @@ import {
 import { keptWords } from "../../platform/kept_program.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { DAEMON_PATIENCE_MS } from "../../protocol/following.ts";
 import type { CommandContext } from "../command.ts";
 import { startDaemon, untilReleased } from "../detach.ts";
 import { printData } from "../print_data.ts";
@@ -41,9 +42,6 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   if (await printData(output, { status: "upgraded", from: version, to: VERSION })) return;
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
 }
-
-/** Maximum time for a service manager to start the new daemon. */
-const PATIENCE_MS = 15_000;
 
 const POLL_MS = 10;
 
@@ -115,7 +113,7 @@ async function restarted(
   const answered = async () =>
     readDaemonRecord(home)?.pid !== oldPid &&
     await client.call("ping").then(({ version }) => version === VERSION, () => false);
-  if (await comesTrue(answered, { ms: PATIENCE_MS, everyMs: POLL_MS })) return;
+  if (await comesTrue(answered, { ms: DAEMON_PATIENCE_MS, everyMs: POLL_MS })) return;
   throw new ProcsupError(
     "start_failed",
     `${service} did not start version ${VERSION} on "${home}"`,

@@ -10,15 +10,13 @@ import { pathsIn } from "../../platform/paths.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { DAEMON_PATIENCE_MS } from "../../protocol/following.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
 import { answers, untilReleased } from "../detach.ts";
 import { checkHome } from "../doctor/home.ts";
 import { runSteps } from "./steps.ts";
 import { namesHome, type Unit } from "./unit.ts";
-
-/** Maximum time until the daemon answers, including its first unpacking. */
-const PATIENCE_MS = 20_000;
 
 const POLL_MS = 50;
 
@@ -42,7 +40,7 @@ export async function install(context: CommandContext, unit: Unit): Promise<numb
 
 /** Waits for the daemon: not every service manager waits until a service is ready. */
 async function untilAnswers(home: string): Promise<void> {
-  if (await comesTrue(() => answers(home), { ms: PATIENCE_MS, everyMs: POLL_MS })) return;
+  if (await comesTrue(() => answers(home), { ms: DAEMON_PATIENCE_MS, everyMs: POLL_MS })) return;
   throw new ProcsupError("start_failed", `No daemon answers for home "${home}" yet`, {
     hint: "See what the service manager says: procsup startup status",
   });
