@@ -25,6 +25,24 @@ Deno.test("call() waits for a slow daemon that answers a ping", async () => {
   assertEquals(asked, ["/ipc", "/api/ping"]);
 });
 
+Deno.test("call() waits for a daemon that misses one ping, as after a pause of the machine", async () => {
+  await using home = tempHome();
+  const asked: string[] = [];
+  const pinged = Promise.withResolvers<void>();
+  await using _server = Deno.serve(
+    { path: `${home.path}/procsup.sock`, onListen: () => {} },
+    async (request) => {
+      const { pathname } = new URL(request.url);
+      const isMissed = asked.push(pathname) === 2;
+      if (pathname === "/api/ping" && !isMissed) pinged.resolve();
+      else await pinged.promise;
+      return Response.json(answered([]).envelope);
+    },
+  );
+  assertEquals(await new DaemonClient(home.path).call("list"), []);
+  assertEquals(asked, ["/ipc", "/api/ping", "/api/ping"]);
+});
+
 Deno.test("call() reports that the daemon hangs when it accepts no more connections", async () => {
   await using home = tempHome();
   const path = `${home.path}/procsup.sock`;
