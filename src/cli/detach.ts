@@ -86,7 +86,8 @@ export async function answers(home: string): Promise<boolean> {
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
   const { lock } = pathsIn(home);
-  if (await comesTrue(() => isFree(lock), { ms: DAEMON_PATIENCE_MS, everyMs: PING_EVERY_MS })) return;
+  const patience = { ms: DAEMON_PATIENCE_MS, everyMs: PING_EVERY_MS };
+  if (await comesTrue(() => isFree(lock), patience)) return;
   throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
     hint: `procsup doctor --home ${shellWord(home)}`,
   });
