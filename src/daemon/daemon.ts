@@ -111,7 +111,11 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     opened.info("Daemon stopped; running apps keep running");
     service.stopping();
   }
-  await Promise.all([server.close(why !== "lost"), context.web.close(), webhooks.close()]);
+  // A rotation under way must be over before the next daemon can take the home.
+  await Promise.all([
+    ...[server.close(why !== "lost"), context.web.close()],
+    ...[webhooks.close(), supervisor.logs.close()],
+  ]);
   supervisor.release();
   return 0;
 }

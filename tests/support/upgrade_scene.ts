@@ -6,6 +6,7 @@ import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { isFree } from "../../src/platform/lock.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
+import { isAlive } from "./procsup.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 import { wholeLog } from "./whole_log.ts";
@@ -84,9 +85,11 @@ export class UpgradeScene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const pid = readDaemonRecord(this.home)?.pid;
     await this.client.call("shutdown").catch(() => {});
     await this.#builds[Symbol.asyncDispose]();
-    await waitFor(() => isFree(pathsIn(this.home).lock), { what: "the daemon to end" });
+    const isOver = () => isFree(pathsIn(this.home).lock) && (!pid || !isAlive(pid));
+    await waitFor(isOver, { what: "the daemon to end" });
     await this.#temp[Symbol.asyncDispose]();
   }
 }
