@@ -111,11 +111,9 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     opened.info("Daemon stopped; running apps keep running");
     service.stopping();
   }
-  // A rotation under way must be over before the next daemon can take the home.
-  await Promise.all([
-    ...[server.close(why !== "lost"), context.web.close()],
-    ...[webhooks.close(), supervisor.logs.close()],
-  ]);
+  // Also before the home is released: what the logs still write must not meet the next daemon.
+  const closing = [context.web.close(), webhooks.close(), supervisor.logs.close()];
+  await Promise.all([server.close(why !== "lost"), ...closing]);
   supervisor.release();
   return 0;
 }

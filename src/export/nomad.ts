@@ -3,7 +3,7 @@
 import { nomadSchedule } from "./calendar.ts";
 import {
   type App,
-  isJob,
+  endsByItself,
   lose,
   notes,
   PROBE_SECONDS,
@@ -23,7 +23,7 @@ function nanoseconds(ms: number): number {
 
 export function nomadJob(stack: Stack, app: App): Keys {
   const { cron, instances, autostart } = app.config;
-  const isBatch = isJob(app.config);
+  const isBatch = endsByItself(app.config);
   const name = `${stack.name}-${app.id}`;
   if (cron?.overlap === "kill" || cron?.overlap === "queue") {
     lose(stack, app, "cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);

@@ -140,7 +140,7 @@ export function notes({ config }: App, prefix = ""): Record<string, string> {
 export const RESTART = { always: "always", never: "no", "on-failure": "on-failure" } as const;
 
 /** True for an app that ends by itself: it has a schedule, or runs once. */
-export function isJob({ cron, restartPolicy }: ProcessConfig): boolean {
+export function endsByItself({ cron, restartPolicy }: ProcessConfig): boolean {
   return cron !== undefined || restartPolicy === "never";
 }
 
@@ -183,7 +183,7 @@ function appOf(loaded: LoadedProcess, folder: string): App {
     loaded,
     config,
     // At most 63 characters with the stack name; names of CronJobs and Jobs get up to 11 more.
-    id: label(name, isJob(config) ? 31 : 42),
+    id: label(name, endsByItself(config) ? 31 : 42),
     ...variablesOf(loaded),
     files: Object.fromEntries(filesOf(loaded, folder)),
     // Engines that publish no ports do not ask: they do not need the value of PORT.

@@ -10,7 +10,7 @@ import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
-import { type App, isJob, lose, RESTART, settled, type Stack } from "./stack.ts";
+import { type App, endsByItself, lose, RESTART, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */
 export interface UnitFile {
@@ -92,7 +92,7 @@ function service(stack: Stack, app: App): UnitFile {
       ],
       Service: [
         // systemd waits for the end of a job.
-        ["Type", isJob(config) ? "oneshot" : "exec"],
+        ["Type", endsByItself(config) ? "oneshot" : "exec"],
         ["TimeoutStartSec", startLimit(config)],
         ...program(stack, app),
         ...variables,
@@ -114,7 +114,9 @@ function install({ name }: Stack): Setting[] {
 /** A job has its time limit; for other apps, systemd applies the limit to each hook of the start. */
 function startLimit(config: ProcessConfig): string | undefined {
   const { cron, hooks: { preStart, postStart } } = config;
-  if (isJob(config)) return cron?.timeoutMs === undefined ? "infinity" : seconds(cron.timeoutMs);
+  if (endsByItself(config)) {
+    return cron?.timeoutMs === undefined ? "infinity" : seconds(cron.timeoutMs);
+  }
   const hookMs = [preStart, postStart].flatMap((hook) => hook?.timeoutMs ?? []);
   return hookMs.length === 0 ? undefined : seconds(Math.max(...hookMs, 1));
 }
@@ -169,7 +171,7 @@ function secretArgument(app: App, index: number): string | undefined {
   return holdsSecret(before + (text ?? args[index]!)) ? `ARGUMENT_${index}` : undefined;
 }
 
-/** Names of the variables that the administrator sets, in a file. */
+/** Names of the variables that the administrator must set in the environment file. */
 function neededNames(app: App): string[] {
   const { env, secrets, args } = app.config;
   const inArgs = app.loaded.references.filter(({ path }) => path[0] === "args")
@@ -181,7 +183,7 @@ function neededNames(app: App): string[] {
   return [...new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs])];
 }
 
-/** Plain values go into the unit; the others into the administrator's file. */
+/** Plain values go into the unit; the others into the environment file. */
 function environment(stack: Stack, app: App, path: string | undefined): Setting[] {
   const { envFile, inheritEnv } = app.config;
   for (const name of overriddenNames(app)) {
@@ -337,9 +339,11 @@ function dependencies(stack: Stack, app: App): Setting[] {
     const { waitReady, readyLog, readyDelayMs, healthCheck } = other.config;
     const isEnd = state === "completed" || state === "completed_ok";
     const isProbed = waitReady || [readyLog, readyDelayMs, healthCheck].some(Boolean);
-    const isDifferent = isJob(other.config) ? !isEnd : isEnd || (state !== "started" && isProbed);
+    const isDifferent = endsByItself(other.config)
+      ? !isEnd
+      : isEnd || (state !== "started" && isProbed);
     if (isDifferent) {
-      const what = isJob(other.config) ? "its end" : "its start alone";
+      const what = endsByItself(other.config) ? "its end" : "its start alone";
       lose(stack, app, "depends_on", `${name}: ${state}: systemd waits for ${what}`);
     }
     const verb = state === "completed" ? "Wants" : "Requires";

@@ -1,8 +1,8 @@
 /**
- * Starts a program as the leader of its own session and process group. `detached` would make the
- * runtime fork, which copies the memory map of this process: with 300 MB that took ten times as
- * long as the start by the program `setsid`. With it, the child leads nothing for a moment: until
- * then no signal to its group reaches it.
+ * Starts programs in a session and process group of their own. The option `detached` makes the
+ * runtime fork, which copies the memory map of this process: with 300 MB that takes ten times as
+ * long as a start by setsid(1). With setsid, the child has its session only a moment after the
+ * start: before that, a signal to its group does not reach it.
  */
 
 import { systemProgram } from "./as_user.ts";
@@ -11,20 +11,20 @@ import { textsOf } from "./process_environment.ts";
 import { type ProcessRow, processRow } from "./process_table.ts";
 import { sendSignal } from "./signals.ts";
 
-/** The path of the program `setsid`. Undefined where there is none. */
+/** The path of setsid(1), or undefined if the system does not have it. */
 function setsidProgram(): string | undefined {
   return isLinux ? systemProgram("setsid") : undefined;
 }
 
 /**
- * Whether a process was started by `spawnInOwnSession()` a moment ago: its group and its session
- * are still those of its supervisor.
+ * Whether a process was started by `spawnInOwnSession()` and, in this row, does not have its session
+ * yet: its group and session are those of its supervisor.
  */
 export function willLead({ pid, pgid }: ProcessRow): boolean {
   const setsid = setsidProgram();
   if (pid === pgid || setsid === undefined) return false;
   if (textsOf(`/proc/${pid}/cmdline`)[0] === setsid) return true;
-  // It may have begun its session since.
+  // The row may be older than the session.
   const now = processRow(pid);
   return now !== undefined && now.pgid !== pgid;
 }
@@ -41,7 +41,7 @@ export function spawnInOwnSession(
   return command.spawn();
 }
 
-/** Kills a program that was started so, with its whole group. */
+/** Kills a program started by `spawnInOwnSession()`, with its process group. */
 export function killOwnSession(pid: number): void {
   if (sendSignal(-pid, "SIGKILL")) return;
   sendSignal(pid, "SIGKILL");

@@ -63,7 +63,7 @@ export class RunMembers {
       this.#sessions.has(row.sid) && this.#owns(row.sid, processRow(row.sid));
   }
 
-  /** Whether it is the wrapper, and still in the group and the session of its supervisor. */
+  /** Whether it is the wrapper and still in the group and session of its supervisor. */
   #isNewWrapper(row: ProcessRow): boolean {
     const { wrapperPid } = this.#run;
     if (wrapperPid > 0) return row.pid === wrapperPid && row.pgid !== wrapperPid;

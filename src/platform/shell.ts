@@ -31,12 +31,12 @@ export interface ShellResult {
 const OUTPUT_BYTES = 64 * 1024;
 
 /**
- * After the shell has ended, its output is over when none came during two such intervals: processes
- * left behind may hold the pipe. During one, a busy event loop may not have read what was there.
+ * Once the shell has ended, no more output is expected after two of these intervals without any:
+ * processes left behind may keep the pipe open. In only one, a busy event loop may not have read it.
  */
 const QUIET_MS = 50;
 
-/** They may even write to it: then it is over after this time. */
+/** Maximum time to read after the shell has ended: processes left behind may go on writing. */
 const DRAIN_MS = 1000;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
@@ -98,7 +98,7 @@ class OutputTail {
     this.#done = Promise.all(this.#readers.map((reader) => this.#read(reader)));
   }
 
-  /** The kept output, once the streams have ended or it is over. */
+  /** Resolves with the kept output when the streams have ended, or no more output is expected. */
   async text(): Promise<string> {
     const deadline = performance.now() + DRAIN_MS;
     let seen = this.#chunks.at(-1);

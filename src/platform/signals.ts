@@ -1,4 +1,4 @@
-/** Sends signals, and handles those to this process. */
+/** Sends signals to processes, and handles signals to this one. */
 
 import type { SignalName } from "../model/signal.ts";
 
@@ -18,7 +18,7 @@ export function onSignals(
   };
 }
 
-/** Signals a process or, if negative, a group; false if it does not exist. */
+/** Sends a signal to a process or, if `pid` is negative, to a group. Returns false if it does not exist. */
 export function sendSignal(pid: number, signal: SignalName): boolean {
   try {
     Deno.kill(pid, signal as Deno.Signal);

@@ -18,7 +18,7 @@ interface SpawnSpec {
   readonly inherit: readonly number[];
 }
 
-/** A started program. This process may end before it. */
+/** A started program. It does not keep this process alive, and outlives it. */
 export interface Spawned {
   readonly pid: number;
   /** Resolves when it has ended. */
@@ -53,7 +53,7 @@ export function spawnWrapper(spec: SpawnSpec): Spawned {
   const { program, args, cwd, env } = spec;
   const io = { stdin: "null", stdout: "null", stderr: "null" } as const;
   const child = spawnInOwnSession(program, { args: [...args], cwd, env, clearEnv: true, ...io });
-  // A runtime that ends before its process (a worker, --watch) kills the children it waits for.
+  // A worker, or a program under --watch, kills the children that it waits for when it ends.
   child.unref();
   return child;
 }

@@ -57,7 +57,7 @@ export class Journal {
     this.unlaunched = undefined;
   }
 
-  /** The run ended: its output tells more than that of a reload that launched nothing. */
+  /** The run ended: its output is now of more interest than that of a reload that failed before. */
   ended(): void {
     this.unlaunched = undefined;
   }

@@ -3,14 +3,14 @@
 import type { ProcsupError } from "../model/errors.ts";
 import type { HomePaths } from "../platform/paths.ts";
 
-/** A daemon that answers no ping for this long is silent. */
+/** Timeout of a ping. */
 const SILENCE_MS = 10_000;
 
 /**
- * It hangs when it is silent so often in a row: after a pause of the whole machine, the time of the
- * ping on the way is over before the daemon can answer it.
+ * A daemon that misses this many pings in a row hangs. One is not enough: when the whole machine
+ * was suspended, a ping under way times out before the daemon can answer it.
  */
-const SILENT_PINGS = 2;
+const MISSED_PINGS = 2;
 
 /** Time after which a waiting request sends a ping. Few requests take that long. */
 const FIRST_LOOK_MS = 1000;
@@ -29,14 +29,14 @@ export interface Waiting {
 /** Watches a request, pinging the daemon beside it. Returns a function that ends the watch. */
 export function watchDaemon({ paths, isPing, hangs }: Waiting): () => void {
   let over = false;
-  let silent = isPing ? 1 : 0;
+  let missed = isPing ? 1 : 0;
   let unwatch = lookAfter(isPing ? SILENCE_MS : FIRST_LOOK_MS, look);
   async function look(): Promise<void> {
     const { hangingDaemon, isAlive } = await import("./hanging_daemon.ts");
     const alive = await isAlive(paths.socket, SILENCE_MS);
     if (over) return;
-    silent = alive ? 0 : silent + 1;
-    if (silent >= SILENT_PINGS) hangs(await hangingDaemon(paths.home));
+    missed = alive ? 0 : missed + 1;
+    if (missed >= MISSED_PINGS) hangs(await hangingDaemon(paths.home));
     else if (alive) unwatch = lookAfter(NEXT_LOOK_MS, look);
     else void look();
   }

@@ -221,7 +221,7 @@ Deno.test("WebSocket sends the documented list on connect and at once after ever
   Deno.kill(processes[0].pid, "SIGKILL");
   await waitFor(() => feed.got.at(-1).processes[0].state === "crashed");
   const count = feed.got.length;
-  await waitFor(() => feed.got.length > count, { what: "the two-second list" });
+  await waitFor(() => feed.got.length > count, { timeoutMs: 3000, what: "the two-second list" });
   assertEquals(new Set(feed.got.map((message) => message.type)), new Set(["process_list"]));
 });
 

@@ -306,7 +306,7 @@ Deno.test("every process of a random graph with failures settles, and errored on
         }
         fake.world.clock.advance(1000);
         return processes.every((process) => isSettled(process, processes));
-      }, { what: "the graph to settle" });
+      }, { what: "the graph to settle", timeoutMs: 3000 });
       for (const [index, { snapshot }] of processes.entries()) {
         if (snapshot.state !== "errored") continue;
         const own = { "cannot start": /^not found/, "crashes": /restarts? used up$/ };

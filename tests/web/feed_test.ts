@@ -91,7 +91,7 @@ Deno.test("Feed builds one list for all clients, and one for a burst of changes"
   await waitFor(() => clients.every(({ got }) => got.length === 1));
   assertEquals(scene.built, 1);
   for (let i = 0; i < 100; i++) scene.feed.changed(CHANGE);
-  await waitFor(() => clients.every(({ got }) => got.length === 2));
+  await waitFor(() => clients.every(({ got }) => got.length === 2), { timeoutMs: 200 });
   assertEquals(scene.built, 2);
   for (const { left } of clients) left();
 });

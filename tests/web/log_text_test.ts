@@ -28,7 +28,7 @@ Deno.test("web reads a line of 256 MiB without buffering it", async () => {
     log: { max_size: "1GB" },
   });
   feed.send({ type: "subscribe", topics: ["logs"], target: "huge", lines: 1 });
-  await waitFor(async () => (await web.daemon.status("huge")).state === "stopped", {});
+  await waitFor(async () => (await web.daemon.status("huge")).state === "stopped");
   for (const path of ways("huge")) {
     const { status, text } = await web.ask("GET", path);
     assertEquals(status, 200);

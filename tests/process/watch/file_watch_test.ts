@@ -178,7 +178,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await watched.watch({ debounceMs: 500 });
     const writing = setInterval(() => watched.write("src/a.ts"), 50);
     try {
-      await waitFor(() => watched.changes.length > 0);
+      await waitFor(() => watched.changes.length > 0, { timeoutMs: 8000 });
     } finally {
       clearInterval(writing);
     }
