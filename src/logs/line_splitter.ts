@@ -4,6 +4,8 @@
 export const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 
+const NOTHING = new Uint8Array();
+
 /** Maximum bytes of a piece of a line. */
 const MAX_PIECE = 64 * 1024;
 
@@ -23,7 +25,9 @@ export type EmitLine = (line: string, end: number, partial: boolean) => void;
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder();
-  #rest: Uint8Array = new Uint8Array();
+  #rest: Uint8Array = NOTHING;
+  /** Begins with `#rest` and has room behind it, or is empty. */
+  #room: Uint8Array = NOTHING;
   /** True if a piece of the line in `#rest` was emitted. */
   #begun = false;
 
@@ -33,7 +37,7 @@ export class LineSplitter {
   }
 
   set state({ rest, begun }: SplitState) {
-    this.#rest = rest;
+    this.#keep(rest);
     this.#begun = begun;
   }
 
@@ -44,11 +48,12 @@ export class LineSplitter {
 
   /** Adds a chunk that ends at position `end`. */
   add(chunk: Uint8Array, end: number, emit: EmitLine): void {
-    const all = joined(this.#rest, chunk);
+    const kept = this.#rest.length;
+    const all = this.#withRest(chunk);
     const start = end - all.length;
     let from = 0;
     // The kept part has no newline.
-    let newline = all.indexOf(NEWLINE, this.#rest.length);
+    let newline = all.indexOf(NEWLINE, kept);
     while (newline >= 0) {
       from = this.#pieces(all, from, newline, start, emit);
       this.#last(all.subarray(from, newline), start + newline + 1, emit);
@@ -56,13 +61,35 @@ export class LineSplitter {
       newline = all.indexOf(NEWLINE, from);
     }
     from = this.#pieces(all, from, all.length, start, emit);
-    this.#rest = all.slice(from);
+    if (from > 0 || all !== this.#rest) this.#keep(all.slice(from));
   }
 
   /** Emits an unfinished last line, unless it is empty. */
   end(end: number, emit: EmitLine): void {
     if (this.#rest.length > 0) this.#last(this.#rest, end, emit);
-    this.#rest = new Uint8Array();
+    this.#keep(NOTHING);
+  }
+
+  #keep(rest: Uint8Array): void {
+    this.#rest = rest;
+    this.#room = NOTHING;
+  }
+
+  /**
+   * The kept part and a chunk. A line that arrives in small chunks grows in place, because copying
+   * what is there for each of them takes quadratic time.
+   */
+  #withRest(chunk: Uint8Array): Uint8Array {
+    const kept = this.#rest.length;
+    if (kept === 0) return chunk;
+    if (chunk.includes(NEWLINE)) return joined(this.#rest, chunk);
+    const length = kept + chunk.length;
+    if (length > this.#room.length) {
+      this.#room = new Uint8Array(2 * length);
+      this.#room.set(this.#rest);
+    }
+    this.#room.set(chunk, kept);
+    return this.#rest = this.#room.subarray(0, length);
   }
 
   #pieces(all: Uint8Array, from: number, to: number, start: number, emit: EmitLine): number {
@@ -86,7 +113,6 @@ export class LineSplitter {
 const scratch = new Uint8Array(160 * 1024);
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
-  if (one.length === 0) return other;
   const length = one.length + other.length;
   const all = length <= scratch.length ? scratch.subarray(0, length) : new Uint8Array(length);
   all.set(one);
