@@ -5,11 +5,12 @@ import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
-import { refuseNewerState } from "../platform/daemon_record.ts";
+import { readDaemonRecord, refuseNewerState } from "../platform/daemon_record.ts";
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
 import { spawnInOwnSession } from "../platform/own_session.ts";
+import { processRow } from "../platform/process_table.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -17,8 +18,8 @@ import { DaemonClient } from "../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../protocol/following.ts";
 import { writeMessage } from "./output.ts";
 
-/** Poll interval. A daemon starts in about 100 ms. */
-const PING_EVERY_MS = 20;
+/** A daemon starts in about 100 ms. */
+const PATIENCE = { ms: DAEMON_PATIENCE_MS, everyMs: 20 };
 
 /** Lines of the daemon's log that are printed on failure. */
 const LOG_LINES = 10;
@@ -48,17 +49,21 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   const giveUp = () => {
     if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
   };
-  const deadline = performance.now() + DAEMON_PATIENCE_MS;
+  const deadline = performance.now() + PATIENCE.ms;
   while (performance.now() < deadline) {
     try {
-      if (await answers(home)) return;
+      if (await answers(home)) {
+        // One that came too late would take the home as soon as the other one is shut down.
+        await comesTrue(() => exitCode !== undefined || !isAnother(home, child.pid), PATIENCE);
+        return;
+      }
     } catch (error) {
       giveUp();
       throw error;
     }
     // With this exit code, another daemon has taken the home and is about to answer.
     if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
-    await sleep(PING_EVERY_MS);
+    await sleep(PATIENCE.everyMs);
   }
   giveUp();
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
@@ -68,6 +73,13 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
     hint: `Run it in the foreground to see its messages: procsup daemon --home ${shellWord(home)}`,
   });
+}
+
+/** True if the daemon of a home is another process than `pid`. */
+function isAnother(home: string, pid: number): boolean {
+  const recorded = readDaemonRecord(home)?.pid ?? pid;
+  // On a full disk the record of a daemon that is gone remains.
+  return recorded !== pid && processRow(recorded) !== undefined;
 }
 
 /** True if a daemon answers. A socket file alone does not prove that. Throws `daemon_hangs`. */
@@ -86,8 +98,7 @@ export async function answers(home: string): Promise<boolean> {
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
   const { lock } = pathsIn(home);
-  const patience = { ms: DAEMON_PATIENCE_MS, everyMs: PING_EVERY_MS };
-  if (await comesTrue(() => isFree(lock), patience)) return;
+  if (await comesTrue(() => isFree(lock), PATIENCE)) return;
   throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
     hint: `procsup doctor --home ${shellWord(home)}`,
   });
