@@ -48,6 +48,7 @@ export function systemWorld(
     launch: (spec) => launches.work(() => launcher.launch(spec)),
     adopt: (run, sockets, note) => launcher.adopt(run, sockets, note),
     dropSockets: (owner, used) => launcher.dropSockets(owner, used),
+    hasEnded: (runId) => launcher.hasEnded(runId),
     exitOf: (runId) => launcher.exitOf(runId),
     readyFile: (runId, user) => ready.path(runId, user),
     whenReady: (runId, act) => ready.when(runId, act),

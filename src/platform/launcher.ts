@@ -132,6 +132,11 @@ export class Launcher {
     return { run, pid, exited };
   }
 
+  /** Whether the exit of a run is on file, even if nothing has noticed it yet. */
+  hasEnded(runId: string): boolean {
+    return this.#files.read(runId, "exit") !== undefined;
+  }
+
   /** How a run ended, as its wrapper recorded it; code and signal are null without a record. */
   exitOf(runId: string): Exit {
     const status = this.#files.read(runId, "exit");
@@ -243,7 +248,7 @@ export class Launcher {
 
   async #ownExit(over: Promise<SpawnStatus>, run: Run, pid: Promise<number>): Promise<Exit> {
     const { code, signal } = await over;
-    if (this.#files.read(run.runId, "exit") === undefined) {
+    if (!this.hasEnded(run.runId)) {
       // The wrapper could not write the status, but ended with it.
       if (signal === null) return exitFromStatus(code!);
       // Only the wrapper was killed: the app may still run, and is watched like an adopted one.

@@ -129,6 +129,11 @@ export class ManagedProcess {
     return this.#effects.run.uptimeMs;
   }
 
+  /** See `ProcessHandle`. */
+  get hasEnded(): boolean {
+    return this.#effects.run.hasEnded;
+  }
+
   /** The current state of the process, with the given usage. */
   info(usage: Usage = NO_USAGE): ProcessInfo {
     const now = this.#snapshot;

@@ -90,6 +90,7 @@ async function up(overlap: Overlap, spawned: Spawned): Promise<void> {
     if (input.type === "became_ready") outcome.resolve(undefined);
     if (input.type === "ready_timed_out") outcome.resolve(input.reason);
   });
+  const enough = () => world.hasEnded(spawned.child.run.runId) || outcome.resolve(undefined);
   const monitors = wantsReadiness(config)
     ? [
       awaitReadiness({ ...run, snapshot: NEW }),
@@ -97,7 +98,7 @@ async function up(overlap: Overlap, spawned: Spawned): Promise<void> {
         ? [new HealthMonitor({ ...run, snapshot: NEW }, config.healthCheck)]
         : []),
     ]
-    : [{ stop: world.clock.after(config.minUptimeMs, () => outcome.resolve(undefined)) }];
+    : [{ stop: world.clock.after(config.minUptimeMs, enough) }];
   void spawned.child.exited.then(() => outcome.resolve("it ended at once"));
   try {
     const problem = await orAborted(outcome.promise, leaving);

@@ -17,6 +17,8 @@ export interface ProcessHandle {
   readonly clock: Clock;
   /** Milliseconds since the launch; 0 while nothing runs. */
   readonly uptimeMs: number;
+  /** Whether its app has ended, even if the snapshot does not say so yet. */
+  readonly hasEnded: boolean;
   /** Whether it is expected to end by itself. */
   readonly mayEnd: boolean;
   /** Whether a stop is under way, during which its schedule must start nothing. */

@@ -61,6 +61,11 @@ export class RunController {
     return this.#child === undefined ? 0 : this.#world.clock.steady() - this.#launchedAt;
   }
 
+  /** See `ProcessHandle`. */
+  get hasEnded(): boolean {
+    return this.#child === undefined || this.#world.hasEnded(this.#child.run.runId);
+  }
+
   /** Resolves when the pid of the app is known, or the app has ended before that. */
   get pidKnown(): Promise<unknown> {
     return Promise.race([this.#child?.pid, this.#child?.exited]);

@@ -78,7 +78,10 @@ async function survivedMinUptime(
   const rest = Math.max(0, process.config.minUptimeMs - uptimeMs);
   const cancel = process.clock.after(rest, () => enough.abort());
   const left = (now: Snapshot) => now.attempt !== begun.attempt || !isUp(now);
-  const now = await process.until(left, enough.signal).catch(() => begun).finally(cancel);
+  const now = await process.until(left, enough.signal)
+    // On a busy machine the end may come before the timer, and its notice after it.
+    .catch(() => process.hasEnded ? process.until(left) : begun)
+    .finally(cancel);
   if (now.state !== "stopping" || now.desired === "down") return now;
   const next = await process.until((now) => settled(now, true));
   return await survivedMinUptime(process, next, 0);

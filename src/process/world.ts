@@ -38,6 +38,8 @@ export interface World {
    * instances are configured with.
    */
   dropSockets(owner: string, used: ReadonlySet<string>): void;
+  /** Whether a run has ended, even if its `exited` has not resolved yet. */
+  hasEnded(runId: string): boolean;
   /** How a run that is over ended. */
   exitOf(runId: string): Exit;
   /** File in which an app writes `READY=1`. Created here if the app runs as another user. */

@@ -81,6 +81,17 @@ Deno.test("start() fails with `wait` when the app does not stay up", async () =>
   ]);
 });
 
+Deno.test("start() fails when an app ends within min_uptime and that is noticed later", async () => {
+  await using lone = new LoneProcess({ min_uptime: "2s" });
+  const start = assertRejects(() => lone.process.start({ wait: true }), ProcsupError);
+  await waitFor(() => lone.state === "running");
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the timer of min_uptime" });
+  lone.world.child.end();
+  lone.world.clock.advance(2000);
+  lone.world.child.exit(3);
+  assertEquals((await start).message, 'Cannot start "app": exited with code 3');
+});
+
 Deno.test("start() fails when an app exits well before min_uptime, unless it is a job", async () => {
   const startOf = async (config: Record<string, unknown>) => {
     await using lone = new LoneProcess(config);

@@ -29,6 +29,17 @@ Deno.test("reload() with overlap terminates the old app after the new one has ru
   assertEquals([pid, restarts], [lone.world.child.run.wrapperPid + 1, 0]);
 });
 
+Deno.test("reload() with overlap keeps the old app when the new one's end is noticed late", async () => {
+  await using lone = await running();
+  const refused = assertRejects(() => lone.process.reload(), ProcsupError, "it ended at once");
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
+  lone.world.child.end();
+  lone.world.clock.advance(1000);
+  lone.world.child.exit(3);
+  await refused;
+  assertEquals([alive(lone), lone.state], [[true, false], "running"]);
+});
+
 Deno.test("reload() with overlap keeps the old app when the new one does not become ready", async () => {
   await using lone = await running();
   lone.process.reconfigure({ ...lone.process.config, waitReady: true });

@@ -45,9 +45,14 @@ export class FakeChild implements Child {
     this.#pid.resolve(this.run.wrapperPid + 1);
   }
 
+  /** Ends it; `exit()` notices that. */
+  end(): void {
+    this.#over = true;
+  }
+
   /** Ends it with an exit code or by a signal. */
   exit(how: number | SignalName): void {
-    this.#over = true;
+    this.end();
     const at = new Date(Date.UTC(2026, 0, 1, 12));
     this.#exited.resolve(
       typeof how === "number" ? { code: how, signal: null, at } : { code: 143, signal: how, at },
@@ -117,6 +122,10 @@ export class FakeWorld implements World {
   }
 
   dropSockets(): void {}
+
+  hasEnded(runId: string): boolean {
+    return this.children.some(({ run, alive }) => run.runId === runId && !alive);
+  }
 
   exitOf(): Exit {
     return { code: null, signal: null, at: new Date(this.clock.now()) };
