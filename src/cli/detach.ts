@@ -32,51 +32,57 @@ interface DetachOptions {
   readonly killOnFailure?: boolean;
 }
 
+/** A daemon that was started, and its exit code once it has ended. */
+interface StartedDaemon {
+  readonly child: Deno.ChildProcess;
+  exitCode?: number;
+}
+
 /**
  * Starts a detached daemon for `home` and returns when it, or one started at the same time,
  * answers. Throws `home_unusable`, or `daemon_unreachable` with the reason.
  */
 export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
-  const { daemonLog } = prepareHome(home);
+  const { daemonLog, lock } = prepareHome(home);
   // Checked here because a detached daemon could not print the error.
   refuseNewerState(home, VERSION);
   const logged = lookAt(daemonLog)?.size ?? 0;
   if (options.words === undefined) keepProgram(home);
-  const child = spawnDaemon(home, options.words ?? daemonWords(home));
-  let exitCode: number | undefined;
-  child.status.then(({ code }) => exitCode = code);
-  child.unref();
+  const start = () => spawnDaemon(home, options.words ?? daemonWords(home));
+  let daemon = start();
   const giveUp = () => {
-    if (exitCode === undefined && options.killOnFailure) child.kill("SIGKILL");
+    if (daemon.exitCode === undefined && options.killOnFailure) daemon.child.kill("SIGKILL");
   };
   const deadline = performance.now() + PATIENCE.ms;
   while (performance.now() < deadline) {
     try {
       if (await answers(home)) {
         // One that came too late would take the home as soon as the other one is shut down.
-        await comesTrue(() => exitCode !== undefined || !isAnother(home, child.pid), PATIENCE);
+        await comesTrue(() => daemon.exitCode !== undefined || !isAnother(home, daemon), PATIENCE);
         return;
       }
     } catch (error) {
       giveUp();
       throw error;
     }
-    // With this exit code, another daemon has taken the home and is about to answer.
-    if (exitCode !== undefined && exitCode !== ERROR_TABLE.home_in_use.exit) break;
+    if (daemon.exitCode === ERROR_TABLE.home_in_use.exit) {
+      // The one that had the home is about to answer, or was about to end.
+      if (isFree(lock)) daemon = start();
+    } else if (daemon.exitCode !== undefined) break;
     await sleep(PATIENCE.everyMs);
   }
   giveUp();
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
-  const reason = exitCode === undefined
+  const reason = daemon.exitCode === undefined
     ? `it does not answer after ${DAEMON_PATIENCE_MS / 1000}s`
-    : `it ended with exit code ${exitCode}`;
+    : `it ended with exit code ${daemon.exitCode}`;
   throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
     hint: `Run it in the foreground to see its messages: procsup daemon --home ${shellWord(home)}`,
   });
 }
 
-/** True if the daemon of a home is another process than `pid`. */
-function isAnother(home: string, pid: number): boolean {
+/** True if a home has another daemon than this one. */
+function isAnother(home: string, { child: { pid } }: StartedDaemon): boolean {
   const recorded = readDaemonRecord(home)?.pid ?? pid;
   // On a full disk the record of a daemon that is gone remains.
   return recorded !== pid && processRow(recorded) !== undefined;
@@ -108,10 +114,10 @@ function daemonWords(home: string): readonly string[] {
   return npmBundle() === undefined ? ownWords() : keptWords(home);
 }
 
-function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess {
+function spawnDaemon(home: string, words: readonly string[]): StartedDaemon {
   // Do not pass on descriptors: the caller may wait for the end of a pipe.
   sealDescriptors();
-  return spawnInOwnSession(words[0]!, {
+  const child = spawnInOwnSession(words[0]!, {
     args: [...words.slice(1), "daemon", "--home", home],
     // Not the caller's folder: its file system could not be unmounted.
     cwd: home,
@@ -121,6 +127,10 @@ function spawnDaemon(home: string, words: readonly string[]): Deno.ChildProcess 
     stdout: "null",
     stderr: "null",
   });
+  const daemon: StartedDaemon = { child };
+  void child.status.then(({ code }) => daemon.exitCode = code);
+  child.unref();
+  return daemon;
 }
 
 /** The folder of the unpacked executable. Without it the daemon would unpack 100 MB again. */

@@ -1,6 +1,7 @@
 /** Many commands at once on a home that does not exist yet. */
 
 import { assertEquals } from "@std/assert";
+import { pathsIn } from "../../src/platform/paths.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { commandOf, livingWith } from "../fixtures/run_members.ts";
 import { cli, programWords } from "../support/procsup.ts";
@@ -28,6 +29,26 @@ Deno.test("20 concurrent starts on an empty home create one daemon and 20 apps",
     await cli(home, "shutdown", "--yes");
   }
   await waitFor(() => daemonsOf(home).length === 0, { what: "no daemon" });
+});
+
+Deno.test("start waits for a daemon that is ending, and then starts one", async () => {
+  await using temp = tempHome();
+  const { lock } = pathsIn(temp.path);
+  const ending = Deno.openSync(lock, { write: true, create: true, mode: 0o600 });
+  ending.lockSync(true);
+  const start = cli(temp.path, "start", "--name", "app", "--no-wait", "--", "sleep", "1000");
+  try {
+    await waitFor(() => daemonsOf(temp.path).length === 1, {
+      what: "a daemon that finds it taken",
+    });
+    await waitFor(() => daemonsOf(temp.path).length === 0, { what: "its end" });
+    ending.close();
+    const { code, stderr } = await start;
+    assertEquals(code, 0, stderr);
+  } finally {
+    await cli(temp.path, "shutdown", "--yes");
+  }
+  await waitFor(() => daemonsOf(temp.path).length === 0, { what: "no daemon" });
 });
 
 /** The pids of a home's daemons, by environment and command line. */
