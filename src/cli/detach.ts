@@ -21,6 +21,8 @@ import { writeMessage } from "./output.ts";
 /** A daemon starts in about 100 ms. */
 const PATIENCE = { ms: DAEMON_PATIENCE_MS, everyMs: 20 };
 
+const SILENT = `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
+
 /** Lines of the daemon's log that are printed on failure. */
 const LOG_LINES = 10;
 
@@ -40,7 +42,7 @@ interface StartedDaemon {
 
 /**
  * Starts a detached daemon for `home` and returns when it, or one started at the same time,
- * answers. Throws `home_unusable`, or `daemon_unreachable` with the reason.
+ * answers. Throws `home_unusable`, `home_in_use`, or `daemon_unreachable` with the reason.
  */
 export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
   const { daemonLog, lock } = prepareHome(home);
@@ -72,9 +74,18 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
     await sleep(PATIENCE.everyMs);
   }
   giveUp();
+  if (daemon.exitCode === ERROR_TABLE.home_in_use.exit) {
+    throw new ProcsupError(
+      "home_in_use",
+      `Home "${home}" is in use by a supervisor that ${SILENT}`,
+      {
+        hint: "A program that uses the library takes no commands: choose another home with --home",
+      },
+    );
+  }
   for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
   const reason = daemon.exitCode === undefined
-    ? `it does not answer after ${DAEMON_PATIENCE_MS / 1000}s`
+    ? `it ${SILENT}`
     : `it ended with exit code ${daemon.exitCode}`;
   throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
     hint: `Run it in the foreground to see its messages: procsup daemon --home ${shellWord(home)}`,
