@@ -113,7 +113,7 @@ Deno.test("logs merges both streams by time, filtered by time and text", async (
   assertEquals(await text("-t", "-n", "1"), `${lines[2]!.at} out 3\n`);
   const none = await daemon.cli("logs", "app", "--since", "1 hour ago", "--grep", "absent");
   assertEquals([none.code, none.stdout], [0, ""]);
-  assertEquals(none.stderr, "no matching events\n");
+  assertEquals(none.stderr, "no matching lines\n");
   const noneJson = await daemon.cli("logs", "app", "--grep", "absent", "--json");
   assertEquals([noneJson.stdout, noneJson.stderr], ["[]\n", ""]);
   const bad = await daemon.cli("logs", "app", "--grep", "(");

@@ -24,7 +24,7 @@ export async function logs(context: CommandContext): Promise<void> {
   } finally {
     end();
   }
-  if (isEmpty && !context.output.isJson) context.output.note("no matching events");
+  if (isEmpty && !context.output.isJson) context.output.note("no matching lines");
 }
 
 /** Prints each line once across a daemon upgrade, by resuming from the last printed position. */

@@ -31,7 +31,7 @@ export async function metrics(context: CommandContext): Promise<void> {
   const names = history.series.map(({ name }) => name ?? "");
   if (await printData(output, history, names)) return;
   const found = history.series.filter(({ points }) => points.length > 0);
-  if (found.length === 0) return output.note("no matching events");
+  if (found.length === 0) return output.note("no metrics in that time");
   for (const [index, series] of found.entries()) {
     if (index > 0) output.data("");
     printSparklines(output, history, series);
