@@ -5,7 +5,11 @@ import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
-import { readDaemonRecord, refuseNewerState } from "../platform/daemon_record.ts";
+import {
+  type DaemonRecord,
+  readDaemonRecord,
+  refuseNewerState,
+} from "../platform/daemon_record.ts";
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
@@ -20,6 +24,9 @@ import { writeMessage } from "./output.ts";
 
 /** A daemon starts in about 100 ms. */
 const PATIENCE = { ms: DAEMON_PATIENCE_MS, everyMs: 20 };
+
+/** A daemon without apps ends within 0.3 s, unless a rotation of a log is under way. */
+const END_MS = 10_000;
 
 const SILENT = `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
 
@@ -110,6 +117,13 @@ export async function answers(home: string): Promise<boolean> {
     if (isAbsent) return false;
     throw error;
   }
+}
+
+/** Waits for the end of a daemon without apps. Its service may start another one at once. */
+export async function untilGone(home: string, { pid }: DaemonRecord): Promise<void> {
+  const { lock } = pathsIn(home);
+  const isGone = () => isFree(lock) || readDaemonRecord(home)?.pid !== pid;
+  await comesTrue(isGone, { ...PATIENCE, ms: END_MS });
 }
 
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */

@@ -1,6 +1,7 @@
 /** Many commands at once on a home that does not exist yet. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { isFree } from "../../src/platform/lock.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { commandOf, livingWith } from "../fixtures/run_members.ts";
@@ -48,6 +49,7 @@ Deno.test("start waits for a daemon that is ending, and then starts one", async 
   } finally {
     await cli(temp.path, "shutdown", "--yes");
   }
+  assert(isFree(lock));
   await waitFor(() => daemonsOf(temp.path).length === 0, { what: "no daemon" });
 });
 

@@ -166,13 +166,17 @@ async function refuseFiles({ command, positionals }: CommandContext): Promise<vo
   }
 }
 
-/** Stops every process and the daemon; asks first. */
+/** Stops every process and the daemon, and waits until it has let go of its home; asks first. */
 export async function shutdown(context: CommandContext): Promise<number> {
   if (!confirmed(context, "Stop every app and the daemon?")) return 1;
   const client = connect(context);
+  const { readDaemonRecord } = await import("../../platform/daemon_record.ts");
+  const daemon = context.host === undefined ? readDaemonRecord(context.home) : undefined;
   const data = await client.call("shutdown").catch(unhinted);
   const code = await printResults(context.output, data, "");
-  context.output.note("daemon stopped");
+  if (daemon !== undefined) await (await import("../detach.ts")).untilGone(context.home, daemon);
+  const again = daemon?.service ? `; ${daemon.service} starts another one, without the apps` : "";
+  context.output.note(`daemon stopped${again}`);
   return code;
 }
 
