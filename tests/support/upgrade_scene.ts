@@ -14,7 +14,8 @@ import { wholeLog } from "./whole_log.ts";
 const ROOT = fromFileUrl(import.meta.resolve("../.."));
 
 /** Script of an app that writes 1, 2, 3… until it is stopped. */
-const WRITER = "i=0; while :; do for n in 1 2 3 4; do i=$((i+1)); echo $i; done; sleep 0.2; done";
+const writer = (pause: number) =>
+  `i=0; while :; do for n in 1 2 3 4; do i=$((i+1)); echo $i; done; sleep ${pause}; done`;
 
 /** A home with a background daemon of another build. */
 export class UpgradeScene implements AsyncDisposable {
@@ -51,11 +52,13 @@ export class UpgradeScene implements AsyncDisposable {
 
   /** Starts apps up to `count`, from number `first`, that write 1, 2, 3… Returns all pids by name. */
   async startWriters(count: number, first = 0): Promise<Map<string, number>> {
+    // Each pause forks: the writers together do so 50 times a second at most.
+    const script = writer(Math.max(0.2, count / 50));
     for (let i = first; i < count; i++) {
       await this.client.call("start", {
         name: `w${i}`,
         entrypoint: "/bin/sh",
-        args: ["-c", WRITER],
+        args: ["-c", script],
         cwd: "/",
       });
     }
