@@ -28,8 +28,6 @@ const PATIENCE = { ms: DAEMON_PATIENCE_MS, everyMs: 20 };
 /** A daemon without apps ends within 0.3 s, unless a rotation of a log is under way. */
 const END_MS = 10_000;
 
-const SILENT = `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
-
 /** Lines of the daemon's log that are printed on failure. */
 const LOG_LINES = 10;
 
@@ -81,20 +79,24 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
     await sleep(PATIENCE.everyMs);
   }
   giveUp();
-  if (daemon.exitCode === ERROR_TABLE.home_in_use.exit) {
-    throw new ProcsupError(
+  throw notStarted(home, daemon, () => newLines(daemonLog, logged));
+}
+
+/** Why there is no daemon. Prints what it logged. */
+function notStarted(home: string, { exitCode }: StartedDaemon, log: () => string[]): ProcsupError {
+  const silent = `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
+  if (exitCode === ERROR_TABLE.home_in_use.exit) {
+    return new ProcsupError(
       "home_in_use",
-      `Home "${home}" is in use by a supervisor that ${SILENT}`,
+      `Home "${home}" is in use by a supervisor that ${silent}`,
       {
         hint: "A program that uses the library takes no commands: choose another home with --home",
       },
     );
   }
-  for (const line of newLines(daemonLog, logged)) writeMessage(`  ${line}\n`);
-  const reason = daemon.exitCode === undefined
-    ? `it ${SILENT}`
-    : `it ended with exit code ${daemon.exitCode}`;
-  throw new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
+  for (const line of log()) writeMessage(`  ${line}\n`);
+  const reason = exitCode === undefined ? `it ${silent}` : `it ended with exit code ${exitCode}`;
+  return new ProcsupError("daemon_unreachable", `Cannot start the daemon: ${reason}`, {
     hint: `Run it in the foreground to see its messages: procsup daemon --home ${shellWord(home)}`,
   });
 }
