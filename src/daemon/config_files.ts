@@ -49,7 +49,13 @@ interface Log {
   warn(message: string): void;
 }
 
-/** The configuration files of a daemon. Requests are carried out one at a time. */
+/** The key of the turns in which processes of the files are changed. */
+const CHANGES = "changes";
+
+/**
+ * The configuration files of a daemon. Requests plan and register processes one at a time, and change
+ * existing ones one at a time. Starts are outside of the turns: they may wait for others for ever.
+ */
 export class ConfigFiles {
   readonly #supervisor: Supervisor;
   readonly #path: string;
@@ -68,8 +74,26 @@ export class ConfigFiles {
   }
 
   /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
-  apply(request: ConfigRequest): Promise<ConfigResult> {
-    return this.#turns.take(() => this.#apply(request));
+  async apply(request: ConfigRequest): Promise<ConfigResult> {
+    if (request.dryRun) return await this.#apply(request);
+    const { result } = await this.#turns.take(() => this.#change(request), CHANGES);
+    return await result;
+  }
+
+  /** Resolves when only starts are left, for which `result` waits. */
+  async #change(request: ConfigRequest): Promise<{ readonly result: Promise<ConfigResult> }> {
+    const [registered, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const onRegistered = (refused: ReadonlySet<string>) => {
+      request.onRegistered?.(refused);
+      registered.resolve();
+    };
+    const applying = await this.#turns.take(async () => {
+      const result = this.#apply({ ...request, onRegistered, onChanged: changed.resolve });
+      await Promise.race([registered.promise, result]);
+      return { result };
+    });
+    await Promise.race([changed.promise, applying.result]);
+    return applying;
   }
 
   /**
@@ -116,9 +140,13 @@ export class ConfigFiles {
       return { plan, outcomes: [], errors: [], settings: changes, run, notes };
     }
     const failed = await settings.carryOut();
-    const { outcomes, errors } = await apply(this.#supervisor, plan, request);
     const { variables, unset } = loaded;
-    this.#remember({ ...applied, variables, unset }, plan, wanted, request);
+    const onRegistered = (refused: ReadonlySet<string>) => {
+      const names = [...plan.configs.keys()].filter((name) => !refused.has(name));
+      this.#remember({ ...applied, variables, unset }, names, wanted, request);
+      request.onRegistered?.(refused);
+    };
+    const { outcomes, errors } = await apply(this.#supervisor, plan, { ...request, onRegistered });
     return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
   }
 
@@ -226,14 +254,14 @@ export class ConfigFiles {
 
   #remember(
     applied: Applied,
-    plan: ApplyPlan,
+    names: readonly string[],
     wanted: LoadedSettings,
     { inline, content, only }: ConfigRequest,
   ): void {
     if (inline ?? content) return;
     const { last, origins: before, settings: said } = readMemory(this.#path);
     const origins = new Map([...before].filter(([name]) => this.#ids(name).length > 0));
-    for (const name of plan.configs.keys()) {
+    for (const name of names) {
       origins.set(name, { files: applied.files, ids: this.#ids(name) });
     }
     const settings = { ...said };

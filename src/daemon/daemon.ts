@@ -70,7 +70,9 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   log.current = opened;
   for (const message of early) opened.warn(message);
 
-  using _signals = onSignals(["SIGTERM", "SIGINT"], () => ended.resolve("signalled"));
+  // A shutdown under way goes on, and then ends the daemon: half of it would leave apps running.
+  const onSignal = () => supervisor.closing || ended.resolve("signalled");
+  using _signals = onSignals(["SIGTERM", "SIGINT"], onSignal);
   using _errors = keepRunning((message) => warn(message));
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
   const read = metricsReader(supervisor);

@@ -53,8 +53,13 @@ export interface ApplyOptions {
   readonly startDown?: boolean;
   /** Wait until each has stayed up. */
   readonly wait?: boolean | undefined;
-  /** Called when all new processes are registered, before the first one starts. */
-  readonly onRegistered?: () => void;
+  /**
+   * Called when all new processes are registered, before the first one starts, with the names that
+   * were refused.
+   */
+  readonly onRegistered?: (refused: ReadonlySet<string>) => void;
+  /** Called once only starts are left, which may wait for others for ever. */
+  readonly onChanged?: () => void;
 }
 
 /**
@@ -186,6 +191,7 @@ export async function apply(
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
+  const refused = new Set<string>();
   for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
     if (supervisor.closing) break;
     try {
@@ -193,12 +199,19 @@ export async function apply(
       added.set(config, supervisor.registry.add(config, starts ? "up" : "down"));
     } catch (error) {
       added.set(config, []);
+      refused.add(config.name);
       errors.push(messageOf(error));
     }
   }
-  options.onRegistered?.();
+  options.onRegistered?.(refused);
   const startOne = starter(supervisor.registry.list());
   const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
+  const changes = new Set(changed.keys());
+  const changeIsOver = (name: string) => {
+    changes.delete(name);
+    if (changes.size === 0) options.onChanged?.();
+  };
+  if (changes.size === 0) options.onChanged?.();
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     const processes = added.get(config);
     if (processes !== undefined) {
@@ -206,7 +219,9 @@ export async function apply(
       return await supervisor.startAdded(processes, { start, wait: options.wait }, startOne);
     }
     const change = changed.get(config.name);
-    const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
+    const outcomes = change === undefined
+      ? []
+      : await applyChange(supervisor, change, options).finally(() => changeIsOver(config.name));
     const down = options.startDown && config.autostart
       ? startDown(supervisor, config, (process) => startOne(process, options))
       : [];

@@ -224,6 +224,11 @@ export class Registry implements Observer {
     return process;
   }
 
+  /** Whether a process is being removed, or was. */
+  isLeaving(process: ManagedProcess): boolean {
+    return this.#leaving.has(process) || process.gone.aborted;
+  }
+
   /** Stops a process and removes it. Nobody who depends on its other instances waits for it. */
   async retire(process: ManagedProcess, request: StopRequest): Promise<void> {
     this.#leaving.add(process);
@@ -320,7 +325,7 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    const isLeaving = (other: ManagedProcess) => this.#leaving.has(other) || other.gone.aborted;
+    const isLeaving = (other: ManagedProcess) => this.isLeaving(other);
     return awaitDependencies({ all: this.list(), isLeaving }, process, signal);
   }
 

@@ -31,10 +31,10 @@ async function resize(
   name: string,
   change: string | number,
 ): Promise<{ readonly stopped: Outcome[]; readonly added: ManagedProcess[] }> {
-  const instances = registry.instancesOf(name);
-  if (instances.length === 0) {
+  if (registry.instancesOf(name).length === 0) {
     throw notFound(name, registry.list().map(({ config }) => ({ name: config.name })));
   }
+  const instances = staying(registry, name);
   const count = scaledCount(change, instances.length);
   refuseOneForMany({ ...instances[0]!.config, instances: count });
   const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
@@ -44,20 +44,28 @@ async function resize(
     byIndex.slice(count),
     (process) => registry.retire(process, { reason: "scaled down" }),
   );
+  // Some may have been deleted meanwhile.
+  const left = staying(registry, name);
   // After a failed rolling reload not all have the same configuration.
-  for (const process of byIndex.slice(0, count)) {
-    process.reconfigure({ ...process.config, instances: count });
-  }
-  const added = registry.addInstances(config, freeIndexes(byIndex, count));
+  for (const process of left) process.reconfigure({ ...process.config, instances: count });
+  const indexes = freeIndexes(registry.instancesOf(name), count - left.length);
+  const added = registry.addInstances(config, indexes);
   registry.recorder.recordRest();
   return { stopped, added };
 }
 
-/** The lowest free indexes, one for each missing instance. */
+/** The instances that are not being deleted. Throws `wrong_state` if all are. */
+function staying(registry: Registry, name: string): ManagedProcess[] {
+  const instances = registry.instancesOf(name).filter((process) => !registry.isLeaving(process));
+  if (instances.length > 0) return instances;
+  throw new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
+}
+
+/** The lowest free indexes. */
 function freeIndexes(instances: readonly ManagedProcess[], count: number): number[] {
   const taken = new Set(instances.map(({ instanceIndex }) => instanceIndex));
   const free: number[] = [];
-  for (let index = 0; free.length + instances.length < count; index++) {
+  for (let index = 0; free.length < count; index++) {
     if (!taken.has(index)) free.push(index);
   }
   return free;

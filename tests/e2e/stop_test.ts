@@ -1,7 +1,7 @@
 /** Stop ends every process of an app, also when starts, restarts and crashes overlap with it. */
 
 import { fromFileUrl } from "@std/path/posix";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { commandOf, livingOf, livingWith, type RunMark, runMark } from "../fixtures/run_members.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -292,4 +292,17 @@ Deno.test("a rolling reload does not start an instance that was deleted before i
   assertEquals(second?.error?.message, 'Cannot reload "app:1": it was deleted meanwhile');
   assertEquals(test.lines("pids").length, 3, "it was started");
   assertEquals(test.manager.list().map(({ name }) => name), ["app:0"]);
+});
+
+Deno.test("a shutdown under way goes on after a SIGTERM, and no upgrade takes over", async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript("db", "exec sleep 1000");
+  const slow = `trap 'sleep 1; exit 0' TERM; while :; do sleep 0.02; done`;
+  await daemon.startScript("api", slow, { depends_on: ["db"] });
+  const shutdown = daemon.client.call("shutdown");
+  await waitFor(async () => (await daemon.status("api")).state === "stopping");
+  await assertRejects(() => daemon.client.call("release", {}), Error, "shutting down");
+  await daemon.terminate();
+  await shutdown;
+  assert(!isAlive(pid));
 });

@@ -168,3 +168,33 @@ Deno.test("up lists every app while the first starts, and start --no-wait does n
   Deno.writeTextFileSync(`${daemon.home}/go`, "");
   await waitFor(async () => (await states(daemon)).db === "running");
 });
+
+Deno.test("an up that waits for ever blocks nothing else, and the next daemon knows its file", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  const db = `
+processes:
+  db:
+    entrypoint: sleep
+    args: ["1000"]
+    health_check: { type: tcp, tcp_endpoint: "127.0.0.1:1", on_failure: none }
+`;
+  const app = `{ entrypoint: sleep, args: ["1000"], min_uptime: 10ms`;
+  Deno.writeTextFileSync(file, `${db}  api: ${app}, depends_on: { db: healthy } }\n`);
+  const other = `${daemon.home}/other.yaml`;
+  Deno.writeTextFileSync(other, `processes:\n  web: ${app} }\n`);
+  const waiting = daemon.cli("up", file);
+  await waitFor(async () => (await states(daemon)).api === "waiting");
+  for (const words of [["config", "plan", file], ["up", other], ["down", other], ["up", other]]) {
+    const { code, stderr } = await daemon.cli(...words);
+    assertEquals(code, 0, stderr);
+  }
+  await daemon.kill();
+  await daemon.run();
+  assertEquals((await waiting).code, 5);
+  // Gone from the file, so it is removed: the daemon knows where it came from.
+  Deno.writeTextFileSync(file, db);
+  const applied = await daemon.cli("config", "apply", file, "--prune");
+  assertEquals(applied.code, 0, applied.stderr);
+  assertEquals(await states(daemon), { db: "running", web: "running" });
+});

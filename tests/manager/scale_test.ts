@@ -167,3 +167,20 @@ Deno.test("scale() waits for a concurrent call before it counts the instances", 
   const instances = test.instances("app").map(({ name, config }) => `${name} ${config.instances}`);
   assertEquals(instances.toSorted(), ["app:0 4", "app:1 4", "app:2 4", "app:3 4"]);
 });
+
+Deno.test("scale() adds nothing to a process that is being deleted", async () => {
+  for (const deleteFirst of [true, false]) {
+    await using fake = await single();
+    const [api] = fake.registry.list();
+    const remove = () => fake.registry.retire(api!, {});
+    const early = deleteFirst ? remove() : undefined;
+    const scaled = assertRejects(
+      () => scale(fake.registry, "api", 5),
+      ProcsupError,
+      'Cannot scale "api": it is being deleted',
+    );
+    await (early ?? remove());
+    await scaled;
+    assertEquals(names(fake), []);
+  }
+});

@@ -180,8 +180,11 @@ export async function shutdown(context: CommandContext): Promise<number> {
   return code;
 }
 
+const UNSUPERVISED =
+  "Apps that run without a daemon are stopped by: procsup daemon --detach, then procsup shutdown";
+
 /** Replaces the hint to start a daemon. */
 function unhinted(error: unknown): never {
   if (!hasCode(error, "daemon_unreachable")) throw error;
-  throw new ProcsupError(error.code, error.message, { hint: "There is nothing to stop" });
+  throw new ProcsupError(error.code, error.message, { hint: UNSUPERVISED });
 }

@@ -26,7 +26,8 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
     web.gatekeeper.ownerChanged();
     return { token: fresh };
   },
-  release({ endDaemon, shutdownNotice }, { upgrade_to: to }) {
+  release({ supervisor, endDaemon, shutdownNotice }, { upgrade_to: to }) {
+    supervisor.registry.refuseClosed();
     if (to !== undefined) {
       shutdownNotice.say({ type: "upgrading", at: new Date().toISOString(), from: VERSION, to });
     }
