@@ -57,12 +57,16 @@ Deno.test("procsup import compose explains why no service can run without a cont
   }
 });
 
-Deno.test("procsup shutdown does not suggest starting a daemon", async () => {
+Deno.test("procsup shutdown suggests a daemon only where apps may run without one", async () => {
   const home = await Deno.makeTempDir({ prefix: "procsup_cli_" });
   try {
     const { code, stderr } = await runCommandLine(["shutdown"], { PROCSUP_HOME: home });
     assertEquals([code, stderr.includes("There is nothing to stop")], [5, true]);
     assertEquals(stderr.includes("--detach"), false);
+    await Deno.mkdir(`${home}/run`);
+    await Deno.writeTextFile(`${home}/run/1.pid`, "1\n");
+    const running = await runCommandLine(["shutdown"], { PROCSUP_HOME: home });
+    assertStringIncludes(running.stderr, "Apps may run without it");
   } finally {
     await Deno.remove(home, { recursive: true });
   }

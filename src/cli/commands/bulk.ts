@@ -2,7 +2,8 @@
 
 import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { parseSignal } from "../../model/signal.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { pathsIn } from "../../platform/paths.ts";
+import { lookAt, namesIn } from "../../platform/stat.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
@@ -172,7 +173,7 @@ export async function shutdown(context: CommandContext): Promise<number> {
   const client = connect(context);
   const { readDaemonRecord } = await import("../../platform/daemon_record.ts");
   const daemon = context.host === undefined ? readDaemonRecord(context.home) : undefined;
-  const data = await client.call("shutdown").catch(unhinted);
+  const data = await client.call("shutdown").catch((error) => unhinted(error, context));
   const code = await printResults(context.output, data, "");
   if (daemon !== undefined) await (await import("../detach.ts")).untilGone(context.home, daemon);
   const again = daemon?.service ? `; ${daemon.service} starts another one, without the apps` : "";
@@ -180,11 +181,16 @@ export async function shutdown(context: CommandContext): Promise<number> {
   return code;
 }
 
-const UNSUPERVISED =
-  "Apps that run without a daemon are stopped by: procsup daemon --detach, then procsup shutdown";
-
-/** Replaces the hint to start a daemon. */
-function unhinted(error: unknown): never {
+/** Replaces the hint to start a daemon with an app. */
+function unhinted(error: unknown, { host, home }: CommandContext): never {
   if (!hasCode(error, "daemon_unreachable")) throw error;
-  throw new ProcsupError(error.code, error.message, { hint: UNSUPERVISED });
+  if (host !== undefined) throw new ProcsupError(error.code, error.message);
+  const runFiles = namesIn(pathsIn(home).run);
+  const mayRun = runFiles.some((name) =>
+    name.endsWith(".pid") && !runFiles.includes(name.replace(/pid$/, "exit"))
+  );
+  const hint = mayRun
+    ? "Apps may run without it; to stop them: procsup daemon --detach, then procsup shutdown"
+    : "There is nothing to stop";
+  throw new ProcsupError(error.code, error.message, { hint });
 }
