@@ -9,7 +9,12 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import { isKeptUp, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
 import type { Registry } from "./registry.ts";
-import { type RollingOptions, rollingReload, type RollingResult } from "./rolling_reload.ts";
+import {
+  intend,
+  type RollingOptions,
+  rollingReload,
+  type RollingResult,
+} from "./rolling_reload.ts";
 
 interface ReloadOptions extends Omit<RollingOptions, "config"> {
   /** Reload all of them, even if nothing has changed. */
@@ -33,7 +38,7 @@ export interface Reconfigured extends RollingResult {
 /**
  * Reloads processes that need a restart for the change, see `needsRestart()`; apps that become jobs
  * are stopped. The others use the configuration from their next start, or keep the old one if a reload
- * failed.
+ * failed. A later call for the same processes wins.
  */
 export async function reloadWith(
   registry: Registry,
@@ -42,6 +47,7 @@ export async function reloadWith(
   { always = false, ...rolling }: ReloadOptions,
 ): Promise<Reconfigured> {
   const fields = firstChanges(processes, config);
+  intend(processes, config);
   const replaced = always ? processes : needsRestart(fields) ? processes.filter(isKeptUp) : [];
   const result = replaced.length === 0
     ? { outcomes: [], rolledBack: false }

@@ -34,9 +34,18 @@ export async function reloadAll(
   return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
 }
 
+/** The configuration that the latest request gives to a process. Earlier requests may not change it. */
+const latest = new WeakMap<ManagedProcess, ProcessConfig>();
+
+/** Announces that processes get a configuration: from now on earlier requests leave them alone. */
+export function intend(processes: readonly ManagedProcess[], config: ProcessConfig): void {
+  for (const process of processes) latest.set(process, config);
+}
+
 /**
- * Reloads batch by batch; stops at the first batch that fails. A process that is stopped meanwhile
- * stays down, and has no outcome if that was before its turn.
+ * Reloads batch by batch; stops at the first batch that fails, also because a later request gives
+ * the processes another configuration. A process that is stopped meanwhile stays down, and has no
+ * outcome if that was before its turn.
  */
 export async function rollingReload(
   processes: readonly ManagedProcess[],
@@ -59,7 +68,7 @@ export async function rollingReload(
     if (!outcomes.some(({ error }) => error !== undefined)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
     // Those that failed come first: they serve nobody.
-    const old = touched.toReversed();
+    const old = touched.filter((process) => isLatest(process, options.config)).toReversed();
     for (let back = 0; back < old.length; back += size) {
       await runBulk(
         old.slice(back, back + size),
@@ -72,12 +81,20 @@ export async function rollingReload(
   return { outcomes, rolledBack: false };
 }
 
+function isLatest(process: ManagedProcess, config: ProcessConfig | undefined): boolean {
+  return config === undefined || (latest.get(process) ?? config) === config;
+}
+
 async function reloadTo(
   process: ManagedProcess,
   { config, askedIn }: RollingOptions,
   wait: boolean,
 ): Promise<void> {
   refuseEndless("reload", process, { askedIn });
+  if (!isLatest(process, config)) {
+    const why = "a later request changes its configuration";
+    throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
+  }
   const old = process.config;
   if (config !== undefined) process.reconfigure(config);
   try {
@@ -88,7 +105,8 @@ async function reloadTo(
       : process.reload({ wait }));
   } catch (error) {
     // With overlap the old run goes on, with the old configuration.
-    if (process.snapshot.state === "running") process.reconfigure(old);
+    const keepsRun = process.snapshot.state === "running";
+    if (keepsRun && isLatest(process, config)) process.reconfigure(old);
     throw error;
   }
 }

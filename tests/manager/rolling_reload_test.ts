@@ -262,3 +262,22 @@ Deno.test("changedConfig() rejects several processes, another name, and another 
     'Invalid "instances"',
   );
 });
+
+Deno.test("of two changes at once the later one wins on every instance, and the earlier one fails", async () => {
+  await using fake = await running(3);
+  const { registry } = fake;
+  const change = (args: string[]) => {
+    const config = { ...registry.list()[0]!.config, args };
+    return reloadWith(registry, registry.list(), config, { rollbackOnFailure: true });
+  };
+  const earlier = change(["2"]);
+  const later = change(["3"]);
+  const [first, second] = await settle(fake, Promise.all([earlier, later]));
+  assertEquals(second.outcomes.map(({ error }) => error), [undefined, undefined, undefined]);
+  assertEquals(
+    first.outcomes.at(-1)!.error?.message,
+    'Cannot reload "api:1": a later request changes its configuration',
+  );
+  assertEquals(versions(fake), ["3", "3", "3"]);
+  assertEquals(registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
+});
