@@ -76,7 +76,7 @@ export async function rollingReload(
           putBack(process, before.get(process)!, { wait, restarts: !isStopped(process) }),
       );
     }
-    return { outcomes, rolledBack: true };
+    return { outcomes, rolledBack: old.length > 0 };
   }
   return { outcomes, rolledBack: false };
 }

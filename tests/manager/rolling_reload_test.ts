@@ -278,6 +278,7 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
     first.outcomes.at(-1)!.error?.message,
     'Cannot reload "api:1": a later request changes its configuration',
   );
+  assertEquals(first.rolledBack, false);
   assertEquals(versions(fake), ["3", "3", "3"]);
   assertEquals(registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
 });
