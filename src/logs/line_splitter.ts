@@ -82,8 +82,9 @@ export class LineSplitter {
   #withRest(chunk: Uint8Array): Uint8Array {
     const kept = this.#rest.length;
     if (kept === 0) return chunk;
-    if (chunk.includes(NEWLINE)) return joined(this.#rest, chunk);
     const length = kept + chunk.length;
+    // Most of it is emitted at once, and little is kept.
+    if (length > MAX_PIECE || chunk.includes(NEWLINE)) return joined(this.#rest, chunk);
     if (length > this.#room.length) {
       this.#room = new Uint8Array(2 * length);
       this.#room.set(this.#rest);
