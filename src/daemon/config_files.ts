@@ -1,7 +1,13 @@
 /** Applies configuration files and remembers them for a reload, for SIGHUP and for `prune`. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { apply, type ApplyOptions, type ApplyPlan, planApply } from "../manager/apply.ts";
+import {
+  type ApplyOptions,
+  type ApplyPlan,
+  carryOut,
+  planApply,
+  register,
+} from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
@@ -29,6 +35,8 @@ export interface ConfigRequest extends ApplyOptions {
   /** The process to run, without its dependencies; with `now` a job runs at once. */
   readonly single?: { readonly name: string; readonly now: boolean };
   readonly dryRun?: boolean;
+  /** Called when all new processes are registered, before the first one starts. */
+  readonly onRegistered?: () => void;
 }
 
 /** Changes that were made, or planned in a dry run. */
@@ -49,12 +57,12 @@ interface Log {
   warn(message: string): void;
 }
 
-/** The key of the turns in which processes of the files are changed. */
+/** The key of the turns in which existing processes are changed. */
 const CHANGES = "changes";
 
 /**
- * The configuration files of a daemon. Requests plan and register processes one at a time, and change
- * existing ones one at a time. Starts are outside of the turns: they may wait for others for ever.
+ * The configuration files of a daemon. Planning and registering take turns, and so do changes of
+ * existing processes. Starts do not: a start may wait for a dependency without a time limit.
  */
 export class ConfigFiles {
   readonly #supervisor: Supervisor;
@@ -75,25 +83,17 @@ export class ConfigFiles {
 
   /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
   async apply(request: ConfigRequest): Promise<ConfigResult> {
-    if (request.dryRun) return await this.#apply(request);
-    const { result } = await this.#turns.take(() => this.#change(request), CHANGES);
+    if (request.dryRun) {
+      const { plan, settings: { changes: settings }, loaded } = await this.#plan(request);
+      const { run, notes } = loaded;
+      return { plan, outcomes: [], errors: [], settings, run, notes };
+    }
+    const { result } = await this.#turns.take(async () => {
+      const begun = await this.#turns.take(() => this.#begin(request));
+      await begun.changed;
+      return begun;
+    }, CHANGES);
     return await result;
-  }
-
-  /** Resolves when only starts are left, for which `result` waits. */
-  async #change(request: ConfigRequest): Promise<{ readonly result: Promise<ConfigResult> }> {
-    const [registered, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const onRegistered = (refused: ReadonlySet<string>) => {
-      request.onRegistered?.(refused);
-      registered.resolve();
-    };
-    const applying = await this.#turns.take(async () => {
-      const result = this.#apply({ ...request, onRegistered, onChanged: changed.resolve });
-      await Promise.race([registered.promise, result]);
-      return { result };
-    });
-    await Promise.race([changed.promise, applying.result]);
-    return applying;
   }
 
   /**
@@ -126,7 +126,7 @@ export class ConfigFiles {
     }
   }
 
-  async #apply(request: ConfigRequest): Promise<ConfigResult> {
+  async #plan(request: ConfigRequest) {
     const applied = this.#applied(request);
     const { loaded, configs, whole } = await this.#load(request, applied);
     const mine = whole ? this.#mine(applied.files) : [];
@@ -134,20 +134,25 @@ export class ConfigFiles {
     // A selection of processes leaves the daemon's settings alone.
     const wanted = whole ? loaded.settings : {};
     const settings = await this.#planSettings(wanted, applied.files, whole, request);
-    const { changes } = settings;
-    const { run, notes } = loaded;
-    if (request.dryRun) {
-      return { plan, outcomes: [], errors: [], settings: changes, run, notes };
-    }
+    return { applied, loaded, plan, wanted, settings };
+  }
+
+  /** Plans, registers the new processes, and begins to change and start processes. */
+  async #begin(request: ConfigRequest) {
+    const { applied, loaded, plan, wanted, settings } = await this.#plan(request);
+    const { run, notes, variables, unset } = loaded;
     const failed = await settings.carryOut();
-    const { variables, unset } = loaded;
-    const onRegistered = (refused: ReadonlySet<string>) => {
-      const names = [...plan.configs.keys()].filter((name) => !refused.has(name));
-      this.#remember({ ...applied, variables, unset }, names, wanted, request);
-      request.onRegistered?.(refused);
-    };
-    const { outcomes, errors } = await apply(this.#supervisor, plan, { ...request, onRegistered });
-    return { plan, outcomes, errors: [...failed, ...errors], settings: changes, run, notes };
+    const registered = await register(this.#supervisor, plan, request);
+    const names = [...plan.configs.values()]
+      .filter((config) => registered.added.get(config)?.length !== 0).map(({ name }) => name);
+    this.#remember({ ...applied, variables, unset }, names, wanted, request);
+    request.onRegistered?.();
+    const applying = carryOut(this.#supervisor, plan, registered, request);
+    const result = applying.applied.then(({ outcomes, errors }): ConfigResult => {
+      const all = [...failed, ...errors];
+      return { plan, outcomes, errors: all, settings: settings.changes, run, notes };
+    });
+    return { changed: applying.changed, result };
   }
 
   /**

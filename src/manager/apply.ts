@@ -53,13 +53,6 @@ export interface ApplyOptions {
   readonly startDown?: boolean;
   /** Wait until each has stayed up. */
   readonly wait?: boolean | undefined;
-  /**
-   * Called when all new processes are registered, before the first one starts, with the names that
-   * were refused.
-   */
-  readonly onRegistered?: (refused: ReadonlySet<string>) => void;
-  /** Called once only starts are left, which may wait for others for ever. */
-  readonly onChanged?: () => void;
 }
 
 /**
@@ -178,20 +171,42 @@ interface Applied {
   readonly errors: readonly string[];
 }
 
+/** The state of a plan before the first start. */
+interface Registered extends Applied {
+  /** The instances of each new process; none if it could not be registered. */
+  readonly added: ReadonlyMap<ProcessConfig, readonly ManagedProcess[]>;
+}
+
+/** A plan that is being carried out. */
+interface Applying {
+  /** Resolves when only starts are left. A start may wait for a dependency without a time limit. */
+  readonly changed: Promise<void>;
+  readonly applied: Promise<Applied>;
+}
+
 /** Carries a plan out: removals first, then wave by wave. After a failure the others go on. */
 export async function apply(
   supervisor: Supervisor,
   plan: ApplyPlan,
   options: ApplyOptions = {},
 ): Promise<Applied> {
+  const registered = await register(supervisor, plan, options);
+  return await carryOut(supervisor, plan, registered, options).applied;
+}
+
+/** Removes processes that are no longer in the files, and registers new ones. */
+export async function register(
+  supervisor: Supervisor,
+  plan: ApplyPlan,
+  { prune = false }: Pick<ApplyOptions, "prune">,
+): Promise<Registered> {
   const errors: string[] = [];
-  const outcomes = options.prune
+  const outcomes = prune
     ? await supervisor.removeApps(new Set(plan.gone), "no longer in the configuration")
     : [];
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
-  const refused = new Set<string>();
   for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
     if (supervisor.closing) break;
     try {
@@ -199,29 +214,51 @@ export async function apply(
       added.set(config, supervisor.registry.add(config, starts ? "up" : "down"));
     } catch (error) {
       added.set(config, []);
-      refused.add(config.name);
       errors.push(messageOf(error));
     }
   }
-  options.onRegistered?.(refused);
+  return { outcomes, errors, added };
+}
+
+/** Starts registered processes and changes existing ones. */
+export function carryOut(
+  supervisor: Supervisor,
+  plan: ApplyPlan,
+  registered: Registered,
+  options: ApplyOptions,
+): Applying {
+  const changed = Promise.withResolvers<void>();
+  const applied = waveByWave(supervisor, plan, registered, {
+    ...options,
+    changed: changed.resolve,
+  });
+  return { changed: changed.promise, applied: applied.finally(changed.resolve) };
+}
+
+/** Calls `changed` when only starts are left. */
+async function waveByWave(
+  supervisor: Supervisor,
+  plan: ApplyPlan,
+  { added, ...before }: Registered,
+  { changed, ...options }: ApplyOptions & { readonly changed: () => void },
+): Promise<Applied> {
+  const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
   const startOne = starter(supervisor.registry.list());
-  const changed = new Map(plan.changed.map((change) => [change.config.name, change]));
-  const changes = new Set(changed.keys());
-  const changeIsOver = (name: string) => {
-    changes.delete(name);
-    if (changes.size === 0) options.onChanged?.();
-  };
-  if (changes.size === 0) options.onChanged?.();
+  const changes = new Map(plan.changed.map((change) => [change.config.name, change]));
+  if (changes.size === 0) changed();
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     const processes = added.get(config);
     if (processes !== undefined) {
       const start = config.autostart && !supervisor.closing;
       return await supervisor.startAdded(processes, { start, wait: options.wait }, startOne);
     }
-    const change = changed.get(config.name);
+    const change = changes.get(config.name);
     const outcomes = change === undefined
       ? []
-      : await applyChange(supervisor, change, options).finally(() => changeIsOver(config.name));
+      : await applyChange(supervisor, change, options).finally(() => {
+        changes.delete(config.name);
+        if (changes.size === 0) changed();
+      });
     const down = options.startDown && config.autostart
       ? startDown(supervisor, config, (process) => startOne(process, options))
       : [];
