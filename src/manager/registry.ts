@@ -3,8 +3,9 @@
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
-import { AT_REST, isSuccess } from "../model/transition_steps.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
+import { publishedChanges } from "../model/published_changes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_budget.ts";
@@ -224,7 +225,7 @@ export class Registry implements Observer {
     return process;
   }
 
-  /** Whether a process is being removed, or was. */
+  /** True if a process is being removed, or was removed. */
   isLeaving(process: ManagedProcess): boolean {
     return this.#leaving.has(process) || process.gone.aborted;
   }
@@ -306,9 +307,9 @@ export class Registry implements Observer {
     const restarts = now.restarts - before.restarts;
     if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());
     if (this.#hub.idle) return;
-    if (crashedOnTheWay(process, before, input)) this.#tell(process, "crashed");
-    if (input.type === "recovered" && now.run !== null) this.#tell(process, "adopted");
-    else if (entered(before, now)) this.#tell(process, now.state);
+    for (const type of publishedChanges(before, now, input, process.config)) {
+      this.#tell(process, type);
+    }
   }
 
   /** Part of `Observer`. */
@@ -325,8 +326,8 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    const isLeaving = (other: ManagedProcess) => this.isLeaving(other);
-    return awaitDependencies({ all: this.list(), isLeaving }, process, signal);
+    const others = { all: this.list(), isLeaving: this.isLeaving.bind(this) };
+    return awaitDependencies(others, process, signal);
   }
 
   /** Part of `Observer`. */
@@ -415,25 +416,6 @@ export class Registry implements Observer {
       })
     );
   }
-}
-
-/** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */
-function crashedOnTheWay(
-  { snapshot: now, config }: ManagedProcess,
-  before: Snapshot,
-  input: Input,
-): boolean {
-  if (now.state !== "waiting" || now.awaiting !== "delay" || before.state === "waiting") {
-    return false;
-  }
-  const ended = input.type === "exited" || input.type === "recovered";
-  return !(ended && now.lastExit !== null && isSuccess(now.lastExit, config));
-}
-
-/** Whether it reached a new state. `running` counts from when the pid is known, shortly after. */
-function entered(before: Snapshot, now: Snapshot): boolean {
-  const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
-  return known(now) && !(known(before) && before.state === now.state);
 }
 
 /** The id of a process in events on the wire and in the journal. */
