@@ -50,7 +50,7 @@ interface StartedDaemon {
  * answers. Throws `home_unusable`, `home_in_use`, or `daemon_unreachable` with the reason.
  */
 export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
-  const { daemonLog, lock } = prepareHome(home);
+  const { daemonLog } = prepareHome(home);
   // Checked here because a detached daemon could not print the error.
   refuseNewerState(home, VERSION);
   const logged = lookAt(daemonLog)?.size ?? 0;
@@ -64,7 +64,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   while (performance.now() < deadline) {
     try {
       if (await answers(home)) {
-        // One that came too late would take the home as soon as the other one is shut down.
+        // A daemon that is still loading would take the home after a shutdown of the other one.
         await comesTrue(() => daemon.exitCode !== undefined || !isAnother(home, daemon), PATIENCE);
         return;
       }
@@ -73,8 +73,8 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
       throw error;
     }
     if (daemon.exitCode === ERROR_TABLE.home_in_use.exit) {
-      // The one that had the home is about to answer, or was about to end.
-      if (isFree(lock)) daemon = start();
+      // Another daemon had the home: it is still starting, or it was ending.
+      if (isReleased(home)) daemon = start();
     } else if (daemon.exitCode !== undefined) break;
     await sleep(PATIENCE.everyMs);
   }
@@ -82,7 +82,7 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   throw notStarted(home, daemon, () => newLines(daemonLog, logged));
 }
 
-/** Why there is no daemon. Prints what it logged. */
+/** The error for a daemon that did not start. Prints the new lines of its log. */
 function notStarted(home: string, { exitCode }: StartedDaemon, log: () => string[]): ProcsupError {
   const silent = `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
   if (exitCode === ERROR_TABLE.home_in_use.exit) {
@@ -101,10 +101,10 @@ function notStarted(home: string, { exitCode }: StartedDaemon, log: () => string
   });
 }
 
-/** True if a home has another daemon than this one. */
+/** True if another daemon than this one has the home. */
 function isAnother(home: string, { child: { pid } }: StartedDaemon): boolean {
   const recorded = readDaemonRecord(home)?.pid ?? pid;
-  // On a full disk the record of a daemon that is gone remains.
+  // On a full disk, the record of an earlier daemon stays.
   return recorded !== pid && processRow(recorded) !== undefined;
 }
 
@@ -121,20 +121,23 @@ export async function answers(home: string): Promise<boolean> {
   }
 }
 
-/** Waits for the end of a daemon without apps. Its service may start another one at once. */
-export async function untilGone(home: string, { pid }: DaemonRecord): Promise<void> {
-  const { lock } = pathsIn(home);
-  const isGone = () => isFree(lock) || readDaemonRecord(home)?.pid !== pid;
-  await comesTrue(isGone, { ...PATIENCE, ms: END_MS });
+/** Waits until a daemon that was shut down has released its home. */
+export async function untilShutDown(home: string, { pid }: DaemonRecord): Promise<void> {
+  // Its service may start another daemon at once.
+  const isOver = () => isReleased(home) || readDaemonRecord(home)?.pid !== pid;
+  await comesTrue(isOver, { ...PATIENCE, ms: END_MS });
 }
 
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
-  const { lock } = pathsIn(home);
-  if (await comesTrue(() => isFree(lock), PATIENCE)) return;
+  if (await comesTrue(() => isReleased(home), PATIENCE)) return;
   throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
     hint: `procsup doctor --home ${shellWord(home)}`,
   });
+}
+
+function isReleased(home: string): boolean {
+  return isFree(pathsIn(home).lock);
 }
 
 function daemonWords(home: string): readonly string[] {

@@ -6,7 +6,7 @@
 import { basename } from "../npm/path.js";
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
-import { lstatIfAny } from "./stat.ts";
+import { lstatIfAny, namesIn } from "./stat.ts";
 import { headOfForeignFile, headOfOwnFile } from "./foreign_file.ts";
 import { watchFolders } from "./threads.ts";
 
@@ -109,8 +109,7 @@ export class RunFiles {
 
   /** Run ids that have files here. */
   list(): Set<string> {
-    const names = [...Deno.readDirSync(this.folder)].map((entry) => entry.name);
-    return new Set(names.map((name) => name.replace(/\.[a-z]+$/, "")));
+    return new Set(namesIn(this.folder).map((name) => name.replace(/\.[a-z]+$/, "")));
   }
 
   /** Stops watching. */

@@ -2,8 +2,7 @@
 
 import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { parseSignal } from "../../model/signal.ts";
-import { pathsIn } from "../../platform/paths.ts";
-import { lookAt, namesIn } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
@@ -167,7 +166,7 @@ async function refuseFiles({ command, positionals }: CommandContext): Promise<vo
   }
 }
 
-/** Stops every process and the daemon, and waits until it has let go of its home; asks first. */
+/** Stops every process and the daemon, and waits until it has released its home. Asks first. */
 export async function shutdown(context: CommandContext): Promise<number> {
   if (!confirmed(context, "Stop every app and the daemon?")) return 1;
   const client = connect(context);
@@ -175,22 +174,27 @@ export async function shutdown(context: CommandContext): Promise<number> {
   const daemon = context.host === undefined ? readDaemonRecord(context.home) : undefined;
   const data = await client.call("shutdown").catch((error) => unhinted(error, context));
   const code = await printResults(context.output, data, "");
-  if (daemon !== undefined) await (await import("../detach.ts")).untilGone(context.home, daemon);
+  if (daemon !== undefined) {
+    await (await import("../detach.ts")).untilShutDown(context.home, daemon);
+  }
   const again = daemon?.service ? `; ${daemon.service} starts another one, without the apps` : "";
   context.output.note(`daemon stopped${again}`);
   return code;
 }
 
 /** Replaces the hint to start a daemon with an app. */
-function unhinted(error: unknown, { host, home }: CommandContext): never {
+async function unhinted(error: unknown, { host, home }: CommandContext): Promise<never> {
   if (!hasCode(error, "daemon_unreachable")) throw error;
-  if (host !== undefined) throw new ProcsupError(error.code, error.message);
-  const runFiles = namesIn(pathsIn(home).run);
-  const mayRun = runFiles.some((name) =>
-    name.endsWith(".pid") && !runFiles.includes(name.replace(/pid$/, "exit"))
-  );
-  const hint = mayRun
+  // The run files of another machine cannot be read here.
+  const hint = host === undefined ? await unsupervisedHint(home) : undefined;
+  throw new ProcsupError(error.code, error.message, { hint });
+}
+
+async function unsupervisedHint(home: string): Promise<string> {
+  const { RunFiles } = await import("../../platform/run_files.ts");
+  const { pathsIn } = await import("../../platform/paths.ts");
+  const files = new RunFiles(pathsIn(home).run);
+  return [...files.list()].some((runId) => files.read(runId, "exit") === undefined)
     ? "Apps may run without it; to stop them: procsup daemon --detach, then procsup shutdown"
     : "There is nothing to stop";
-  throw new ProcsupError(error.code, error.message, { hint });
 }
