@@ -70,7 +70,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   log.current = opened;
   for (const message of early) opened.warn(message);
 
-  // A shutdown under way goes on, and then ends the daemon: half of it would leave apps running.
+  // A shutdown in progress ends the daemon by itself. Cut short, it would leave apps running.
   const onSignal = () => supervisor.closing || ended.resolve("signalled");
   using _signals = onSignals(["SIGTERM", "SIGINT"], onSignal);
   using _errors = keepRunning((message) => warn(message));

@@ -10,10 +10,10 @@ import { isKeptUp, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
 import type { Registry } from "./registry.ts";
 import {
-  intend,
   type RollingOptions,
   rollingReload,
   type RollingResult,
+  supersede,
 } from "./rolling_reload.ts";
 
 interface ReloadOptions extends Omit<RollingOptions, "config"> {
@@ -47,7 +47,7 @@ export async function reloadWith(
   { always = false, ...rolling }: ReloadOptions,
 ): Promise<Reconfigured> {
   const fields = firstChanges(processes, config);
-  intend(processes, config);
+  supersede(processes, config);
   const replaced = always ? processes : needsRestart(fields) ? processes.filter(isKeptUp) : [];
   const result = replaced.length === 0
     ? { outcomes: [], rolledBack: false }

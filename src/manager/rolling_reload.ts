@@ -34,18 +34,18 @@ export async function reloadAll(
   return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
 }
 
-/** The configuration that the latest request gives to a process. Earlier requests may not change it. */
+/** The configuration of the latest request for each process. It supersedes those of earlier requests. */
 const latest = new WeakMap<ManagedProcess, ProcessConfig>();
 
-/** Announces that processes get a configuration: from now on earlier requests leave them alone. */
-export function intend(processes: readonly ManagedProcess[], config: ProcessConfig): void {
+/** Supersedes earlier requests that still change the configuration of these processes. */
+export function supersede(processes: readonly ManagedProcess[], config: ProcessConfig): void {
   for (const process of processes) latest.set(process, config);
 }
 
 /**
- * Reloads batch by batch; stops at the first batch that fails, also because a later request gives
- * the processes another configuration. A process that is stopped meanwhile stays down, and has no
- * outcome if that was before its turn.
+ * Reloads batch by batch; stops at the first batch that fails. A batch also fails if a later request
+ * changes its configuration. A process that is stopped meanwhile stays down, and has no outcome if
+ * that was before its turn.
  */
 export async function rollingReload(
   processes: readonly ManagedProcess[],

@@ -19,7 +19,7 @@ export async function scale(
   change: string | number,
   options: UpOptions = {},
 ): Promise<Outcome[]> {
-  // The starts are outside of the turn: they may wait for others for ever.
+  // Starts take no turn: a start may wait for a dependency without a time limit.
   const { stopped, added } = await registry.sizes.take(() => resize(registry, name, change), name);
   const started = added.filter((process) => !isJob(process));
   return [...stopped, ...await runBulk(started, (process) => process.start(options))];

@@ -132,7 +132,7 @@ export class Launcher {
     return { run, pid, exited };
   }
 
-  /** Whether the exit of a run is on file, even if nothing has noticed it yet. */
+  /** True if the exit file of a run exists, even if `exited` has not resolved yet. */
   hasEnded(runId: string): boolean {
     return this.#files.read(runId, "exit") !== undefined;
   }

@@ -17,7 +17,7 @@ export interface ProcessHandle {
   readonly clock: Clock;
   /** Milliseconds since the launch; 0 while nothing runs. */
   readonly uptimeMs: number;
-  /** Whether its app has ended, even if the snapshot does not say so yet. */
+  /** True if its app has ended, even if the snapshot is still that of a running app. */
   readonly hasEnded: boolean;
   /** Whether it is expected to end by itself. */
   readonly mayEnd: boolean;

@@ -79,7 +79,7 @@ async function survivedMinUptime(
   const cancel = process.clock.after(rest, () => enough.abort());
   const left = (now: Snapshot) => now.attempt !== begun.attempt || !isUp(now);
   const now = await process.until(left, enough.signal)
-    // On a busy machine the end may come before the timer, and its notice after it.
+    // On a busy machine, the exit of an app may be noticed only after the timer.
     .catch(() => process.hasEnded ? process.until(left) : begun)
     .finally(cancel);
   if (now.state !== "stopping" || now.desired === "down") return now;

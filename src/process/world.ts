@@ -38,7 +38,7 @@ export interface World {
    * instances are configured with.
    */
   dropSockets(owner: string, used: ReadonlySet<string>): void;
-  /** Whether a run has ended, even if its `exited` has not resolved yet. */
+  /** True if a run has ended, even if its `exited` has not resolved yet. */
   hasEnded(runId: string): boolean;
   /** How a run that is over ended. */
   exitOf(runId: string): Exit;
