@@ -20,7 +20,7 @@ Deno.test("upgrade replaces the daemon under 50 writers: same pids, no line lost
   assertEquals((await scene.client.call("ping")).version, "0.1.0");
   assertEquals(await scene.pids(), before);
   assertStringIncludes((await scene.run(programWords(), "upgrade")).stdout, "already");
-  await scene.assertNothingLost(WRITERS, 5);
+  await scene.assertNothingLost(WRITERS);
 });
 
 Deno.test("a failed upgrade restores the old daemon", async () => {
@@ -38,7 +38,7 @@ Deno.test("a failed upgrade restores the old daemon", async () => {
   assertStringIncludes(upgraded.stderr, "the old daemon was restored and no app was affected");
   assertEquals(await scene.pids(), before);
   for (const pid of before.values()) assert(isAlive(pid));
-  await scene.assertNothingLost(WRITERS, 5);
+  await scene.assertNothingLost(WRITERS);
 });
 
 Deno.test("every command except upgrade rejects a daemon with another protocol", async () => {

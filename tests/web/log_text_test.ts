@@ -37,8 +37,9 @@ Deno.test("web reads a line of 256 MiB without buffering it", async () => {
   await waitFor(() => feed.of("log").some(({ lines }) => lines[0].name === "huge"));
   for (const text of feed.texts) assert(text.length < MIB / 2, `${text.length}`);
   clearInterval(watch);
-  // scripts/faults/web_huge_log.ts does the same with a gigabyte, on an otherwise idle machine.
-  assert(most - before < 90 * MIB, `${(most - before) / MIB} MiB`);
+  // How much garbage piles up is up to the runtime: less of it in scripts/faults/web_huge_log.ts, with a
+  // gigabyte on an otherwise idle machine. A line that is kept anywhere takes all of its length.
+  assert(most - before < 128 * MIB, `${(most - before) / MIB} MiB`);
 });
 
 Deno.test("web returns invalid bytes as valid JSON and leaves them alone on disk", async () => {
