@@ -19,7 +19,7 @@ import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import { DAEMON_PATIENCE_MS } from "../protocol/following.ts";
+import { DAEMON_PATIENCE_MS } from "../protocol/liveness.ts";
 import { writeMessage } from "./output.ts";
 
 /** A daemon starts in about 100 ms. */

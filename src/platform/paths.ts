@@ -15,6 +15,8 @@ export function pathsIn(home: string) {
     /** Named tokens, as hashes. */
     tokens: `${home}/tokens.json`,
     lock: `${home}/daemon.lock`,
+    /** Locked while one daemon takes over from another. */
+    handover: `${home}/handover.lock`,
     daemonLog: `${home}/daemon.log`,
     /** Events of the processes. */
     events: `${home}/events.jsonl`,

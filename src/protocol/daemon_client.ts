@@ -1,13 +1,13 @@
 /** Sends requests to a running daemon, over its Unix socket or another way. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { ActionMap, VerbName } from "./verbs/types.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
 import { errorOf } from "./error_json.ts";
-import { watchDaemon } from "./liveness.ts";
+import { DAEMON_PATIENCE_MS, watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
 import { HangUp, type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 
@@ -108,6 +108,26 @@ export class SocketWay implements Way {
   }
 
   async send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
+    // A ping asks whether a daemon answers now.
+    for (let isLast = isPing;;) {
+      try {
+        return await this.#send(request, isPing);
+      } catch (error) {
+        if (isLast || !hasCode(error, "daemon_unreachable")) throw error;
+        // Without a handover once more: one may just have ended.
+        isLast = !await this.#handoverEnds(request.signal);
+      }
+    }
+  }
+
+  /** Waits until a daemon has taken over from another one. Resolves with false if none does. */
+  async #handoverEnds(signal: AbortSignal | undefined): Promise<boolean> {
+    // Runtimes other than Deno cannot load this module.
+    const handover = await import("../platform/handover.ts").catch(() => undefined);
+    return await handover?.handoverEnds(this.#paths, { ms: DAEMON_PATIENCE_MS, signal }) ?? false;
+  }
+
+  async #send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
     const paths = this.#paths;
     try {
       return await unixRequest(paths.socket, {

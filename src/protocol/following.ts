@@ -3,6 +3,7 @@
 import { hasCode, messageOf } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
 import type { ShutdownNoticeJson } from "./change_json.ts";
+import { DAEMON_PATIENCE_MS } from "./liveness.ts";
 import { ndjson } from "./ndjson.ts";
 
 export interface Followed<T> {
@@ -18,12 +19,6 @@ export interface Followed<T> {
   /** Retry forever on any error; the caller reports problems in its own way. */
   readonly forEver?: boolean;
 }
-
-/**
- * Maximum time until a new daemon answers, or one that ends has released its home. On a busy machine
- * a start takes more than 10 s.
- */
-export const DAEMON_PATIENCE_MS = 60_000;
 
 /** Delay before reopening the stream; it doubles up to the maximum. */
 const RETRY_MS = 50;

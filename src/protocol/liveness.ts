@@ -3,6 +3,12 @@
 import type { ProcsupError } from "../model/errors.ts";
 import type { HomePaths } from "../platform/paths.ts";
 
+/**
+ * Maximum time until a new daemon answers, or one that ends has released its home. On a busy machine
+ * a start takes more than 10 s.
+ */
+export const DAEMON_PATIENCE_MS = 60_000;
+
 /** Timeout of a ping. */
 const SILENCE_MS = 10_000;
 

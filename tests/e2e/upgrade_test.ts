@@ -41,6 +41,29 @@ Deno.test("a failed upgrade restores the old daemon", async () => {
   await scene.assertNothingLost(WRITERS);
 });
 
+Deno.test("commands given during an upgrade are carried out by the next daemon, also a second upgrade", async () => {
+  await using scene = new UpgradeScene();
+  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
+  const before = await scene.startWriters(2);
+  const over = new AbortController();
+  const upgrades = Promise.all(
+    [1, 2].map(() => scene.run(programWords(), "upgrade", "--force")),
+  ).finally(() => over.abort());
+  const asks = async (ask: () => Promise<unknown>) => {
+    let count = 0;
+    for (; !over.signal.aborted; count++) await ask();
+    return count;
+  };
+  const scales = async () => {
+    const { code, stderr } = await scene.run(programWords(), "scale", "w1", "1");
+    assertEquals(code, 0, stderr);
+  };
+  const counts = await Promise.all([asks(() => scene.client.call("list")), asks(scales)]);
+  for (const { code, stderr } of await upgrades) assertEquals(code, 0, stderr);
+  assert(counts.every((count) => count > 0), `${counts}`);
+  assertEquals((await scene.pids()).get("w0"), before.get("w0"));
+});
+
 Deno.test("every command except upgrade rejects a daemon with another protocol", async () => {
   await using scene = new UpgradeScene();
   const old = await scene.build("old", "src/protocol/version.ts", "PROTOCOL = 1", "PROTOCOL = 0");

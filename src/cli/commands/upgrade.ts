@@ -9,10 +9,12 @@ import {
   readDaemonRecord,
   refuseNewerState,
 } from "../../platform/daemon_record.ts";
+import { beginHandover, handoverEnds } from "../../platform/handover.ts";
 import { keptWords } from "../../platform/kept_program.ts";
+import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
-import { DAEMON_PATIENCE_MS } from "../../protocol/following.ts";
+import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
 import { startDaemon, untilReleased } from "../detach.ts";
 import { printData } from "../print_data.ts";
@@ -20,6 +22,7 @@ import { withNotice } from "../progress.ts";
 
 /** Replaces the daemon, unless it is this build already. */
 export async function upgrade({ home, flags, output }: CommandContext): Promise<void> {
+  await handoverEnds(pathsIn(home), HANDOVER_PATIENCE);
   const { version } = await new DaemonClient(home, () => {}).call("ping");
   const old = readDaemonRecord(home);
   const same = version === VERSION && old?.words.join("\0") === keptWords(home).join("\0");
@@ -43,6 +46,7 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
 }
 
+const HANDOVER_PATIENCE = { ms: DAEMON_PATIENCE_MS };
 const POLL_MS = 10;
 
 /**
@@ -50,6 +54,7 @@ const POLL_MS = 10;
  * build again and throws `start_failed`. Throws `timeout` if the old daemon does not end.
  */
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
+  using _handover = await beginHandover(pathsIn(home), HANDOVER_PATIENCE);
   const before = keepRunning(home, old);
   const client = new DaemonClient(home, () => {});
   const { pid } = await client.call("release", { upgrade_to: VERSION });

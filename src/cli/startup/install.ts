@@ -5,12 +5,13 @@ import { dirname } from "../../npm/path.js";
 import { readFileIfAny } from "../../platform/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
+import { beginHandover } from "../../platform/handover.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
-import { DAEMON_PATIENCE_MS } from "../../protocol/following.ts";
+import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
 import { answers, untilReleased } from "../detach.ts";
@@ -32,7 +33,10 @@ export async function install(context: CommandContext, unit: Unit): Promise<numb
   if (!confirmed(context, "Write it?")) return 1;
   write(unit);
   output.done(`✔ wrote ${unit.path}`);
-  if (byHand) await handOver(home);
+  using _handover = byHand
+    ? await beginHandover(pathsIn(home), { ms: DAEMON_PATIENCE_MS })
+    : undefined;
+  if (byHand) await release(home);
   if (!await runSteps(output, unit.enable)) return 1;
   if (starts(unit)) await untilAnswers(home);
   return 0;
@@ -52,7 +56,7 @@ function runsByHand(home: string): boolean {
 }
 
 /** Ends that daemon, keeps its apps. Throws `daemon_hangs`, or `timeout` if it does not end. */
-async function handOver(home: string): Promise<void> {
+async function release(home: string): Promise<void> {
   const { pid } = await new DaemonClient(home, () => {}).call("release");
   await untilReleased(home, pid);
 }
