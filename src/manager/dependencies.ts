@@ -6,27 +6,20 @@ import type { ProcessInfo } from "../model/process_info.ts";
 import type { DesiredState } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
-/** What a wait for dependencies may look at. */
-interface Others {
-  /** All processes. */
-  readonly all: readonly ManagedProcess[];
-  /** Whether a process is being removed. An instance that leaves the others is not waited for. */
-  readonly isLeaving: (process: ManagedProcess) => boolean;
-}
-
 /**
  * Starts the dependencies that are down, or on their way, and resolves when each meets its
- * condition. Throws the reason if one can no longer meet it.
+ * condition. Throws the reason if one can no longer meet it. An instance that is being deleted is
+ * not waited for.
  */
 export async function awaitDependencies(
-  { all, isLeaving }: Others,
+  all: readonly ManagedProcess[],
   process: ManagedProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   const instancesOf = (name: string) => {
-    const instances = all.filter((other) => other.config.name === name && !isLeaving(other));
+    const instances = all.filter((other) => other.config.name === name && !other.isLeaving);
     if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
     return instances;
   };
@@ -36,9 +29,9 @@ export async function awaitDependencies(
     instancesOf(name).map((dependency) => [dependency, condition] as const)
   );
   try {
-    await Promise.all(wanted.map(([dependency, condition]) => {
-      return awaitOne(dependency, condition, () => isLeaving(dependency), either);
-    }));
+    await Promise.all(
+      wanted.map(([dependency, condition]) => awaitOne(dependency, condition, either)),
+    );
   } finally {
     failed.abort();
   }
@@ -53,7 +46,6 @@ export function isAwaitedToEnd(name: string, others: Iterable<ProcessConfig>): b
 async function awaitOne(
   dependency: ManagedProcess,
   condition: DependencyCondition,
-  isLeaving: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const met = () => CONDITIONS[condition](dependency.info(), dependency.snapshot.desired);
@@ -62,10 +54,10 @@ async function awaitOne(
     void dependency.start().catch(() => {});
   }
   await dependency.until(
-    () => met() || isLeaving() || hopeless(dependency.info(), condition),
+    () => met() || dependency.isLeaving || hopeless(dependency.info(), condition),
     signal,
   );
-  if (met() || isLeaving()) return;
+  if (met() || dependency.isLeaving) return;
   const info = dependency.info();
   throw new Error(
     `depends on "${info.name}", which is ${info.state}${

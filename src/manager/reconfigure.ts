@@ -10,6 +10,7 @@ import { isKeptUp, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
 import type { Registry } from "./registry.ts";
 import {
+  hasFailed,
   type RollingOptions,
   rollingReload,
   type RollingResult,
@@ -54,9 +55,10 @@ export async function reloadWith(
     : config.cron !== undefined && !always
     ? await becomeJobs(replaced, config)
     : await rollingReload(replaced, { ...rolling, config });
-  const failed = result.outcomes.some(({ error }) => error !== undefined);
   const reloaded = new Set(result.outcomes.map(({ process }) => process));
-  const told = failed ? [] : processes.filter((process) => !reloaded.has(process));
+  const told = hasFailed(result.outcomes)
+    ? []
+    : processes.filter((process) => !reloaded.has(process));
   if (fields.length > 0) { for (const process of told) process.reconfigure(config); }
   registry.dropUnusedSockets(config.name);
   return { ...result, fields, told };

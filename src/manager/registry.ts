@@ -55,7 +55,6 @@ export class Registry implements Observer {
   readonly #hub: EventHub;
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
-  readonly #leaving = new Set<ManagedProcess>();
   /** Runs the changes of an app's number of instances one after the other. */
   readonly sizes = new Turns();
   readonly #watchers = new Set<Watcher>();
@@ -225,19 +224,15 @@ export class Registry implements Observer {
     return process;
   }
 
-  /** True if a process is being removed, or was removed. */
-  isLeaving(process: ManagedProcess): boolean {
-    return this.#leaving.has(process) || process.gone.aborted;
-  }
-
   /** Stops a process and removes it. Nobody who depends on its other instances waits for it. */
   async retire(process: ManagedProcess, request: StopRequest): Promise<void> {
-    this.#leaving.add(process);
+    process.isLeaving = true;
     try {
       await process.stop(request);
       this.remove(process);
-    } finally {
-      this.#leaving.delete(process);
+    } catch (error) {
+      process.isLeaving = false;
+      throw error;
     }
   }
 
@@ -326,8 +321,7 @@ export class Registry implements Observer {
 
   /** Part of `Observer`. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    const others = { all: this.list(), isLeaving: this.isLeaving.bind(this) };
-    return awaitDependencies(others, process, signal);
+    return awaitDependencies(this.list(), process, signal);
   }
 
   /** Part of `Observer`. */

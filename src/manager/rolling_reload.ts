@@ -44,8 +44,8 @@ export function supersede(processes: readonly ManagedProcess[], config: ProcessC
 
 /**
  * Reloads batch by batch; stops at the first batch that fails. A batch also fails if a later request
- * changes its configuration. A process that is stopped meanwhile stays down, and has no outcome if
- * that was before its turn.
+ * changes its configuration, but not because a process of it is deleted. A process that is stopped
+ * meanwhile stays down, and has no outcome if that was before its turn.
  */
 export async function rollingReload(
   processes: readonly ManagedProcess[],
@@ -57,7 +57,7 @@ export async function rollingReload(
   const wasAsked = stoppedSince(processes);
   // Neither those started again nor deleted ones.
   const isStopped = (process: ManagedProcess) =>
-    wasAsked(process) && process.snapshot.desired === "down" && !process.gone.aborted;
+    wasAsked(process) && process.snapshot.desired === "down" && !process.isLeaving;
   const touched: ManagedProcess[] = [];
   const outcomes: Outcome[] = [];
   for (let at = 0; at < processes.length; at += size) {
@@ -65,10 +65,11 @@ export async function rollingReload(
     touched.push(...batch);
     outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
     options.onProgress?.(Math.min(at + size, processes.length), processes.length);
-    if (!outcomes.some(({ error }) => error !== undefined)) continue;
+    if (!hasFailed(outcomes)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
     // Those that failed come first: they serve nobody.
-    const old = touched.filter((process) => isLatest(process, options.config)).toReversed();
+    const old = touched
+      .filter((process) => isLatest(process, options.config) && !process.isLeaving).toReversed();
     for (let back = 0; back < old.length; back += size) {
       await runBulk(
         old.slice(back, back + size),
@@ -81,6 +82,11 @@ export async function rollingReload(
   return { outcomes, rolledBack: false };
 }
 
+/** True if a process failed that is not being deleted. */
+export function hasFailed(outcomes: readonly Outcome[]): boolean {
+  return outcomes.some(({ error, process }) => error !== undefined && !process.isLeaving);
+}
+
 function isLatest(process: ManagedProcess, config: ProcessConfig | undefined): boolean {
   return config === undefined || (latest.get(process) ?? config) === config;
 }
@@ -91,8 +97,12 @@ async function reloadTo(
   wait: boolean,
 ): Promise<void> {
   refuseEndless("reload", process, { askedIn });
-  if (!isLatest(process, config)) {
-    const why = "a later request changes its configuration";
+  const why = process.isLeaving
+    ? "it is being deleted"
+    : isLatest(process, config)
+    ? undefined
+    : "a later request changes its configuration";
+  if (why !== undefined) {
     throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
   }
   const old = process.config;

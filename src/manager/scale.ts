@@ -56,7 +56,7 @@ async function resize(
 
 /** The instances that are not being deleted. Throws `wrong_state` if all are. */
 function staying(registry: Registry, name: string): ManagedProcess[] {
-  const instances = registry.instancesOf(name).filter((process) => !registry.isLeaving(process));
+  const instances = registry.instancesOf(name).filter(({ isLeaving }) => !isLeaving);
   if (instances.length > 0) return instances;
   throw new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
 }

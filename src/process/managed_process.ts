@@ -76,6 +76,8 @@ export class ManagedProcess {
   readonly #deleted = new AbortController();
   /** Aborted when it is deleted, but not when its supervisor ends. */
   readonly deleted: AbortSignal = this.#deleted.signal;
+  /** True while it is being deleted, and from then on. */
+  isLeaving = false;
 
   constructor(
     identity: Identity,
@@ -278,6 +280,7 @@ export class ManagedProcess {
 
   /** Marks it as removed, so that stale references cannot start it. */
   forget(): void {
+    this.isLeaving = true;
     this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
     this.#deleted.abort();
   }

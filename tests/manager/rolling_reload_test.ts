@@ -179,6 +179,35 @@ for (const waitReady of [true, false]) {
   });
 }
 
+Deno.test("rollingReload() goes on when instances are deleted, before their turn and in it", async () => {
+  await using fake = await running(4);
+  const [first, second, , last] = fake.registry.list();
+  fake.world.beforeEnd = () => fake.world.prompt = false;
+  fake.world.beforeLaunch = () => fake.world.prompt = true;
+  const rolling = rollingReload(fake.registry.list(), {
+    config: release(fake),
+    waitReady: true,
+    rollbackOnFailure: true,
+  });
+  const end = (name: string) => fake.child(name)!.exit(0);
+  await waitFor(() => first!.snapshot.state === "stopping");
+  const deleting = [fake.registry.retire(last!, {})];
+  end("api:0");
+  await settle(fake, second!.until(({ state }) => state === "stopping"));
+  deleting.push(fake.registry.retire(second!, {}));
+  fake.world.beforeEnd = () => fake.world.prompt = true;
+  for (const name of ["api:1", "api:3"]) end(name);
+  const { outcomes, rolledBack } = await settle(fake, rolling);
+  await Promise.all(deleting);
+  assertEquals(outcomes.map(({ process, error }) => [process.name, error?.code]), [
+    ["api:0", undefined],
+    ["api:1", "start_failed"],
+    ["api:2", undefined],
+    ["api:3", "wrong_state"],
+  ]);
+  assertEquals([rolledBack, versions(fake)], [false, ["2", "2"]]);
+});
+
 Deno.test("reloadWith() only configures an instance that is stopped before its turn", async () => {
   await using fake = await running(3);
   const [, , last] = fake.registry.list();
