@@ -11,6 +11,8 @@ import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts"
 import type { Registry } from "./registry.ts";
 import {
   hasFailed,
+  isLatest,
+  refuseSuperseded,
   type RollingOptions,
   rollingReload,
   type RollingResult,
@@ -59,7 +61,9 @@ export async function reloadWith(
   const told = hasFailed(result.outcomes)
     ? []
     : processes.filter((process) => !reloaded.has(process));
-  if (fields.length > 0) { for (const process of told) process.reconfigure(config); }
+  if (fields.length > 0) {
+    for (const process of told) if (isLatest(process, config)) process.reconfigure(config);
+  }
   registry.dropUnusedSockets(config.name);
   return { ...result, fields, told };
 }
@@ -71,6 +75,7 @@ async function becomeJobs(
 ): Promise<RollingResult> {
   const outcomes = await runBulk(processes, async (process) => {
     await process.stop({ reason: "stopped to wait for its schedule" });
+    refuseSuperseded(process, config);
     process.reconfigure(config);
   });
   return { outcomes, rolledBack: false };

@@ -87,8 +87,20 @@ export function hasFailed(outcomes: readonly Outcome[]): boolean {
   return outcomes.some(({ error, process }) => error !== undefined && !process.isLeaving);
 }
 
-function isLatest(process: ManagedProcess, config: ProcessConfig | undefined): boolean {
+/** True if no later request changes the configuration of the process. */
+export function isLatest(process: ManagedProcess, config: ProcessConfig | undefined): boolean {
   return config === undefined || (latest.get(process) ?? config) === config;
+}
+
+/** Throws `wrong_state` for a process that is being deleted, or whose configuration is superseded. */
+export function refuseSuperseded(process: ManagedProcess, config: ProcessConfig | undefined): void {
+  const why = process.isLeaving
+    ? "it is being deleted"
+    : isLatest(process, config)
+    ? undefined
+    : "a later request changes its configuration";
+  if (why === undefined) return;
+  throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
 }
 
 async function reloadTo(
@@ -97,14 +109,7 @@ async function reloadTo(
   wait: boolean,
 ): Promise<void> {
   refuseEndless("reload", process, { askedIn });
-  const why = process.isLeaving
-    ? "it is being deleted"
-    : isLatest(process, config)
-    ? undefined
-    : "a later request changes its configuration";
-  if (why !== undefined) {
-    throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
-  }
+  refuseSuperseded(process, config);
   const old = process.config;
   if (config !== undefined) process.reconfigure(config);
   try {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { changedConfig, reloadWith } from "../../src/manager/reconfigure.ts";
 import { batchCount, rollingReload } from "../../src/manager/rolling_reload.ts";
@@ -310,4 +311,28 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
   assertEquals(first.rolledBack, false);
   assertEquals(versions(fake), ["3", "3", "3"]);
   assertEquals(registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
+});
+
+Deno.test("a change of configuration gives way to a later one, also on instances that it need not reload", async () => {
+  await using fake = await running(2);
+  const { registry } = fake;
+  const [, second] = registry.list();
+  await settle(fake, second!.stop());
+  const config = registry.list()[0]!.config;
+  const earlier = reloadWith(registry, registry.list(), { ...config, args: ["2"] }, {});
+  const later = reloadWith(registry, registry.list(), { ...config, args: ["2"], priority: 7 }, {});
+  await settle(fake, Promise.all([earlier, later]));
+  assertEquals(second!.config.priority, 7);
+});
+
+Deno.test("an app does not become a job if a later change says otherwise", async () => {
+  await using fake = await running(1);
+  const { registry } = fake;
+  const [app] = registry.list();
+  const job = parseConfig({ name: "api", entrypoint: "/bin/sleep", cwd: "/", cron: "@yearly" });
+  const earlier = reloadWith(registry, [app!], job, {});
+  const later = reloadWith(registry, [app!], { ...app!.config, args: ["2"] }, {});
+  const [first] = await settle(fake, Promise.all([earlier, later]));
+  assertEquals(first.outcomes.map(({ error }) => error?.code), ["wrong_state"]);
+  assertEquals([app!.config.cron, app!.config.args], [undefined, ["2"]]);
 });
