@@ -92,10 +92,10 @@ export function isLatest(process: ManagedProcess, config: ProcessConfig | undefi
   return config === undefined || (latest.get(process) ?? config) === config;
 }
 
-/** Throws `wrong_state` for a process that is being deleted, or whose configuration is superseded. */
+/** Throws `wrong_state` for a process that is leaving, or whose configuration is superseded. */
 export function refuseSuperseded(process: ManagedProcess, config: ProcessConfig | undefined): void {
   const why = process.isLeaving
-    ? "it is being deleted"
+    ? "it was deleted meanwhile"
     : isLatest(process, config)
     ? undefined
     : "a later request changes its configuration";
