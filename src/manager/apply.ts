@@ -194,7 +194,10 @@ export async function apply(
   return await carryOut(supervisor, plan, registered, options).applied;
 }
 
-/** Removes processes that are no longer in the files, and registers new ones. */
+/**
+ * Removes processes that are no longer in the files, and registers new ones. Throws `closed` during a
+ * shutdown.
+ */
 export async function register(
   supervisor: Supervisor,
   plan: ApplyPlan,
@@ -204,11 +207,11 @@ export async function register(
   const outcomes = prune
     ? await supervisor.removeApps(new Set(plan.gone), "no longer in the configuration")
     : [];
+  supervisor.registry.refuseClosed();
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
   for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
-    if (supervisor.closing) break;
     try {
       const starts = config.autostart && config.cron === undefined;
       added.set(config, supervisor.registry.add(config, starts ? "up" : "down"));
@@ -249,8 +252,8 @@ async function waveByWave(
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     const processes = added.get(config);
     if (processes !== undefined) {
-      const start = config.autostart && !supervisor.closing;
-      return await supervisor.startAdded(processes, { start, wait: options.wait }, startOne);
+      const how = { start: config.autostart, wait: options.wait };
+      return await supervisor.startAdded(processes, how, startOne);
     }
     const change = changes.get(config.name);
     const outcomes = change === undefined

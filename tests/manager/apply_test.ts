@@ -65,6 +65,24 @@ Deno.test("apply() lists every app before the first is up, and starts none that 
   assertEquals(states(), ["first running", "later running", "held stopped"]);
 });
 
+Deno.test("apply() reports what a shutdown keeps from starting", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const app = { entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
+  const wanted = [
+    { ...app, name: "first", wait_ready: true },
+    { ...app, name: "later", depends_on: { first: "ready" } },
+  ].map((wire) => parseConfig(wire));
+  const applying = apply(supervisor, await planApply(supervisor, wanted), { wait: true });
+  await waitFor(() => supervisor.inspect("first").pid > 0);
+  await supervisor.shutDown();
+  const { outcomes } = await applying;
+  assertEquals(outcomes.map(({ process, error }) => [process.name, error?.code]), [
+    ["first", "start_failed"],
+    ["later", "wrong_state"],
+  ]);
+});
+
 Deno.test("scale() records the instances of a scheduled job before it returns", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
