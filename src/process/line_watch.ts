@@ -11,11 +11,18 @@ const POLL_MS = 50;
 /** Calls `found` at the first matching line of either log. */
 export class LineWatch implements Monitor {
   readonly #logs: LogEntries[] = [];
+  /** Those whose existing lines have not been read yet. */
+  readonly #unread = new Set<LogEntries>();
   #isStopped = false;
 
   constructor(process: MonitoredRun, source: string, found: () => void) {
     this.#begin(process, source, found)
       .catch((error) => process.note(`cannot look for its ready_log: ${messageOf(error)}`));
+  }
+
+  /** Whether it has read, or failed to read, the lines that existed when it began. */
+  get hasLooked(): boolean {
+    return this.#unread.size === 0;
   }
 
   stop(): void {
@@ -30,17 +37,22 @@ export class LineWatch implements Monitor {
       const from = process.run.outputFrom?.[stream] ?? 0;
       this.#logs.push(new LogEntries(path, { from, filter, pollMs: POLL_MS }));
     }
+    for (const log of this.#logs) this.#unread.add(log);
     await Promise.all(this.#logs.map((log) => this.#watch(log, found)));
   }
 
   async #watch(log: LogEntries, found: () => void): Promise<void> {
+    const matched = () => {
+      if (this.#isStopped) return;
+      this.stop();
+      found();
+    };
     try {
-      for await (const _ of log.coming()) {
-        if (this.#isStopped) return;
-        this.stop();
-        return found();
-      }
+      for await (const _ of log.stored(false)) return matched();
+      this.#unread.delete(log);
+      for await (const _ of log.coming()) return matched();
     } finally {
+      this.#unread.delete(log);
       log.close();
     }
   }

@@ -16,6 +16,8 @@ export interface MonitoredRun {
   readonly world: World;
   readonly run: Run;
   readonly attempt: number;
+  /** Whether an earlier daemon launched it. */
+  readonly isAdopted: boolean;
   readonly logs: LogFiles;
   readonly uptimeMs: number;
   /** Detects an app that changes the files it watches. Outlives the run. */

@@ -6,6 +6,9 @@ import type { Cancel } from "../platform/clock.ts";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
 import { LineWatch } from "./line_watch.ts";
 
+/** Interval in which an overdue timeout waits for the first look at an adopted run. */
+const FIRST_LOOK_MS = 100;
+
 /** Waits for readiness; posts `became_ready` or, at the timeout, `ready_timed_out`. */
 export function awaitReadiness(process: MonitoredRun): Monitor {
   const { attempt, config, world } = process;
@@ -15,7 +18,13 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
   };
   const cancels: Cancel[] = [];
   const stop = () => cancels.forEach((cancel) => cancel());
+  let hasLooked = () => true;
   const late = () => {
+    // It may have become ready while no daemon looked.
+    if (process.isAdopted && !hasLooked()) {
+      cancels.push(world.clock.after(FIRST_LOOK_MS, late));
+      return;
+    }
     stop();
     const limit = formatDuration(config.listenTimeoutMs);
     const { at = 0, problem = "" } = process.journal.checks.at(-1) ?? {};
@@ -33,10 +42,13 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
   if (config.readyLog !== undefined) {
     const watch = new LineWatch(process, config.readyLog, ready);
     cancels.push(() => watch.stop());
+    hasLooked = () => watch.hasLooked;
   } else if (config.healthCheck === undefined) {
     cancels.push(world.whenReady(process.run.runId, ready));
+  } else {
+    // The first successful health check makes it ready.
+    hasLooked = () => process.journal.checks.length > 0;
   }
-  // Otherwise the first successful health check makes it ready.
   return { stop };
 }
 

@@ -99,7 +99,7 @@ export class RunController {
       (message) => this.#process.note(message),
     );
     this.#watch(child, attempt, clock.steady() - upFor);
-    if (this.#process.snapshot.state !== "stopping") this.#monitor(run!, attempt);
+    if (this.#process.snapshot.state !== "stopping") this.#monitor(run!, attempt, true);
   }
 
   /** Sends a signal to the app; false when it does not run. */
@@ -280,10 +280,10 @@ export class RunController {
     });
   }
 
-  #monitor(run: Run, attempt: number): void {
+  #monitor(run: Run, attempt: number, isAdopted = false): void {
     const uptime = () => this.uptimeMs;
     const post = (input: Input) => this.#process.post(input);
-    this.#monitors = new RunMonitors(this.#monitored(run, attempt, uptime, post));
+    this.#monitors = new RunMonitors(this.#monitored(run, attempt, uptime, post, isAdopted));
   }
 
   #monitored(
@@ -291,6 +291,7 @@ export class RunController {
     attempt: number,
     uptime: () => number,
     post: (input: Input) => void,
+    isAdopted = false,
   ): MonitoredRun {
     const process = this.#process;
     return {
@@ -298,6 +299,7 @@ export class RunController {
       world: this.#world,
       run,
       attempt,
+      isAdopted,
       logs: logFiles(this.#world.apps, process.name, run.logs),
       get snapshot() {
         return process.snapshot;

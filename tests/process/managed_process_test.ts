@@ -1,6 +1,7 @@
 /** The actor in a fake world: starts, exits, and requests that cross. */
 
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { dirname } from "@std/path/posix";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { FIRST_PID } from "../support/fake_world.ts";
@@ -276,6 +277,37 @@ Deno.test("an adopted app that was not ready has only the rest of its listen_tim
     "not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE",
   );
 });
+
+for (
+  const [sign, config] of Object.entries({
+    "a line of its log": { ready_log: "^up$" },
+    "a health check": {
+      wait_ready: true,
+      health_check: { type: "command", command: "sleep 0.1; test -e up" },
+    },
+  })
+) {
+  Deno.test(`an adopted app that became ready by ${sign} while no daemon ran is not late`, async () => {
+    for (const isUp of [true, false]) {
+      const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
+      const startedAt = Date.UTC(2026, 0, 1, 12) - 60_000;
+      const starting = { ...NEW, state: "starting", desired: "up", attempt: 1 } as const;
+      const limits = { ...config, listen_timeout: "3s" };
+      await using lone = new LoneProcess(limits, { ...starting, run, pid: 1001, startedAt });
+      const { stdout } = lone.process.logs;
+      await Deno.mkdir(dirname(stdout), { recursive: true });
+      await Deno.writeTextFile(stdout, isUp ? "one\nup\n" : "one\n");
+      if (isUp) await Deno.writeTextFile(`${lone.home}/up`, "");
+      const found = { kind: "alive", run, pid: 1001 } as const;
+      lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
+      await waitFor(() => {
+        lone.world.clock.advance(100);
+        return lone.state !== "starting" && lone.state !== "stopping";
+      });
+      assertEquals(lone.state, isUp ? "running" : "errored");
+    }
+  });
+}
 
 Deno.test("dependencies are awaited before the launch, and a stop cancels the wait", async () => {
   await using lone = new LoneProcess({ depends_on: ["db"] });
