@@ -49,7 +49,7 @@ export class Recorder {
     if (this.#frozen) return;
     const { records, writes } = this.#parts;
     try {
-      records.write(process);
+      records.write(process.record);
     } catch (cause) {
       writes.later(recordOf(process), () => this.record(process));
       const message = `"${process.name}" cannot be recorded: ${messageOf(cause)}`;
@@ -155,7 +155,7 @@ export class Recorder {
     if (this.#frozen) return;
     for (const process of outdated) {
       try {
-        this.#parts.records.writeCopy(process);
+        this.#parts.records.writeCopy(process.record);
       } catch {
         this.#uncopied.add(process);
         this.#copying ??= this.#parts.clock.after(RETRY_MS, () => this.#copyRest());

@@ -111,7 +111,7 @@ async function reloadTo(
   refuseEndless("reload", process, { askedIn });
   refuseSuperseded(process, config);
   const old = process.config;
-  if (config !== undefined) process.reconfigure(config);
+  if (config !== undefined) process.reconfigureForReload(config);
   try {
     // A reload signal cannot change the environment or the command line.
     const stays = config !== undefined && config.reloadSignal !== undefined;
@@ -132,8 +132,8 @@ async function putBack(
   { wait, restarts }: { readonly wait: boolean; readonly restarts: boolean },
 ): Promise<void> {
   if (process.config === config && process.snapshot.state === "running") return;
-  process.reconfigure(config);
-  if (!restarts) return;
+  if (!restarts) return process.reconfigure(config);
+  process.reconfigureForReload(config);
   const overlaps = config.overlap && config.reloadSignal === undefined &&
     process.snapshot.state === "running";
   await (overlaps ? process.reload({ wait }) : process.restart({ wait, reason: "rolled back" }));

@@ -59,6 +59,8 @@ export interface Observer {
 export class ManagedProcess {
   #identity: Identity;
   #config: ProcessConfig;
+  /** The configuration of the run, until a reload with another one has replaced it. */
+  #replacedConfig: ProcessConfig | undefined;
   /** The clock for its waits. */
   readonly clock: Clock;
   readonly #apps: string;
@@ -206,7 +208,25 @@ export class ManagedProcess {
   /** Sets the configuration for its next start. */
   reconfigure(config: ProcessConfig): void {
     this.#config = config;
+    this.#replacedConfig = undefined;
     this.#observer.record(this);
+  }
+
+  /**
+   * Sets the configuration for a reload that follows. It is recorded once the run is left: if the
+   * daemon is killed before that, the old run goes on with the old configuration.
+   */
+  reconfigureForReload(config: ProcessConfig): void {
+    const { state, run } = this.#snapshot;
+    if (run === null || state === "stopping") return this.reconfigure(config);
+    this.#replacedConfig ??= this.#config;
+    this.#config = config;
+  }
+
+  /** What the next daemon must know of it. */
+  get record(): { identity: Identity; config: ProcessConfig; snapshot: Snapshot } {
+    const config = this.#replacedConfig ?? this.#config;
+    return { identity: this.#identity, config, snapshot: this.#snapshot };
   }
 
   /**
@@ -339,6 +359,9 @@ export class ManagedProcess {
     const [next, effects] = transition(before, input, this.config);
     if (next === before && effects.length === 0) return;
     this.#snapshot = next;
+    if (next.state === "stopping" || next.run?.runId !== before.run?.runId) {
+      this.#replacedConfig = undefined;
+    }
     this.#record(input, next);
     this.#observer.changed(this, before, input);
     for (const effect of effects) this.#effects.perform(effect);

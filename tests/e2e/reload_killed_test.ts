@@ -1,4 +1,7 @@
-/** The daemon is killed during a reload with overlap: no instance is duplicated or lost. */
+/**
+ * The daemon is killed during a reload with overlap: no instance is duplicated or lost, nor is a
+ * change of its configuration.
+ */
 
 import { assertEquals } from "@std/assert";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -57,8 +60,14 @@ class Scene implements AsyncDisposable {
   }
 
   /** Kills the daemon at that moment of a reload, and returns the result of the reload. */
-  async killWhen(moment: () => boolean | Promise<boolean>): Promise<"done" | "broken off"> {
-    const reload = this.daemon.client.call("rolling_reload", { target: "app" })
+  async killWhen(
+    moment: () => boolean | Promise<boolean>,
+    change?: Record<string, unknown>,
+  ): Promise<"done" | "broken off"> {
+    const asked = change === undefined
+      ? this.daemon.client.call("rolling_reload", { target: "app" })
+      : this.daemon.client.call("reconfigure", { target: "app", config: change });
+    const reload = asked
       .then(() => "done" as const, () => "broken off" as const);
     await waitFor(moment, { what: "the moment" });
     await this.daemon.kill();
@@ -103,6 +112,29 @@ Deno.test("a daemon killed while the new app starts keeps the old one and termin
   assertEquals(await scene.killWhen(() => scene.begun.length === 2), "broken off");
   assertEquals(scene.alive.length, 2);
   assertEquals(await scene.next(), scene.before);
+});
+
+Deno.test("a change whose reload was broken off is made when it is asked for again", async () => {
+  await using scene = await Scene.begin(1, { env: { GENERATION: "1" } });
+  const change = { env: { GENERATION: "2" } };
+  assertEquals(await scene.killWhen(() => scene.begun.length === 2, change), "broken off");
+  assertEquals(await scene.next(), scene.before);
+  const asked = { target: "app", config: change };
+  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "reloaded");
+  const { pid } = await scene.daemon.status("app");
+  const environment = await Deno.readTextFile(`/proc/${pid}/environ`);
+  assertEquals(/GENERATION=(.)/.exec(environment)?.[1], "2");
+  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
+});
+
+Deno.test("a change whose reload is at its hook is made when it is asked for again", async () => {
+  const hooks = { pre_reload: "touch hooked; while [ ! -e go ]; do sleep 0.02; done" };
+  await using scene = await Scene.begin(1, { overlap: false, hooks });
+  const change = { args: ["-c", `: new; ${APP}`] };
+  assertEquals(await scene.killWhen(() => scene.has("hooked"), change), "broken off");
+  assertEquals(await scene.next(), scene.before);
+  const asked = { target: "app", config: change };
+  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "reloaded");
 });
 
 Deno.test("a daemon killed while the old app stops keeps the new one and terminates the old one", async () => {
