@@ -1,7 +1,8 @@
 /** Runs a short shell command beside an app: hooks and `command` checks. */
 
-import { type OtherUser, startedFor } from "./as_user.ts";
+import { type OtherUser, startedFor, systemProgram } from "./as_user.ts";
 import { systemClock } from "./clock.ts";
+import { isLinux } from "./os.ts";
 import { killOwnSession, spawnInOwnSession } from "./own_session.ts";
 
 /** What to run. */
@@ -15,6 +16,8 @@ interface ShellCommand {
   readonly signal?: AbortSignal;
   /** Keep the end of its output. */
   readonly capture?: boolean;
+  /** Whether it may go on printing captured output after the end of this process. */
+  readonly outlives?: boolean;
   /** The user that it runs as, if not ours. */
   readonly user?: OtherUser | undefined;
 }
@@ -31,6 +34,17 @@ export interface ShellResult {
 const OUTPUT_BYTES = 64 * 1024;
 
 /**
+ * Lets a captured command outlive this process, whose end would mean SIGPIPE for whatever prints next.
+ * A process beside the command keeps the pipe open for reading. It empties the pipe once its standard
+ * input ends, which this process holds. It is not a child of the command. The arguments are the path
+ * of `cat` and the command.
+ */
+const OUTLIVING = `exec 4<&0 2>&1
+( ( exec 2>/dev/null 3</proc/self/fd/1 <&4 4<&- >/dev/null; read -r _; exec "$1" <&3 ) & )
+shift
+exec "$@" 4<&- </dev/null`;
+
+/**
  * Once the shell has ended, no more output is expected after two of these intervals without any:
  * processes left behind may keep the pipe open. In only one, a busy event loop may not have read it.
  */
@@ -41,19 +55,23 @@ const DRAIN_MS = 1000;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
-  const io = shell.capture ? "piped" : "null";
-  const { argv: [program, ...args], env } = startedFor(shell.user, {
+  const { argv, env } = startedFor(shell.user, {
     argv: ["/bin/sh", "-c", shell.command],
     env: shell.env,
   });
+  const cat = shell.outlives && isLinux ? systemProgram("cat") : undefined;
+  const [program, ...args] = cat === undefined
+    ? argv
+    : ["/bin/sh", "-c", OUTLIVING, "sh", cat, ...argv];
+  const output = shell.capture ? "piped" : "null";
   const child = spawnInOwnSession(program!, {
     args,
     cwd: shell.cwd,
     env,
     clearEnv: true,
-    stdin: "null",
-    stdout: io,
-    stderr: io,
+    stdin: cat === undefined ? "null" : "piped",
+    stdout: output,
+    stderr: output,
   });
   let ended: ShellResult["ended"] = null;
   const end = (why: "timeout" | "aborted") => {
@@ -68,7 +86,9 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   const { code } = await child.status;
   cancelTimeout();
   shell.signal?.removeEventListener("abort", onAbort);
-  return { code: ended === null ? code : null, ended, output: await tail?.text() ?? "" };
+  const text = await tail?.text() ?? "";
+  if (cat !== undefined) await child.stdin.close();
+  return { code: ended === null ? code : null, ended, output: text };
 }
 
 /**

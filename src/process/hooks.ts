@@ -93,6 +93,7 @@ async function runOnce(
       : { env: hookEnvironment(hook, owner), user },
     timeoutMs: config.timeoutMs,
     capture: true,
+    outlives: true,
     signal,
   });
 }

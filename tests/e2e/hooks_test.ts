@@ -5,6 +5,7 @@ import { lastWords } from "../../src/manager/last_words.ts";
 import { ProcsupError } from "../../src/mod.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { processTable } from "../../src/platform/process_table.ts";
 import { isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -306,6 +307,24 @@ Deno.test("a new daemon terminates a running pre_start, but not what an earlier 
   Deno.removeSync(`${home}/hold`);
   await waitFor(async () => (await daemon.status("app")).state === "running");
   Deno.kill(left!, "SIGKILL");
+});
+
+Deno.test("a hook that prints goes on after its daemon was killed, and leaves nothing running", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/hooked`;
+  const hooked = () => readFileIfAny(file) ?? "";
+  const print = "head -c 200000 /dev/zero && echo one && echo two >&2";
+  const hook = `cat; echo $$ >${file}; while [ ! -e ${daemon.home}/go ]; do sleep 0.02; done; ` +
+    `${print} && echo done >>${file}`;
+  await daemon.startScript("app", "exec sleep 1000", { hooks: { post_start: hook } });
+  await waitFor(() => hooked().endsWith("\n"), { what: "the hook" });
+  const session = Number(hooked());
+  await daemon.kill();
+  await Deno.writeTextFile(`${daemon.home}/go`, "");
+  await waitFor(() => hooked().endsWith("done\n"), { what: "the end of the hook" });
+  await waitFor(() => processTable().every(({ sid }) => sid !== session), { what: "its end" });
 });
 
 Deno.test("a stop continues after a killed daemon: one pre_stop, one signal", async () => {
