@@ -92,7 +92,7 @@ async function recoverAll(
   traces: Traces,
 ): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const looked = lost || processes.some(awaitedHook);
+  const looked = lost || processes.some((process) => awaitedHooks(process).length > 0);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
   for (const process of processes) endBrokenOff(process, byRunId.get(process.id) ?? []);
   // Dependencies first: processes that wait for them read their state.
@@ -105,28 +105,36 @@ async function recoverAll(
   }
 }
 
-/** The hook that a start or a stop of the earlier daemon may have been waiting for. */
-function awaitedHook(
-  { config: { hooks }, snapshot: { state, run } }: ManagedProcess,
-): string | undefined {
-  if (hooks.preStart !== undefined && state === "starting" && run === null) return "pre_start";
-  return hooks.preStop !== undefined && state === "stopping" ? "pre_stop" : undefined;
+/** The hooks for which a start or a stop of the earlier daemon may have been waiting. */
+function awaitedHooks(
+  { config: { hooks }, snapshot: { state, run, stopCause } }: ManagedProcess,
+): string[] {
+  const isLaunching = state === "starting" && run === null;
+  const isStopping = state === "stopping";
+  return [
+    ...(hooks.preStart !== undefined && isLaunching ? ["pre_start"] : []),
+    ...(hooks.preRestart !== undefined && isStopping && stopCause === "recycled"
+      ? ["pre_restart"]
+      : []),
+    ...(hooks.preStop !== undefined && isStopping ? ["pre_stop"] : []),
+  ];
 }
 
 /**
- * Kills the awaited hook: it runs again with its start or stop. Other hooks continue, and so do
+ * Kills the awaited hooks: they run again with their start or stop. Other hooks continue, and so do
  * background processes of an earlier hook. Those have the same environment, but are older than the
  * last start or exit.
  */
 function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): void {
-  const hook = awaitedHook(process);
-  if (hook === undefined) return;
+  const hooks = awaitedHooks(process);
+  if (hooks.length === 0) return;
   const { clock, snapshot: { startedAt, lastExit } } = process;
   const since = Math.max(startedAt ?? 0, lastExit?.at.getTime() ?? 0);
   const oldestMs = clock.now() - since + AGE_ERROR_MS;
   for (const pid of hookPids) {
     const row = processRow(pid);
-    if (row === undefined || (ageOf(row) ?? 0) > oldestMs || hookEventOf(pid) !== hook) continue;
+    if (row === undefined || (ageOf(row) ?? 0) > oldestMs) continue;
+    if (!hooks.includes(hookEventOf(pid) ?? "")) continue;
     if (row.pgid === pid || willLead(row)) killOwnSession(pid);
   }
 }

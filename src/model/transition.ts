@@ -32,6 +32,7 @@ import {
   running,
   type Step,
   stopDesired,
+  stopWithHooks,
   terminated,
   upAgain,
   wantsReadiness,
@@ -192,7 +193,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
 /** The rest of a stop that an earlier daemon began, when the run has this age. */
 function restOfStop(now: Snapshot, ageMs: number, policy: Policy): Effect {
   const timeoutMs = now.stopTimeoutMs ?? policy.stopTimeoutMs;
-  if (now.signalledAt === null) return { type: "terminate", timeoutMs };
+  if (now.signalledAt === null) return stopWithHooks(now, timeoutMs, policy);
   // By the age of the run: the clock may have been set since.
   const waitedMs = Math.max(0, ageMs - (now.signalledAt - (now.startedAt ?? now.signalledAt)));
   return { type: "terminate", timeoutMs: Math.max(0, timeoutMs - waitedMs), isSignalled: true };

@@ -71,16 +71,18 @@ export function endFor(
   reason: string,
   policy: Policy,
 ): Step {
-  // A restart by a user has run the hook already.
+  const next: Snapshot = { ...now, state: "stopping", stopCause, lastReason: reason };
+  return [next, [stopWithHooks(next, policy.stopTimeoutMs, policy)]];
+}
+
+/** A stop from its beginning. A restart by a user has run its hook already. */
+export function stopWithHooks(
+  { stopCause }: Snapshot,
+  timeoutMs: number,
+  policy: Pick<Policy, "hooks">,
+): Effect {
   const isOurs = stopCause === "recycled" && policy.hooks.preRestart !== undefined;
-  return [
-    { ...now, state: "stopping", stopCause, lastReason: reason },
-    [{
-      type: "terminate",
-      timeoutMs: policy.stopTimeoutMs,
-      ...(isOurs && { first: "preRestart" }),
-    }],
-  ];
+  return { type: "terminate", timeoutMs, ...(isOurs && { first: "preRestart" }) };
 }
 
 /** What a user's start, restart or reload forgets. */

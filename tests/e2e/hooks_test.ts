@@ -327,6 +327,28 @@ Deno.test("a hook that prints goes on after its daemon was killed, and leaves no
   await waitFor(() => processTable().every(({ sid }) => sid !== session), { what: "its end" });
 });
 
+Deno.test("a daemon killed in the pre_restart hook of an automatic restart runs it again, before the stop", async () => {
+  await using daemon = await TestDaemon.start();
+  const { home } = daemon;
+  const lines = () => (readFileIfAny(`${home}/order`) ?? "").split("\n").filter(Boolean);
+  const hold = `while [ ! -e ${home}/go ]; do sleep 0.02; done`;
+  await daemon.startScript(
+    "app",
+    `trap 'echo end >>${home}/order; exit 0' TERM; sleep 1000 & wait`,
+    {
+      max_age: "1s",
+      hooks: { pre_restart: `echo begin >>${home}/order; ${hold}; echo restart >>${home}/order` },
+    },
+  );
+  await waitFor(() => lines().length === 1, { what: "the hook" });
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(() => lines().length > 1, { what: "the hook of the next daemon" });
+  await Deno.writeTextFile(`${home}/go`, "");
+  await waitFor(() => lines().length >= 4, { what: "the stop" });
+  assertEquals(lines().slice(0, 4), ["begin", "begin", "restart", "end"]);
+});
+
 Deno.test("a stop continues after a killed daemon: one pre_stop, one signal", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/order`;
