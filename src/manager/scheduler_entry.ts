@@ -56,7 +56,8 @@ export class ScheduleEntry {
     this.#next = next;
     const log = {
       clock,
-      running: (since: number | null) => this.#remember({ runningSince: since }),
+      running: (since: number | null) => this.#remember({ runningSince: since, timedOut: false }),
+      timedOut: () => this.#remember({ timedOut: true }),
       again: (again: boolean) => this.#remember({ again }),
       ended: (run: CronRun) => this.#remember({ history: withRun(this.#memory.history, run) }),
     };

@@ -14,7 +14,7 @@ import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
 import type { CronMemory, RunStatus } from "./scheduler_store.ts";
 
 /** The recorded state of a job of an earlier daemon. */
-type LeftRun = Pick<CronMemory, "runningSince" | "again">;
+type LeftRun = Pick<CronMemory, "runningSince" | "timedOut" | "again">;
 
 /** Runs one job. */
 export class Job implements Runner {
@@ -40,8 +40,10 @@ export class Job implements Runner {
     if (isActive(snapshot)) this.#begin(since ?? snapshot.startedAt ?? log.clock.now());
     else {
       if (since !== null) {
+        if (left.timedOut) this.#ending = "timeout";
         const tookMs = Math.max(0, (snapshot.finishedAt ?? since) - since);
         this.#record({ at: since, steady: log.clock.steady() - tookMs });
+        this.#ending = undefined;
       }
       this.#next();
     }
@@ -100,6 +102,7 @@ export class Job implements Runner {
 
   #stop(why: "timeout" | "killed", reason: string): void {
     this.#ending ??= why;
+    if (this.#ending === "timeout") this.#log.timedOut();
     void this.#process.stop({ reason, bySchedule: true }).catch(() => {});
   }
 

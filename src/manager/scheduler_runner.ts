@@ -16,6 +16,8 @@ export interface RunLog {
   readonly clock: Clock;
   /** Records the start of the current run; null if none. */
   running(since: number | null): void;
+  /** Records that the current run is stopped because of its time limit. */
+  timedOut(): void;
   /** Records whether another run follows the current one. */
   again(again: boolean): void;
   ended(run: CronRun): void;

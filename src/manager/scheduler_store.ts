@@ -29,6 +29,8 @@ export interface CronMemory {
   readonly covered: number;
   /** Start of the current run, in milliseconds since the epoch; null if none. */
   readonly runningSince: number | null;
+  /** Whether the current run is being stopped because of its time limit. */
+  readonly timedOut: boolean;
   /** Whether another run is queued. */
   readonly again: boolean;
   /** The newest last. */
@@ -39,6 +41,7 @@ const NOTHING: CronMemory = {
   enabled: null,
   covered: 0,
   runningSince: null,
+  timedOut: false,
   again: false,
   history: [],
 };

@@ -321,6 +321,23 @@ Deno.test("Scheduler ends a run at its timeout", async () => {
   assertEquals(scene.statuses, ["timeout"]);
 });
 
+Deno.test("Scheduler records a timeout whose stop was over while no daemon was running", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "10s" } });
+  const { job } = scene;
+  job.stop = () => Promise.resolve(job.beginStop());
+  scene.clock.advance(MINUTE + 10_000);
+  assertEquals([job.snapshot.state, scene.statuses], ["stopping", []]);
+  scene.scheduler.close();
+  job.changed = () => {};
+  job.exit(0);
+  job.isBeingStopped = false;
+  await scene.restart();
+  assertEquals(scene.statuses, ["timeout"]);
+  scene.clock.advance(MINUTE - 10_000);
+  job.exit(0);
+  assertEquals(scene.statuses, ["timeout", "ok"]);
+});
+
 Deno.test("Scheduler runs nothing while a job is disabled, and does not catch up", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.scheduler.enable(scene.processes, false);
