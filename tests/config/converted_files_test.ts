@@ -254,6 +254,21 @@ ExecStart=/usr/bin/printf [%%s] $TWO "\${TWO} *" a|b \`id\` 'x $TWO "q"' $$TWO
   );
 });
 
+Deno.test("a systemd command that may fail forgives only its own failure", async () => {
+  const text = `[Service]
+ExecStart=/bin/a
+ExecStartPre=/bin/false
+ExecStartPre=-/bin/false
+ExecStartPost=-/bin/false
+ExecStartPost=/bin/true
+`;
+  const app = (await loadedFrom("app.service", text)).get("app")!;
+  const exitCode = async (command: string) =>
+    (await new Deno.Command("/bin/sh", { args: ["-c", command] }).output()).code;
+  assertEquals(await exitCode(app.hooks.preStart!.command), 1);
+  assertEquals(await exitCode(app.hooks.postStart!.command), 0);
+});
+
 Deno.test("initialConfig() writes a valid configuration for the programs in the folder", async () => {
   const cases: readonly (readonly [Record<string, string>, string, string])[] = [
     [{ "package.json": '{"scripts":{"start":"x"}}', ".env": "" }, "package.json", "npm start"],

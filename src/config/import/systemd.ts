@@ -233,7 +233,9 @@ function lines(commands: readonly string[], exec = false): string {
     // A separate `;` splits two commands, unless the unit escapes one.
     const isTwo = all.includes(";") && !line!.includes("\\;");
     const text = all.map((word) => isTwo && word === ";" ? "&&" : shellWord(word)).join(" ");
-    if (prefix!.includes("-")) return `${text} || true`;
+    const optional = `${text} || true`;
+    // In a list of commands, `|| true` would also forgive those before it.
+    if (prefix!.includes("-")) return commands.length > 1 ? `{ ${optional}; }` : optional;
     return exec && commands.length === 1 && !isTwo ? `exec ${text}` : text;
   }).join(" && ");
 }
