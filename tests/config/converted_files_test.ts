@@ -254,6 +254,20 @@ ExecStart=/usr/bin/printf [%%s] $TWO "\${TWO} *" a|b \`id\` 'x $TWO "q"' $$TWO
   );
 });
 
+Deno.test("a limit of zero in a systemd unit means no limit", async () => {
+  const load = async (lines: string) => {
+    const text = `[Service]\nExecStart=/bin/a\nRestart=always\n${lines}\n`;
+    return (await loadedFrom("app.service", text)).get("app")!;
+  };
+  const day = 24 * 3_600_000;
+  assert((await load("TimeoutStopSec=0")).stopTimeoutMs > day);
+  assert((await load("TimeoutSec=0s")).stopTimeoutMs > day);
+  const { stopTimeoutMs, listenTimeoutMs } = await load("TimeoutSec=2min");
+  assertEquals([stopTimeoutMs, listenTimeoutMs], [120_000, 120_000]);
+  const unlimited = await load("StartLimitBurst=0\nStartLimitIntervalSec=60");
+  assertEquals([unlimited.maxRestarts > 0, unlimited.restartWindowMs], [true, 1]);
+});
+
 Deno.test("a systemd command that may fail forgives only its own failure", async () => {
   const text = `[Service]
 ExecStart=/bin/a

@@ -36,7 +36,7 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   EnvironmentFile: (values) => ({ env_file: values.filter((value) => !value.startsWith("-")) }),
   Restart: ([value]) => ({ restart_policy: RESTART[value!] ?? value }),
   RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
-  StartLimitBurst: ([value]) => ({ max_restarts: Number(value) }),
+  StartLimitBurst: ([value]) => isZero(value) ? {} : { max_restarts: Number(value) },
   StartLimitInterval: ([value]) => window(value!),
   StartLimitIntervalSec: ([value]) => window(value!),
   SuccessExitStatus: (values) => ({
@@ -44,9 +44,9 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
       .map(Number),
   }),
   KillSignal: ([value]) => ({ stop_signal: value }),
-  TimeoutStopSec: ([value]) => ({ stop_timeout: span(value!) }),
-  TimeoutStartSec: ([value]) =>
-    value === "0" || value === "infinity" ? {} : { listen_timeout: span(value!) },
+  TimeoutStopSec: ([value]) => stopTimeout(value!),
+  TimeoutStartSec: ([value]) => startTimeout(value!),
+  TimeoutSec: ([value]) => ({ ...startTimeout(value!), ...stopTimeout(value!) }),
   RuntimeMaxSec: ([value]) => ({ max_age: span(value!) }),
   ExecStartPre: (values) => ({ hooks: { pre_start: lines(values) } }),
   ExecStartPost: (values) => ({ hooks: { post_start: lines(values) } }),
@@ -166,6 +166,7 @@ function keysOf(settings: Settings): Keys {
   for (const [key, values] of settings) {
     if (Object.hasOwn(KEYS, key) && values.length > 0) keys = mergePatch(keys, KEYS[key]!(values));
   }
+  if (isZero(settings.get("StartLimitBurst")?.[0])) Object.assign(keys, UNLIMITED);
   const signal = reloadSignal(settings.get("ExecReload")?.[0] ?? "");
   if (signal !== undefined) keys.reload_signal = signal;
   const ends = settings.get("Type")?.[0] === "oneshot" ? { min_uptime: "0s" } : {};
@@ -298,9 +299,21 @@ function pairs(text: string): [string, string][] {
   });
 }
 
-/** Zero means no limit. */
+/** Whether a value is zero, which means no limit. */
+function isZero(value: string | undefined): boolean {
+  return value !== undefined && /^0+(\s*[a-z]+)?$/i.test(value);
+}
+
 function window(value: string): Keys {
-  return /^0+$/.test(value) ? UNLIMITED : { restart_window: span(value) };
+  return isZero(value) ? UNLIMITED : { restart_window: span(value) };
+}
+
+function stopTimeout(value: string): Keys {
+  return { stop_timeout: span(isZero(value) ? "infinity" : value) };
+}
+
+function startTimeout(value: string): Keys {
+  return isZero(value) || value === "infinity" ? {} : { listen_timeout: span(value) };
 }
 
 /** Units of systemd's time spans as units of durations, with a factor. */
