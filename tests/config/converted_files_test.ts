@@ -268,6 +268,22 @@ Deno.test("a limit of zero in a systemd unit means no limit", async () => {
   assertEquals([unlimited.maxRestarts > 0, unlimited.restartWindowMs], [true, 1]);
 });
 
+Deno.test("limits of a systemd unit are converted, and a share of the machine is named", async () => {
+  const text = `[Service]
+ExecStart=/bin/a
+MemoryMax=80%
+TasksMax=10%
+LimitNOFILE=infinity:infinity
+LimitAS=4G
+LimitFSIZE=2G
+`;
+  const { yaml, notes } = await made({ "app.service": text });
+  const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
+  assertEquals(app.limits, { addressSpaceBytes: 4 * 1024 ** 3, fileSizeBytes: 2 * 1024 ** 3 });
+  const share = "a share of the machine: write a number into limits";
+  assertEquals(notes, [`app: MemoryMax=80%: ${share}`, `app: TasksMax=10%: ${share}`]);
+});
+
 Deno.test("a systemd command that may fail forgives only its own failure", async () => {
   const text = `[Service]
 ExecStart=/bin/a

@@ -54,6 +54,8 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   LimitNOFILE: ([value]) => limit("nofile", value!),
   LimitNPROC: ([value]) => limit("nproc", value!),
   LimitCORE: ([value]) => limit("core", value!),
+  LimitAS: ([value]) => limit("address_space", value!),
+  LimitFSIZE: ([value]) => limit("file_size", value!),
   MemoryMax: ([value]) => limit("memory", value!),
   MemoryLimit: ([value]) => limit("memory", value!),
   TasksMax: ([value]) => limit("pids", value!),
@@ -208,6 +210,9 @@ function lostOf(key: string, values: readonly string[]): string[] {
     return values.join(" ").split(/\s+/).every(isNumber) ? [] : say("exit codes only");
   }
   if (/^(Limit|Memory|Tasks)/.test(key) && values[0] === "infinity") return [];
+  if (/^(Memory|Tasks)/.test(key) && SHARE.test(values[0] ?? "")) {
+    return say("a share of the machine: write a number into limits");
+  }
   const file = /^Standard(Output|Error)$/.test(key) && logFileOf(new Map([[key, values]]), key);
   if (file) {
     const problem = logFileProblem(file, "/");
@@ -335,9 +340,12 @@ function span(text: string): string {
   });
 }
 
+/** A share of the machine's memory or tasks. */
+const SHARE = /%$/;
+
 function limit(name: string, value: string): Keys {
-  if (value === "infinity" || value === "") return {};
   const first = value.split(":")[0]!;
+  if (first === "infinity" || SHARE.test(first)) return {};
   return { limits: { [name]: isNumber(first) ? Number(first) : `${first}B`.replace(/BB$/, "B") } };
 }
 
