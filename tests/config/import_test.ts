@@ -203,6 +203,22 @@ Deno.test("pm2's instances have their number in a variable, and autostart is kep
   assert(!notes.some(({ text }) => /autostart|instance_var/.test(text)));
 });
 
+Deno.test("a limit of 0 or null has its default, as in pm2 and process-compose", async () => {
+  const load = async (keys: object) => {
+    const apps = [{ name: "a", script: "a.js", cwd: "/tmp", ...keys }];
+    return (await loadedFrom("ecosystem.json", JSON.stringify({ apps }))).get("a")!;
+  };
+  const plain = await load({});
+  assertEquals(await load({ kill_timeout: 0, listen_timeout: 0, max_memory_restart: 0 }), plain);
+  assertEquals(
+    await load({ kill_timeout: null, max_memory_restart: null, instances: null }),
+    plain,
+  );
+  const composed = "processes: { a: { command: sleep 1, shutdown: { timeout_seconds: 0 } } }\n";
+  const app = (await loadedFrom("process-compose.yaml", composed)).get("a")!;
+  assertEquals(app.stopTimeoutMs, 10_000);
+});
+
 Deno.test("pm2's max_restarts counts only runs shorter than min_uptime", async () => {
   const app = async (keys: object) => {
     const apps = [{ name: "a", script: "a.js", ...keys }];

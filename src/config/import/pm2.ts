@@ -96,8 +96,13 @@ function appsOf(file: string, value: unknown): readonly App[] {
   const given = value as { apps?: unknown; pm2?: unknown };
   const apps = Array.isArray(value) ? value : given.apps ?? given.pm2 ?? value;
   const list = Array.isArray(apps) ? apps : [apps];
-  if (list.length > 0 && list.every(isMap)) return list;
+  // PM2 takes null as not set.
+  if (list.length > 0 && list.every(isMap)) return list.map(withoutNulls);
   throw new ConfigProblem(file, "apps: expected a list of apps");
+}
+
+function withoutNulls(app: App): App {
+  return Object.fromEntries(Object.entries(app).filter(([, value]) => value !== null));
 }
 
 /** The script of an app, under any of PM2's keys for it. */
@@ -295,7 +300,8 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   watch: (value, app) => watch(value, app),
   ignore_watch: () => ({}),
   watch_delay: () => ({}),
-  max_memory_restart: (value) => ({ max_memory: size(value) }),
+  // In PM2, 0 means the default of these limits.
+  max_memory_restart: (value) => value ? { max_memory: size(value) } : {},
   cron_restart: (value, app) => cron(value, app),
   cron: (value, app) => cron(value, app),
   autostart: (value) => value === false ? { autostart: false } : {},
@@ -308,9 +314,9 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   min_uptime: (value) => ({ min_uptime: ms(value) }),
   restart_delay: (value) => value ? { restart_delay: ms(value), backoff_max: ms(value) } : {},
   exp_backoff_restart_delay: (value) => value ? { restart_delay: ms(value) } : {},
-  kill_timeout: (value) => ({ stop_timeout: ms(value) }),
+  kill_timeout: (value) => value ? { stop_timeout: ms(value) } : {},
   wait_ready: (value) => ({ wait_ready: value === true }),
-  listen_timeout: (value) => ({ listen_timeout: ms(value) }),
+  listen_timeout: (value) => value ? { listen_timeout: ms(value) } : {},
   uid: (value) => ({ uid: value }),
   user: (value) => ({ uid: value }),
   gid: (value) => ({ gid: value }),

@@ -53,6 +53,9 @@ const RESTART: Readonly<Record<string, string>> = {
   exit_on_failure: "never",
 };
 
+/** How long process-compose waits for a shutdown. */
+const STOP_SECONDS = 10;
+
 const DOTENV = ".env";
 
 /** Top-level keys that are converted. */
@@ -225,9 +228,10 @@ function shutdown(
   { signal, timeout_seconds, command }: Record<string, unknown>,
   shell: Shell,
 ): Keys {
+  // Without a limit, or with 0, process-compose uses its default.
   return {
     stop_signal: signal,
-    stop_timeout: seconds(timeout_seconds),
+    stop_timeout: seconds(timeout_seconds || STOP_SECONDS),
     hooks: command === undefined ? undefined : { pre_stop: shellLine(command, shell) },
   };
 }
