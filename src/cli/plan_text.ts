@@ -37,8 +37,9 @@ export function planLines(result: ConfigReloadResult): string[] {
   ];
 }
 
-function changeText({ fields, restart, rolling, stop }: ConfigChangeJson): string {
-  const running = restart ? "restart" : stop ? "stop, its schedule starts it" : "no restart";
+function changeText({ fields, restart, rolling, stop, start }: ConfigChangeJson): string {
+  const resting = stop ? "stop, its schedule starts it" : start ? "start" : "no restart";
+  const running = restart ? "restart" : resting;
   const how = rolling ? "rolling reload" : running;
   return `${fields.map(fieldText).join(", ")}   (${how})`;
 }

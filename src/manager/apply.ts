@@ -10,6 +10,7 @@ import {
   asProcsupError,
   isJob,
   isKeptUp,
+  isReplaced,
   ordered,
   type Outcome,
   runBulk,
@@ -30,6 +31,8 @@ interface ConfigChange {
   readonly restarts: boolean;
   /** Whether running instances are stopped: they become a job. */
   readonly stops: boolean;
+  /** Whether instances are started that were a job between its runs. */
+  readonly starts: boolean;
 }
 
 /** The changes to make. */
@@ -83,15 +86,25 @@ export async function planApply(
     const fields = changesTo(instances, config);
     if (fields.length === 0) unchanged.push(config.name);
     else {
-      const replaced = needsRestart(fields) && instances.some(isKeptUp);
+      const replaced = needsRestart(fields) &&
+        instances.some((process) => isReplaced(process, config));
       const becomesJob = config.cron !== undefined;
       const [restarts, stops] = [replaced && !becomesJob, replaced && becomesJob];
-      changed.push({ config, fields, restarts, stops });
+      const starts = config.autostart && !becomesJob &&
+        instances.some((process) => isScheduled(supervisor, process));
+      changed.push({ config, fields, restarts, stops, starts });
     }
   }
   const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
   const waves = applyWaves([...configs.values()], present.filter(({ name }) => configs.has(name)));
   return { added, changed, unchanged, gone, configs, waves };
+}
+
+/** Whether it is a job between its runs, and nobody has switched its schedule off. */
+function isScheduled({ scheduler }: Supervisor, process: ManagedProcess): boolean {
+  const { config: { cron }, snapshot } = process;
+  if (cron === undefined || snapshot.run !== null) return false;
+  return !cron.enabled || scheduler.list([process]).some(({ enabled }) => enabled);
 }
 
 /** Dependencies come first, and so do processes that give up a socket or a log for another one. */
@@ -262,7 +275,7 @@ async function waveByWave(
         changes.delete(config.name);
         if (changes.size === 0) changed();
       });
-    const down = options.startDown && config.autostart
+    const down = (options.startDown || change?.starts) && config.autostart
       ? startDown(supervisor, config, (process) => startOne(process, options))
       : [];
     return [...outcomes, ...await down];

@@ -6,7 +6,7 @@ import { mergePatch } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { expanded, keptUnder } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { isKeptUp, runBulk } from "./bulk.ts";
+import { isReplaced, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
 import type { Registry } from "./registry.ts";
 import {
@@ -51,7 +51,11 @@ export async function reloadWith(
 ): Promise<Reconfigured> {
   const fields = firstChanges(processes, config);
   supersede(processes, config);
-  const replaced = always ? processes : needsRestart(fields) ? processes.filter(isKeptUp) : [];
+  const replaced = always
+    ? processes
+    : needsRestart(fields)
+    ? processes.filter((process) => isReplaced(process, config))
+    : [];
   const result = replaced.length === 0
     ? { outcomes: [], rolledBack: false }
     : config.cron !== undefined && !always

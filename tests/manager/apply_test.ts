@@ -2,7 +2,7 @@
  * A confirmed change is on record: a daemon that is killed right after its answer loses nothing.
  */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { apply, planApply } from "../../src/manager/apply.ts";
 import { runBulk } from "../../src/manager/bulk.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -214,6 +214,35 @@ Deno.test("apply() stops apps that become jobs, because their schedule starts th
     [false, []],
   ]);
   assertEquals(runs(), "run\nrun\n");
+});
+
+Deno.test("apply() starts jobs that become apps, unless their schedule was switched off", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const app = (name: string, seconds: number) => ({
+    ...{ name, entrypoint: "/bin/sleep", args: [String(seconds)], cwd: test.home },
+  });
+  const jobs = ["idle", "off", "busy"].map((name) => ({ ...app(name, 1000), cron: "@yearly" }));
+  for (const job of jobs) await supervisor.add(job);
+  supervisor.scheduler.enable([supervisor.process("off")], false);
+  supervisor.scheduler.run([supervisor.process("busy")]);
+  await waitFor(() => supervisor.inspect("busy").pid > 0);
+  const { pid } = supervisor.inspect("busy");
+  const wanted = ["idle", "off", "busy"].map((name) => parseConfig(app(name, 2000)));
+  const plan = await planApply(supervisor, wanted);
+  assertEquals(plan.changed.map(({ restarts, stops, starts }) => [restarts, stops, starts]), [
+    [false, false, true],
+    [false, false, false],
+    [true, false, false],
+  ]);
+  assertEquals((await apply(supervisor, plan, { wait: true })).errors, []);
+  assertEquals(supervisor.list().map(({ name, state }) => `${name} ${state}`), [
+    "idle running",
+    "off stopped",
+    "busy running",
+  ]);
+  assertNotEquals(supervisor.inspect("busy").pid, pid);
+  assertEquals((await planApply(supervisor, wanted)).unchanged, ["idle", "off", "busy"]);
 });
 
 Deno.test("planApply() explains how to fix an app that cannot start", async () => {

@@ -39,10 +39,11 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
       kept: prune ? [] : plan.gone,
       unchanged: plan.unchanged,
       errors,
-      changes: plan.changed.map(({ config, fields, restarts, stops }) => ({
+      changes: plan.changed.map(({ config, fields, restarts, stops, starts }) => ({
         name: config.name,
         restart: restarts,
         stop: stops,
+        start: starts,
         rolling: restarts && config.instances > 1,
         fields,
       })),

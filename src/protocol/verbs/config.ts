@@ -49,6 +49,7 @@ export const configChange = z.object({
   name: about(z.string(), "Name of the process"),
   restart: about(z.boolean(), "Whether what runs is replaced"),
   stop: about(z.boolean(), "Whether what runs is stopped: it becomes a job"),
+  start: about(z.boolean(), "Whether it is started: it was a job between its runs"),
   rolling: about(z.boolean(), "More than one instance: they are replaced one by one"),
   fields: about(z.array(fieldChange), "The keys that change"),
 });

@@ -44,7 +44,7 @@ export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
             what="is added and started"
           />
         ))}
-        {changes.map(({ name, restart, rolling, stop, fields }) => (
+        {changes.map(({ name, restart, rolling, stop, start, fields }) => (
           <Item
             key={name}
             kind="change"
@@ -55,6 +55,8 @@ export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
               ? "is changed and restarted"
               : stop
               ? "is changed and stopped: its schedule starts it"
+              : start
+              ? "is changed and started"
               : "is changed without a restart"}
           >
             <FieldDiff fields={fields} />
