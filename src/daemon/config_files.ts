@@ -200,8 +200,8 @@ export class ConfigFiles {
         hint: "Set it in only one of the two files",
       });
     }
-    const mine = new Set(whole ? names.filter(isOurs) : []);
-    return await this.#settings.plan({ wanted, mine, prune });
+    const mine = names.filter((name) => comesOnlyFrom(files, settings[name] ?? []));
+    return await this.#settings.plan({ wanted, mine: new Set(whole ? mine : []), prune });
   }
 
   #applied({ files, inline, content, profile, variables = {} }: ConfigRequest): Applied {
@@ -220,11 +220,11 @@ export class ConfigFiles {
     };
   }
 
-  /** Names of processes that came from one of the files and were not replaced since. */
+  /** Names of processes that came only from these files and were not replaced since. */
   #mine(files: readonly string[]): string[] {
     const { origins } = readMemory(this.#path);
     return [...origins].filter(([name, origin]) =>
-      origin.files.some((file) => files.includes(file)) &&
+      comesOnlyFrom(files, origin.files) &&
       this.#ids(name).some((id) => origin.ids.includes(id))
     ).map(([name]) => name);
   }
@@ -293,6 +293,12 @@ function variablesOf(
   const environment = Deno.env.toObject();
   for (const name of applied.unset ?? []) delete environment[name];
   return { ...environment, ...applied.variables };
+}
+
+/** Whether something came from some of these files, and no other file that exists may still have it. */
+function comesOnlyFrom(files: readonly string[], origin: readonly string[]): boolean {
+  return origin.some((file) => files.includes(file)) &&
+    origin.every((file) => files.includes(file) || readFileIfAny(file) === undefined);
 }
 
 function refuseTaken(name: string, why: string): never {

@@ -44,6 +44,30 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   assertEquals([nothing.code, nothing.stdout], [0, ""]);
 });
 
+Deno.test("one of several files removes nothing that another of them may have", async () => {
+  await using daemon = await TestDaemon.start();
+  const write = (name: string, apps: readonly string[], more = "") => {
+    const file = `${daemon.home}/${name}.yaml`;
+    const lines = apps.map((app) => `  ${app}: { command: sleep 1000, min_uptime: 10ms }\n`);
+    Deno.writeTextFileSync(file, `processes:\n${lines.join("")}${more}`);
+    return file;
+  };
+  const web = "webhooks: { ops: { url: http://127.0.0.1:8123 } }\n";
+  const [a, b] = [write("a", ["one", "left"]), write("b", ["two"], web)];
+  assertEquals((await daemon.cli("up", a, b)).code, 0);
+  write("a", ["one"]);
+  const pruned = await daemon.cli("config", "apply", a, "--prune");
+  assertEquals([pruned.code, pruned.stdout], [0, "= 1 unchanged\n"]);
+  const down = await daemon.cli("down", a);
+  assertEquals([down.code, down.stdout], [0, "✔ one  deleted\n"]);
+  assertEquals(await states(daemon), { left: "running", two: "running" });
+  assertEquals((await daemon.client.call("webhook_list")).length, 1);
+  const both = await daemon.cli("config", "apply", a, b, "--prune", "--json");
+  assertEquals([JSON.parse(both.stdout).removed, JSON.parse(both.stdout).added], [["left"], [
+    "one",
+  ]]);
+});
+
 Deno.test("down --only keeps apps that other apps need", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
