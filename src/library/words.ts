@@ -71,7 +71,7 @@ const KEYS: ReadonlySet<string> = new Set([
 
 function keysOf(table: KeyTable): string[] {
   return Object.entries(table).flatMap(([key, row]) => [
-    key,
+    ...[key, ...row.aliases ?? []],
     ...(row.type === "object" ? keysOf(row.keys) : []),
   ]);
 }

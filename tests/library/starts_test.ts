@@ -181,6 +181,10 @@ cleanTest(
       [{ maxRestarts: NaN }, 'Invalid "maxRestarts" NaN'],
       [{ maxRestarts: 5n }, 'Invalid "maxRestarts" 5n'],
       [{ stopTimeout: "-5s" }, 'Invalid "stopTimeout" "-5s"'],
+      [
+        { healthCheck: { type: "tcp", address: "nohost" } },
+        'Invalid "healthCheck.address" "nohost"',
+      ],
       [{ readyLog: /x/ }, 'Invalid "readyLog" /x/'],
       [{ cwd: new URL("file:///tmp") }, 'Invalid "cwd" file:///tmp'],
       [
