@@ -1,8 +1,10 @@
 /** What a file of variables sets. */
 
 import { parseDotenv } from "../model/dotenv.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { resolve } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
+import { ConfigProblem } from "./problem.ts";
 
 /** A note on a file that cannot be read. */
 export const UNREAD = "it cannot be read now: leave out of env what it sets, since here env wins";
@@ -13,6 +15,19 @@ export function namesInEnvFile(path: string): readonly string[] | undefined {
     return Object.keys(parseDotenv(readForeignFile(path), path));
   } catch {
     return undefined;
+  }
+}
+
+/** The variables of a `.env`; none if it does not exist. Throws an error that names the file. */
+export function readDotenv(path: string): Record<string, string> {
+  try {
+    return parseDotenv(readForeignFile(path), path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) {
+      return {};
+    }
+    if (error instanceof ProcsupError) throw error;
+    throw new ConfigProblem(path, `cannot be read: ${messageOf(error)}`);
   }
 }
 

@@ -3,15 +3,14 @@
 import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
 import type { Key, KeyTable } from "../model/key_table.ts";
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
-import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
-import { readForeignFile } from "../platform/foreign_file.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { isMap, type Path, type Place, placeIn, valueAt } from "./document.ts";
+import { readDotenv } from "./env_file.ts";
 import { FileShape } from "./file_shape.ts";
 import {
   type Layer,
@@ -336,20 +335,8 @@ function variablesOf({ env, folders }: VariableSources): Variables {
   const lookup = (name: string) => {
     if (Object.hasOwn(env, name)) return used[name] = env[name]!;
     unset.add(name);
-    fromFiles ??= Object.assign({}, ...folders.map(dotenvIn));
+    fromFiles ??= Object.assign({}, ...folders.map((folder) => readDotenv(`${folder}/.env`)));
     return Object.hasOwn(fromFiles!, name) ? fromFiles![name] : undefined;
   };
   return { lookup, used, unset };
-}
-
-function dotenvIn(folder: string): Record<string, string> {
-  const file = `${folder}/.env`;
-  try {
-    return parseDotenv(readForeignFile(file), file);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.IsADirectory) {
-      return {};
-    }
-    throw error;
-  }
 }

@@ -33,7 +33,16 @@ export function readForeignFile(
   using file = open(path, as);
   const bytes = head(file, maxBytes + 1);
   if (bytes.length > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`);
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  return text(bytes);
+}
+
+/** Refuses other encodings: replaced characters would change a password without a message. */
+function text(bytes: Uint8Array<ArrayBuffer>): string {
+  try {
+    return new TextDecoder("utf-8", { ignoreBOM: true, fatal: true }).decode(bytes);
+  } catch {
+    throw new Error("it is not text in UTF-8");
+  }
 }
 
 /** The first `bytes` of a file as text. Throws as `readForeignFile()`. */

@@ -103,6 +103,8 @@ export async function printedSecret(shell: ShellCommand): Promise<string> {
   if (new TextEncoder().encode(output).length >= OUTPUT_BYTES) {
     throw new Error("its command printed 64 KiB or more");
   }
+  // Bytes that are not UTF-8 were replaced, so this would be another secret.
+  if (output.includes("\ufffd")) throw new Error("its command printed no text in UTF-8");
   return output.replace(/\r?\n$/, "");
 }
 

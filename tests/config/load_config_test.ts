@@ -125,6 +125,10 @@ Deno.test("loadConfig() reads .env only when a variable is not in the environmen
   assertEquals(processes[0]!.config.env, { B: "y" });
   const { problems } = await assertRejects(() => files.load(["a.yaml"]), ConfigProblems);
   assertStringIncludes(problems[0]!.message, `Invalid line 1 in "${files.folder}/.env"`);
+  Deno.writeFileSync(`${files.folder}/.env`, new TextEncoder().encode("B=é").slice(0, -1));
+  const { problems: [unread] } = await assertRejects(() => files.load(["a.yaml"]), ConfigProblems);
+  const why = "cannot be read: it is not text in UTF-8";
+  assertStringIncludes(unread!.message, `${files.folder}/.env: ${why}`);
 });
 
 Deno.test("interpolate() fills in variables and defaults, and keeps other dollar signs", () => {

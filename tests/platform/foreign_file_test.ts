@@ -50,6 +50,8 @@ Deno.test("readForeignFile() reads only regular files that are not too large", a
   assert((await new Deno.Command("mkfifo", { args: [`${temp.path}/fifo`] }).output()).success);
   refused(`${temp.path}/fifo`, "it is not a regular file");
   refused(`${temp.path}/file\0`, "NUL");
+  Deno.writeFileSync(`${temp.path}/latin1`, Uint8Array.of(0x4d, 0xfc));
+  refused(`${temp.path}/latin1`, "it is not text in UTF-8");
   assertThrows(() => readForeignFile(`${temp.path}/none`), Deno.errors.NotFound);
 });
 

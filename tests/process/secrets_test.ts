@@ -65,6 +65,10 @@ Deno.test("secretVariables() names the missing source, and quotes no secret or o
     await refusal({ command: "echo s3cret; echo s3cret >&2; exit 3" }),
     'Cannot start "api": secret "A": its command ended with exit code 3',
   );
+  assertEquals(
+    await refusal({ command: "printf 'p\\374ss'" }),
+    'Cannot start "api": secret "A": its command printed no text in UTF-8',
+  );
 });
 
 Deno.test("fetchSecrets() runs a command once for concurrent callers, without blocking", async () => {

@@ -1,10 +1,9 @@
 /** Converts Procfiles: lines with a name and a shell command. */
 
-import { parseDotenv } from "../../model/dotenv.ts";
 import { dirname, join } from "../../npm/path.js";
-import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
+import { readDotenv } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult } from "./imported.ts";
 
@@ -27,7 +26,7 @@ function convert({ file, text }: ConfigDocument): Imported {
   const result = new ImportResult(file);
   const dotenv = join(dirname(file), ".env");
   const hasEnv = lookAt(dotenv)?.isFile === true;
-  const base = hasEnv ? Number(parseDotenv(readForeignFile(dotenv), dotenv).PORT) : NaN;
+  const base = hasEnv ? Number(readDotenv(dotenv).PORT) : NaN;
   const lines = linesOf(file, text);
   const hasRelease = lines.some(([name]) => name === RELEASE);
   for (const [index, [name, command]] of lines.entries()) {
