@@ -2,7 +2,7 @@
 
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
-import { type ConfigDocument, isMap, placeIn, Places } from "./document.ts";
+import { type ConfigDocument, isMap, type Place, placeIn, Places } from "./document.ts";
 import { foreignFormat } from "./import/foreign.ts";
 import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
@@ -48,15 +48,21 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
       documents.set(file, { file, text: "", value, places: new Places(), imported: true });
       return;
     }
-    for (const base of bases(document)) {
-      await read(resolve(dirname(file), base), [...trail, file]);
-    }
+    await readBases(document, dirname(file), trail);
     documents.set(file, document);
+  };
+  const readBases = async (document: ConfigDocument, folder: string, trail: readonly string[]) => {
+    for (const { base, place } of bases(document)) {
+      const path = resolve(folder, base);
+      await read(path, [...trail, document.file]).catch((error) => {
+        throw extending(error, document, path, place);
+      });
+    }
   };
   for (const file of request.files) await read(file, []);
   if (request.inline !== undefined) {
     const document = inlineDocument(request.inline);
-    for (const base of bases(document)) await read(resolve("/", base), [document.file]);
+    await readBases(document, "/", []);
     documents.set(document.file, document);
   }
   return { documents: [...documents.values()], notes };
@@ -67,10 +73,35 @@ function inlineDocument(value: object): ConfigDocument {
   return checkedDocument({ file: INLINE_FILE, text: "", value, places: new Places() });
 }
 
-function bases(document: ConfigDocument): string[] {
+/** A mistake of a file as a whole, such as a missing one, is shown where the file is named. */
+function extending(
+  error: unknown,
+  { file }: ConfigDocument,
+  path: string,
+  place: Place | undefined,
+): unknown {
+  if (!(error instanceof ConfigProblem) || error.place !== undefined) return error;
+  const { what, advice } = error;
+  return new ConfigProblem(file, `extends "${path}": ${what}`, {
+    ...(place && { place }),
+    ...(advice === undefined ? {} : { advice }),
+  });
+}
+
+interface Base {
+  readonly base: string;
+  readonly place: Place | undefined;
+}
+
+function bases(document: ConfigDocument): Base[] {
   const given = isMap(document.value) ? document.value.extends : undefined;
   const list = given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
-  if (list.every((item) => typeof item === "string" && item !== "")) return list as string[];
+  if (list.every((item) => typeof item === "string" && item !== "")) {
+    return list.map((base, index) => {
+      const path = Array.isArray(given) ? ["extends", index] : ["extends"];
+      return { base, place: placeIn(document, path) };
+    });
+  }
   const place = placeIn(document, ["extends"]);
   throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", {
     place,

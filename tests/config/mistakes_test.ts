@@ -138,6 +138,8 @@ Deno.test("loadConfig() rejects files that extend each other, and missing files"
     "a.yaml": "extends: b.yaml\n",
     "b.yaml": "extends: [a.yaml]\n",
     "c.yaml": "extends: nowhere.yaml\n",
+    "d.yaml": "processes: {}\nextends: [other/e.yaml]\n",
+    "other/e.yaml": "extends:\n- c.txt\n",
   });
   const refused = async (name: string) =>
     await files.load([name]).then(() => "none", (error) => (error as Error).message);
@@ -145,7 +147,11 @@ Deno.test("loadConfig() rejects files that extend each other, and missing files"
     await refused("a.yaml"),
     /files extend each other: .*a\.yaml → .*b\.yaml → .*a\.yaml/,
   );
-  assertMatch(await refused("c.yaml"), /nowhere\.yaml: no such file/);
+  assertMatch(
+    await refused("c.yaml"),
+    /c\.yaml:1:10: extends "\/.*\/nowhere\.yaml": no such file$/,
+  );
+  assertMatch(await refused("d.yaml"), /e\.yaml:2:3: extends "\/.*\/c\.txt": not the name of a/);
 });
 
 Deno.test("runModule() kills a module that never ends, and denies it everything but reading", async () => {
