@@ -227,6 +227,7 @@ const MAX_ALIASES = 10_000;
 
 /** Messages to replace those of the library that are unclear, or quote text that may be secret. */
 const YAML_MISTAKES: { readonly [code in ErrorCode]?: string } = {
+  MULTIPLE_DOCS: "a second document begins here, and only one is read",
   BAD_DQ_ESCAPE: "unknown escape in double quotes",
   RESOURCE_EXHAUSTION: "nested too deeply",
   TAG_RESOLVE_FAILED: "unknown tag: text that begins with ! needs quotes",

@@ -68,6 +68,7 @@ Deno.test("loadConfig() rejects syntax errors, each with its position", async ()
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ["a.yaml", "processes:\n  api: [1\n", /^\d+:\d+: not valid YAML: /],
     ["a.yaml", "processes: {}\nprocesses: {}\n", /^2:1: not valid YAML: map keys must be unique/i],
+    ["a.yaml", "a: 1\n---\nb: 2\n", /^2:1: not valid YAML: a second document begins here, and/],
     ["a.yaml", "a: 1\n\tb: 2\n", /^\d+:\d+: not valid YAML: /],
     ["a.toml", "a = 1\nb = = 2\n", /^2:5: not valid TOML: /],
     ["a.json", '{\n  "a": 1,\n  "a": 2\n}', /^3:3: not valid JSON: duplicate key "a"$/],
