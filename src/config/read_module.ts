@@ -2,7 +2,9 @@
 
 import { dirname, fromFileUrl, toFileUrl } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
+import { lookAt } from "../platform/stat.ts";
 import { findExecutable } from "../runtimes/executable.ts";
+import type { Place } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 
@@ -91,9 +93,13 @@ export async function runModule(
   const text = new TextDecoder();
   const [, json] = text.decode(stdout).split(MARK);
   if (code !== 0 || json === undefined) {
-    const why = firstLine(text.decode(stderr));
-    const advice = FROM_ELSEWHERE.test(why) ? { advice: IMPORTABLE } : {};
-    throw new ConfigProblem(file, `it failed: ${why}`, advice);
+    const told = text.decode(stderr);
+    const why = firstLine(told);
+    const place = placeOfFailure(told);
+    throw new ConfigProblem(file, `it failed: ${why}`, {
+      ...(FROM_ELSEWHERE.test(why) ? { advice: IMPORTABLE } : {}),
+      ...(place && { place }),
+    });
   }
   return JSON.parse(json);
 }
@@ -108,6 +114,14 @@ function firstLine(stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const error = lines.find((line) => /error|denied|not found/i.test(line)) ?? lines[0];
   return error?.replace(/^error: (Uncaught )?(\(in promise\) )?|\.$/g, "") ?? "it exported nothing";
+}
+
+/** Where a module failed; undefined if that is in no file, but in the text that runs it. */
+function placeOfFailure(stderr: string): Place | undefined {
+  const [, url, line, column] = /^ +at (?:.*\()?(file:\S+?):(\d+):(\d+)\)?$/m.exec(stderr) ?? [];
+  const file = url && fromFileUrl(url);
+  if (!file || !lookAt(file)?.isFile) return undefined;
+  return { file, line: Number(line), column: Number(column), length: 1 };
 }
 
 /** The deno that runs this program; for a compiled program, the one on PATH. */

@@ -162,6 +162,9 @@ Deno.test("runModule() kills a module that never ends, and denies it everything 
     "net.config.ts": 'await fetch("http://127.0.0.1:8099"); export default {};',
     "run.config.mjs": 'new Deno.Command("/bin/ls").outputSync(); export default {};',
     "none.config.js": "export const x = ;",
+    "part.ts": "export const part = 1;\nexport const more = missing;\n",
+    "whole.config.ts": 'import { part } from "./part.ts";\nexport default { part };\n',
+    "big.config.ts": "export default { version: 1n };\n",
   });
   const refused = async (name: string, timeoutMs = 30_000) =>
     await runModule(`${files.folder}/${name}`, {}, timeoutMs)
@@ -173,7 +176,9 @@ Deno.test("runModule() kills a module that never ends, and denies it everything 
   assertMatch(await refused("write.config.js"), /it failed: .*write access/);
   assertMatch(await refused("net.config.ts"), /it failed: .*net access/);
   assertMatch(await refused("run.config.mjs"), /it failed: .*run access/);
-  assertMatch(await refused("none.config.js"), /it failed: /);
+  assertMatch(await refused("none.config.js"), /none\.config\.js:1:18: it failed: /);
+  assertMatch(await refused("whole.config.ts"), /part\.ts:2:21: it failed: .*missing is not/);
+  assertMatch(await refused("big.config.ts"), /big\.config\.ts: it failed: .*BigInt/);
 });
 
 Deno.test("loadConfig() rejects schedules that never run, each with its position", async () => {
