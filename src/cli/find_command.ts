@@ -15,7 +15,8 @@ export function findCommand(
   return undefined;
 }
 
-/** Every name and alias. */
+/** Every name and alias that help shows. */
 export function commandWords(commands: readonly Command[]): string[] {
-  return commands.flatMap((command) => [command.name, ...Object.keys(command.aliases ?? {})]);
+  return commands.filter(({ hidden }) => !hidden)
+    .flatMap(({ name, aliases = {} }) => [name, ...Object.keys(aliases)]);
 }

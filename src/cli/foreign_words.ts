@@ -3,6 +3,7 @@
  * Loaded only after a command line has failed.
  */
 
+import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 
@@ -138,11 +139,12 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
   import: { "--env": "All of them become profiles: procsup start procsup.yaml --profile <name>" },
 };
 
-/** Adds the hint for a word of another tool; returns other errors unchanged. */
+/** Adds the hint for a word of another tool, or for a topic; returns other errors unchanged. */
 export function withForeignHint(error: UnknownWordError): ProcsupError {
   const { code, message, word, command } = error;
   const words = command === undefined ? FOREIGN_COMMANDS : FOREIGN_FLAGS[command] ?? {};
-  return Object.hasOwn(words, word)
-    ? new ProcsupError(code, message, { hint: words[word] })
+  if (Object.hasOwn(words, word)) return new ProcsupError(code, message, { hint: words[word] });
+  return command === undefined && Object.hasOwn(PAGES, word)
+    ? new ProcsupError(code, message, { hint: `procsup help ${word}` })
     : error;
 }

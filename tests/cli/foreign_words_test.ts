@@ -28,6 +28,12 @@ Deno.test("withForeignHint() refers only to existing commands", () => {
   for (const [text, word] of named) assert(findCommand(COMMANDS, word!), text);
 });
 
+Deno.test("withForeignHint() knows the topics of help, and no hint names a hidden command", () => {
+  assertEquals(hint("remote"), "procsup help remote");
+  assertEquals(hint("jobs"), "procsup help jobs");
+  assertEquals(hint("complete"), "procsup help");
+});
+
 Deno.test("withForeignHint() leaves mere typos to other hints", () => {
   assertEquals(hint("strat"), 'Did you mean "procsup start"?');
   assertEquals(hint("start", "x", "--nmae", "y"), 'Did you mean "--name"?');
