@@ -13,13 +13,23 @@ import { replyJson, replyJsonText } from "./reply.ts";
 
 /** Adds every route. Other methods of their paths get 405. */
 export function addRoutes(app: WebApp, parts: WebParts): void {
-  for (const [path, routes] of Map.groupBy(REST_ROWS, ({ row }) => row.path)) {
-    const pattern = REST_BASE + path.replace(/\{(id|name)\}/, ":$1");
-    for (const route of routes) {
-      app.on(route.row.method, pattern, (c) => serve(c, route, parts));
-    }
-    onlyFor(app, pattern, routes.map(({ row }) => row.method));
+  for (const route of REST_ROWS) {
+    app.on(route.row.method, patternOf(route.row.path), (c) => serve(c, route, parts));
   }
+  // After all routes: `/webhooks/{name}` also serves the other methods of `/webhooks/test`.
+  for (const path of new Set(REST_ROWS.map(({ row }) => row.path))) {
+    const serving = REST_ROWS.filter(({ row }) => coveredBy(row.path).test(path));
+    onlyFor(app, patternOf(path), serving.map(({ row }) => row.method));
+  }
+}
+
+function patternOf(path: string): string {
+  return REST_BASE + path.replace(/\{(id|name)\}/, ":$1");
+}
+
+/** Matches the paths of the table that a path with a parameter covers, and itself. */
+function coveredBy(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/, "[^/]+")}$`);
 }
 
 async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Response> {

@@ -53,6 +53,21 @@ Deno.test("webApp() maps each webhook route to its verb", async () => {
   ]);
 });
 
+Deno.test("webApp() lets the daemon answer a change of a webhook called test, whose path is also a route", async () => {
+  const why = "POST /webhooks/test means all webhooks; use another name";
+  await using web = new FakeWeb({
+    ...ANSWERS,
+    webhook_set: () => {
+      throw new ProcsupError("invalid_config", why);
+    },
+  });
+  const set = await web.ask("PATCH", `${W}/test`, { body: { format: "slack" } });
+  assertEquals([set.status, set.body.error], [422, why]);
+  assertEquals((await web.ask("DELETE", `${W}/test`)).status, 200);
+  const { status, headers } = await web.ask("GET", `${W}/test`);
+  assertEquals([status, headers.get("allow")], [405, "POST, PATCH, DELETE"]);
+});
+
 Deno.test("webApp() rejects unknown webhook names, methods and parameters", async () => {
   await using web = new FakeWeb(ANSWERS);
   const rows = [
