@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { REST_ROWS } from "../../src/protocol/verbs/mod.ts";
+import { fakeProcess } from "../cli/fake_daemon.ts";
 import { FakeWeb } from "./fake_backend.ts";
 
 Deno.test("openApi() returns a document that a validator accepts, with every route", async () => {
@@ -29,6 +30,23 @@ Deno.test("openApi() has schemas that accept what the daemon accepts", async () 
   const { parameters } = body.paths["/api/v1/processes/{id}/stop"].post;
   const { schema } = parameters.find(({ name }: { name: string }) => name === "timeout");
   assertEquals(["own", "5s"].map((text) => takes(schema, text)), [true, true]);
+});
+
+Deno.test("openApi() has schemas that accept what the daemon answers after a year", async () => {
+  await using web = new FakeWeb();
+  const { body: { components: { schemas } } } = await web.ask("GET", "/openapi.json");
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const yearNs = 365 * 86_400 * 1e9;
+  const range = { since: "2026-01-01T00:00:00Z", until: "2027-01-01T00:00:00Z", step: yearNs };
+  for (
+    const [schema, value] of [
+      [schemas.ProcessInfo, { ...fakeProcess(), uptime: yearNs }],
+      [schemas.LogCounts, { ...range, counted_since: range.since, counts: [] }],
+      [schemas.MetricsHistory, { ...range, series: [] }],
+    ]
+  ) assert(ajv.validate(schema, value), ajv.errorsText());
+  const { uptime } = schemas.ProcessInfo.properties;
+  assertEquals(uptime, { type: "integer", description: "Nanoseconds since its start" });
 });
 
 Deno.test("openApi() defines every schema that it references", async () => {

@@ -10,6 +10,7 @@ import {
   exit,
   flag,
   lineCount,
+  nanoseconds,
   nothing,
   onTarget,
   processInfo,
@@ -39,7 +40,7 @@ export const hookRun = z.object({
   ok: about(z.boolean(), "Whether its exit code was 0"),
   exit_code: about(z.nullable(z.int()), "Null if it was killed, or could not be run"),
   timed_out: about(z.boolean(), "Whether it was killed at its timeout"),
-  duration: about(z.int(), "Nanoseconds"),
+  duration: nanoseconds("Nanoseconds"),
   output: about(z.string(), "End of its output, up to 2 KiB"),
 });
 
@@ -47,7 +48,7 @@ export const healthCheck = z.object({
   at: about(time.clone(), "When it began"),
   ok: about(z.boolean(), "Whether it succeeded"),
   message: about(z.string(), "What was wrong; empty on success"),
-  latency: about(z.int(), "Nanoseconds"),
+  latency: nanoseconds("Nanoseconds"),
 });
 
 const journal = z.strictObject({

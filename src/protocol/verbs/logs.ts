@@ -2,7 +2,16 @@
 
 import { LOG_LEVELS } from "../../model/log_line.ts";
 import * as z from "../../npm/zod.ts";
-import { about, flag, lineCount, MAX_LINES, target, time, wholeNumber } from "./shapes.ts";
+import {
+  about,
+  flag,
+  lineCount,
+  MAX_LINES,
+  nanoseconds,
+  target,
+  time,
+  wholeNumber,
+} from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 const logLine = z.object({
@@ -122,7 +131,7 @@ export const LOG_VERBS = {
     output: z.object({
       since: about(time.clone(), "Start of the first step"),
       until: about(time.clone(), "When the last step ends"),
-      step: about(z.int(), "Nanoseconds"),
+      step: nanoseconds("Nanoseconds"),
       counted_since: about(time.clone(), "Lines before it were too many to be counted"),
       counts: about(
         z.array(

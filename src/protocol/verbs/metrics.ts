@@ -1,7 +1,7 @@
 /** `metrics_history`: reads the metrics history. */
 
 import * as z from "../../npm/zod.ts";
-import { about, target, time, wholeNumber } from "./shapes.ts";
+import { about, nanoseconds, target, time, wholeNumber } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 const figure = z.nullable(z.number());
@@ -20,7 +20,7 @@ export const metricsPoint = z.object({
   fds: about(figure.clone(), "Mean number of open file descriptors"),
   load: about(figure.clone(), "Load average of one minute; only for the host"),
   restarts: about(z.int(), "Automatic restarts up to the end of the step"),
-  uptime: about(z.int(), "Nanoseconds, at the end of the step"),
+  uptime: nanoseconds("Nanoseconds, at the end of the step"),
   up: about(z.number(), "Share of the step in which it ran, from 0 to 1"),
   healthy: about(
     figure.clone(),
@@ -64,7 +64,7 @@ export const METRICS_VERBS = {
     output: z.object({
       since: about(time.clone(), "Start of the first step"),
       until: about(time.clone(), "End of the last step, or now"),
-      step: about(z.int(), "Nanoseconds between points"),
+      step: nanoseconds("Nanoseconds between points"),
       series: about(z.array(metricsSeries), "One for each process"),
     }),
     rest: [{

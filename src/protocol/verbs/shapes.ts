@@ -64,6 +64,13 @@ export const lineCount = wholeNumber(0, MAX_LINES);
 
 export const time = z.iso.datetime();
 
+/** A whole number of nanoseconds. `z.int()` would end after 104 days, at the largest safe integer. */
+export function nanoseconds(description: string): z.ZodMiniNumber {
+  const schema = z.number();
+  z.globalRegistry.add(schema, { description, type: "integer" });
+  return schema;
+}
+
 export const exit = z.object({
   code: about(z.nullable(z.int()), "Null if unknown"),
   signal: about(z.nullable(z.string()), "The signal that ended it"),
@@ -96,7 +103,7 @@ export const processInfo = z.object({
   threads: about(z.int(), "Threads of the process tree"),
   fds: about(z.int(), "Open file descriptors"),
   tags: about(z.array(z.string()), "Words for `tag:` targets"),
-  uptime: about(z.int(), "Nanoseconds since its start"),
+  uptime: nanoseconds("Nanoseconds since its start"),
   ready: about(z.boolean(), "Whether it runs and is ready"),
   health: about(z.enum(["unknown", "healthy", "unhealthy"]), "Result of its health checks"),
   next_restart_at: about(z.nullable(time), "When its next automatic start is due"),
