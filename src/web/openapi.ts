@@ -84,7 +84,8 @@ function queryParameters(
   return query.map((name) => {
     const { description, anyOf, ...rest } = jsonOf(fields[name]!, "input");
     // Query parameters are text: of several types, document the string.
-    const schema = (anyOf as Json[] | undefined)?.find(({ type }) => type === "string") ?? rest;
+    const schema = (anyOf as Json[] | undefined)?.find(({ type }) => type === "string") ??
+      (Array.isArray(rest.type) ? { ...rest, type: "string" } : rest);
     const own = defaults[name];
     return {
       ...{ name, in: "query", description },
