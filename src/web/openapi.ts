@@ -8,7 +8,7 @@ import { changeStream, logStream } from "../protocol/verbs/logs.ts";
 import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { about } from "../protocol/verbs/shapes.ts";
-import type { RestRow, Verb } from "../protocol/verbs/verb.ts";
+import { type RestRow, ROLES, type Verb } from "../protocol/verbs/verb.ts";
 import { REST_BASE, VERSION } from "../protocol/version.ts";
 import { cookieName, SECRET_HEADER } from "../auth/sessions.ts";
 
@@ -57,6 +57,7 @@ function operation({ verb, row }: Route): Json {
   return {
     operationId: [method.toLowerCase(), ...words].join("_"),
     summary: help,
+    ...(verb.role === "open" ? NO_TOKEN : {}),
     parameters: [
       ...(path.includes("{id}") ? [TARGET] : []),
       ...(path.includes("{name}") ? [NAME] : []),
@@ -153,35 +154,77 @@ const ERROR = {
   content: { "application/json": { schema: ref("Error") } },
 };
 
-function simple(summary: string, type: string, schema: Json = { type: "string" }): Json {
+/** A GET that answers text. */
+function simple(summary: string, type: string): Json {
+  const content = { [type]: { schema: { type: "string" } } };
+  return { summary, responses: { 200: { description: "Done", content }, default: ERROR } };
+}
+
+function stream(summary: string, input: z.ZodMiniObject): Json {
+  const schema = { type: "string" };
+  const content = { "application/x-ndjson": { schema }, "text/event-stream": { schema } };
   return {
     get: {
       summary,
-      responses: { 200: { description: "Done", content: { [type]: { schema } } }, default: ERROR },
+      parameters: queryParameters({ input }, { query: Object.keys(input.shape) }),
+      responses: { 200: { description: "Done", content }, default: ERROR },
     },
   };
 }
 
-function stream(summary: string, input: z.ZodMiniObject): Json {
-  const { get } = simple(summary, "application/x-ndjson");
-  const parameters = queryParameters({ input }, { query: Object.keys(input.shape) });
-  return { get: { ...get as Json, parameters } };
+/** The `security` of a route without a token. */
+const NO_TOKEN = { security: [] };
+
+const session = z.object({
+  name: about(z.string(), "Name of the token; empty for the owner's"),
+  role: z.enum(ROLES),
+  via: z.enum(["token", "cookie"]),
+});
+
+const signedIn = z.extend(session, {
+  secret: about(z.string(), `The secret for the header ${SECRET_HEADER}`),
+});
+
+const signIn = z.object({ code: about(z.optional(z.string()), "The code of a link") });
+
+function jsonContent(schema: z.ZodMiniType, io: "input" | "output"): Json {
+  return { content: { "application/json": { schema: jsonOf(schema, io) } } };
 }
 
 const EXTRA_PATHS: Json = {
   [`${REST_BASE}/events`]: stream("Events, one per line", changeStream),
   [`${REST_BASE}/logs`]: stream("Lines of logs, one per line", logStream),
   [`${REST_BASE}/session`]: {
-    ...simple("The role and name of the token", "application/json", { type: "object" }),
+    get: {
+      summary: "The role and name of the token",
+      responses: {
+        200: { description: "Done", ...jsonContent(session, "output") },
+        default: ERROR,
+      },
+    },
     post: {
       summary: "Sign in with a token, or with the `code` of a link in the body",
-      responses: { 201: { description: "Signed in" }, default: ERROR },
+      // The code stands for the token.
+      security: [{ bearer: [] }, {}],
+      requestBody: { required: false, ...jsonContent(signIn, "input") },
+      responses: {
+        201: { description: "Signed in", ...jsonContent(signedIn, "output") },
+        default: ERROR,
+      },
     },
     delete: {
       summary: "Sign out",
-      responses: { 200: { description: "Done" }, default: ERROR },
+      responses: {
+        200: {
+          description: "Done",
+          ...jsonContent(z.object({ status: z.literal("signed_out") }), "output"),
+        },
+        default: ERROR,
+      },
     },
   },
-  "/livez": simple("Check that the daemon lives; needs no token", "text/plain"),
-  "/metrics": simple("Metrics for Prometheus", "text/plain"),
+  "/livez": {
+    get: { ...simple("Check that the daemon lives; needs no token", "text/plain"), ...NO_TOKEN },
+  },
+  "/metrics": { get: simple("Metrics for Prometheus", "text/plain") },
 };

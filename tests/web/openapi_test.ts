@@ -49,6 +49,38 @@ Deno.test("openApi() has schemas that accept what the daemon answers after a yea
   assertEquals(uptime, { type: "integer", description: "Nanoseconds since its start" });
 });
 
+Deno.test("openApi() describes the session as the server answers it, and what needs no token", async () => {
+  await using web = new FakeWeb();
+  const { body: { paths } } = await web.ask("GET", "/openapi.json");
+  const path = "/api/v1/session";
+  const { get, post, delete: signOut } = paths[path];
+  const takes = (schema: object, value: unknown) =>
+    new Ajv({ strict: false }).validate(schema, value);
+  const schemaOf = ({ content }: { content: Record<string, { schema: object }> }) =>
+    content["application/json"]!.schema;
+
+  const signIn = schemaOf(post.requestBody);
+  assertEquals([{}, { code: "abc" }, { code: 5 }].map((body) => takes(signIn, body)), [
+    ...[true, true, false],
+  ]);
+  const shown = await web.ask("GET", path);
+  assertEquals([shown.status, takes(schemaOf(get.responses[200]), shown.body)], [200, true]);
+  const opened = await web.ask("POST", path);
+  const signedIn = schemaOf(post.responses[201]);
+  assertEquals([opened.status, takes(signedIn, opened.body)], [201, true]);
+  assert(!takes(signedIn, shown.body), "an answer without a secret");
+  const ended = await web.ask("DELETE", path);
+  assert(takes(schemaOf(signOut.responses[200]), ended.body));
+
+  const open = [paths["/livez"], paths["/api/v1/ping"]].map(({ get }) => get.security);
+  assertEquals([open, post.security], [[[], []], [{ bearer: [] }, {}]]);
+  assertEquals(paths["/api/v1/processes"].get.security, undefined);
+  for (const stream of ["events", "logs"]) {
+    const { content } = paths[`/api/v1/${stream}`].get.responses[200];
+    assertEquals(Object.keys(content), ["application/x-ndjson", "text/event-stream"]);
+  }
+});
+
 Deno.test("openApi() defines every schema that it references", async () => {
   await using web = new FakeWeb();
   const { body } = await web.ask("GET", "/openapi.json");
