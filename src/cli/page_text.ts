@@ -24,7 +24,7 @@ const BLOCKS =
 /** Links to pages become commands; others keep their address. */
 function inline(text: string): string {
   return text
-    .replace(/\[([^\]]*)\]\((\w+)\.md\)/g, "$1 (procsup help $2)")
+    .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, "$1 (procsup help $2)")
     .replace(/\[([^\]]*)\]\((http[^)]*)\)/g, "$1 ($2)")
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll("\\|", "|");

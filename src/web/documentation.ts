@@ -8,7 +8,9 @@ export async function documentation(topic?: string): Promise<string | undefined>
   if (text === undefined) return undefined;
   const title = text.slice(2, text.indexOf("\n"));
   const body = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
-    .replace(/\[([^\]]*)\]\((\w+)\.md\)/g, '<a href="/docs/$2">$1</a>')
+    .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, '<a href="/docs/$2">$1</a>')
+    // The source code is not served.
+    .replace(/\[([^\]]*)\]\(\.\.[^)]*\)/g, "$1")
     .replace(/\[([^\]]*)\]\((https?:[^)]*)\)/g, '<a href="$2">$1</a>');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} · procsup</title>` +
     `<p><a href="/">Dashboard</a> · <a href="/docs">Topics</a></p><pre>${body}</pre></html>\n`;

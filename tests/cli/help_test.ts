@@ -79,7 +79,7 @@ Deno.test("no page of procsup help has the name of a command", () => {
 });
 
 Deno.test("pageLines() converts Markdown to text for a terminal", () => {
-  const page = "# Title\n\n```sh\nprocsup list\n```\n\nSee [logs](logging.md).\n\n" +
+  const page = "# Title\n\n```sh\nprocsup list\n```\n\nSee [logs](logging.md#levels).\n\n" +
     "| Key | Means |\n| --- | --- |\n| `a` | one \\| two |\n";
   assertEquals(
     pageLines(page, false).trimEnd(),

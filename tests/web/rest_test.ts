@@ -1,6 +1,7 @@
 /** REST by its route table: the verb behind each route, and the answers to mistakes. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { PAGES } from "../../src/docs/pages.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { FakeWeb } from "./fake_backend.ts";
 
@@ -192,4 +193,8 @@ Deno.test("webApp() serves the documentation without a token, with links between
   assertStringIncludes(body, "<pre># Restarts\n");
   assertStringIncludes(body, '<a href="/docs/health">readiness</a>');
   assertEquals((await get("/docs/constructor")).status, 404);
+  for (const topic of Object.keys(PAGES)) {
+    const { body } = await get(`/docs/${topic}`);
+    assert(!/\]\(/.test(body), `${topic}: a link is shown as Markdown`);
+  }
 });
