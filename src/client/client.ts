@@ -21,7 +21,7 @@ import { hintText, inLibraryWords, withLibraryWords } from "../library/words.ts"
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { snakeCase } from "../model/key_table.ts";
-import type { LogLine, LogStream } from "../model/log_line.ts";
+import { type LogLine, type LogStream, MAX_LINES } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { inputKeys } from "../model/key_spelling.ts";
@@ -158,6 +158,10 @@ export class Client extends ProcessHost {
     );
     const search = withLibraryWords(() => {
       checkTarget(target);
+      if (tail > MAX_LINES) {
+        const limit = `expected a number of lines up to ${MAX_LINES}, 0 for all`;
+        throw new ProcsupError("bad_request", `Invalid "tail" ${tail}: ${limit}`);
+      }
       return searchOf({
         ...{ target, follow, new: newOnly, lines: tail, ...filterKeys(filter) },
         ...(stream === undefined ? {} : { [stream]: true }),

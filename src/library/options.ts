@@ -57,7 +57,10 @@ export interface SaveOptions extends CallOptions {
 
 /** Selects lines of logs. */
 export interface LineOptions extends LineFilter {
-  /** Number of last lines of each process to begin with; 0, the default, means all. */
+  /**
+   * Number of last lines of each process to begin with; 0, the default, means all. With `follow` and
+   * a filter, all are at most the last 10,000. A client takes numbers up to 10,000.
+   */
   readonly tail?: number;
   /** Continue with new lines. Cannot be combined with `until`. */
   readonly follow?: boolean;

@@ -59,7 +59,7 @@ export interface FeedForm<T> {
   failed?(error: ProcsupError): T;
 }
 
-/** Maximum number of existing lines of each process before it is followed. */
+/** Maximum number of matching lines of each process before it is followed, if all are wanted. */
 const MAX_BEFORE = 10_000;
 
 /** Maximum number of logs followed at once by all clients: each holds open files. */
@@ -203,12 +203,12 @@ class Feed<T> implements SourceChanges {
 
   /** Finds the last lines of each process in both its logs, without holding them in memory. */
   async #skipToLast(): Promise<void> {
-    const { lines, follow, from = {} } = this.#options;
+    const { lines, follow, filter, from = {} } = this.#options;
+    const wantsAll = lines === 0 && !(follow && filter !== undefined);
     // A client that resumes wants everything since, however much.
-    if (Object.keys(from).length > 0 || (lines === 0 && !follow)) return;
-    const count = Math.min(lines || MAX_BEFORE, MAX_BEFORE);
+    if (Object.keys(from).length > 0 || wantsAll) return;
     for (const readers of this.#sources) {
-      await this.#skipTo(readers, count);
+      await this.#skipTo(readers, lines || MAX_BEFORE);
       if (this.#isLeft) throw new Error("The client is gone");
     }
   }

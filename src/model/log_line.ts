@@ -9,6 +9,9 @@ export type LogLevel = "debug" | "info" | "warn" | "error";
 /** Levels from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 
+/** Maximum number of last lines that a client may ask for. */
+export const MAX_LINES = 10_000;
+
 /** One line of a log. */
 export interface LogLine {
   /** Name of the process. */

@@ -1,6 +1,6 @@
 /** `./client` returns the same results and errors over both transports. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -155,6 +155,8 @@ cleanTest("Client's errors carry the same information over both transports", asy
   for (const target of ["..", ""]) await same((c) => textOf(c, {}, target));
   await same((c) => c.stop("app", { timeout: "soon" }));
   await same((c) => textOf(c, { tail: -1 }));
+  const tooMany = await same((c) => textOf(c, { tail: 10_001 }));
+  assertStringIncludes(tooMany, 'Invalid \\"tail\\" #: expected a number of lines up to #');
   await same((c) => textOf(c, { since: new Date(NaN) }));
   await same((c) => textOf(c, { grep: "(" }));
   await same((c) => textOf(c, { follow: true, until: "1s" }));

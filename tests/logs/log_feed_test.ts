@@ -50,12 +50,16 @@ class Scene implements AsyncDisposable {
     this.changes!.renamed(before, this.source(name));
   }
 
-  follow(sources: readonly LogSource[], later: Omit<LaterSources, "watch"> = {}): void {
+  follow(
+    sources: readonly LogSource[],
+    later: Omit<LaterSources, "watch"> = {},
+    options = OPTIONS,
+  ): void {
     const watch = (changes: SourceChanges) => {
       this.changes = changes;
       return () => this.changes = undefined;
     };
-    const stream = logFeed(sources, OPTIONS, FORM, { ...later, watch });
+    const stream = logFeed(sources, options, FORM, { ...later, watch });
     this.reading = stream.pipeTo(
       new WritableStream({ write: (lines) => void this.lines.push(...lines as string[]) }),
       { signal: this.#leave.signal },
@@ -93,6 +97,22 @@ Deno.test("logFeed() follows only new lines of a later process, until all proces
   await scene.reading;
   assertEquals(scene.lines.at(-1), "two unfinished");
   assertEquals(scene.changes, undefined, "nothing is watched any more");
+});
+
+Deno.test("logFeed() begins with all lines, or as many as wanted, however many there are", async () => {
+  const written = Array.from({ length: 12_000 }, (_, index) => `line ${index}`);
+  for (const [lines, first] of [[0, 0], [11_000, 1000]] as const) {
+    for (const follow of [true, false]) {
+      await using scene = new Scene();
+      scene.write("api", written.join("\n") + "\n");
+      scene.follow([scene.source("api")], {}, { ...OPTIONS, lines, follow });
+      await waitFor(() => scene.lines.at(-1) === "api line 11999");
+      assertEquals([scene.lines.length, scene.lines[0]], [12_000 - first, `api line ${first}`]);
+      if (!follow) continue;
+      scene.write("api", "new\n");
+      await waitFor(() => scene.lines.at(-1) === "api new");
+    }
+  }
 });
 
 Deno.test("logFeed() stays open without processes if configured, and adds later ones", async () => {

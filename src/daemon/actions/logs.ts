@@ -11,7 +11,7 @@ import { type LogSources, logSources } from "../../manager/log_sources.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";
-import { MAX_LINES } from "../../protocol/verbs/shapes.ts";
+import { MAX_LINES } from "../../model/log_line.ts";
 import type { LogPositions, LogStart } from "../../model/log_line.ts";
 import { Batches, type LogBatch } from "../log_batch.ts";
 import type { ActionContext, Handlers } from "./context.ts";

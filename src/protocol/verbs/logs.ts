@@ -1,17 +1,8 @@
 /** The verbs that read logs. */
 
-import { LOG_LEVELS } from "../../model/log_line.ts";
+import { LOG_LEVELS, MAX_LINES } from "../../model/log_line.ts";
 import * as z from "../../npm/zod.ts";
-import {
-  about,
-  flag,
-  lineCount,
-  MAX_LINES,
-  nanoseconds,
-  target,
-  time,
-  wholeNumber,
-} from "./shapes.ts";
+import { about, flag, lineCount, nanoseconds, target, time, wholeNumber } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 const logLine = z.object({

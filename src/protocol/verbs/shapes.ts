@@ -1,6 +1,7 @@
 /** Schemas that several verbs share. */
 
 import { durationProblem } from "../../model/duration.ts";
+import { MAX_LINES } from "../../model/log_line.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import * as z from "../../npm/zod.ts";
 
@@ -55,9 +56,6 @@ export function wholeNumber(least: number, most: number): z.ZodMiniNumberFormat 
   const message = `expected a number from ${least} to ${most}`;
   return z.int(message).check(z.minimum(least, message), z.maximum(most, message));
 }
-
-/** Maximum lines of a log in one answer. */
-export const MAX_LINES = 10_000;
 
 /** Number of log lines; 0 for as many as fit. */
 export const lineCount = wholeNumber(0, MAX_LINES);
