@@ -197,16 +197,6 @@ interface Applying {
   readonly applied: Promise<Applied>;
 }
 
-/** Carries a plan out: removals first, then wave by wave. After a failure the others go on. */
-export async function apply(
-  supervisor: Supervisor,
-  plan: ApplyPlan,
-  options: ApplyOptions = {},
-): Promise<Applied> {
-  const registered = await register(supervisor, plan, options);
-  return await carryOut(supervisor, plan, registered, options).applied;
-}
-
 /**
  * Removes processes that are no longer in the files, and registers new ones. Throws `closed` during a
  * shutdown.
@@ -236,7 +226,7 @@ export async function register(
   return { outcomes, errors, added };
 }
 
-/** Starts registered processes and changes existing ones. */
+/** Starts registered processes and changes existing ones. After a failure the others go on. */
 export function carryOut(
   supervisor: Supervisor,
   plan: ApplyPlan,

@@ -22,10 +22,11 @@ import type { LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal } from "../model/signal.ts";
+import { Turns } from "../platform/turns.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 import { unlessAborted } from "../process/abort.ts";
 import { sendText } from "./app_terminal.ts";
-import { apply, planApply } from "./apply.ts";
+import { carryOut, planApply, register } from "./apply.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
 import { checkLogOptions } from "./check_options.ts";
 import { closeAt } from "./program_end.ts";
@@ -42,6 +43,11 @@ import type { Supervisor } from "./supervisor.ts";
 export class Manager extends ProcessHost implements AsyncDisposable {
   readonly #supervisor: Supervisor;
   readonly #leaves: boolean;
+  /**
+   * Two plans made at once would register the same process. Starts take no turn: one may wait for a
+   * dependency without a time limit.
+   */
+  readonly #plans = new Turns();
   readonly #ignoreSignals: () => void;
 
   private constructor(supervisor: Supervisor, { onExit, signals = false }: ManagerConfig) {
@@ -236,8 +242,15 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   ): Promise<void> {
     await this.#all({ signal }, async () => {
       const wanted = configs.map((config) => this.#live.parse(inScriptFolder(inputKeys(config))));
-      const plan = await planApply(this.#live, wanted);
-      const { outcomes, errors } = await apply(this.#live, plan, { ...how, startDown: true });
+      const options = { ...how, startDown: true };
+      const { applied } = await this.#plans.take(async () => {
+        const plan = await planApply(this.#live, wanted);
+        const registered = await register(this.#live, plan, {});
+        const applying = carryOut(this.#live, plan, registered, options);
+        await applying.changed;
+        return applying;
+      });
+      const { outcomes, errors } = await applied;
       throwFailed(outcomes);
       if (errors.length > 0) throw new ProcsupError("start_failed", errors.join("; "));
       return outcomes;

@@ -246,6 +246,16 @@ async function configurations(host: ProcessHost): Promise<void> {
     env: { A: "1", B: "$A ${A} $$" },
   }, { wait: true });
   assertEquals(up.state, "running");
+  // Parts of a program may ask for the same process at once, also while a start still waits.
+  const waiting = host.ensure(
+    { ...sleeper("waits"), waitReady: true, healthCheck: { type: "command", command: "false" } },
+    { wait: true },
+  ).catch((error) => error);
+  const shared = await Promise.all([1, 2, 3].map(() => host.ensure(sleeper("shared"))));
+  assertEquals(new Set(shared.map(({ pid }) => pid)).size, 1);
+  await host.remove("shared");
+  await host.remove("waits");
+  assert(await waiting instanceof ProcsupError);
   // Nothing changes when any entry is invalid.
   const wrong = { processes: { new: { command }, bad: { command, instances: -1 } } };
   assertEquals(await codeOf(host.apply(wrong)), "invalid_config");

@@ -3,17 +3,30 @@
  */
 
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { apply, planApply } from "../../src/manager/apply.ts";
+import {
+  type ApplyOptions,
+  type ApplyPlan,
+  carryOut,
+  planApply,
+  register,
+} from "../../src/manager/apply.ts";
 import { runBulk } from "../../src/manager/bulk.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { wireKeys } from "../../src/model/key_spelling.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
+import type { Supervisor } from "../../src/manager/supervisor.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
 import { freePort } from "../support/http_load.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
+
+/** Applies a plan to its end. */
+async function apply(supervisor: Supervisor, plan: ApplyPlan, options: ApplyOptions = {}) {
+  const registered = await register(supervisor, plan, options);
+  return await carryOut(supervisor, plan, registered, options).applied;
+}
 
 /** The names on record at this moment. */
 function recorded(home: string): string[] {
