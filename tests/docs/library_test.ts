@@ -1,6 +1,8 @@
 /** The library pages' examples, run exactly as printed by a program outside the repository. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Client } from "../../src/client.ts";
+import { Manager, ProcessHost } from "../../src/mod.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
@@ -84,4 +86,14 @@ Deno.test("the pages' examples of Client and of a configuration run as printed, 
     const { state, config } = await daemon.status(name);
     assertEquals([state, config.restart_policy], ["running", "always"]);
   }
+});
+
+Deno.test("client.md names every method that only the client has", () => {
+  const methodsOf = ({ prototype }: { readonly prototype: object }) =>
+    Object.getOwnPropertyNames(prototype);
+  const [page] = Deno.readTextFileSync(`${ROOT}src/docs/client.md`).split(" exist only here.");
+  const sentence = page!.slice(page!.lastIndexOf(". ")).replaceAll("`", "");
+  const shared = new Set([Manager, ProcessHost].flatMap(methodsOf));
+  const own = methodsOf(Client).filter((name) => !shared.has(name));
+  assertEquals(sentence.match(/\b[a-z]\w+(?=,| and|$)/gi)?.sort(), own.sort());
 });
