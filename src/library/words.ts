@@ -58,7 +58,7 @@ export function hintText(hint: string): string | undefined {
     forTerminal ||= !ON_TARGET.includes(verb) || placeholder !== undefined || flags;
     return `${OTHER_NAMES[verb] ?? verb}(${target === undefined ? "" : JSON.stringify(target)})`;
   });
-  return forTerminal ? undefined : inCamelCase(text.replace(/ \(--[^)]*\)/g, ""));
+  return forTerminal ? undefined : inCamelCase(text);
 }
 
 /** Options that a verb has in two words. */

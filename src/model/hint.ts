@@ -15,9 +15,9 @@ interface NamedCommand {
 const COMMAND =
   /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?((?: --?\w[\w-]*(?: \d\w*)?)*)/g;
 
-/** Replaces each command in a hint by the result of `say`. */
+/** Replaces each command in a hint by the result of `say`, and leaves out flags in parentheses. */
 export function withCommands(hint: string, say: (command: NamedCommand) => string): string {
-  return hint.replaceAll(
+  return hint.replaceAll(/ \(--[^)]*\)/g, "").replaceAll(
     COMMAND,
     (whole, verb, placeholder, target, flags) =>
       say({ whole, verb, placeholder, target, flags: flags !== "" }),

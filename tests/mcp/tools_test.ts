@@ -142,6 +142,8 @@ Deno.test("tools of one daemon", async (t) => {
     );
     const keys = { entrypoint: "/bin/sleep", config: { crom: "@daily" } };
     assertMatch(await refusal(client, "start_app", keys), /crom[^]*"cron"/);
+    const unscheduled = await refusal(http.client, "run_job", { target: "pair:0" });
+    assertMatch(unscheduled, /Hint: The key cron or cron_restart gives a schedule$/);
     assertMatch(
       await refusal(client, "start_app", { entrypoint: "/bin/sleep", name: "pair" }),
       /name_taken[^]*restart_app with target "pair"/,
