@@ -67,10 +67,18 @@ function timeSpec(text: string, now: number): number {
   if (text === "yesterday") return midnight(now, -1);
   const clock = CLOCK.exec(text);
   if (clock !== null) return clockTime(clock, now);
-  // Date.parse() would read a bare date as UTC, and a bare number as a year.
+  // Date.parse() would read a bare date as UTC, a bare number as a year, and 30 February as 2 March.
+  if (!isOfCalendar(text)) return NaN;
   if (DATE.test(text)) return Date.parse(`${text}T00:00`);
   if (/^\d{4}-/.test(text)) return Date.parse(text);
   return now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd());
+}
+
+/** False if a text begins with a date whose month has no such day. */
+function isOfCalendar(text: string): boolean {
+  const [year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})/.exec(text)?.slice(1).map(Number) ?? [];
+  if (year === undefined) return true;
+  return day! <= new Date(Date.UTC(year, month!, 0)).getUTCDate();
 }
 
 /** Milliseconds of `2h30m`, or of words as in `journalctl --since`: `1 hour 30 min`. */

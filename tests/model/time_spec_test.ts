@@ -46,6 +46,7 @@ Deno.test("parseTimeSpec() reads dates and times of day in the local zone, alway
   assertEquals([moment("2026-11-20"), moment("2026-11-20 23:10")], [
     ...["11-20 00:00:00", "11-20 23:10:00"],
   ]);
+  assertEquals(moment("2024-02-29"), "2-29 00:00:00");
   assertEquals(parseTimeSpec("until", "2026-11-20T10:00:00Z", NOW), Date.UTC(2026, 10, 20, 10));
   assertEquals(parseTimeSpec("until", new Date(7), NOW), 7);
 });
@@ -59,6 +60,9 @@ Deno.test("parseTimeSpec() rejects an invalid time and names the field", () => {
       "12:60",
       "tomorrow",
       "2026-13-01",
+      "2026-02-29",
+      "2026-04-31 10:00",
+      "2026-02-30T10:00:00Z",
       "ago",
       "5 x ago",
       "1h\n5",
