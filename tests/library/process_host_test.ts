@@ -252,7 +252,7 @@ async function configurations(host: ProcessHost): Promise<void> {
     { wait: true },
   ).catch((error) => error);
   const shared = await Promise.all([1, 2, 3].map(() => host.ensure(sleeper("shared"))));
-  assertEquals(new Set(shared.map(({ pid }) => pid)).size, 1);
+  assertEquals(new Set(shared.map(({ id }) => id)).size, 1);
   await host.remove("shared");
   await host.remove("waits");
   assert(await waiting instanceof ProcsupError);
