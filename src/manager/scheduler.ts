@@ -84,9 +84,22 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** Runs or restarts now. Throws `wrong_state` if a run is in progress that must not overlap. */
+  /**
+   * Runs or restarts now. Throws `wrong_state` if a run is in progress that must not overlap; the
+   * others are run all the same.
+   */
   run(processes: readonly ScheduledProcess[]): "running" | "queued" {
-    return this.#need(processes).map((entry) => entry.run()).at(-1)!;
+    const refusals: unknown[] = [];
+    let status: "running" | "queued" = "running";
+    for (const entry of this.#need(processes)) {
+      try {
+        status = entry.run();
+      } catch (refusal) {
+        refusals.push(refusal);
+      }
+    }
+    if (refusals.length > 0) throw refusals[0];
+    return status;
   }
 
   /** Stops all schedules. */

@@ -312,6 +312,18 @@ Deno.test("Scheduler begins a new run and timeout at a restart, and keeps the qu
   assertEquals(job.acts.length, 2);
 });
 
+Deno.test("Scheduler runs each job of a target, although one of them runs already", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  for (const name of ["two", "three"]) {
+    scene.processes.push(new FakeProcess(scene.clock, EVERY_MINUTE, name));
+  }
+  await scene.restart();
+  scene.scheduler.run(scene.processes.slice(1, 2));
+  const error = assertThrows(() => scene.scheduler.run(scene.processes), ProcsupError);
+  assertEquals(error.message, '"two" is running already');
+  assertEquals(scene.processes.map(({ acts }) => acts.length), [1, 1, 1]);
+});
+
 Deno.test("Scheduler ends a run at its timeout", async () => {
   await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, timeout: "10s" } });
   scene.clock.advance(MINUTE + 9999);
