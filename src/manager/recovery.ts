@@ -107,7 +107,7 @@ async function recoverAll(
 
 /** The hooks for which a start or a stop of the earlier daemon may have been waiting. */
 function awaitedHooks(
-  { config: { hooks }, snapshot: { state, run, stopCause } }: ManagedProcess,
+  { config: { hooks }, snapshot: { state, run, stopCause, leftovers } }: ManagedProcess,
 ): string[] {
   const isLaunching = state === "starting" && run === null;
   const isStopping = state === "stopping";
@@ -116,7 +116,9 @@ function awaitedHooks(
     ...(hooks.preRestart !== undefined && isStopping && stopCause === "recycled"
       ? ["pre_restart"]
       : []),
-    ...(hooks.preStop !== undefined && isStopping ? ["pre_stop"] : []),
+    ...(hooks.preStop !== undefined && (isStopping || leftovers.some(({ replaced }) => replaced))
+      ? ["pre_stop"]
+      : []),
   ];
 }
 

@@ -3,16 +3,25 @@
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
+import type { OrphanCleanup } from "../platform/process_group.ts";
 import type { World } from "./world.ts";
 
 /** Delay before it looks again when the system did not let it look. */
 const LOOK_AGAIN_MS = 1000;
 
+/** A cleanup in progress. */
+interface Cleanup {
+  graceMs: number;
+  /** Steady milliseconds at which it kills; undefined while its hook runs. */
+  killAt: number | undefined;
+  /** Aborted when its hook must be cut short. */
+  readonly impatient: AbortController;
+}
+
 /** The cleanups in progress. */
 export class Leftovers {
   readonly #world: World;
-  /** Steady milliseconds at which each is killed. */
-  readonly #deadlines = new Set<{ at: number }>();
+  readonly #cleanups = new Set<Cleanup>();
   #groups: Promise<void> = Promise.resolve();
   #all: Promise<void> = Promise.resolve();
   /** Runs that could not be looked for at the last try, with the reason. */
@@ -42,26 +51,31 @@ export class Leftovers {
 
   /**
    * Ends what is left of a run and resolves with the number of processes. If it cannot look, for lack
-   * of descriptors for example, it reports that once and tries until it can.
+   * of descriptors for example, it reports that once and tries until it can. `hook` is run first.
    */
   async cleanUp(
     run: Run,
     signal: SignalName,
     graceMs: number,
     cannotLook: (reason: unknown) => void,
+    hook?: (impatient: AbortSignal) => Promise<unknown>,
   ): Promise<number> {
     // No process outlives a boot, and the pids are reused.
     if (run.bootId !== this.#world.bootId) return 0;
-    const deadline = { at: this.#world.clock.steady() + graceMs };
-    this.#deadlines.add(deadline);
+    const cleanup: Cleanup = { graceMs, killAt: undefined, impatient: new AbortController() };
+    this.#cleanups.add(cleanup);
+    const begun = Promise.withResolvers<OrphanCleanup>();
+    this.#await(begun.promise.then(({ group }) => group), begun.promise.then(({ all }) => all));
+    if (hook !== undefined) await hook(cleanup.impatient.signal);
+    cleanup.killAt = this.#world.clock.steady() + cleanup.graceMs;
     for (;;) {
-      const { group, all } = this.#world.cleanUpOrphans(run, signal, () => deadline.at);
-      this.#groups = both(this.#groups, group);
-      this.#all = both(this.#all, all);
+      const { group, all } = this.#world.cleanUpOrphans(run, signal, () => cleanup.killAt!);
+      begun.resolve({ group, all });
+      this.#await(group, all);
       try {
         const count = await all;
         this.#unseen.delete(run);
-        this.#deadlines.delete(deadline);
+        this.#cleanups.delete(cleanup);
         return count;
       } catch (reason) {
         if (!this.#unseen.has(run)) cannotLook(reason);
@@ -69,6 +83,11 @@ export class Leftovers {
       }
       await this.#pause();
     }
+  }
+
+  #await(group: Promise<unknown>, all: Promise<unknown>): void {
+    this.#groups = both(this.#groups, group);
+    this.#all = both(this.#all, all);
   }
 
   #pause(): Promise<void> {
@@ -86,10 +105,14 @@ export class Leftovers {
     for (const cancel of this.#pauses) cancel();
   }
 
-  /** Shortens the deadlines for a caller that waits less. */
+  /** Shortens the grace for a caller that waits less. */
   hurry(graceMs: number): void {
     const at = this.#world.clock.steady() + graceMs;
-    for (const deadline of this.#deadlines) deadline.at = Math.min(deadline.at, at);
+    for (const cleanup of this.#cleanups) {
+      cleanup.graceMs = Math.min(cleanup.graceMs, graceMs);
+      if (graceMs === 0) cleanup.impatient.abort();
+      if (cleanup.killAt !== undefined) cleanup.killAt = Math.min(cleanup.killAt, at);
+    }
   }
 }
 

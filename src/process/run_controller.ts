@@ -161,7 +161,12 @@ export class RunController {
     const { stopSignal, stopTimeoutMs } = this.#process.config;
     const cannotLook = (reason: unknown) =>
       this.#process.note(`cannot look for what it left behind: ${messageOf(reason)}`);
-    void this.#leftovers.cleanUp(run, stopSignal, stopTimeoutMs, cannotLook).then((count) => {
+    // An earlier daemon was ending it for a reload. Its pre_stop hook runs again, as in every stop.
+    const preStop = run.replaced && !this.#world.hasEnded(run.runId)
+      ? (impatient: AbortSignal) => this.#hooks.hook("preStop", impatient)
+      : undefined;
+    const cleanUp = this.#leftovers.cleanUp(run, stopSignal, stopTimeoutMs, cannotLook, preStop);
+    void cleanUp.then((count) => {
       const processes = count === 1 ? "1 process" : `${count} processes`;
       if (count > 0) this.#process.note(`ended ${processes} that it left behind`);
       this.#released(run);

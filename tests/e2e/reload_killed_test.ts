@@ -4,6 +4,7 @@
  */
 
 import { assertEquals } from "@std/assert";
+import { readFileIfAny } from "../../src/platform/atomic_file.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -145,6 +146,23 @@ Deno.test("a daemon killed while the old app stops keeps the new one and termina
   assertEquals(scene.alive.length, 2);
   const [pid] = await scene.next();
   assertEquals([pid], scene.begun.slice(1));
+});
+
+Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, before the old app stops", async () => {
+  const hold = "while [ ! -e ready ]; do sleep 0.02; done";
+  const hooks = { pre_stop: `echo begin >>order; ${hold}; echo end >>order` };
+  await using scene = await Scene.begin(1, { hooks, wait_ready: false, min_uptime: "0s" });
+  const order = () => [...(readFileIfAny(`${scene.daemon.home}/order`) ?? "").split("\n")];
+  assertEquals(await scene.killWhen(() => scene.has("order")), "broken off");
+  await scene.daemon.run();
+  await waitFor(() => order().length > 2, { what: "the hook again" });
+  assertEquals(scene.alive.length, 2);
+  scene.allow("go");
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assertEquals(scene.alive.length, 2, "the old app serves until the hook is over");
+  scene.allow("ready");
+  await waitFor(() => scene.alive.length === 1, { what: "the end of the old app" });
+  assertEquals(order(), ["begin", "begin", "end", ""]);
 });
 
 Deno.test("a daemon killed between two instances leaves one new and one old", async () => {

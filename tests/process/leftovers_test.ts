@@ -55,6 +55,30 @@ Deno.test("Leftovers.hurry() moves the deadline forward, never back", () => {
   assertEquals(world.deadline() - begun, 300);
 });
 
+Deno.test("Leftovers.cleanUp() runs a hook first, which counts as a part of it and may be cut short", async () => {
+  const world = new CountingWorld("/tmp");
+  const leftovers = new Leftovers(world);
+  const hook = Promise.withResolvers<void>();
+  let impatient: AbortSignal | undefined;
+  const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, fail, (signal) => {
+    impatient = signal;
+    return hook.promise;
+  });
+  let isGone = false;
+  const gone = Promise.all([leftovers.gone, leftovers.groupsGone]).then(() => isGone = true);
+  leftovers.hurry(300);
+  assertEquals([world.cleanups, impatient?.aborted], [0, false]);
+  leftovers.hurry(0);
+  assertEquals(impatient?.aborted, true);
+  hook.resolve();
+  await waitFor(() => world.cleanups === 1);
+  assertEquals([world.deadline() - world.clock.steady(), isGone], [0, false]);
+  world.group.resolve();
+  world.all.resolve(1);
+  await gone;
+  assertEquals(await count, 1);
+});
+
 Deno.test("Leftovers.cleanUp() does nothing when the machine has rebooted since", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
