@@ -125,6 +125,24 @@ Deno.test("procsup config validate gives the line of each missing program and wa
   assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": invalid "watch.paths" ${watched}`);
 });
 
+Deno.test("procsup config validate refuses two apps with one socket or one log, as up does", async () => {
+  await using files = new Files({
+    "procsup.yaml": `processes:
+  a: { command: sleep 1, sockets: ["localhost:8301"], log: { stdout: x.log, stderr: x.log } }
+  b: { command: sleep 1, sockets: ["127.0.0.1:8301"], log: { stderr: ./x.log } }
+  c: { command: sleep 1, log: { stdout: "{name}.log" } }
+`,
+  });
+  const run = (...args: string[]) =>
+    runCommandLine(args, { PROCSUP_HOME: `${files.folder}/home` }, files.folder);
+  const { code, stderr } = await run("config", "validate");
+  assertEquals(code, 2);
+  const where = 'error: procsup.yaml:3:3 cannot start "b":';
+  assertStringIncludes(stderr, `${where} socket "127.0.0.1:8301" belongs to "a"\n`);
+  assertStringIncludes(stderr, `${where} log "${files.folder}/x.log" belongs to "a"\n`);
+  assertEquals((await run("config", "validate", "--only", "b,c")).code, 0);
+});
+
 Deno.test("procsup up explains how to import a compose file in the folder", async () => {
   await using folder = tempHome();
   const up = () => runCommandLine(["up"], { PROCSUP_HOME: folder.path }, folder.path);

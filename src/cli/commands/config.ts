@@ -60,7 +60,9 @@ async function configValidate(
   const { processes } = await selected(context, loaded);
   if (!context.flags.on("no-files")) {
     const { fileProblems } = await import("../../config/check_files.ts");
-    throwProblems(fileProblems(processes, Deno.env.get("PATH") ?? ""));
+    const { sharedProblems } = await import("../../config/check_shared.ts");
+    const path = Deno.env.get("PATH") ?? "";
+    throwProblems([...sharedProblems(processes), ...fileProblems(processes, path)]);
   }
   const names = processes.map(({ config }) => config.name);
   if (await printData(context.output, { valid: true, files, processes: names }, names)) return;
