@@ -71,13 +71,14 @@ export async function printResults(
 
 const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "failed"]);
 
-/** Shows the state after a start, and the verb's status after other verbs. */
+/** Shows the state after a start, that fewer instances are left, and the verb's status after other verbs. */
 function doneLine(
-  { name, state, pid, scheduled }: ActionResult,
+  { name, state, pid, scheduled, deleted }: ActionResult,
   status: string,
   color: boolean,
 ): string {
   const started = STARTED.has(status);
+  if (started && deleted) return `✔ ${name}  deleted`;
   const isScheduled = scheduled === true && state === "stopped";
   const word = !started ? status : isScheduled ? "scheduled" : paintState(state, state, color);
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;

@@ -23,6 +23,8 @@ export interface ActionResult {
   readonly pid: number;
   /** True for a job: the clock starts it. */
   readonly scheduled?: boolean;
+  /** True if it was deleted. */
+  readonly deleted?: boolean;
   /** What went wrong, if it failed. */
   readonly error?: string;
   /** Name of the error. */

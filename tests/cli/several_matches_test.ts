@@ -75,11 +75,11 @@ Deno.test("procsup list prints only the targets, and marks jobs", async () => {
 
 Deno.test("procsup scale prints what was added and removed", async () => {
   const result = { id: "a", ok: true, state: "stopped", pid: 0 };
-  const scaled = (...names: string[]) => () => ({
+  const scaled = (names: readonly string[], more = {}) => () => ({
     status: "scaled",
-    results: names.map((name) => ({ ...result, name })),
+    results: names.map((name) => ({ ...result, name, ...more })),
   });
-  await using down = new FakeDaemon({ scale: scaled("api:2", "api:3") });
+  await using down = new FakeDaemon({ scale: scaled(["api:2", "api:3"], { deleted: true }) });
   assertEquals(
     (await down.run("scale", "api", "2")).stdout,
     "✔ api:2  deleted\n✔ api:3  deleted\n",
@@ -88,7 +88,7 @@ Deno.test("procsup scale prints what was added and removed", async () => {
     JSON.parse((await down.run("scale", "api", "-2", "--json")).stdout).status,
     "scaled",
   );
-  await using up = new FakeDaemon({ scale: scaled("api:2") });
+  await using up = new FakeDaemon({ scale: scaled(["api:2"]) });
   assertEquals((await up.run("scale", "api", "3")).stdout, "✔ api:2  stopped\n");
   assertEquals((await up.run("scale", "api", "+1")).stdout, "✔ api:2  stopped\n");
 });

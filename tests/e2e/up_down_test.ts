@@ -34,6 +34,11 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   const same = await daemon.cli("up", file);
   assertEquals(same.stderr, "nothing to do: everything is up to date\n");
 
+  Deno.writeTextFileSync(file, FILE.replace("instances: 2", "instances: 1"));
+  assertEquals((await daemon.cli("up", file)).stdout, "✔ api:1  deleted\n");
+  Deno.writeTextFileSync(file, FILE);
+  assertMatch((await daemon.cli("up", file)).stdout, /^✔ api:1 {2}running {2}pid \d+\n$/);
+
   // Dependents stop first; apps that left the file are deleted too.
   Deno.writeTextFileSync(file, FILE.replace("api:", "web:"));
   const down = await daemon.cli("down", file);

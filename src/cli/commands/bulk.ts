@@ -90,14 +90,7 @@ export async function scale(context: CommandContext): Promise<number> {
   if (results.length === 0 || !output.isForPeople) {
     return await printResults(output, data, `${target} has that many instances already`);
   }
-  const status = results.every(({ name }) => isGone(name, instances)) ? "deleted" : "started";
-  return await printResults(output, { status, results });
-}
-
-/** True if scaling removed this instance: instances with the highest numbers are removed. */
-function isGone(name: string, instances: string): boolean {
-  if (/^[+-]/.test(instances)) return instances.startsWith("-");
-  return Number(/:(\d+)$/.exec(name)?.[1] ?? 0) >= Number(instances);
+  return await printResults(output, { status: "started", results });
 }
 
 /** Sends a signal to the targets. */

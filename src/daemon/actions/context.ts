@@ -52,7 +52,13 @@ export function results(outcomes: readonly Outcome[]): ActionResult[] {
   return outcomes.map(({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
-    if (error === undefined) return { ...who, ok: true, ...isJob(process) && { scheduled: true } };
+    if (error === undefined) {
+      const { isLeaving } = process;
+      return {
+        ...{ ...who, ok: true },
+        ...isLeaving ? { deleted: true } : isJob(process) && { scheduled: true },
+      };
+    }
     const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
     const { message, code } = error;
     const hint = (words && takenPortHint(process, words)) ?? error.hint;

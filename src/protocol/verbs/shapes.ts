@@ -117,6 +117,7 @@ export const actionResult = z.object({
   state: about(z.enum(PROCESS_STATES), "State after the verb"),
   pid: about(z.int(), "Process id, 0 while nothing runs"),
   scheduled: about(z.optional(z.boolean()), "True for a job: the clock starts it"),
+  deleted: about(z.optional(z.boolean()), "True if it was deleted"),
   error: about(z.optional(z.string()), "What went wrong, if it failed"),
   code: about(z.optional(z.string()), "Name of the error"),
   error_line: about(z.optional(z.string()), "The line of output that says what went wrong"),
