@@ -417,6 +417,19 @@ Deno.test("a compose health check gets the variables that compose fills in", asy
   assert(!(await made(service("{ interval: 5s }"))).yaml.includes("health_check"));
 });
 
+Deno.test("zero in a compose health check means the default, as in Docker", async () => {
+  const file = (values: string) =>
+    `services: { a: { command: sleep 1, build: ., healthcheck: { test: "true", ${values} } } }\n`;
+  const check = async (values: string) => {
+    const { yaml } = await made({ "compose.yaml": file(values), Dockerfile: "FROM x\n" });
+    return (await loadedFrom("procsup.yaml", yaml)).get("a")!.healthCheck;
+  };
+  assertEquals(
+    await check("interval: 0s, timeout: 0, retries: 0"),
+    await check("start_period: 0s"),
+  );
+});
+
 Deno.test("a converted file names services that became no process, and what else compose merges", async () => {
   const text =
     "services: { a: { build: . }, b: { image: me/own }, c: { image: x, command: run } }\n";

@@ -15,13 +15,20 @@ export function health(value: unknown, inside: string): Keys {
     health_check: {
       type: "command",
       command: commandOf(test, inside),
-      interval: value.interval ?? "30s",
-      timeout: value.timeout ?? "30s",
-      retries: value.retries ?? 3,
+      interval: orDefault(value.interval, "30s"),
+      timeout: orDefault(value.timeout, "30s"),
+      retries: orDefault(value.retries, 3),
       ...(value.start_period === undefined ? {} : { grace_period: value.start_period }),
       on_failure: "none",
     },
   };
+}
+
+/** Docker takes zero as not given. */
+function orDefault(value: unknown, otherwise: unknown): unknown {
+  return value === undefined || value === null || /^0+[a-z]*$/.test(String(value))
+    ? otherwise
+    : value;
 }
 
 /** The variables that compose fills in: the command of a health check has those of the app. */
