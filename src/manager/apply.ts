@@ -265,8 +265,9 @@ async function waveByWave(
         changes.delete(config.name);
         if (changes.size === 0) changed();
       });
+    const tried = new Set(outcomes.map(({ process }) => process));
     const down = (options.startDown || change?.starts) && config.autostart
-      ? startDown(supervisor, config, (process) => startOne(process, options))
+      ? startDown(supervisor, config, tried, (process) => startOne(process, options))
       : [];
     return [...outcomes, ...await down];
   };
@@ -287,13 +288,15 @@ async function waveByWave(
   return { outcomes: final, errors };
 }
 
+/** Starts what is down, except for the processes that were tried already. */
 async function startDown(
   supervisor: Supervisor,
   { name }: ProcessConfig,
+  tried: ReadonlySet<ManagedProcess>,
   start: (process: ManagedProcess) => Promise<void>,
 ): Promise<Outcome[]> {
   const down = supervisor.registry.instancesOf(name).filter((process) =>
-    isDown(process) && !isJob(process)
+    isDown(process) && !isJob(process) && !tried.has(process)
   );
   return await runBulk(down, start);
 }

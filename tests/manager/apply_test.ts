@@ -229,6 +229,21 @@ Deno.test("apply() stops apps that become jobs, because their schedule starts th
   assertEquals(runs(), "run\nrun\n");
 });
 
+Deno.test("apply() tries an app once that fails with its new configuration", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000");
+  const { config } = supervisor.process("web");
+  const failing = parseConfig({
+    ...{ ...wireKeys(config), restart_policy: "never" },
+    args: ["-c", "echo run >> runs; exit 3"],
+  });
+  const plan = await planApply(supervisor, [failing]);
+  const { outcomes, errors } = await apply(supervisor, plan, { startDown: true, wait: true });
+  assertEquals([outcomes.length, errors.length], [1, 1]);
+  assertEquals(Deno.readTextFileSync(`${test.home}/runs`), "run\n");
+});
+
 Deno.test("apply() starts jobs that become apps, unless their schedule was switched off", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
