@@ -192,13 +192,20 @@ function placeOfField({ path, onKey }: ConfigFieldError, layers: readonly Layer[
     : [own];
   for (const layer of layers.toReversed()) {
     for (const way of ways) {
-      const full = [...layer.path, ...way];
+      const full = [...layer.path, ...asWritten(way, layer)];
       if (way.length === 0 || valueAt(layer.document.value, full) === undefined) continue;
       return placeIn(layer.document, full, onKey ? "key" : "value");
     }
   }
   const { document, path: at } = layers.at(-1)!;
   return placeIn(document, at, "key");
+}
+
+/** The path of a dependency in a list, which stands for a map. */
+function asWritten(path: Path, layer: Layer): Path {
+  if (path[0] !== "depends_on" || path.length !== 2) return path;
+  const given = valueAt(layer.document.value, [...layer.path, "depends_on"]);
+  return Array.isArray(given) ? ["depends_on", given.indexOf(path[1])] : path;
 }
 
 function checkDependencies(

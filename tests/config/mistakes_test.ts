@@ -107,8 +107,12 @@ Deno.test("loadConfig() rejects duplicate names, cycles and missing dependencies
     "processes:\n  apple: {entrypoint: x}\n  b: {entrypoint: x, depends_on: [aple]}\n";
   assertMatch(
     (await mistakes("a.yaml", unknown))[0]!,
-    /^3:\d+: "b": "depends_on" names "aple", which is not in the file: did you mean "apple"\?$/,
+    /^3:35: "b": "depends_on" names "aple", which is not in the file: did you mean "apple"\?$/,
   );
+  const lines =
+    "processes:\n  b:\n    entrypoint: x\n    depends_on:\n    - b1\n  b1: {entrypoint: x}\n" +
+    "  c:\n    entrypoint: x\n    depends_on:\n    - b\n    - d\n";
+  assertMatch((await mistakes("a.yaml", lines))[0]!, /^11:7: "c": "depends_on" names "d"/);
 });
 
 Deno.test("loadConfig() rejects __proto__ in every format and leaves the prototype clean", async () => {
