@@ -371,6 +371,7 @@ Deno.test("splitWords() handles quotes and backslashes", () => {
 Deno.test("parseIni() accepts comments and continuation lines, and rejects anything else", () => {
   const [section] = parseIni("; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
   assertEquals([section!.name, ...section!.keys], ["a:b", ["x", "1"], ["y", "a\nb"]]);
+  assertEquals([...parseIni("[A]\nCommand=Run\n")[0]!.keys], [["command", "Run"]]);
   assertEquals(thrownLine("[a]\nnothing\n"), 2);
 });
 

@@ -15,7 +15,10 @@ export class IniError extends Error {
   }
 }
 
-/** The sections in order. Indented lines continue the value above. Throws `IniError`. */
+/**
+ * The sections in order, with the keys in lower case, as supervisord takes them. Indented lines
+ * continue the value above. Throws `IniError`.
+ */
 export function parseIni(text: string): Section[] {
   const sections: Section[] = [];
   let last: string | undefined;
@@ -51,5 +54,5 @@ function withoutComment(line: string): string {
 function pairIn(line: string): { readonly key: string; readonly value: string } | undefined {
   const at = line.search(/[=:]/);
   if (at < 1 || /^\s/.test(line)) return undefined;
-  return { key: line.slice(0, at).trimEnd(), value: line.slice(at + 1).trim() };
+  return { key: line.slice(0, at).trimEnd().toLowerCase(), value: line.slice(at + 1).trim() };
 }
