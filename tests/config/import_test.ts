@@ -260,6 +260,14 @@ Deno.test("supervisord programs keep their meaning", async () => {
   assertMatch(other.notes.at(-1)!.text, /^\[eventlistener:mem\]/);
 });
 
+Deno.test("a supervisord group with a reserved name becomes a namespace with another name", async () => {
+  const text = "[program:a]\ncommand=sleep 1\n[group:all]\nprograms=a\n";
+  await using files = new Files({ "supervisord.conf": text });
+  const { processes: [app], notes } = await files.load(["supervisord.conf"]);
+  assertEquals(app!.config.namespace, "app-all");
+  assertEquals(notes.map(({ text }) => text), ['group: "all" became the namespace "app-all"']);
+});
+
 Deno.test("supervisord comments may follow a value, and its signal may be a number", async () => {
   const text = "[program:a]\ncommand=run --color=#fff # why\nstopsignal=15 ; TERM\n";
   const a = (await loadedFrom("s.conf", text)).get("a")!;

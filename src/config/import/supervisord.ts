@@ -14,6 +14,7 @@ import {
 } from "./imported.ts";
 import type { Section } from "./ini.ts";
 import { mergePatch } from "../../model/merge_patch.ts";
+import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { readSupervisord } from "./supervisord_files.ts";
 
@@ -180,8 +181,12 @@ function addOne(
     converted = mergePatch(converted, convert(expand(value), expand));
   }
   const group = program.group ?? (isSplit ? program.name : undefined);
-  if (group !== undefined) converted.namespace = group;
+  const namespace = group && nameProblem(group) !== undefined ? nameFromPath(group) : group;
+  if (namespace !== undefined) converted.namespace = namespace;
   const taken = result.add(name, converted);
+  if (namespace !== group) {
+    result.note(taken, `group: "${group}" became the namespace "${namespace}"`);
+  }
   for (const key of unmapped) {
     result.note(taken, `${key}: ${INSTEAD[key] ?? "not supported by procsup"}`);
   }
