@@ -10,8 +10,6 @@ import { type Outcome, runBulk, stoppedSince } from "./bulk.ts";
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
   /** The new configuration; default: the current one. */
   readonly config?: ProcessConfig;
-  /** Called after each batch. */
-  readonly onProgress?: (done: number, of: number) => void;
 }
 
 export interface RollingResult {
@@ -64,7 +62,6 @@ export async function rollingReload(
     const batch = processes.slice(at, at + size).filter((process) => !isStopped(process));
     touched.push(...batch);
     outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
-    options.onProgress?.(Math.min(at + size, processes.length), processes.length);
     if (!hasFailed(outcomes)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
     // Those that failed come first: they serve nobody.

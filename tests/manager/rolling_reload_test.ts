@@ -93,20 +93,22 @@ Deno.test("batchCount() rejects an invalid number of instances and names it", ()
 });
 
 Deno.test("rollingReload() continues with the next batch when the previous one is up", async () => {
-  for (const [batchSize, expected] of [[1, [1, 2, 3, 4]], [3, [3, 4]], ["50%", [2, 4]]] as const) {
+  for (
+    const [batchSize, expected] of [
+      [1, [0, 1, 2, 3]],
+      [3, [0, 0, 0, 3]],
+      ["50%", [0, 0, 2, 2]],
+    ] as const
+  ) {
     await using fake = await running(4);
-    const progress: number[] = [];
-    const rolling = rollingReload(fake.registry.list(), {
-      batchSize,
-      config: release(fake),
-      onProgress: (done, of) => {
-        assertEquals(of, 4);
-        progress.push(done);
-        assertEquals(versions(fake).filter((version) => version === "2").length, done);
-      },
-    });
+    const newAtEnd: number[] = [];
+    fake.world.beforeEnd = () => {
+      newAtEnd.push(versions(fake).filter((version) => version === "2").length);
+    };
+    const rolling = rollingReload(fake.registry.list(), { batchSize, config: release(fake) });
     const { outcomes, rolledBack } = await settle(fake, rolling);
-    assertEquals([progress, rolledBack], [[...expected], false]);
+    assertEquals([newAtEnd, rolledBack], [[...expected], false]);
+    assertEquals(versions(fake), ["2", "2", "2", "2"]);
     assertEquals(outcomes.map(({ process }) => process.name), ["api:0", "api:1", "api:2", "api:3"]);
   }
 });
@@ -214,9 +216,8 @@ Deno.test("reloadWith() only configures an instance that is stopped before its t
   const [, , last] = fake.registry.list();
   const config = release(fake);
   const stops: Promise<void>[] = [];
-  const reloading = reloadWith(fake.registry, fake.registry.list(), config, {
-    onProgress: (done) => done === 1 && stops.push(last!.stop()),
-  });
+  fake.world.beforeLaunch = () => stops.length === 0 && stops.push(last!.stop());
+  const reloading = reloadWith(fake.registry, fake.registry.list(), config, {});
   const { outcomes, told } = await settle(fake, reloading);
   await Promise.all(stops);
   assertEquals(outcomes.map(({ process, error }) => [process.name, error]), [
