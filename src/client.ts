@@ -18,32 +18,6 @@
  */
 
 export { Client } from "./client/client.ts";
-export type {
-  ClientOptions,
-  ConfigChanges,
-  EventQuery,
-  MetricsQuery,
-  ReconfigureOptions,
-  SocketOptions,
-  UrlOptions,
-} from "./client/options.ts";
-export type {
-  ActionResult,
-  Cron,
-  CronResult,
-  CronRun,
-  FieldChange,
-  HealthCheck,
-  History,
-  HookRun,
-  MetricsHistory,
-  MetricsPoint,
-  MetricsSeries,
-  Ping,
-  Ports,
-  ReconfigureResult,
-  SystemInfo,
-  SystemMetrics,
-  Why,
-} from "./client/answers.ts";
+export type * from "./client/options.ts";
+export type * from "./client/answers.ts";
 export * from "./library/public.ts";

@@ -2,21 +2,7 @@
 
 export { freePort, type PortOptions, waitForPort } from "./ports.ts";
 export { type LaunchOptions, Process, ProcessHost, type VerbOptions } from "./process_host.ts";
-export type {
-  CallOptions,
-  ConfigSet,
-  JobInput,
-  JobResult,
-  LineOptions,
-  OutputLine,
-  Resurrected,
-  RollingOptions,
-  RunOptions,
-  SaveOptions,
-  StartOptions,
-  StopOptions,
-  WaitOptions,
-} from "./options.ts";
+export type * from "./options.ts";
 export type { DurationInput } from "../model/duration.ts";
 export { ProcsupError } from "../model/errors.ts";
 export type { ErrorCode, ErrorDetails } from "../model/errors.ts";
