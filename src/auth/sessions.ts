@@ -18,8 +18,6 @@ export const SESSION_MS = 24 * 3_600_000;
 
 const COOKIE = "procsup_session";
 
-export const SECRET_HEADER = "procsup-session";
-
 const MAX_CODES = 100;
 const MAX_SESSIONS = 1000;
 

@@ -1,7 +1,7 @@
 /** The target of a command: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
 
 import { type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
-import type { Host, Machine } from "../contexts/ssh.ts";
+import type { Host, MachineAddress } from "../contexts/ssh.ts";
 import type { Flags } from "./flags.ts";
 
 /** The target of a command: this machine if both are undefined. */
@@ -37,7 +37,7 @@ export function engineIn(flags: Flags, engine: Engine): Engine {
 }
 
 /** A machine with the settings that flags override. */
-export function machineIn(flags: Flags, machine: Omit<Machine, "name">): Omit<Machine, "name"> {
+export function machineIn(flags: Flags, machine: MachineAddress): MachineAddress {
   return {
     ...machine,
     home: flags.text("home") || machine.home,

@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { configFolder } from "../platform/os.ts";
 import { checkWay } from "../platform/paths.ts";
 import { lstatIfAny } from "../platform/stat.ts";
-import type { Machine } from "./ssh.ts";
+import type { MachineAddress } from "./ssh.ts";
 
 /** The name of this machine among the contexts. */
 export const THIS_MACHINE = "local";
@@ -19,7 +19,7 @@ export interface Engine {
 }
 
 /** The machine or engine of a context. */
-export type Destination = Omit<Machine, "name"> | Engine;
+export type Destination = MachineAddress | Engine;
 
 export interface Contexts {
   /** Name of the context in use; undefined for this machine. */
@@ -67,6 +67,6 @@ export function readContexts(): Contexts {
 }
 
 function isDestination(one: unknown): one is Destination {
-  const { destination, on } = { ...one as Partial<Machine & Engine> };
+  const { destination, on } = { ...one as Partial<MachineAddress & Engine> };
   return typeof (destination ?? on) === "string";
 }

@@ -11,15 +11,19 @@ import {
   type UnixResponse,
 } from "../protocol/unix_http.ts";
 
-export interface Machine {
-  /** The user's name for it. */
-  readonly name: string;
+/** How ssh and procsup are reached on a machine. */
+export interface MachineAddress {
   /** `user@server`, `ssh://user@server:2222`, or a name from ssh's configuration. */
   readonly destination: string;
   /** Path of procsup there; found on the PATH unless given. */
   readonly program?: string;
   /** Home of the daemon there. */
   readonly home?: string;
+}
+
+interface Machine extends MachineAddress {
+  /** The user's name for it. */
+  readonly name: string;
 }
 
 /** The first line from the other end. */

@@ -3,6 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { startWaves } from "../model/start_order.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import { sleep } from "../platform/clock.ts";
 import { takenSockets } from "../process/launch_setup.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -325,5 +326,5 @@ async function applyChange(
 
 /** Whether it was stopped, or ended by itself. */
 function isDown({ snapshot: { state, desired } }: ManagedProcess): boolean {
-  return desired === "down" || ["stopped", "crashed", "errored"].includes(state);
+  return desired === "down" || AT_REST.has(state);
 }

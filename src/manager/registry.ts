@@ -124,8 +124,9 @@ export class Registry implements Observer {
    */
   matcher(given: string): (subject: EventSubject) => boolean {
     if (given === "all") return () => true;
-    const found = this.resolve(given);
-    const target = withoutGroup(given, this.list().map(addressable));
+    const all = this.list().map(addressable);
+    const found = resolveTarget(given, all);
+    const target = withoutGroup(given, all);
     const selects = selectorOf(target);
     if (selects === undefined && found.every(({ name }) => isNameOf(target, name))) {
       return ({ name }) => isNameOf(target, name);

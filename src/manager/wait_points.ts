@@ -4,6 +4,7 @@ import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { quote } from "../model/quote.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import { WAIT_POINTS, type WaitPoint } from "../model/wait_point.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
@@ -11,7 +12,7 @@ const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
   running: ({ state }) => state === "running",
   ready: ({ state, ready }) => state === "running" && ready,
   stopped: ({ state }) => state === "stopped",
-  exit: ({ state }) => ["stopped", "crashed", "errored"].includes(state),
+  exit: ({ state }) => AT_REST.has(state),
 };
 
 /**

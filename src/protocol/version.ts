@@ -1,4 +1,4 @@
-/** The versions of procsup and of its protocols. */
+/** The versions of procsup and of its protocols, and the names that they use. */
 
 export const VERSION = "0.1.0";
 
@@ -6,3 +6,6 @@ export const VERSION = "0.1.0";
 export const PROTOCOL = 1;
 
 export const REST_BASE = "/api/v1";
+
+/** Header with the secret of a browser's session. */
+export const SECRET_HEADER = "procsup-session";

@@ -8,7 +8,7 @@ import type { Gatekeeper } from "../auth/gatekeeper.ts";
 import { replyError } from "./reply.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import type { Principal } from "../auth/principal.ts";
-import { SECRET_HEADER } from "../auth/sessions.ts";
+import { SECRET_HEADER } from "../protocol/version.ts";
 import type { SiteNames } from "./same_site.ts";
 import type { Snapshots } from "./snapshots.ts";
 

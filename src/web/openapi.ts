@@ -9,8 +9,8 @@ import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { about } from "../protocol/verbs/shapes.ts";
 import { type RestRow, ROLES, type Verb } from "../protocol/verbs/verb.ts";
-import { REST_BASE, VERSION } from "../protocol/version.ts";
-import { cookieName, SECRET_HEADER } from "../auth/sessions.ts";
+import { REST_BASE, SECRET_HEADER, VERSION } from "../protocol/version.ts";
+import { cookieName } from "../auth/sessions.ts";
 
 type Json = Record<string, unknown>;
 

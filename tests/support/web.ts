@@ -1,6 +1,6 @@
 /** Clients for the web surface of a running daemon. */
 
-import { SECRET_HEADER } from "../../src/auth/sessions.ts";
+import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { TestDaemon } from "./procsup.ts";
 
 /** A complete answer. */

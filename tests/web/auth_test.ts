@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
-import { SECRET_HEADER } from "../../src/auth/sessions.ts";
+import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";

@@ -1,7 +1,7 @@
 /** Roles of named tokens over the Unix socket, and what a revocation closes. */
 
 import { assert, assertEquals } from "@std/assert";
-import { SECRET_HEADER } from "../../src/auth/sessions.ts";
+import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn, TestWeb } from "../support/web.ts";
 

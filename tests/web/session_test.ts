@@ -1,7 +1,8 @@
 /** Signing in with a token instead of a link. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { SECRET_HEADER, SESSION_MS } from "../../src/auth/sessions.ts";
+import { SESSION_MS } from "../../src/auth/sessions.ts";
+import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { openServer } from "../../src/web/server.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
 import { FakeClock } from "../support/fake_clock.ts";

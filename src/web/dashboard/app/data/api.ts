@@ -1,7 +1,7 @@
 /** Requests to the daemon over REST. */
 
-import { REST_BASE } from "../../../../protocol/version.ts";
-import { SECRET_HEADER, secretOfTab } from "./session_secret.ts";
+import { REST_BASE, SECRET_HEADER } from "../../../../protocol/version.ts";
+import { secretOfTab } from "./session_secret.ts";
 
 type About = { readonly [K in "field" | "process"]?: string | undefined };
 

@@ -3,9 +3,6 @@
  * programs. The secret is shared only by the tabs of this origin, and ends with the last one.
  */
 
-/** Header that carries it. */
-export const SECRET_HEADER = "procsup-session";
-
 const KEY = "procsup.session";
 /** How long other tabs may take to answer. */
 const PATIENCE_MS = 300;

@@ -1,6 +1,7 @@
 /** Actions on processes. They show their progress, and ask before they interrupt or delete. */
 
 import { baseName } from "../../../../model/name.ts";
+import { fewAtATime } from "../../../../platform/few_at_a_time.ts";
 import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
@@ -193,21 +194,13 @@ async function forAll(
   run: (name: string) => Promise<unknown>,
   progress: (done: number) => void,
 ): Promise<string[]> {
-  const failures: string[] = [];
-  const left = [...names];
   let done = 0;
-  const worker = async () => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) {
-      try {
-        await run(name);
-      } catch (error) {
-        failures.push(names.length === 1 ? messageOf(error) : `${name}: ${messageOf(error)}`);
-      }
-      progress(++done);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return failures;
+  const failures = await fewAtATime(AT_ONCE, names, async (name) => {
+    const failure = await run(name).then(() => [], (error) => [messageOf(error)]);
+    progress(++done);
+    return names.length === 1 ? failure : failure.map((text) => `${name}: ${text}`);
+  });
+  return failures.flat();
 }
 
 /** Sends any other request and shows its progress. Returns the answer, undefined on failure. */
