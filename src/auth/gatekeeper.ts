@@ -14,7 +14,6 @@ export interface Credentials {
   readonly cookie: string | undefined;
   /** Secret of the session: it proves that the cookie comes from our page, see `Sessions`. */
   readonly secret?: string | undefined;
-  /** Address of the client. */
   readonly address: string;
 }
 

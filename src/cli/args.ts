@@ -10,7 +10,6 @@ import { Flags, type FlagValue } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./table/global_flags.ts";
 import { meantHint, UnknownWordError } from "./unknown_word.ts";
 
-/** A parsed command line. */
 export interface CommandLine {
   /** Undefined when no command was named. */
   readonly command: Command | undefined;

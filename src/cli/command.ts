@@ -58,7 +58,6 @@ export interface CommandRow
   readonly flags?: readonly Flag[] | (() => readonly Flag[]);
 }
 
-/** The arguments of a command. */
 export interface CommandContext {
   readonly command: Command;
   /** The whole table. */

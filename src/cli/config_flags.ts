@@ -38,7 +38,6 @@ function oneLog({ flags, cwd }: ConfigFlags, log: unknown): unknown {
   return { stdout: resolve(cwd, file), stderr: resolve(cwd, file) };
 }
 
-/** The keys of a table that are set by flags. */
 export function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
   const entries = Object.entries(table).map(([key, row]) => {
     const name = flagName(key, row);

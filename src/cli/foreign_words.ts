@@ -7,7 +7,6 @@ import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 
-/** Commands of other tools. */
 export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   add: "procsup config apply <file>",
   avail: "procsup list for existing apps, procsup config plan <file> for new ones",

@@ -5,7 +5,6 @@ import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { following, unending } from "../protocol/following.ts";
 
-/** Options and callbacks of the feed. */
 interface ListFeedOptions {
   readonly intervalMs: number;
   readonly onList: (processes: readonly ProcessJson[]) => void;

@@ -19,7 +19,6 @@ const NAME_COLORS = [36, 35, 34, 33, 32, 96, 95, 94, 93, 92, "38;5;208", "38;5;1
 /** Name → index of its colour. */
 const taken = new Map<string, number>();
 
-/** Paints a text in the colour of a state. */
 export function paintState(text: string, state: ProcessState, color: boolean): string {
   return color ? paint(text, STATE_COLOR[state] ?? 0) : text;
 }

@@ -12,7 +12,6 @@ import { settingText } from "./plan_text.ts";
 import { withProcesses } from "./progress.ts";
 import { printResults } from "./results.ts";
 
-/** Starts the apps of the files. */
 export async function startFiles(
   context: CommandContext,
   words: readonly string[],

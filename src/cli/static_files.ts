@@ -6,7 +6,6 @@ import send from "send";
 import { basename } from "../npm/path.js";
 import { openBeneath } from "../platform/foreign_file.ts";
 
-/** What is served. */
 interface StaticFiles {
   /** Its real path. */
   readonly folder: string;

@@ -7,7 +7,6 @@ import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import type { Layer } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** The parts of a file. */
 export interface FileParts {
   /** Defaults of every process. */
   readonly defaults: readonly Layer[];
@@ -20,7 +19,6 @@ export interface FileParts {
   readonly run?: Layer;
 }
 
-/** The keys of a file. */
 export const FILE_KEYS: readonly string[] = [
   "$schema",
   "version",
@@ -65,7 +63,6 @@ export class FileShape {
     return this.#partsAt(value, []);
   }
 
-  /** Names of the profiles. */
   profiles(): string[] {
     const profiles = isMap(this.#document.value) ? this.#document.value.profiles : undefined;
     if (profiles === undefined || isMap(profiles)) return Object.keys(profiles ?? {});
@@ -73,7 +70,6 @@ export class FileShape {
     return [];
   }
 
-  /** The parts of one profile. */
   profile(name: string): FileParts {
     const path = ["profiles", name];
     const value = (this.#document.value as { profiles: Record<string, unknown> }).profiles[name];

@@ -39,7 +39,6 @@ export interface LoadRequest {
   readonly assumeVariables?: boolean;
 }
 
-/** A process in the files. */
 export interface LoadedProcess {
   readonly config: ProcessConfig;
   /** The merged keys as written, without defaults. */
@@ -55,7 +54,6 @@ export interface LoadedConfig {
   /** Every file that was read, with those that it extends. */
   readonly files: readonly string[];
   readonly processes: readonly LoadedProcess[];
-  /** Settings of the daemon. */
   readonly settings: LoadedSettings;
   readonly run: RunSettings;
   /** Variables of the environment that were used in `${…}`. */

@@ -18,7 +18,6 @@ export interface Engine {
   readonly stack?: string;
 }
 
-/** The machine or engine of a context. */
 export type Destination = MachineAddress | Engine;
 
 export interface Contexts {

@@ -21,7 +21,6 @@ import { type Applied, readMemory, type SettingName, writeMemory } from "./confi
 import type { Settings, SettingsPlan } from "./settings.ts";
 import { Turns } from "../platform/turns.ts";
 
-/** What to apply. */
 export interface ConfigRequest extends ApplyOptions {
   /** Paths; undefined for the files applied last. */
   readonly files?: readonly string[];

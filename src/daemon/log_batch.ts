@@ -60,7 +60,6 @@ type Shared = WeakMap<readonly LogEntry[], LogBatch>;
 const withPositions: Shared = new WeakMap();
 const withoutPositions: Shared = new WeakMap();
 
-/** The batches of one stream. */
 export class Batches implements FeedForm<LogBatch> {
   readonly #positions: boolean;
 
@@ -69,7 +68,6 @@ export class Batches implements FeedForm<LogBatch> {
     this.#positions = positions;
   }
 
-  /** Batches of stored lines. */
   async *stored(stored: AsyncIterable<LogSlice>): AsyncGenerator<LogBatch> {
     let slices: LogSlice[] = [];
     let chars = 0;

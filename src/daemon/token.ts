@@ -17,7 +17,6 @@ export class Token {
     this.#value = existing(path) ?? this.rotate();
   }
 
-  /** The token as text. */
   get value(): string {
     return this.#value;
   }

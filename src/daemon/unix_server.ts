@@ -35,7 +35,6 @@ const REST_MS = 1000;
 
 const encoder = new TextEncoder();
 
-/** A server on a Unix socket. */
 export class UnixServer {
   readonly #listener: Deno.UnixListener;
   readonly #handler: Handler;

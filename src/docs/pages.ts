@@ -2,7 +2,6 @@
 
 /** One page. */
 export interface Page {
-  /** Its heading. */
   readonly title: string;
   readonly load: () => Promise<{ readonly default: string }>;
 }

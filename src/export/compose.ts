@@ -26,7 +26,6 @@ const CONDITIONS: Readonly<Record<string, string>> = {
   completed_ok: "service_completed_successfully",
 };
 
-/** The file for docker compose. */
 export function composeFile(stack: Stack): Keys {
   const services = stack.apps.map((app) => {
     const { instances, restartPolicy, cron, limits } = app.config;

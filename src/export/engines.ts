@@ -164,7 +164,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   log: inside("- the journal keeps the logs"),
 };
 
-/** The cell of a key on an engine. */
 export function counterpart(key: string, engine: Engine): string {
   return ROWS[key]![ENGINES.indexOf(engine)]!;
 }

@@ -24,7 +24,6 @@ export type ExportRequest = Omit<StackRequest, "engine"> & {
   readonly to: Engine | "dockerfile";
   /** How Swarm publishes ports. */
   readonly ports?: PortMode;
-  /** Base of the image. */
   readonly base?: string;
 };
 

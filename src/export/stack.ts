@@ -121,7 +121,6 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
   };
 }
 
-/** Adds a loss of an app. */
 export function lose({ losses }: Stack, { name }: App, key: string, text: string): void {
   losses.push({ app: name, key, text });
 }
@@ -169,7 +168,6 @@ export function fileWords({ file, profile }: Stack): string[] {
   return [...(profile === undefined ? [] : [`--profile=${profile}`]), file];
 }
 
-/** The command of a probe. */
 export const PROBE_WORDS: readonly string[] = ["test", "-e", READY_FILE];
 
 function appOf(loaded: LoadedProcess, folder: string): App {

@@ -13,7 +13,6 @@ interface LostAndFound {
   readonly records: readonly ProcessRecord[];
   /** Living runs that are in no record. */
   readonly found: readonly FoundRun[];
-  /** The saved list. */
   readonly saved: readonly ProcessRecord[];
   /** Environment that apps inherit from this program. */
   readonly inherited: Readonly<Record<string, string>>;

@@ -24,7 +24,6 @@ export interface ProcessRecord {
   readonly snapshot: Snapshot;
 }
 
-/** Writes a record file. */
 export class RecordFile {
   readonly #path: string;
   /** Content of the first line; undefined if the file must be rewritten. */
@@ -94,7 +93,6 @@ export interface RecordLines {
   readonly record: ProcessRecord | undefined;
   /** Number of the newest line. */
   readonly number: number;
-  /** Errors of damaged lines. */
   readonly damage: readonly unknown[];
 }
 

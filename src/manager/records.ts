@@ -35,7 +35,6 @@ export interface FoundRecords {
   readonly nextNumericId: number;
 }
 
-/** The records of a home. */
 export class Records {
   readonly #paths: RecordPaths;
   readonly #files = new Map<string, { readonly file: RecordFile; readonly copy: RecordFile }>();
@@ -63,7 +62,6 @@ export class Records {
     this.#keptNumericId = 0;
   }
 
-  /** Removes the record of a process. */
   remove(id: string): void {
     removeState(this.#path(id));
     this.#files.delete(id);

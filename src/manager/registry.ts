@@ -30,7 +30,6 @@ import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "./retried_writes.ts";
 
-/** The process of an event. */
 interface EventSubject {
   /** UUID, or its first 8 characters. */
   readonly id: string;
@@ -197,7 +196,6 @@ export class Registry implements Observer {
     return found;
   }
 
-  /** Takes the next numeric id. */
   takeNumericId(): number {
     return this.#nextNumericId++;
   }

@@ -3,7 +3,6 @@
 import { messageOf } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 
-/** Interval of retries. */
 export const RETRY_MS = 1000;
 
 /** The failed writes of a home. The timer runs only while there are any. */

@@ -30,7 +30,6 @@ export function scheduleOf(config: ProcessConfig): CronConfig | CronRestartConfi
   return config.cron ?? config.cronRestart;
 }
 
-/** Runs one schedule. */
 export class ScheduleEntry {
   readonly process: ScheduledProcess;
   readonly config: CronConfig | CronRestartConfig;
@@ -118,7 +117,6 @@ export class ScheduleEntry {
     return this.#runner.run();
   }
 
-  /** Enables or disables the schedule. */
   enable(enabled: boolean): void {
     // Due times that passed while it was disabled are skipped.
     const { covered, next } = tick(this.#schedule, this.#memory.covered, this.#clock.now());

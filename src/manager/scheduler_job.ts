@@ -16,7 +16,6 @@ import type { CronMemory, RunStatus } from "./scheduler_store.ts";
 /** The recorded state of a job of an earlier daemon. */
 type LeftRun = Pick<CronMemory, "runningSince" | "timedOut" | "again">;
 
-/** Runs one job. */
 export class Job implements Runner {
   readonly #process: ScheduledProcess;
   readonly #config: CronConfig;

@@ -69,7 +69,6 @@ interface StopOptions extends Omit<Stop, "signal"> {
 /** Supervises the processes of one home. */
 export class Supervisor implements AsyncDisposable {
   readonly registry: Registry;
-  /** Events of all processes. */
   readonly events: EventHub = new EventHub();
   /** Rotates and flushes logs, and records the times of lines. */
   readonly logs: LogKeeper;
@@ -184,7 +183,6 @@ export class Supervisor implements AsyncDisposable {
     return await runWaves(waves, (process) => process.stop(request), options.parallel ?? true);
   }
 
-  /** Restarts processes. */
   restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     const up = this.#onEach(target, (process) => process.restart(options), withoutJobs);
     return whatStayedUp(up, options);

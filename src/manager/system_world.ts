@@ -18,7 +18,6 @@ export interface SystemWorld {
   readonly files: RunFiles;
   readonly ready: ReadyFiles;
   readonly launcher: Launcher;
-  /** Closes its files. */
   close(): void;
 }
 

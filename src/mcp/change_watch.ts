@@ -19,7 +19,6 @@ export interface NewsSource {
   readonly names: () => Promise<readonly string[]>;
 }
 
-/** A running watch. */
 export interface Watch {
   /** Resolves once no change can be missed, or when the first attempt to listen fails. */
   readonly listening: Promise<void>;

@@ -16,7 +16,6 @@ import { registerDocumentation, TOPICS } from "./documentation.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 
-/** The list of all apps. */
 export const LIST_URI = "apps://list";
 
 export const APP_SCHEMES = ["apps", "metrics", "logs"] as const;

@@ -31,7 +31,6 @@ export class OpenRequests {
     }
   }
 
-  /** Resolves when every request is answered. */
   async allAnswered(): Promise<void> {
     if (this.#ids.size > 0) await this.#none.promise;
   }

@@ -9,7 +9,6 @@ export interface ToolUse {
   readonly call: Call;
   /** Base of relative paths; undefined if the client's folder is unknown. */
   readonly cwd: string | undefined;
-  /** Tools granted to the client. */
   readonly granted: ReadonlySet<string>;
   /** Aborted when the client disconnects or cancels the call. */
   readonly signal: AbortSignal;
@@ -21,7 +20,6 @@ export interface ToolAnswer {
   readonly failed?: boolean;
 }
 
-/** The implementation of a tool. */
 export interface ToolRun {
   readonly output: z.ZodMiniType;
   /** Receives arguments that have passed the input schema. */

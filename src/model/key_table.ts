@@ -16,7 +16,6 @@ export interface TextType {
   readonly format?: Format;
   /** A regular expression, and the words for it in a message. */
   readonly pattern?: readonly [source: string, expected: string];
-  /** Allows empty text. */
   readonly mayBeEmpty?: true;
 }
 

@@ -155,7 +155,6 @@ export class EntryReader {
 interface ReadableLine extends Pick<StructuredLine, "level" | "message"> {
   /** All other fields, as `key=value`. */
   readonly fields: string;
-  /** Lines of the stack trace. */
   readonly stack: readonly string[];
 }
 

@@ -146,7 +146,6 @@ const SCHEDULE: KeyTable = {
 
 const EXPRESSION = [{ of: ANY_TEXT, into: "schedule" }];
 
-/** A schedule of restarts. */
 export const CRON_RESTART: ObjectType = {
   type: "object",
   named: "CronRestartConfig",

@@ -20,7 +20,6 @@ import {
 /** Maximum number of instances of one process. */
 export const MAX_INSTANCES = 1024;
 
-/** Values of `runtime`. */
 const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] as const;
 
 const RESTART_POLICIES = ["always", "on-failure", "never"] as const;

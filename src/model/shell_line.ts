@@ -56,7 +56,6 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : singleQuoted(word);
 }
 
-/** A word between single quotes. */
 export function singleQuoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -46,7 +46,6 @@ export function isReadyByHealth({ readyLog, readyDelayMs }: Pick<
   return readyLog === undefined && readyDelayMs === undefined;
 }
 
-/** A user stops it. */
 export function stopDesired(now: Snapshot, input: InputOf<"stop_requested">): Snapshot {
   const lastReason = input.reason ?? "stopped by user";
   return {

@@ -22,7 +22,6 @@ export interface DaemonRecord {
   readonly service: ServiceManager | null;
 }
 
-/** Records this process as the daemon of a home. */
 export function recordDaemon(home: string, version: string, protocol: number): void {
   const record: DaemonRecord = {
     pid: Deno.pid,

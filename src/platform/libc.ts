@@ -112,7 +112,6 @@ export const C = isLinux
 export const EACCES = 13;
 /** As `EACCES`, from calls that need a privilege. */
 export const EPERM = 1;
-/** Stream sockets. */
 export const SOCK_STREAM = 1;
 /** Datagram sockets. */
 export const SOCK_DGRAM = 2;

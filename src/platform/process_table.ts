@@ -156,7 +156,6 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-/** Pids of the children of a process. */
 export function childrenOf(pid: number): number[] {
   const check = lackCheck();
   try {

@@ -16,7 +16,6 @@ export interface ReadyUser {
   readonly gid: number;
 }
 
-/** The ready files of a home. */
 export class ReadyFiles {
   readonly #own: RunFiles;
   readonly #outside = new RunFiles(OUTSIDE);

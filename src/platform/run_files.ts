@@ -35,9 +35,7 @@ function readReadyFile(path: string): string | undefined {
   return (owner === Deno.uid() ? headOfOwnFile : headOfForeignFile)(path, READY_BYTES);
 }
 
-/** The run folder. */
 export class RunFiles {
-  /** Its path. */
   readonly folder: string;
   readonly #waiting = new Map<string, (value: number) => void>();
   #watcher: Deno.FsWatcher | undefined;

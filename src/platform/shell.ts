@@ -5,7 +5,6 @@ import { systemClock } from "./clock.ts";
 import { isLinux } from "./os.ts";
 import { killOwnSession, spawnInOwnSession } from "./own_session.ts";
 
-/** What to run. */
 interface ShellCommand {
   readonly command: string;
   readonly cwd: string;

@@ -5,7 +5,6 @@
 
 import { spawnInOwnSession } from "./own_session.ts";
 
-/** What to start. */
 interface SpawnSpec {
   /** A shell. */
   readonly program: string;

@@ -114,7 +114,6 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
   return text(prepare + PIPES, open, "wait");
 }
 
-/** The arguments of a wrapper. */
 export interface WrapperWords extends WrapperIo {
   /** Folder of the run files. */
   readonly folder: string;

@@ -5,7 +5,6 @@ import type { OtherUser } from "../platform/as_user.ts";
 import { findGroup, findUser, isId } from "../platform/users.ts";
 import { refuse } from "../runtimes/refusal.ts";
 
-/** The configuration that names the user. */
 export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
 
 /**

@@ -3,7 +3,6 @@
 import type { HookName } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
 
-/** One run of a hook. */
 export interface HookRun {
   readonly hook: HookName;
   /** When it began, in milliseconds since the epoch. */
@@ -16,7 +15,6 @@ export interface HookRun {
   readonly output: string;
 }
 
-/** One health check. */
 export interface HealthCheckRun {
   /** When it began, in milliseconds since the epoch. */
   readonly at: number;
@@ -32,7 +30,6 @@ const CHECK_HOOKS = 10;
 const CHECKS = 50;
 const OUTPUT_BYTES = 2048;
 
-/** The journal of one process. */
 export class Journal {
   #hooks: readonly HookRun[] = [];
   #checkHooks: readonly HookRun[] = [];
@@ -93,7 +90,6 @@ export class Journal {
     return kept;
   }
 
-  /** A health check was answered. */
   checked(run: HealthCheckRun): void {
     this.#checks = [...this.#checks, { ...run, problem: endOf(run.problem) }].slice(-CHECKS);
   }

@@ -11,7 +11,6 @@ import type { SecretCommands } from "./secrets.ts";
 
 export type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
 
-/** A prepared launch. */
 interface LaunchPlan {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

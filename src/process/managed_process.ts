@@ -61,7 +61,6 @@ export class ManagedProcess {
   #config: ProcessConfig;
   /** The configuration of the run, until a reload with another one has replaced it. */
   #replacedConfig: ProcessConfig | undefined;
-  /** The clock for its waits. */
   readonly clock: Clock;
   readonly #apps: string;
   readonly #observer: Observer;
@@ -173,7 +172,6 @@ export class ManagedProcess {
     );
   }
 
-  /** Its folder in the home. */
   get folder(): string {
     return `${this.#apps}/${this.name}`;
   }

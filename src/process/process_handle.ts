@@ -13,7 +13,6 @@ export interface ProcessHandle {
   readonly instanceIndex: number;
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
-  /** The clock for its waits. */
   readonly clock: Clock;
   /** Milliseconds since the launch; 0 while nothing runs. */
   readonly uptimeMs: number;

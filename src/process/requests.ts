@@ -2,7 +2,6 @@
 
 import { ProcsupError } from "../model/errors.ts";
 
-/** Options of a stop. */
 export interface StopRequest {
   readonly timeoutMs?: number;
   readonly reason?: string;
@@ -20,7 +19,6 @@ export interface HookOrigin {
   readonly id: string;
 }
 
-/** Options of a start. */
 export interface UpOptions {
   /** The hook that makes the request, if any. */
   readonly askedIn?: HookOrigin | undefined;

@@ -28,7 +28,6 @@ type Variables = Readonly<Record<string, string>>;
 /** What commands printed, and when, in steady milliseconds. In memory only. */
 const printed = new Map<string, { readonly value: string; readonly at: number }>();
 
-/** A running command. */
 interface Running {
   readonly value: Promise<string>;
   /** Ends the command. */

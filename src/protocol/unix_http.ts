@@ -44,7 +44,6 @@ const decoder = new TextDecoder();
 /** The daemon closed the connection although it had read the request. */
 export class HangUp extends Error {}
 
-/** The connection for one request. */
 export interface RequestStream {
   write(bytes: Uint8Array): Promise<number>;
   close(): void;
@@ -165,7 +164,6 @@ async function readResponse(
   };
 }
 
-/** The text of a body. */
 export async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

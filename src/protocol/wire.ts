@@ -11,7 +11,6 @@ import type { namedToken, webhook, webhookTest } from "./verbs/web.ts";
 
 type Json<S extends z.ZodMiniType> = ReadOnly<z.output<S>>;
 
-/** A process. */
 export type ProcessJson = Json<typeof processInfo>;
 /** How a run ended. */
 export type ExitJson = Json<typeof exit>;
@@ -28,7 +27,6 @@ export type SettingChangeJson = Json<typeof settingChange>;
 export type ConfigReloadResult = Output<"config_reload">;
 export type StartAllResult = Output<"start_all">;
 
-/** A schedule. */
 export type CronJson = Json<typeof schedule>;
 /** One run of a cron job, or one restart by cron. */
 export type CronRunJson = Json<typeof cronRun>;
@@ -36,9 +34,7 @@ export type CronRunJson = Json<typeof cronRun>;
 export type CronResult = Output<"cron_run">;
 
 export type HistoryJson = Output<"history">;
-/** One run of a hook. */
 export type HookRunJson = Json<typeof hookRun>;
-/** One health check. */
 export type HealthCheckJson = Json<typeof healthCheck>;
 export type EventsJson = Output<"events">;
 export type LogCountsJson = Output<"log_counts">;

@@ -8,7 +8,6 @@ import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError } from "./reply.ts";
 import { addRoutes } from "./rest.ts";
 
-/** All routes. */
 export function webApp(parts: WebParts): WebApp {
   const app: WebApp = new Hono();
   app.onError((error) => {

@@ -14,7 +14,6 @@ import { forEachTarget, printResults } from "../results.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { NO_WAIT } from "../table/start_flags.ts";
 
-/** Stops the targets. */
 export async function stop(context: CommandContext): Promise<number> {
   await refuseFiles(context);
   const [force, timeout] = [context.flags.on("force"), context.flags.text("timeout")];

@@ -52,7 +52,6 @@ interface Candidate {
   readonly about: string;
 }
 
-/** The input of completion. */
 interface CompletionSource {
   readonly commands: readonly Command[];
   /** Names of apps; called only where a target is allowed. */

@@ -8,7 +8,6 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warning" | "error";
   readonly says: string;
-  /** A command that fixes it. */
   readonly fix?: string;
 }
 

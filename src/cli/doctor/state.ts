@@ -8,7 +8,6 @@ import { pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, ok, pathsBelow, warning, wrong } from "./finding.ts";
 
-/** Checks all state files of a home. */
 export function checkState(home: string): Finding[] {
   const written = readDaemonRecord(home);
   if (written !== undefined && written.state > STATE_FORMAT) {

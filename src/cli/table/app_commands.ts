@@ -17,7 +17,6 @@ const SERVE: readonly Flag[] = [
   { name: "spa", type: "bool", help: "answer paths without a file with index.html" },
 ];
 
-/** Commands that change apps. */
 export const APP_COMMANDS: readonly CommandRow[] = [
   {
     name: "start",

@@ -18,7 +18,6 @@ export const FILE_FLAGS: readonly Flag[] = [
   PROFILE,
 ];
 
-/** The same of `down`. */
 export const DOWN_FLAGS: readonly Flag[] = [
   { ...ONLY, help: "only these of a configuration file, not what they depend on" },
   PROFILE,

@@ -3,7 +3,6 @@
 import type { Flag } from "../command.ts";
 import { FORMATS } from "../output.ts";
 
-/** Flags of every command. */
 export const GLOBAL_FLAGS: readonly Flag[] = [
   { name: "home", type: "text", value: "DIR", help: "folder of the daemon" },
   { name: "host", type: "text", value: "HOST", help: "user@server or a context: by ssh" },

@@ -46,7 +46,6 @@ const VALUES: Readonly<Record<string, string>> = {
 /** Flags that configure an app. */
 export const configFlags = (): readonly Flag[] => [...flagsOf(PROCESS_KEYS), TIMEZONE, LOG_FILE];
 
-/** Flags of `webhook set`. */
 export const webhookFlags = (): readonly Flag[] => [
   ...flagsOf(WEBHOOK_KEYS),
   { name: "secret-file", type: "text", value: "PATH", help: "file with the key of the signature" },
@@ -58,7 +57,6 @@ export const webhookFlags = (): readonly Flag[] => [
   },
 ];
 
-/** Flags of `start`. */
 export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
 
 /** Flags that change an existing app. */

@@ -27,7 +27,6 @@ export interface LogView {
 /** Most lines kept. */
 export const MAX_LINES = 5000;
 
-/** The empty pane. */
 export const EMPTY_LOG: LogView = {
   source: "",
   base: 0,

@@ -124,7 +124,6 @@ export interface HostFigures {
   readonly uptimeSeconds: number;
 }
 
-/** The connected daemon. */
 export interface DaemonFigures {
   readonly pid: number;
   readonly version: string;

@@ -65,7 +65,6 @@ export function isEvent(message: Message): message is FeedEvent {
   return EVENT_TYPES.has(message.type);
 }
 
-/** The state after an event. */
 export function withEvent(state: TopState, event: FeedEvent): TopState {
   switch (event.type) {
     case "size":
@@ -106,7 +105,6 @@ function logged(state: TopState, event: Extract<FeedEvent, { type: "log" }>): To
   return { ...state, log: append(log, lines) };
 }
 
-/** Shows a notice. */
 export function noticed(state: TopState, text: string, bad: boolean): TopState {
   return {
     ...state,

@@ -15,7 +15,6 @@ import { update } from "./update.ts";
 import { type ActionCall, perform, underWay } from "./verbs.ts";
 import { view } from "./view.ts";
 
-/** Options of the view. */
 interface TopOptions {
   readonly client: DaemonClient;
   readonly processes: readonly ProcessJson[];

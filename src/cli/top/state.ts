@@ -157,7 +157,6 @@ export interface History {
 /** Readings by the app's id. */
 export type Histories = ReadonlyMap<string, History>;
 
-/** No readings. */
 export const NO_HISTORY: History = { cpu: [], mem: [] };
 
 /** Adds a reading for each app; drops apps that are gone. */

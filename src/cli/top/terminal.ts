@@ -14,7 +14,6 @@ const PATIENCE_MS = 2000;
 
 const encoder = new TextEncoder();
 
-/** The terminal of this program. */
 export class Terminal {
   #taken = false;
   #written: Promise<void> = Promise.resolve();

@@ -99,7 +99,6 @@ export interface Style {
   dim(text: string): string;
   good(text: string): string;
   bad(text: string): string;
-  /** A search match. */
   match(text: string): string;
 }
 

@@ -71,7 +71,6 @@ const ROWS = {
 /** A verb available by key or in the palette. */
 export type Verb = keyof typeof ROWS;
 
-/** All of them, by name. */
 export const VERBS: Readonly<Record<Verb, VerbRow>> = ROWS;
 
 /** A verb and its targets. */

@@ -94,7 +94,6 @@ interface TableColumn {
   readonly paint?: (text: string, process: ProcessJson) => string;
 }
 
-/** What the columns depend on. */
 interface ColumnsFor {
   readonly processes: readonly ProcessJson[];
   readonly histories: Histories;

@@ -289,7 +289,6 @@ function restarts({ max_restarts }: App, { min_uptime, restart_policy }: Keys): 
   return window > 0 ? { max_restarts: most, restart_window: formatDuration(window) } : UNLIMITED;
 }
 
-/** Converters by key of an app. */
 const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   env: (_, app) => environment(app),
   port: (_, app) => environment(app),

@@ -10,7 +10,6 @@ import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
 import { signature } from "./secret.ts";
 
-/** The result of an attempt. */
 export interface Attempt {
   readonly verdict: Verdict;
   /** HTTP status; null without an answer. */

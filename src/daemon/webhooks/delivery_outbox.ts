@@ -5,11 +5,9 @@ import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_fi
 import { sealed, setAside, unsealed } from "../../platform/state_file.ts";
 import type { Message } from "./message.ts";
 
-/** A message for one webhook. */
 export interface Delivery extends Message {
   /** Name of the webhook. */
   readonly to: string;
-  /** Path of its file. */
   readonly file: string;
 }
 

@@ -61,7 +61,6 @@ export const OUTPUT_LINES = 20;
 
 const SILENT = { error_line: null, last_output: [] } as const;
 
-/** The message about a process. */
 export function messageAbout(
   event: WebhookEvent,
   change: ProcessChange,

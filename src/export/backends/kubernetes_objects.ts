@@ -154,7 +154,6 @@ export class Workloads {
     );
   }
 
-  /** The progress of each app. */
   rollouts(): Progress[] {
     return this.own.map((workload) => {
       const { ok, state, reason = "" } = this.#stateOf(workload);
@@ -296,7 +295,6 @@ export class Workloads {
   }
 }
 
-/** The pods that a workload makes. */
 export function podTemplateOf({ spec }: Workload): PodSpec {
   return (spec.jobTemplate?.spec ?? spec).template!.spec;
 }

@@ -204,7 +204,6 @@ function errorOf({ Status }: Task): string {
   return Status.Err ?? "";
 }
 
-/** The progress of a service. */
 function progressOf(
   { Spec, UpdateStatus }: Service,
   tasks: readonly Task[],

@@ -13,7 +13,6 @@ import { LOOP_RESTARTS, LoopGuard } from "./guard.ts";
 import { changeTimes, FilePoll } from "./poll.ts";
 import { resolveRoots, WatchTree } from "./tree.ts";
 
-/** What is watched. */
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {
   /** Absolute. Paths are relative to it; without any paths, it is watched itself. */
   readonly cwd: string;
@@ -28,7 +27,6 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
   readonly open?: OpenWatch;
 }
 
-/** Callbacks of a watch. */
 interface FileWatchListener {
   /** Files changed, this one first. Its path is relative to the working directory. */
   changed(path: string): void;

@@ -12,7 +12,6 @@ import { watchFolders } from "../../platform/threads.ts";
 /** Opens a watch on the entries of folders; replaced in tests. */
 export type OpenWatch = (folders: string[]) => Deno.FsWatcher;
 
-/** Callbacks of the folders. */
 interface FolderListener {
   /** Something happened to an entry. */
   event(event: Deno.FsEvent): void;
@@ -70,7 +69,6 @@ export class FolderWatch {
     });
   }
 
-  /** Ends all watches. */
   stop(): void {
     this.#stopped = true;
     void inTurn(async () => {

@@ -32,7 +32,6 @@ export type VerbName = keyof typeof VERBS;
 
 export const VERB_ROWS = Object.entries(VERBS) as readonly (readonly [VerbName, Verb])[];
 
-/** The REST routes, each with its verb. */
 export const REST_ROWS = VERB_ROWS.flatMap(([name, verb]) =>
   (verb.rest ?? []).map((row): Route => ({ name, verb, row }))
 );

@@ -75,7 +75,6 @@ export const exit = z.object({
   at: about(time.clone(), "When it ended"),
 });
 
-/** A process. */
 export const processInfo = z.object({
   id: about(z.string(), "First 8 characters of the UUID"),
   numeric_id: about(z.int(), "Sequential number"),

@@ -14,7 +14,6 @@ export type ReadOnly<T> = T extends object ? { readonly [K in keyof T]: ReadOnly
 /** Input of a verb's implementation. */
 export type Input<N extends VerbName> = ReadOnly<z.output<Table[N]["input"]>>;
 
-/** Answer of a verb. */
 export type Output<N extends VerbName> = ReadOnly<z.output<Table[N]["output"]>>;
 
 /** What a client sends for a verb. */
@@ -38,6 +37,5 @@ export interface StartPayload {
   readonly target?: string;
   /** Answer once the process has stayed up for its `min_uptime`, or failed. Default false. */
   readonly wait?: boolean;
-  /** All configuration keys. */
   readonly [key: string]: unknown;
 }

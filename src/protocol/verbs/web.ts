@@ -78,7 +78,6 @@ export const WEB_VERBS = {
   }),
 };
 
-/** One attempt to deliver. */
 const webhookAttempt = z.object({
   at: time,
   ok: z.boolean(),
@@ -101,7 +100,6 @@ export const webhook = z.object({
   last: about(z.nullable(webhookAttempt), "The last attempt; null before the first"),
 });
 
-/** The result of a test. */
 export const webhookTest = z.extend(webhookAttempt, { name: z.string() });
 
 /** The keys of a webhook beside its name, checked as those of a configuration file. */

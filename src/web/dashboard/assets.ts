@@ -22,7 +22,6 @@ import stacked from "./app/process/stacked.css" with { type: "text" };
 import table from "./app/process/table.css" with { type: "text" };
 import tableNarrow from "./app/process/table_narrow.css" with { type: "text" };
 
-/** One file. */
 interface Asset {
   readonly text: string;
   /** `Content-Type`. */

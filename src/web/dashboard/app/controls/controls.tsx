@@ -162,11 +162,9 @@ interface TableProps {
   readonly kind?: string;
   /** Headings, or pairs of a heading and its class; empty for a column without one. */
   readonly headings: readonly (string | readonly [text: string, kind: string])[];
-  /** The bodies. */
   readonly children: ComponentChildren;
 }
 
-/** A table with its head. */
 export function Table({ caption, kind, headings, children }: TableProps) {
   return (
     <table class={kind}>

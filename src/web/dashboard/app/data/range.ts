@@ -10,7 +10,6 @@ const SCREENS = new Set(["process", "logs", "events", "host"]);
 /** The range in the last address, which the next screen keeps. */
 const kept = signal("");
 
-/** The current range. */
 export const range = computed(() => {
   const text = rangeIn(place.value.params);
   return readRange(new URLSearchParams(text || kept.value));

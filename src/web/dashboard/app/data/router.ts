@@ -12,7 +12,6 @@ const hash = signal(location.hash);
 
 addEventListener("hashchange", () => hash.value = location.hash);
 
-/** The current place. */
 export const place = computed(() => parsePlace(hash.value));
 
 /** Name of the current screen: `overview`, `processes`, `process`, `logs`, … */

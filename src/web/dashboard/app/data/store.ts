@@ -12,11 +12,9 @@ type Connection = "connecting" | "live" | "lost" | "signed_out";
 export const connection = signal<Connection>("connecting");
 /** Time of the last message, in milliseconds since the epoch. */
 export const lastMessageAt = signal(0);
-/** The current session. */
 export const session = signal<Session | undefined>(undefined);
 /** Processes by id. Null before the first answer. */
 export const processes = signal<ReadonlyMap<string, ProcessJson> | null>(null);
-/** Metrics of the machine. */
 export const metrics = signal<SystemMetrics | undefined>(undefined);
 /** The current time, updated every second. Read it to render ages. */
 export const clock = signal(Date.now());

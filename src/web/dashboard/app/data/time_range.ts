@@ -28,7 +28,6 @@ export const NOW: Range = { span: "15m", from: 0, to: 0, at: 0 };
 /** Time shown on each side of a selected moment. */
 const AROUND_MS = 900_000;
 
-/** A fixed range. */
 export function between(from: number, to: number, at = 0): Range {
   return { span: undefined, from, to, at };
 }

@@ -28,7 +28,6 @@ export {
   STATES_BY_URGENCY as STATES,
 } from "../../../../model/process_info.ts";
 
-/** An event of a process. */
 export type EventJson = EventsJson["events"][number];
 
 /** `GET /system/metrics`. Unavailable figures are missing. */

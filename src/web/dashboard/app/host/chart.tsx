@@ -20,7 +20,6 @@ interface ChartProps {
   readonly name?: string | undefined;
 }
 
-/** An event. */
 interface Mark {
   readonly at: number;
   readonly kind: "start" | "end" | "failure";
@@ -91,7 +90,6 @@ export function Chart({ title, series, value, format, most, marks = [], name }: 
   );
 }
 
-/** Converts events to marks. */
 export function marksOf(events: readonly EventJson[]): readonly Mark[] {
   return events.map(({ type, at, name, reason }) => ({
     at: Date.parse(at),

@@ -61,7 +61,6 @@ export class LogBuffer {
     this.#bump();
   }
 
-  /** Adds lines at the end. */
   add(lines: readonly Omit<LogRow, "seq">[]): void {
     for (const line of lines) this.#all.push({ ...line, seq: this.#seq++ });
     if (this.#all.length > MAX_LINES) this.#trim();

@@ -13,7 +13,6 @@ import { plainLine } from "./ansi.ts";
 import { filterOf, fingerprint, type LogQuery } from "./log_query.ts";
 import { type LogReceiver, OpenLog } from "./open_log.ts";
 
-/** One column. */
 export class LogPane {
   readonly buffer = new LogBuffer();
   /** Position of the line that keys act on; -1 for none. */

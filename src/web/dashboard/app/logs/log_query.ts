@@ -17,7 +17,6 @@ export interface LogQuery {
   readonly onlyMatches: boolean;
   /** Search the daemon's full logs instead of the loaded lines. */
   readonly deep: boolean;
-  /** One column for each app. */
   readonly columns: boolean;
   /** Fingerprint of the line of a permalink; empty for none. */
   readonly mark: string;

@@ -4,7 +4,6 @@ import { EntryReader, levelOf } from "../../../../model/log_level.ts";
 import type { LogStream } from "../../../../model/log_line.ts";
 import { plainLine } from "./ansi.ts";
 
-/** One line. */
 export interface LogRow {
   /** Sequence number. */
   readonly seq: number;

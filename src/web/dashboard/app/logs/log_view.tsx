@@ -67,7 +67,6 @@ function View({ targets, single = false }: {
 interface LogViewProps {
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
-  /** The address of a query in a range. */
   readonly linkOf: (query: LogQuery, range: Range) => string;
   /** True on the page of a single app. */
   readonly single?: boolean;

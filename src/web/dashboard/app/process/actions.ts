@@ -9,7 +9,6 @@ import { go, place, screen } from "../data/router.ts";
 import { processList } from "../data/store.ts";
 import { isUp, runningDependents } from "./select.ts";
 
-/** The verbs of the buttons. */
 export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
 
 interface VerbWords {

@@ -2,7 +2,6 @@
 
 import { signal } from "@preact/signals";
 
-/** One reading. */
 export interface Sample {
   /** Milliseconds since the epoch. */
   readonly at: number;

@@ -32,7 +32,6 @@ function field(path: string, row: Key): FormKey {
   return { path, row, label: row.label ?? words[0]!.toUpperCase() + words.slice(1) };
 }
 
-/** Hint of a field. */
 export function hintOf(row: Key): string {
   const usual = row.default;
   const shown = typeof usual === "object" || usual === undefined ? "" : ` (default: ${usual})`;

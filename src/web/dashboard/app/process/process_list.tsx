@@ -89,7 +89,6 @@ export function ProcessRows({ shown, groupBy = "" }: {
   );
 }
 
-/** The order of the rows. */
 function order(): { readonly sort: SortKey; readonly descending: boolean } {
   const { params } = place.value;
   return {

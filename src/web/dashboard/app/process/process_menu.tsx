@@ -20,7 +20,6 @@ const opened = signal<Opened | undefined>(undefined);
 
 const MARGIN = 8;
 
-/** Opens the menu of a process at a button. */
 export function openProcessMenu(name: string, by: HTMLElement): void {
   opened.value = opened.value?.by === by ? undefined : { name, by };
 }

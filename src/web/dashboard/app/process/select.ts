@@ -23,7 +23,6 @@ export function runningDependents(
   return [...new Set(found)].filter((name) => !own.has(name)).sort();
 }
 
-/** Sort keys of a table. */
 export type SortKey = "name" | "state" | "cpu" | "memory" | "uptime" | "restarts" | "id";
 
 /** Compares two processes. Equal ones keep the order of their names. */

@@ -23,7 +23,6 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
-/** Starts listening. */
 export function listenForKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.isComposing) return;

@@ -3,7 +3,6 @@
 import { mayAdminister } from "../data/store.ts";
 import type { IconName } from "../controls/controls.tsx";
 
-/** A screen in the navigation. */
 export interface ScreenEntry {
   /** Its name, and first segment of its address except for the overview. */
   readonly name: string;

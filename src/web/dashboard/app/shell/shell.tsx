@@ -166,7 +166,6 @@ function PhoneMore() {
   );
 }
 
-/** A list of links. */
 function Links({ entries }: { entries: readonly ScreenEntry[] }) {
   const here = screen.value === "process" || screen.value === "start" ? "processes" : screen.value;
   return (

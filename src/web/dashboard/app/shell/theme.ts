@@ -7,7 +7,6 @@ type Theme = "auto" | "light" | "dark";
 const KEY = "procsup.theme";
 const ORDER: readonly Theme[] = ["auto", "light", "dark"];
 
-/** The selected theme. */
 export const theme = signal<Theme>(stored());
 
 effect(() => {
