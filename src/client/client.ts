@@ -111,10 +111,7 @@ export class Client extends ProcessHost {
    * Resolves when each process has reached a state, or at once if it has already. Throws `timeout`,
    * and `wrong_state` if a process is deleted meanwhile.
    */
-  override async wait(
-    target: string,
-    options: WaitOptions = {},
-  ): Promise<readonly ProcessInfo[]> {
+  override async wait(target: string, options: WaitOptions = {}): Promise<readonly ProcessInfo[]> {
     const { signal, ...how } = optionsOf("wait", options);
     const payload = { target, ...wireOptions(how) };
     return (await this.#call("wait", payload, { signal })).map(processInfo);
@@ -139,10 +136,7 @@ export class Client extends ProcessHost {
    * Resource usage of processes over time, or of the host without a target. Finds deleted processes
    * by name. Times are as on the command line: `3h` ago, or ISO 8601.
    */
-  async metricsHistory(
-    target?: string,
-    options: MetricsQuery = {},
-  ): Promise<MetricsHistory> {
+  async metricsHistory(target?: string, options: MetricsQuery = {}): Promise<MetricsHistory> {
     const { signal, ...range } = checkOptions(options, METRICS_KEYS);
     return camelKeys(await this.#call("metrics_history", { target, ...range }, { signal }));
   }
@@ -175,9 +169,7 @@ export class Client extends ProcessHost {
   }
 
   /** Events of processes from now on. */
-  async events(
-    options: EventQuery = {},
-  ): Promise<ReadableStream<ProcessChange>> {
+  async events(options: EventQuery = {}): Promise<ReadableStream<ProcessChange>> {
     const { target, signal } = checkOptions(options, EVENT_KEYS);
     if (target !== undefined) checkTarget(target);
     const read = (change: ChangeJson) => processChange(change);

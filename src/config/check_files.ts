@@ -7,10 +7,7 @@ import type { LoadedProcess } from "./load_config.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** A problem for each program and watched path that does not exist. `path` is the PATH to search. */
-export function fileProblems(
-  processes: readonly LoadedProcess[],
-  path: string,
-): ProcsupError[] {
+export function fileProblems(processes: readonly LoadedProcess[], path: string): ProcsupError[] {
   return processes.flatMap(({ config, place }) => {
     const found: ProcsupError[] = [];
     const note = (check: () => unknown, shown: (message: string) => string) => {

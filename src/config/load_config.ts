@@ -235,10 +235,7 @@ function checkDependencies(
 }
 
 /** Checks values that have a syntax of their own: sockets and schedules. */
-async function checkSyntax(
-  processes: readonly Loading[],
-  problems: ProcsupError[],
-): Promise<void> {
+async function checkSyntax(processes: readonly Loading[], problems: ProcsupError[]): Promise<void> {
   for (const { loaded: { config, wire }, layers } of processes) {
     const check = (key: string, act: () => unknown) => {
       try {
@@ -259,11 +256,7 @@ async function checkSyntax(
   }
 }
 
-function unknownProfile(
-  profile: string,
-  shapes: readonly FileShape[],
-  file: string,
-): ProcsupError {
+function unknownProfile(profile: string, shapes: readonly FileShape[], file: string): ProcsupError {
   const names = shapes.flatMap((shape) => shape.profiles());
   const known = names.length === 0
     ? "the file has no profiles"

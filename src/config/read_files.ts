@@ -39,10 +39,7 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
           advice: `procsup import ${foreign.name} ${shellWord(basename(file))} --out procsup.yaml`,
         });
       }
-      const { processes, profiles = {}, run, notes: more } = foreign.convert(
-        document,
-        request,
-      );
+      const { processes, profiles = {}, run, notes: more } = foreign.convert(document, request);
       notes.push(...more);
       const value = { processes, profiles, ...(run && { run }) };
       documents.set(file, { file, text: "", value, places: new Places(), imported: true });

@@ -159,10 +159,7 @@ async function sendStream(
 }
 
 /** Reads a request and calls `arrived` once its body is complete. Undefined if it is malformed. */
-async function readRequest(
-  reader: ByteReader,
-  arrived: () => void,
-): Promise<Request | undefined> {
+async function readRequest(reader: ByteReader, arrived: () => void): Promise<Request | undefined> {
   const [method = "", path = "", version = ""] = (await reader.line(MAX_LINE_BYTES)).split(" ");
   const lines: [string, string][] = [];
   for (let line = await reader.line(MAX_LINE_BYTES); line !== "";) {

@@ -82,11 +82,7 @@ const PLAIN = "debian:bookworm-slim";
 export const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
 
 /** The text, for a folder that has files. `base` replaces the image of the first runtime. */
-export function dockerfile(
-  stack: Stack,
-  has: (path: string) => boolean,
-  base?: string,
-): string {
+export function dockerfile(stack: Stack, has: (path: string) => boolean, base?: string): string {
   const runtimes = runtimesOf(stack);
   const [first = "", ...others] = runtimes;
   const from = base ?? LAYERS[first]?.image ?? PLAIN;

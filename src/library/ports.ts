@@ -20,10 +20,7 @@ const PORT_KEYS: readonly (keyof PortOptions)[] = ["host", "timeout", "signal"];
 const PAUSE_MS = 50;
 
 /** Resolves when a TCP port accepts connections. */
-export async function waitForPort(
-  port: number,
-  options: PortOptions = {},
-): Promise<void> {
+export async function waitForPort(port: number, options: PortOptions = {}): Promise<void> {
   const { host = "localhost", timeout = "30s", signal } = checkOptions(options, PORT_KEYS);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new ProcsupError("bad_request", `Invalid port ${quote(port)}: expected 1 to 65535`);

@@ -300,10 +300,7 @@ export class LogEntries {
   }
 }
 
-function* passing(
-  entries: readonly LogEntry[],
-  matches: LineMatcher,
-): Generator<void, LogEntry[]> {
+function* passing(entries: readonly LogEntry[], matches: LineMatcher): Generator<void, LogEntry[]> {
   const wanted: LogEntry[] = [];
   for (const entry of entries) if (yield* matches(entry.line)) wanted.push(entry);
   return wanted;

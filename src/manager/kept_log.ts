@@ -105,10 +105,7 @@ export class KeptLog {
   #postponed = 0;
 
   /** `changed` is called when the log should be checked earlier. */
-  constructor(
-    path: string,
-    { stream, process, watch, changed }: KeptLogOptions,
-  ) {
+  constructor(path: string, { stream, process, watch, changed }: KeptLogOptions) {
     this.path = path;
     this.#stream = stream;
     this.process = process;

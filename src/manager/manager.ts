@@ -106,10 +106,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * Resolves when a process, or each of its instances, has reached a state, or at once if it has
    * already. Throws `timeout`, and `wrong_state` if it is removed meanwhile.
    */
-  override async wait(
-    id: string,
-    options: WaitOptions = {},
-  ): Promise<readonly ProcessInfo[]> {
+  override async wait(id: string, options: WaitOptions = {}): Promise<readonly ProcessInfo[]> {
     const { for: point = "ready", ...limit } = optionsOf("wait", options);
     return await this.#do({ signal: limit.signal }, () => this.#live.waitFor(id, point, limit));
   }

@@ -35,10 +35,7 @@ export class Recorder {
   #changedAt = 0;
   #frozen = false;
 
-  constructor(
-    parts: RecorderParts,
-    refused: (process: ManagedProcess, message: string) => void,
-  ) {
+  constructor(parts: RecorderParts, refused: (process: ManagedProcess, message: string) => void) {
     this.#parts = parts;
     this.#refused = refused;
   }

@@ -87,10 +87,7 @@ function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
 }
 
 /** Tells each process what became of its run: alive, ended, or never launched. */
-async function recoverAll(
-  processes: readonly ManagedProcess[],
-  traces: Traces,
-): Promise<void> {
+async function recoverAll(processes: readonly ManagedProcess[], traces: Traces): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
   const looked = lost || processes.some((process) => awaitedHooks(process).length > 0);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();

@@ -36,12 +36,7 @@ export class ConfigFieldError extends ProcsupError {
   /** One error for each unknown key, or else for each invalid value. */
   readonly each: readonly ConfigFieldError[];
 
-  constructor(
-    message: string,
-    path: Path,
-    onKey = false,
-    each: readonly ConfigFieldError[] = [],
-  ) {
+  constructor(message: string, path: Path, onKey = false, each: readonly ConfigFieldError[] = []) {
     const field = path.filter((key) => typeof key === "string").join(".");
     super("invalid_config", message, field === "" ? {} : { field });
     this.path = path;
@@ -224,12 +219,7 @@ function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-function adviceOf(
-  issue: z.core.$ZodIssue,
-  value: unknown,
-  table: KeyTable,
-  path: Path,
-): string {
+function adviceOf(issue: z.core.$ZodIssue, value: unknown, table: KeyTable, path: Path): string {
   const row = rowsAt(table, path)[path.length - 1];
   if (row?.type === "object" && row.exactlyOne && typeof value === "string") {
     return "expected { env: NAME }, { file: PATH } or { command: LINE }";

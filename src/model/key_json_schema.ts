@@ -116,11 +116,7 @@ function textsJson(of: ValueType, filled: boolean, options: JsonSchemaOptions): 
     : { anyOf: [textJson(of, true), { type: ["number", "boolean"] }] };
 }
 
-function listJson(
-  type: ListType,
-  filled: boolean,
-  options: JsonSchemaOptions,
-): JsonSchema {
+function listJson(type: ListType, filled: boolean, options: JsonSchemaOptions): JsonSchema {
   const list = {
     type: "array",
     items: textsJson(type.of, filled, options),
@@ -130,11 +126,7 @@ function listJson(
   return type.single ? { anyOf: [valueJson(type.of, filled, options), list] } : list;
 }
 
-function mapJson(
-  type: MapType,
-  filled: boolean,
-  options: JsonSchemaOptions,
-): JsonSchema {
+function mapJson(type: MapType, filled: boolean, options: JsonSchemaOptions): JsonSchema {
   const map = {
     type: "object",
     ...(type.variableNames ? { propertyNames: { pattern: VARIABLE_NAME } } : {}),

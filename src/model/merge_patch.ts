@@ -17,9 +17,7 @@ export function mergePatch(value: Keyed, patch: Keyed): Record<string, unknown> 
 }
 
 /** A copy without the keys whose value is undefined. */
-export function onlyGiven<T extends object>(
-  map: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function onlyGiven<T extends object>(map: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const given = Object.entries(map).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

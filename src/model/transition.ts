@@ -43,11 +43,7 @@ import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";
 import type { Effect, Input, Snapshot } from "./process_state.ts";
 
-type Cell<E extends Input = Input> = (
-  now: Snapshot,
-  input: E,
-  policy: Policy,
-) => Step;
+type Cell<E extends Input = Input> = (now: Snapshot, input: E, policy: Policy) => Step;
 type InputOf<T extends Input["type"]> = Extract<Input, { type: T }>;
 type Row = { readonly [T in Input["type"]]?: Cell<InputOf<T>> };
 
@@ -248,10 +244,7 @@ function released(now: Snapshot, { run: { runId } }: InputOf<"released">, policy
   const run = now.leftovers.find((run) => run.runId === runId);
   if (run === undefined) return [now, []];
   const leftovers = now.leftovers.filter((other) => other !== run);
-  return [
-    { ...now, leftovers },
-    run.replaced ? hookEffects(policy, "postStop", "postReload") : [],
-  ];
+  return [{ ...now, leftovers }, run.replaced ? hookEffects(policy, "postStop", "postReload") : []];
 }
 
 /** A new daemon continues with the current run and kills what is left of all others. */

@@ -34,9 +34,7 @@ export interface Standing {
  * later event can tell. It has recovered when it is healthy (if checked) and ran stably, or when it
  * exited with success, as a job does.
  */
-export function recoveredIn(
-  { snapshot, health, uptimeMs, config }: Standing,
-): number | undefined {
+export function recoveredIn({ snapshot, health, uptimeMs, config }: Standing): number | undefined {
   const { state, desired, lastExit } = snapshot;
   if (state === "stopped") {
     return desired === "up" && lastExit !== null && isSuccess(lastExit, config) ? 0 : undefined;

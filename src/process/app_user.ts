@@ -23,10 +23,7 @@ export function appUser({ name, uid, gid }: UserConfig): OtherUser | undefined {
   return { ...known, gid: group };
 }
 
-function userOf(
-  name: string,
-  uid: string | number,
-): Pick<OtherUser, "uid"> & Partial<OtherUser> {
+function userOf(name: string, uid: string | number): Pick<OtherUser, "uid"> & Partial<OtherUser> {
   const user = findUser(uid);
   if (user !== undefined) return user;
   if (isId(uid)) return { uid: Number(uid) };

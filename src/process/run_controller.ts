@@ -202,11 +202,7 @@ export class RunController {
   }
 
   /** Terminates the run, or hurries its end. `giveUpLaunch` cancels a launch in progress. */
-  terminate(
-    attempt: number,
-    effect: TerminateEffect,
-    giveUpLaunch: () => Promise<void>,
-  ): void {
+  terminate(attempt: number, effect: TerminateEffect, giveUpLaunch: () => Promise<void>): void {
     this.#hurryOthers(effect.timeoutMs);
     if (this.#end !== undefined) return this.#end.hurry(effect.timeoutMs);
     this.#end = new RunEnd(this.#world, effect.timeoutMs);

@@ -147,11 +147,7 @@ export function secretVariables(
 }
 
 /** Removes the values of secrets from a text of hooks. */
-export function withoutSecrets(
-  text: string,
-  config: Secretive,
-  inherited: Variables,
-): string {
+export function withoutSecrets(text: string, config: Secretive, inherited: Variables): string {
   try {
     const values = Object.values(secretVariables(config, inherited));
     // The longest first: one may be a part of another.

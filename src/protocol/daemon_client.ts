@@ -33,11 +33,7 @@ export class DaemonClient {
    * version on every answer and may throw; by default a different protocol is refused. `hook`
    * identifies the hook that sends the requests, see `HOOK_HEADER`.
    */
-  constructor(
-    home: string | Way,
-    meet: (peer: Peer) => void = refuseOtherProtocol,
-    hook?: string,
-  ) {
+  constructor(home: string | Way, meet: (peer: Peer) => void = refuseOtherProtocol, hook?: string) {
     this.#way = typeof home === "string" ? new SocketWay(home) : home;
     this.#meet = meet;
     this.#hook = hook;

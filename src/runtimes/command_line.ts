@@ -27,11 +27,7 @@ export interface CommandLine {
  * Throws `invalid_config` naming what is missing: working directory, entrypoint, its x bit, or
  * interpreter.
  */
-export function commandLine(
-  config: CommandConfig,
-  path: string,
-  user?: OtherUser,
-): CommandLine {
+export function commandLine(config: CommandConfig, path: string, user?: OtherUser): CommandLine {
   checkCwd(config);
   const { argv, runtime } = resolved(config, new Tools(config, path, user));
   if (argv.length === 1) checkFirstLine(config, argv[0]!, user);

@@ -120,9 +120,7 @@ export class Feed {
     let bytes: Uint8Array<ArrayBuffer> | undefined;
     for (const client of this.#clients) {
       if (!client.wantsChange(change)) continue;
-      bytes ??= this.#encoder.encode(
-        JSON.stringify({ type: "event", event: changeJson(change) }),
-      );
+      bytes ??= this.#encoder.encode(JSON.stringify({ type: "event", event: changeJson(change) }));
       client.send(bytes);
     }
   }

@@ -39,11 +39,7 @@ export class FeedLogs {
    * `open` returns the lines; its errors are sent to the client. All messages carry the `id`, by
    * which the client tells its logs apart.
    */
-  constructor(
-    open: () => Promise<ReadableStream<LogLines>>,
-    sink: LogSink,
-    id?: number,
-  ) {
+  constructor(open: () => Promise<ReadableStream<LogLines>>, sink: LogSink, id?: number) {
     this.#sink = sink;
     this.#id = id === undefined ? {} : { id };
     this.ended = this.#run(open);

@@ -121,10 +121,7 @@ const errorSchema = z.object({
   error: z.string(),
   code: z.string(),
   hint: z.optional(z.string()),
-  field: about(
-    z.optional(z.string()),
-    "The invalid configuration key, such as health_check.url",
-  ),
+  field: about(z.optional(z.string()), "The invalid configuration key, such as health_check.url"),
   near: about(z.optional(z.string()), "For process_not_found: a similar name"),
   matches: about(z.optional(z.array(z.string())), "For ambiguous_target: matching names"),
   name: about(z.optional(z.string()), "For start_failed, like the next three"),

@@ -84,11 +84,7 @@ async function webhookMetrics(backend: Backend): Promise<string[]> {
       "Deliveries that were delivered, failed for good, or were dropped from a full queue",
       deliveries,
     ),
-    metric(
-      "procsup_webhook_queued",
-      "Deliveries that wait to be sent, or sent again",
-      queued,
-    ),
+    metric("procsup_webhook_queued", "Deliveries that wait to be sent, or sent again", queued),
   ];
 }
 

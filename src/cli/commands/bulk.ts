@@ -52,10 +52,7 @@ export async function restart(context: CommandContext): Promise<number> {
   if (rest !== undefined || command.flags.some((f) => f !== NO_WAIT && given.includes(f.name))) {
     return await (await import("../restart_changed.ts")).restartChanged(context, wait);
   }
-  return await forEachTarget(
-    context,
-    (client, target) => client.call("restart", { target, wait }),
-  );
+  return await forEachTarget(context, (client, target) => client.call("restart", { target, wait }));
 }
 
 /** Saves the list of processes. */

@@ -51,10 +51,7 @@ async function selected(
 }
 
 /** Validates the files. Throws all problems with their places. */
-async function configValidate(
-  context: CommandContext,
-  words: readonly string[],
-): Promise<void> {
+async function configValidate(context: CommandContext, words: readonly string[]): Promise<void> {
   const cwd = here();
   const { files, loaded } = await readSource(context, words);
   const { processes } = await selected(context, loaded);
@@ -71,10 +68,7 @@ async function configValidate(
 }
 
 /** Prints the plan; nothing is changed. */
-async function configPlan(
-  context: CommandContext,
-  words: readonly string[],
-): Promise<void> {
+async function configPlan(context: CommandContext, words: readonly string[]): Promise<void> {
   const source = context.host === undefined ? await readSource(context, words) : undefined;
   const { files, payload } = source ?? await filesOf(context, words);
   const prune = context.flags.on("prune");
@@ -104,10 +98,7 @@ async function planWithoutDaemon(
 }
 
 /** Prints planned or applied changes. */
-async function printPlan(
-  { output }: CommandContext,
-  data: ConfigReloadResult,
-): Promise<void> {
+async function printPlan({ output }: CommandContext, data: ConfigReloadResult): Promise<void> {
   if (await printData(output, data, [...data.added, ...data.changed, ...data.removed])) return;
   for (const line of planLines(data)) output.done(line);
 }
@@ -129,10 +120,7 @@ async function configApply(
 }
 
 /** Prints the applied changes and the failures. */
-async function printApplied(
-  context: CommandContext,
-  data: ConfigReloadResult,
-): Promise<number> {
+async function printApplied(context: CommandContext, data: ConfigReloadResult): Promise<number> {
   await printPlan(context, data);
   await noteFailed(context, data.unchanged);
   const code = reportErrors(data);
@@ -172,10 +160,7 @@ async function configReload(
 }
 
 /** Prints the processes of the files, with masked environment values. */
-async function configShow(
-  context: CommandContext,
-  words: readonly string[],
-): Promise<void> {
+async function configShow(context: CommandContext, words: readonly string[]): Promise<void> {
   const { loaded } = await readSource(context, words);
   const { processes, settings } = await selected(context, loaded);
   const names = processes.map(({ config }) => config.name);

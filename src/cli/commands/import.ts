@@ -40,11 +40,7 @@ export async function init(context: CommandContext): Promise<void> {
   context.output.note("check it, then: procsup up");
 }
 
-function misnamed(
-  first: string,
-  file: string | undefined,
-  tools: readonly string[],
-): ProcsupError {
+function misnamed(first: string, file: string | undefined, tools: readonly string[]): ProcsupError {
   if (file === undefined) {
     return new ProcsupError("bad_request", "Nothing to import: no file", {
       hint: `procsup import ${first} <file>`,

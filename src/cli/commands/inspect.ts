@@ -119,11 +119,7 @@ export async function status(context: CommandContext): Promise<number> {
   return found.some(({ state }) => state !== "running") ? Math.max(worst, NOT_RUNNING) : worst;
 }
 
-async function print(
-  context: CommandContext,
-  process: ProcessJson,
-  apart: boolean,
-): Promise<void> {
+async function print(context: CommandContext, process: ProcessJson, apart: boolean): Promise<void> {
   const { output } = context;
   if (apart) output.done("");
   const folder = `${pathsIn(await homeOf(context)).apps}/${process.name}`;

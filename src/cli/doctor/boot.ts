@@ -31,12 +31,7 @@ export function checkBoot(home: string): Finding[] {
   return [warning("boot", says, `procsup startup install${homeFlag(home)}`)];
 }
 
-function problemOf(
-  unit: Unit,
-  there: string,
-  scope: Scope,
-  install: string,
-): Finding | undefined {
+function problemOf(unit: Unit, there: string, scope: Scope, install: string): Finding | undefined {
   const program = /^(?:ExecStart=|command=)['"]*([^'"\s]+)/m.exec(there)?.[1] ??
     /<array>\s*<string>([^<]+)/.exec(there)?.[1];
   if (program !== undefined && lookAt(program) === undefined) {

@@ -51,10 +51,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     aliases: { monit: [], monitor: [] },
     page: "dashboard",
     summary: "Live view of all apps and their logs, with keys",
-    flags: [
-      INTERVAL,
-      { name: "once", type: "bool", help: "print the table once, and exit" },
-    ],
+    flags: [INTERVAL, { name: "once", type: "bool", help: "print the table once, and exit" }],
     examples: ["procsup top", "procsup top --interval 2s", "procsup top --once"],
     load: async () => (await import("../commands/top.ts")).top,
   },

@@ -132,10 +132,7 @@ class Converter {
   }
 
   /** The program to run, or the reason why it is missing. */
-  #program(
-    service: Service,
-    container: string,
-  ): Program | string {
+  #program(service: Service, container: string): Program | string {
     const { build, image, command, entrypoint } = service;
     const given = commandOf(command, entrypoint);
     if (build === undefined && typeof image === "string") {

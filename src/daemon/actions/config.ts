@@ -53,10 +53,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
   },
   async config_delete(context, { config_path, ...rest }) {
     const files = config_path === undefined ? {} : { files: [config_path].flat() };
-    return bulkResult(
-      "deleted",
-      await context.configs.remove({ ...rest, ...files }),
-    );
+    return bulkResult("deleted", await context.configs.remove({ ...rest, ...files }));
   },
 };
 

@@ -41,10 +41,7 @@ export interface ActionContext {
 
 /** Implementations by verb. Their input has been validated. */
 export type Handlers<N extends VerbName = VerbName> = {
-  readonly [K in N]: (
-    context: ActionContext,
-    input: Input<K>,
-  ) => Output<K> | Promise<Output<K>>;
+  readonly [K in N]: (context: ActionContext, input: Input<K>) => Output<K> | Promise<Output<K>>;
 };
 
 /** The result for each process, with the last output of those that failed. */

@@ -108,10 +108,7 @@ function headline(info: ProcessInfo): string {
 }
 
 /** Commands to run next, the most useful first. Pure. */
-export function hintsOf(
-  { name, state, config, lastExit }: ProcessInfo,
-  port?: string,
-): string[] {
+export function hintsOf({ name, state, config, lastExit }: ProcessInfo, port?: string): string[] {
   if (state === "running") {
     const before = lastExit === null ? [] : [`procsup events ${name} --since 24h`];
     return [`procsup logs ${name} -f`, ...before];

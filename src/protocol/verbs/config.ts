@@ -9,10 +9,7 @@ const words = z.union([text, z.array(text).check(z.minLength(1))]);
 
 const prune = about(z._default(flag, false), "Delete processes that the files no longer name");
 
-const paths = about(
-  z.optional(words),
-  "Path of a file, or several; default: the last one applied",
-);
+const paths = about(z.optional(words), "Path of a file, or several; default: the last one applied");
 
 const selection = {
   only: about(
@@ -123,10 +120,7 @@ export const CONFIG_VERBS = {
         "Apply a configuration file. Call it with `plan` first: it changes nothing and " +
         "reports what would be done. Waits until the apps have stayed up.",
       input: z.strictObject({
-        file: about(
-          z.optional(text),
-          "Absolute path of a file; default: the file applied last",
-        ),
+        file: about(z.optional(text), "Absolute path of a file; default: the file applied last"),
         content: about(
           z.optional(text),
           "Content to use instead of the file on disk; needs `file`",

@@ -100,10 +100,7 @@ export const DAEMON_VERBS = {
       home: about(z.string(), "The daemon's home"),
       socket: about(z.string(), "Its Unix socket"),
       saved_at: about(z.nullable(time), "Time of the last `save`; null if there was none"),
-      disk_total: about(
-        z.int(),
-        "Bytes of the home's file system; 0 if unknown",
-      ),
+      disk_total: about(z.int(), "Bytes of the home's file system; 0 if unknown"),
       disk_available: about(z.int(), "Bytes of it that are available to the user"),
     }),
     rest: [{ method: "GET", path: "/system/info", answers: "SystemInfo" }],

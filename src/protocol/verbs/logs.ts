@@ -18,10 +18,7 @@ const logLine = z.object({
 
 const logs = z.strictObject({
   target,
-  lines: about(
-    z._default(lineCount, 50),
-    "how many of the last lines, 0 for as many as fit",
-  ),
+  lines: about(z._default(lineCount, 50), "how many of the last lines, 0 for as many as fit"),
   stderr: about(z._default(flag, false), "standard error instead of standard output"),
   since: about(z.optional(z.string()), "lines from then on: `10m` ago, or an ISO 8601 time"),
   until: about(z.optional(z.string()), "lines up to then"),
@@ -44,10 +41,7 @@ const MAX_TARGETS = 1000;
 const targets = z.array(target).check(z.minLength(1), z.maxLength(MAX_TARGETS));
 
 const search = z.strictObject({
-  targets: about(
-    z.optional(z.union([target, targets])),
-    "One target or several; default: all",
-  ),
+  targets: about(z.optional(z.union([target, targets])), "One target or several; default: all"),
   ...z.pick(logs, { since: true, until: true, ...BY_CONTENT }).shape,
   limit: about(
     z._default(wholeNumber(1, 1000), 100),
@@ -60,10 +54,7 @@ const search = z.strictObject({
 });
 
 const counting = z.strictObject({
-  targets: about(
-    z._default(targets, ["all"]),
-    "Default: all",
-  ),
+  targets: about(z._default(targets, ["all"]), "Default: all"),
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
   until: about(z._default(z.string(), "now"), "up to then"),
   steps: about(z._default(wholeNumber(1, 1000), 60), "into how many steps the time is divided"),

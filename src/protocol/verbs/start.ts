@@ -58,10 +58,7 @@ export const START_VERBS = {
     help: "Create a process and start it",
     role: "admin",
     input: z.strictObject({
-      config: about(
-        z.record(z.string(), z.unknown()),
-        "All configuration keys, in wire form",
-      ),
+      config: about(z.record(z.string(), z.unknown()), "All configuration keys, in wire form"),
       start: about(z._default(flag, true), "False: only create it"),
       wait: z.optional(wait),
     }),

@@ -30,10 +30,7 @@ export const WEB_VERBS = {
         z.optional(z.string()),
         "`host:port`; default: the last address, or `127.0.0.1:9615`",
       ),
-      allow_remote: about(
-        z.optional(flag),
-        "Allow an address that other machines can reach",
-      ),
+      allow_remote: about(z.optional(flag), "Allow an address that other machines can reach"),
       hosts: about(
         z.optional(z.array(text).check(z.maxLength(100))),
         "Further host names that browsers may use",

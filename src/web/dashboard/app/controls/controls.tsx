@@ -193,9 +193,7 @@ interface SelectProps<T extends string> {
 }
 
 /** A choice of one value. */
-export function Select<T extends string>(
-  { id, label, value, options, onChoose }: SelectProps<T>,
-) {
+export function Select<T extends string>({ id, label, value, options, onChoose }: SelectProps<T>) {
   return (
     <select
       id={id}
@@ -255,10 +253,7 @@ export function stepThrough(menu: HTMLElement, event: KeyboardEvent): void {
 }
 
 /** Calls `leave` when the pointer is pressed or the focus moves outside of an element. */
-export function useAway(
-  frame: { readonly current: HTMLElement | null },
-  leave: () => void,
-): void {
+export function useAway(frame: { readonly current: HTMLElement | null }, leave: () => void): void {
   useEffect(() => {
     const look = ({ target }: Event) => {
       // The element may already be removed; this listener is removed a moment later.
