@@ -30,22 +30,27 @@ const waiting = z.strictObject({ target, wait: z.optional(wait) });
 /** Maximum length of a text to send. */
 const MAX_TEXT = 65_536;
 
+/** Common to the verbs on processes. */
+const onProcesses = { bare: "target", output: bulkResult } as const;
+
+/** Their route, which answers only a status if the verb worked for every process. */
+function route(word: string, answers: string, done?: string) {
+  const path = `/processes/{id}/${word}`;
+  return { method: "POST", path, answers, answer: statusOnly(done) } as const;
+}
+
 const cells = z.int().check(z.minimum(1), z.maximum(10_000));
 
 export const BULK_VERBS = {
   stop: verb({
+    ...onProcesses,
     help: "Stop a process and everything that it started",
     role: "operate",
     input: stop,
-    bare: "target",
-    output: bulkResult,
     rest: [{
-      method: "POST",
-      path: "/processes/{id}/stop",
+      ...route("stop", "Stopped", "stopped"),
       query: ["force", "timeout"],
       defaults: { timeout: "5s" },
-      answers: "Stopped",
-      answer: statusOnly("stopped"),
     }],
     mcp: {
       tool: "stop_app",
@@ -57,18 +62,11 @@ export const BULK_VERBS = {
     },
   }),
   restart: verb({
+    ...onProcesses,
     help: "Stop and start",
     role: "operate",
     input: waiting,
-    bare: "target",
-    output: bulkResult,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/restart",
-      query: ["wait"],
-      answers: "Restarted",
-      answer: statusOnly("restarted"),
-    }],
+    rest: [{ ...route("restart", "Restarted", "restarted"), query: ["wait"] }],
     mcp: {
       tool: "restart_app",
       title: "Restart app",
@@ -78,18 +76,11 @@ export const BULK_VERBS = {
     },
   }),
   reload: verb({
+    ...onProcesses,
     help: "Reload by the reload signal, or stop and start",
     role: "operate",
     input: waiting,
-    bare: "target",
-    output: bulkResult,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/reload",
-      query: ["wait"],
-      answers: "Reloaded",
-      answer: statusOnly("reloaded"),
-    }],
+    rest: [{ ...route("reload", "Reloaded", "reloaded"), query: ["wait"] }],
     mcp: {
       tool: "reload_app",
       title: "Reload app",
@@ -99,11 +90,10 @@ export const BULK_VERBS = {
     },
   }),
   delete: verb({
+    ...onProcesses,
     help: "Stop and delete a process",
     role: "admin",
     input: onTarget,
-    bare: "target",
-    output: bulkResult,
     rest: [{
       method: "DELETE",
       path: "/processes/{id}",
@@ -120,20 +110,14 @@ export const BULK_VERBS = {
     },
   }),
   signal: verb({
+    ...onProcesses,
     help: "Send a signal to the app itself",
     role: "operate",
     input: z.strictObject({ target, signal: z.union([z.string(), z.int()]) }),
-    bare: "target",
-    output: bulkResult,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/signal",
-      body: "Signal",
-      answers: "Status",
-      answer: statusOnly(),
-    }],
+    rest: [{ ...route("signal", "Status"), body: "Signal" }],
   }),
   send: verb({
+    ...onProcesses,
     help: "Write a text to the standard input of apps with `stdin` or `tty`",
     role: "operate",
     input: z.strictObject({
@@ -143,15 +127,7 @@ export const BULK_VERBS = {
         "Sent as it is: a program that reads lines needs a newline at the end",
       ),
     }),
-    bare: "target",
-    output: bulkResult,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/send",
-      body: "Send",
-      answers: "Status",
-      answer: statusOnly(),
-    }],
+    rest: [{ ...route("send", "Status"), body: "Send" }],
   }),
   attach: verb({
     help:
@@ -161,17 +137,11 @@ export const BULK_VERBS = {
     output: z.object({ name: about(z.string(), "Name of the process") }),
   }),
   flush: verb({
+    ...onProcesses,
     help: "Empty the logs",
     role: "operate",
     input: onTarget,
-    bare: "target",
-    output: bulkResult,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/flush",
-      answers: "Status",
-      answer: statusOnly(),
-    }],
+    rest: [route("flush", "Status")],
   }),
 };
 
@@ -196,6 +166,7 @@ const instances = about(count.clone(), '`4`, `"+2"` or `"-1"`');
 
 export const INSTANCE_VERBS = {
   scale: verb({
+    ...onProcesses,
     help: "Change the number of instances",
     role: "operate",
     input: z.strictObject({
@@ -204,8 +175,6 @@ export const INSTANCE_VERBS = {
       instances,
       wait: z.optional(wait),
     }),
-    bare: "target",
-    output: bulkResult,
     rest: [{
       method: "POST",
       path: "/processes/{id}/scale",
