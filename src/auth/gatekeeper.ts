@@ -76,9 +76,7 @@ export class Gatekeeper {
     throw new ProcsupError(
       "unauthorized",
       "This link was used already, or is older than a minute",
-      {
-        hint: "procsup web open",
-      },
+      { hint: "procsup web open" },
     );
   }
 

@@ -105,11 +105,7 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--instances": "procsup scale <name> <N>",
     "--name": "Names are permanent: procsup delete <target>, then start it under another",
   },
-  reload: {
-    "--env": FILE_AGAIN,
-    "--only": FILE_AGAIN,
-    "--update-env": NEW_ENVIRONMENT,
-  },
+  reload: { "--env": FILE_AGAIN, "--only": FILE_AGAIN, "--update-env": NEW_ENVIRONMENT },
   down: {
     "-v": "Apps own their data; to empty their logs: procsup flush <target>",
     "--volumes": "Apps own their data; to empty their logs: procsup flush <target>",
@@ -125,10 +121,7 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--highlight": "procsup logs --grep REGEX",
     "--timestamp": "It is -t here",
   },
-  list: {
-    "--sort": "procsup top sorts, by S",
-    "--filter": "procsup list <target…>",
-  },
+  list: { "--sort": "procsup top sorts, by S", "--filter": "procsup list <target…>" },
   startup: {
     "--print": SHOWN,
     "--dry-run": SHOWN,

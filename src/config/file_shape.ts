@@ -160,10 +160,7 @@ export class FileShape {
   #problem(path: Path, what: string, advice?: string, on: "key" | "value" = "value"): void {
     const place = placeIn(this.#document, path, on);
     this.#problems.push(
-      new ConfigProblem(this.#document.file, what, {
-        place,
-        advice,
-      }),
+      new ConfigProblem(this.#document.file, what, { place, advice }),
     );
   }
 }

@@ -100,10 +100,7 @@ function settingSchemas(): JsonSchema {
 }
 
 function nameOrNames(description: string): JsonSchema {
-  return {
-    description,
-    anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
-  };
+  return { description, anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
 }
 
 function listOrMap(item: string): JsonSchema {
@@ -122,10 +119,7 @@ function jobSchema(): JsonSchema {
   const [cron] = rowsAt(PROCESS_KEYS, ["cron"]) as [ObjectType];
   return {
     ...KEYS,
-    properties: {
-      ...own,
-      ...tableJson(cron.keys, { inFile: true }).properties as JsonSchema,
-    },
+    properties: { ...own, ...tableJson(cron.keys, { inFile: true }).properties as JsonSchema },
     required: ["schedule"],
     ...NEEDS_ENTRYPOINT,
   };

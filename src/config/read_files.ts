@@ -100,7 +100,5 @@ function bases(document: ConfigDocument): Base[] {
     });
   }
   const place = placeIn(document, ["extends"]);
-  throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", {
-    place,
-  });
+  throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", { place });
 }

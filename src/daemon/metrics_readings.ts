@@ -28,10 +28,7 @@ export function metricsReader(
     const readings = processes.map((process): Reading => {
       const [tree, root] = [read(process), process.snapshot.run?.wrapperPid ?? 0];
       if (tree !== undefined) next.set(root, tree.mark);
-      return {
-        name: process.name,
-        sample: sampleOf(process, tree, marks.get(root)),
-      };
+      return { name: process.name, sample: sampleOf(process, tree, marks.get(root)) };
     });
     marks = next;
     return [...readings, { name: HOST, sample: hostSample(meter) }];

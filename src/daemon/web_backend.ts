@@ -54,7 +54,5 @@ export function webMounts(
     operate: handlerFor("operate"),
     admin: handlerFor("admin"),
   };
-  return {
-    "/mcp": { role: "read", handle: (request, { role }) => handlers[role](request) },
-  };
+  return { "/mcp": { role: "read", handle: (request, { role }) => handlers[role](request) } };
 }

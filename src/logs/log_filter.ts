@@ -51,10 +51,7 @@ export function parseLogFilter(input: LogFilterInput, now: number): LogFilter | 
   const pattern = grep === undefined
     ? undefined
     : linePattern(grep, { field: "grep", code: "bad_request" }, ignoreCase);
-  return {
-    ...lineFilter(pattern, { invert, level }),
-    ...parseRange({ since, until }, now),
-  };
+  return { ...lineFilter(pattern, { invert, level }), ...parseRange({ since, until }, now) };
 }
 
 /** A filter by pattern and level, for lines of any time. */

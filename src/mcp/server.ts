@@ -145,11 +145,7 @@ function toolResult({ data, failed = false }: ToolAnswer): CallToolResult {
 /** A failure as a result that the model can read. */
 function toolError(error: unknown, granted: ReadonlySet<string>): CallToolResult {
   const { code, text } = failureOf(error, granted);
-  return {
-    content: [{ type: "text", text }],
-    isError: true,
-    _meta: { "procsup/code": code },
-  };
+  return { content: [{ type: "text", text }], isError: true, _meta: { "procsup/code": code } };
 }
 
 /** Delay of the first progress message, and between further ones. */

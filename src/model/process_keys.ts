@@ -312,11 +312,7 @@ export const PROCESS_KEYS: KeyTable = {
       flag: { aliases: ["max-memory-restart"], help: "restart beyond this, such as 512MB" },
     },
     max_age: { type: "duration", least: "1s", help: "Restart when it has run for this time" },
-    cron_restart: {
-      ...CRON_RESTART,
-      help: "Restart on a schedule",
-      flag: { value: "EXPR" },
-    },
+    cron_restart: { ...CRON_RESTART, help: "Restart on a schedule", flag: { value: "EXPR" } },
     watch: { ...WATCH, help: "Restart when files change" },
   }),
   ...group("Stop and reload", {
@@ -417,7 +413,5 @@ export const PROCESS_KEYS: KeyTable = {
     nice: { type: "int", min: -20, max: 19, help: "Priority of the scheduler, -20 (first) to 19" },
     limits: { ...LIMITS, default: {}, help: "Resource limits" },
   }),
-  ...group("Logs", {
-    log: { ...LOG, default: {}, help: "Log rotation" },
-  }),
+  ...group("Logs", { log: { ...LOG, default: {}, help: "Log rotation" } }),
 };

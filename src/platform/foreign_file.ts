@@ -89,10 +89,7 @@ function open(path: string, as: OtherUser | undefined): OpenFile {
 function openPlainly(path: string): OpenFile {
   refuseOther(path);
   const file = Deno.openSync(path);
-  return {
-    read: (into) => file.readSync(into) ?? 0,
-    [Symbol.dispose]: () => file.close(),
-  };
+  return { read: (into) => file.readSync(into) ?? 0, [Symbol.dispose]: () => file.close() };
 }
 
 function refuseOther(path: string): void {

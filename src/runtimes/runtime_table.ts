@@ -25,24 +25,14 @@ export function isTypeScript(extension: string): boolean {
 
 /** All runtimes, in the order of detection. */
 export const RUNTIMES: readonly Runtime[] = [
-  {
-    name: "go",
-    files: ["go.mod"],
-    folders: true,
-    command: goCommand,
-  },
+  { name: "go", files: ["go.mod"], folders: true, command: goCommand },
   {
     name: "python",
     files: ["requirements.txt", "pyproject.toml", "*.py"],
     folders: true,
     command: (entry, tools) => [python(tools), entry.path],
   },
-  {
-    name: "node",
-    files: ["package.json"],
-    folders: true,
-    command: nodeCommand,
-  },
+  { name: "node", files: ["package.json"], folders: true, command: nodeCommand },
   {
     name: "bun",
     files: ["bun.lockb", "bun.lock", "bunfig.toml"],

@@ -146,10 +146,7 @@ const NAME = { name: "name", in: "path", required: true, schema: { type: "string
 
 const LOCATION = { Location: { description: "Path of the process", schema: { type: "string" } } };
 
-const ERROR = {
-  description: "Failed",
-  content: { "application/json": { schema: ref("Error") } },
-};
+const ERROR = { description: "Failed", content: { "application/json": { schema: ref("Error") } } };
 
 /** A GET that answers text. */
 function simple(summary: string, type: string): Json {

@@ -122,8 +122,6 @@ async function restarted(
   throw new ProcsupError(
     "start_failed",
     `${service} did not start version ${VERSION} on "${home}"`,
-    {
-      hint: "Its unit may name another executable: procsup startup status",
-    },
+    { hint: "Its unit may name another executable: procsup startup status" },
   );
 }

@@ -80,12 +80,7 @@ const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to
 export const CONFIG_COMMANDS: readonly CommandRow[] = [
   {
     name: "config",
-    aliases: {
-      validate: ["validate"],
-      plan: ["plan"],
-      apply: ["apply"],
-      schema: ["schema"],
-    },
+    aliases: { validate: ["validate"], plan: ["plan"], apply: ["apply"], schema: ["schema"] },
     page: "configuration",
     summary: "Files: validate, plan, apply, reload, show, schema",
     usage: "<verb> [file…]",

@@ -121,11 +121,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
         help: "least level: error, warn, info or debug; with stack traces",
       },
       { name: "timestamps", short: "t", type: "bool", help: "print the time of each line" },
-      {
-        name: "raw",
-        type: "bool",
-        help: "lines as they were written, with control sequences",
-      },
+      { name: "raw", type: "bool", help: "lines as they were written, with control sequences" },
       { name: "nostream", type: "bool", help: "accepted for PM2 compatibility" },
       ...ON_FLAGS,
     ],

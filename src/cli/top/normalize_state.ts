@@ -106,10 +106,7 @@ function logged(state: TopState, event: Extract<FeedEvent, { type: "log" }>): To
 }
 
 export function noticed(state: TopState, text: string, bad: boolean): TopState {
-  return {
-    ...state,
-    notice: { text, bad, until: state.now + (bad ? BAD_NOTICE_MS : NOTICE_MS) },
-  };
+  return { ...state, notice: { text, bad, until: state.now + (bad ? BAD_NOTICE_MS : NOTICE_MS) } };
 }
 
 /** Each port once, though an app may listen on several addresses. */

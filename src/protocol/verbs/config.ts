@@ -70,12 +70,7 @@ export const CONFIG_VERBS = {
       settings: z.array(settingChange),
       results: z.array(actionResult),
     }),
-    rest: [{
-      method: "POST",
-      path: "/config/start",
-      body: "StartAll",
-      answers: "StartAllResult",
-    }],
+    rest: [{ method: "POST", path: "/config/start", body: "StartAll", answers: "StartAllResult" }],
   }),
   config_reload: verb({
     help: "Apply a configuration, or plan it",

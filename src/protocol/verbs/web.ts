@@ -43,12 +43,7 @@ export const WEB_VERBS = {
     output: listener,
   }),
   web_stop: verb({ help: "Stop listening", role: "admin", input: nothing, output: listener }),
-  web_status: verb({
-    help: "Whether it listens",
-    role: "admin",
-    input: nothing,
-    output: listener,
-  }),
+  web_status: verb({ help: "Whether it listens", role: "admin", input: nothing, output: listener }),
   web_link: verb({
     help: "Create a link that signs in once",
     role: "admin",

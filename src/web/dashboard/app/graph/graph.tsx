@@ -52,10 +52,7 @@ export function Graph() {
 }
 
 function placeOf({ column, row }: Node): { x: number; y: number } {
-  return {
-    x: MARGIN + column * (NODE.width + GAP.x),
-    y: MARGIN + row * (NODE.height + GAP.y),
-  };
+  return { x: MARGIN + column * (NODE.width + GAP.x), y: MARGIN + row * (NODE.height + GAP.y) };
 }
 
 function Drawing({ layout: { nodes, links } }: { layout: Layout }) {

@@ -18,9 +18,7 @@ export function DaemonActions() {
     await run(
       { doing: "Restoring the saved apps", done: "The saved apps are restored" },
       "/resurrect",
-      {
-        method: "POST",
-      },
+      { method: "POST" },
     );
   };
   const save = () =>
