@@ -5,6 +5,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { HomePaths } from "../platform/paths.ts";
+import { removeState } from "../platform/state_file.ts";
 import type { Input } from "../protocol/verbs/types.ts";
 import type { WebJson, WebLinkJson } from "../protocol/wire.ts";
 import { SignInRateLimit } from "../auth/sign_in_limit.ts";
@@ -29,7 +30,7 @@ import { CODE_MS, Sessions } from "../auth/sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
 import { Turns } from "../platform/turns.ts";
-import { forgetWeb, keepSessions, recallWeb, rememberWeb, restoreSessions } from "./web_memory.ts";
+import { keepSessions, recallWeb, rememberWeb, restoreSessions } from "./web_memory.ts";
 
 interface WebListenerParts {
   readonly paths: HomePaths;
@@ -123,7 +124,7 @@ export class WebListener {
   stop(): Promise<WebJson> {
     return this.#turns.take(async () => {
       await this.#retire();
-      forgetWeb(this.#parts.paths.web);
+      removeState(this.#parts.paths.web);
       return this.status();
     });
   }

@@ -13,7 +13,7 @@ import { readState, removeState, sealed, unsealed, writeState } from "../platfor
  */
 export function recallWeb(path: string, warn: (message: string) => void): WebSettings | undefined {
   // Without the file its backup copy must not start the listener.
-  if (lstatIfAny(path) === undefined) forgetWeb(path);
+  if (lstatIfAny(path) === undefined) removeState(path);
   const { value, problems } = readState(path, (value) => {
     const { listen } = value as Partial<WebSettings>;
     // Other keys have defaults, but a default address may not be what was set.
@@ -29,11 +29,6 @@ export function recallWeb(path: string, warn: (message: string) => void): WebSet
 
 export function rememberWeb(path: string, settings: WebSettings): void {
   writeState(path, settings, { durable: true });
-}
-
-/** Removes the settings, so that the next daemon does not listen. */
-export function forgetWeb(path: string): void {
-  removeState(path);
 }
 
 /** Writes the open sessions, at each change, to a file that only the user can read. */

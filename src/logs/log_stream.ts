@@ -9,8 +9,6 @@ import { startOfTail } from "./log_tail.ts";
 export interface LogStreamOptions {
   /** Number of last lines to begin with; 0 or undefined for the whole log. */
   readonly tail?: number;
-  /** Position to begin at instead of `tail`: see `logEnd()`. */
-  readonly start?: number;
   /** Skip the content that exists. Without `follow` the stream is empty. */
   readonly newOnly?: boolean;
   /** Continue as the file grows, and wait for a missing file. */
@@ -112,8 +110,7 @@ class LogReader {
   }
 }
 
-function beginOf(path: string, { start, newOnly, tail = 0 }: LogStreamOptions): Begin {
-  if (start !== undefined) return () => start;
+function beginOf(path: string, { newOnly, tail = 0 }: LogStreamOptions): Begin {
   if (newOnly) return ({ end }) => end;
   if (tail === 0) return ({ base, from }) => Math.max(base, from);
   return (span, cursor) => startOfTail(path, cursor, span, tail, span.from);

@@ -1,13 +1,8 @@
-/** The envelopes of requests and responses on the Unix socket. */
+/** The envelopes of responses on the Unix socket. */
 
 import { ERROR_TABLE, type ErrorCode } from "../model/errors.ts";
 import { errorJson } from "./error_json.ts";
 import { failureOf } from "./failed_result.ts";
-
-export interface RequestEnvelope {
-  readonly action: string;
-  readonly payload?: unknown;
-}
 
 /** The answer of the daemon. `error` is empty on success. */
 export interface ResponseEnvelope {

@@ -3,10 +3,15 @@
 import { fromFileUrl } from "@std/path/posix";
 import type { VerbName } from "../../src/protocol/verbs/types.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
-import { answered, failure, type RequestEnvelope } from "../../src/protocol/envelope.ts";
+import { answered, failure } from "../../src/protocol/envelope.ts";
 
 /** The data that a fake daemon answers with, or a throw for a failure. */
 export type Answers = { readonly [A in VerbName]?: (payload: unknown) => unknown };
+
+interface RequestEnvelope {
+  readonly action: string;
+  readonly payload?: unknown;
+}
 
 /** A fake daemon in a temporary home; `await using` removes both. */
 export class FakeDaemon implements AsyncDisposable {

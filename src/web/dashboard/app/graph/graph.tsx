@@ -131,10 +131,7 @@ function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
     <details>
       <summary>As a table</summary>
       <div class="table-frame">
-        <Table
-          caption="Dependencies"
-          headings={["App", "Waits for", "Until it is", "Which is"]}
-        >
+        <Table caption="Dependencies" headings={["App", "Waits for", "Until it is", "Which is"]}>
           <tbody>
             {links.map(({ from, to, condition }) => (
               <tr key={`${from} ${to}`}>

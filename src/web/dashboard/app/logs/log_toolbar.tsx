@@ -193,11 +193,7 @@ function LogMenu({ panes, targets }: {
           >
             Download the lines shown
           </Button>
-          <Button
-            kind="quiet"
-            icon="download"
-            onClick={close(() => void downloadWhole(targets))}
-          >
+          <Button kind="quiet" icon="download" onClick={close(() => void downloadWhole(targets))}>
             Download all, as written
           </Button>
           <hr />

@@ -178,10 +178,7 @@ function ProcessActions({ name, members, isUnit }: {
         ? (
           <>
             <Button icon="reload" onClick={() => act("roll", names)}>Roll</Button>
-            <Button
-              icon="processes"
-              onClick={() => processDialog.value = { kind: "scale", name }}
-            >
+            <Button icon="processes" onClick={() => processDialog.value = { kind: "scale", name }}>
               Scale
             </Button>
           </>

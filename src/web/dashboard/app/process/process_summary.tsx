@@ -218,13 +218,7 @@ export function ProcessCharts(
           format={whole}
           most={4}
         />
-        <Chart
-          {...common}
-          title="Open files"
-          value={({ fds }) => fds}
-          format={whole}
-          most={8}
-        />
+        <Chart {...common} title="Open files" value={({ fds }) => fds} format={whole} most={8} />
       </div>
       <details>
         <summary>As a table</summary>

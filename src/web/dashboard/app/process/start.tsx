@@ -58,12 +58,7 @@ export function Start() {
       <h1>New process</h1>
       <form class="panel start-form" onSubmit={submit}>
         {[...GROUPS].map(([name, keys], index) => (
-          <Group
-            key={name}
-            {...{ name, keys, values, wrong }}
-            error={error}
-            isOpen={index === 0}
-          />
+          <Group key={name} {...{ name, keys, values, wrong }} error={error} isOpen={index === 0} />
         ))}
         {error && wrong === undefined && <p class="bad" role="alert">{error}</p>}
         <div class="row end">

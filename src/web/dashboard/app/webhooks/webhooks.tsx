@@ -191,11 +191,7 @@ function TestButton({ name, reload }: { name: string; reload: () => Promise<void
     await reload();
   };
   return (
-    <Button
-      label={`Send test to ${name}`}
-      disabled={isBusy.value}
-      onClick={() => void test()}
-    >
+    <Button label={`Send test to ${name}`} disabled={isBusy.value} onClick={() => void test()}>
       Send test
     </Button>
   );
