@@ -1,7 +1,6 @@
 import { ProcsupError } from "../model/errors.ts";
 import { includesRole, type Role } from "../protocol/verbs/verb.ts";
 
-/** An authenticated client. */
 export interface Principal {
   /** Name of the token; empty for the daemon's own. */
   readonly name: string;

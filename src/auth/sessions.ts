@@ -28,7 +28,6 @@ export interface SessionOwner extends Pick<Principal, "name" | "role"> {
 
 /** What a browser needs to authenticate. */
 export interface SessionKeys {
-  /** Value of the cookie. */
   readonly session: string;
   readonly secret: string;
 }
@@ -43,7 +42,6 @@ interface Session {
 /** A session to save for the next daemon. */
 export interface OpenSession extends Session, SessionKeys {}
 
-/** Valid codes and sessions. */
 export class Sessions {
   readonly #clock: Pick<Clock, "now" | "after">;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();

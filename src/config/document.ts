@@ -7,7 +7,6 @@ import { WEBHOOK_KEYS } from "../model/settings_keys.ts";
 /** Path to a part of a document: keys and list indexes. */
 export type Path = readonly (string | number)[];
 
-/** A range of text. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
@@ -19,7 +18,6 @@ export class Places {
   readonly #values = new Map<string, Span>();
   readonly #aliases = new Map<string, Path>();
 
-  /** Sets the position of the key at the end of a path. */
   setKey(path: Path, span: Span): void {
     this.#keys.set(JSON.stringify(path), span);
   }
@@ -29,7 +27,6 @@ export class Places {
     this.#values.set(JSON.stringify(path), span);
   }
 
-  /** The position of the key at the end of a path. */
   key(path: Path): Span | undefined {
     return this.#keys.get(JSON.stringify(path));
   }

@@ -11,11 +11,9 @@ export interface FileParts {
   /** Defaults of every process. */
   readonly defaults: readonly Layer[];
   readonly processes: ReadonlyMap<string, Layer>;
-  /** Settings of the web listener. */
   readonly web?: Layer;
   /** Webhooks by name. */
   readonly webhooks?: ReadonlyMap<string, Layer>;
-  /** Settings of `procsup run`. */
   readonly run?: Layer;
 }
 

@@ -49,7 +49,6 @@ console.log(${
 } + JSON.stringify({ value: value ?? null, set: Object.fromEntries(set) }));
 `;
 
-/** What running a module gives. */
 export interface ModuleRun {
   /** The value that it exports. */
   readonly value: unknown;

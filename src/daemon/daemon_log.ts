@@ -19,7 +19,6 @@ export class DaemonLog implements Disposable {
     this.#write("info", message);
   }
 
-  /** Logs a message that needs attention. */
   warn(message: string): void {
     this.#write("warning", message);
   }

@@ -25,7 +25,6 @@ interface JournalQuery {
   readonly before?: string | undefined;
 }
 
-/** An event and its position in the journal. */
 interface JournalEntry {
   readonly event: ChangeJson;
   readonly place: string;

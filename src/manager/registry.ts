@@ -260,17 +260,14 @@ export class Registry implements Observer {
     this.#world.dropSockets(name, new Set(used.map(({ text }) => text)));
   }
 
-  /** Part of `Observer`. */
   record(process: ManagedProcess): void {
     if (this.#processes.has(process.identity.id)) this.recorder.record(process);
   }
 
-  /** Part of `Observer`. */
   whenRecorded(process: ManagedProcess, act: () => void): void {
     this.recorder.whenRecorded(process, act);
   }
 
-  /** Part of `Observer`. */
   recordSoon(process: ManagedProcess): void {
     if (this.#processes.has(process.identity.id)) this.recorder.recordSoon(process);
   }
@@ -293,7 +290,6 @@ export class Registry implements Observer {
     this.recorder.recordAnew(this.list(), this.#nextNumericId);
   }
 
-  /** Part of `Observer`. */
   changed(process: ManagedProcess, before: Snapshot, input: Input): void {
     const now = process.snapshot;
     if (now.run !== null && now.run.runId !== before.run?.runId) this.onLaunch(process);
@@ -306,29 +302,24 @@ export class Registry implements Observer {
     }
   }
 
-  /** Part of `Observer`. */
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {
     this.#tell(process, health, reason);
     process.refresh();
   }
 
-  /** Part of `Observer`. */
   mayEnd({ config }: ManagedProcess): boolean {
     return config.cron !== undefined || config.restartPolicy === "never" ||
       isAwaitedToEnd(config.name, this.list().map((process) => process.config));
   }
 
-  /** Part of `Observer`. */
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
     return awaitDependencies(this.list(), process, signal);
   }
 
-  /** Part of `Observer`. */
   refuseClosed(): void {
     if (this.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 
-  /** Part of `Observer`. */
   note(process: ManagedProcess, message: string): void {
     this.#warn(`"${process.name}": ${message}`);
     this.#tell(process, "note", message);

@@ -153,7 +153,6 @@ export const CRON_RESTART: ObjectType = {
   keys: SCHEDULE,
 };
 
-/** A schedule of runs. */
 export const CRON: ObjectType = {
   type: "object",
   named: "CronConfig",

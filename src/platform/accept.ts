@@ -10,7 +10,6 @@ import { openFilesLimit } from "./ulimits.ts";
 const PAUSE_MS = 100;
 const WARN_EVERY_MS = 60_000;
 
-/** What to do with connections. */
 interface Acceptor<C> {
   /** Awaited before each connection. */
   readonly room?: () => Promise<void>;

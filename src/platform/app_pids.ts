@@ -32,7 +32,6 @@ export class AppPids {
     });
   }
 
-  /** Stops looking for pids. */
   close(): void {
     for (const run of [...this.#unknown.keys()]) this.#drop(run);
   }

@@ -23,7 +23,6 @@ export interface OtherUser {
   readonly home?: string;
 }
 
-/** A program and its whole environment. */
 interface Program {
   /** The first word is an absolute path. */
   readonly argv: readonly string[];

@@ -81,7 +81,6 @@ function nodeConnection(socket: NodeSocket): Connection {
   };
 }
 
-/** The functions of the current runtime. */
 export function clientSystem(): ClientSystem {
   return "Deno" in globalThis ? IN_DENO : inNode();
 }

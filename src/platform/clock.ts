@@ -16,7 +16,6 @@ export interface Clock {
 /** 24.8 days. The runtime fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   steady: () => performance.now(),

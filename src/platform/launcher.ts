@@ -36,7 +36,6 @@ export interface LaunchSpec {
   readonly piped?: boolean;
   /** Whether its standard input stays open. */
   readonly stdin?: boolean;
-  /** Whether it gets a terminal. */
   readonly tty?: boolean;
   readonly setup?: LaunchSetup;
 }
@@ -78,7 +77,6 @@ const DRAIN_MS = 500;
 export class Launcher {
   readonly #files: RunFiles;
   readonly #pids: AppPids;
-  /** Identity of the current boot. */
   readonly bootId: string = bootId();
   readonly #sockets = new SocketPool();
   readonly #gatherer = new Gatherer(cgroups());

@@ -113,7 +113,6 @@ export const EACCES = 13;
 /** As `EACCES`, from calls that need a privilege. */
 export const EPERM = 1;
 export const SOCK_STREAM = 1;
-/** Datagram sockets. */
 export const SOCK_DGRAM = 2;
 /** Protocol level of IPv6 options. */
 export const IPPROTO_IPV6 = 41;

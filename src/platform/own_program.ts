@@ -15,7 +15,6 @@ const SMALL_HEAP = "--v8-flags=--max-semi-space-size=1";
 /** The settings of deno.json as flags; the launchers in scripts/compile/ have the same. */
 const BUNDLE_FLAGS = ["-q", "--no-config", "--no-lock", "--unstable-lazy-dynamic-imports"];
 
-/** How this program was started. */
 interface OwnProgram {
   /** Whether it is one file made by `deno compile`. */
   readonly standalone: boolean;

@@ -160,7 +160,6 @@ export interface GroupSignal {
 
 const UNSENT: GroupSignal = { isSent: false, sent: () => {} };
 
-/** The result of terminating a run. */
 export interface TerminationResult {
   /** Whether SIGKILL was needed. */
   readonly killed: boolean;

@@ -49,7 +49,6 @@ export class ReadyFiles {
     if (Deno.uid() === 0) removeFile(outside(runId));
   }
 
-  /** Stops watching. */
   close(): void {
     this.#outside.close();
   }

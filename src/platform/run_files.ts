@@ -110,7 +110,6 @@ export class RunFiles {
     return new Set(namesIn(this.folder).map((name) => name.replace(/\.[a-z]+$/, "")));
   }
 
-  /** Stops watching. */
   close(): void {
     this.#watcher?.close();
     this.#watcher = undefined;

@@ -29,7 +29,6 @@ interface Held {
   readonly fd: number;
 }
 
-/** All listening sockets of one supervisor. */
 export class SocketPool {
   readonly #held = new Map<string, Held>();
   /** Addresses held by running instances from which they could not be recovered, by owner. */

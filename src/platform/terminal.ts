@@ -18,7 +18,6 @@ const SYMBOLS = {
 const O_RDWR_NOCTTY_CLOEXEC = 0o2000402;
 const TIOCSWINSZ = 0x5414n;
 
-/** Columns and rows of a terminal. */
 export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;

@@ -3,10 +3,8 @@
 import { systemProgram } from "./as_user.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 
-/** A user as the system knows it. */
 interface User {
   readonly uid: number;
-  /** Primary group. */
   readonly gid: number;
   readonly name: string;
   readonly home: string;

@@ -115,7 +115,6 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
 }
 
 export interface WrapperWords extends WrapperIo {
-  /** Folder of the run files. */
   readonly folder: string;
   readonly stdout: string;
   readonly stderr: string;

@@ -22,7 +22,6 @@ import type { World } from "./world.ts";
 export class Effects {
   readonly #process: ProcessHandle;
   readonly #world: World;
-  /** Controls the current run. */
   readonly run: RunController;
   /** The last runs of its hooks and health checks. */
   readonly journal: Journal = new Journal();

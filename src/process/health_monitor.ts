@@ -36,7 +36,6 @@ export class HealthMonitor implements Monitor {
     void this.#begin();
   }
 
-  /** The result of the checks. */
   get record(): HealthRecord {
     return this.#record;
   }

@@ -69,7 +69,6 @@ export class Journal {
     return this.#checks;
   }
 
-  /** A hook began. */
   begun(over: Promise<unknown>): void {
     this.#underWay.add(over);
     const ended = () => this.#underWay.delete(over);

@@ -9,7 +9,6 @@ import type { World } from "./world.ts";
 /** Delay before it looks again when the system did not let it look. */
 const LOOK_AGAIN_MS = 1000;
 
-/** A cleanup in progress. */
 interface Cleanup {
   graceMs: number;
   /** Steady milliseconds at which it kills; undefined while its hook runs. */
@@ -18,7 +17,6 @@ interface Cleanup {
   readonly impatient: AbortController;
 }
 
-/** The cleanups in progress. */
 export class Leftovers {
   readonly #world: World;
   readonly #cleanups = new Set<Cleanup>();
@@ -100,7 +98,6 @@ export class Leftovers {
     });
   }
 
-  /** Stops looking. */
   close(): void {
     for (const cancel of this.#pauses) cancel();
   }

@@ -132,7 +132,6 @@ export class ManagedProcess {
     return this.#effects.run.uptimeMs;
   }
 
-  /** See `ProcessHandle`. */
   get hasEnded(): boolean {
     return this.#effects.run.hasEnded;
   }
@@ -309,7 +308,6 @@ export class ManagedProcess {
     this.#effects.close();
   }
 
-  /** See `ProcessHandle`. */
   whenRecorded(act: () => void): void {
     this.#observer.whenRecorded(this, act);
   }
@@ -319,17 +317,14 @@ export class ManagedProcess {
     if (!this.gone.aborted) this.#mailbox.post(input);
   }
 
-  /** See `ProcessHandle`. */
   note(message: string): void {
     this.#observer.note(this, message);
   }
 
-  /** See `ProcessHandle`. */
   healthChanged(health: "healthy" | "unhealthy", reason: string): void {
     this.#observer.healthChanged(this, health, reason);
   }
 
-  /** See `ProcessHandle`. */
   dependencies(signal: AbortSignal): Promise<void> {
     return this.#observer.dependencies(this, signal);
   }

@@ -11,7 +11,6 @@ export interface StopRequest {
   readonly then?: () => Promise<void>;
 }
 
-/** The hook that makes a request. */
 export interface HookOrigin {
   /** In snake case, as the hook knows it. */
   readonly event: string;

@@ -23,14 +23,12 @@ import type { World } from "./world.ts";
 
 type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
-/** Runs the hooks of the process. */
 interface HookRunner {
   hook(hook: HookName, signal?: AbortSignal): Promise<string | undefined>;
   hookContext(): HookContext;
   readonly journal: Journal;
 }
 
-/** Controls the current run. */
 export class RunController {
   readonly #process: ProcessHandle;
   readonly #world: World;
@@ -71,7 +69,6 @@ export class RunController {
     return Promise.race([this.#child?.pid, this.#child?.exited]);
   }
 
-  /** The result of the health checks. */
   get health(): Health {
     return this.#monitors?.health ?? "unknown";
   }

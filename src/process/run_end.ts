@@ -16,7 +16,6 @@ const PID_PATIENCE_MS = 1000;
 const RETRY_MS = 5000;
 const RETRY_EVERY_MS = 100;
 
-/** The result of ending a run. */
 export interface Ended {
   readonly exit: Exit | null;
   /** Pids that could not be ended. */

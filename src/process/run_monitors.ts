@@ -39,7 +39,6 @@ export class RunMonitors implements Monitor {
     this.#monitors = Object.values(MONITORS).flatMap((begin) => begin(process) ?? []);
   }
 
-  /** The result of the health checks. */
   get health(): "unknown" | "healthy" | "unhealthy" {
     const monitor = this.#monitors.find((monitor) => monitor instanceof HealthMonitor);
     return (monitor?.record ?? UNKNOWN_HEALTH).health;

@@ -14,13 +14,11 @@ type Json<S extends z.ZodMiniType> = ReadOnly<z.output<S>>;
 export type ProcessJson = Json<typeof processInfo>;
 /** How a run ended. */
 export type ExitJson = Json<typeof exit>;
-/** The result of a verb for one process. */
 export type ActionResult = Json<typeof actionResult>;
 /** Answer of verbs that act on processes. */
 export type BulkResult = Json<typeof bulkResult>;
 export type ReconfigureResult = Output<"reconfigure">;
 
-/** How one process changes. */
 export type ConfigChangeJson = Json<typeof configChange>;
 /** How a setting of the daemon changes. */
 export type SettingChangeJson = Json<typeof settingChange>;

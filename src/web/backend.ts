@@ -7,7 +7,6 @@ import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 export interface Backend {
   /** Carries out a verb. Throws `ProcsupError`. */
   dispatch(action: string, payload: unknown): Promise<unknown>;
-  /** Events of all processes from now on. */
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
   /** Tells the events of a target from others; see `Registry.matcher()`. Throws like `dispatch()`. */
   matcher(target: string): (change: ProcessChange) => boolean;

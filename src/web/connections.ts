@@ -17,7 +17,6 @@ export interface Connection {
   on(event: "close", act: () => void): unknown;
 }
 
-/** Interval of the check. */
 const LOOK_MS = 10_000;
 
 /** A peer that reads none of its waiting bytes for this long is disconnected. */
@@ -35,7 +34,6 @@ interface Progress {
   at: number;
 }
 
-/** Accounts of authenticated connections. */
 const accounts = new WeakMap<object, string>();
 
 /** Notes the account of a connection after authentication. */

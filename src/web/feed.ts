@@ -69,7 +69,6 @@ export class Feed {
     for (const client of this.#clients) if (client.wants("events")) client.send(bytes);
   }
 
-  /** Disconnects all clients. */
   close(): void {
     for (const client of this.#clients) {
       client.leave();

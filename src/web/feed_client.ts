@@ -74,7 +74,6 @@ export class FeedClient {
     if (!this.#socket.ping()) this.#socket.close(GONE, "no answer");
   }
 
-  /** Ends its subscriptions. */
   close(): void {
     this.#logs?.stop();
     for (const id of this.#opened.keys()) this.#closeLog(id);

@@ -95,7 +95,6 @@ function queryParameters(
   });
 }
 
-/** All schemas that routes refer to. */
 export function documentSchemas(): Json {
   const schemas: Json = {};
   for (const { verb, row } of REST_ROWS) {

@@ -9,7 +9,6 @@ const PAGE_POLICY =
   "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; " +
   "frame-ancestors 'none'";
 
-/** Headers of every answer. */
 const SAFETY = {
   "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",

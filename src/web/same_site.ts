@@ -11,7 +11,6 @@ interface Provenance {
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-/** The host names of a listener. */
 export class SiteNames {
   readonly #names: ReadonlySet<string>;
 

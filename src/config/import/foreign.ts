@@ -10,7 +10,6 @@ import { procfile } from "./procfile.ts";
 import { supervisord } from "./supervisord.ts";
 import { systemd } from "./systemd.ts";
 
-/** Every supported tool. */
 export const IMPORTERS: readonly Importer[] = [
   pm2,
   supervisord,

@@ -11,7 +11,6 @@ import { ConfigProblem, type Note } from "../problem.ts";
 /** Keys of a process, as in a procsup file. */
 export type Keys = Record<string, unknown>;
 
-/** A converted file. */
 export interface Imported {
   readonly processes: Readonly<Record<string, Keys>>;
   readonly profiles?: Readonly<Record<string, { processes: Record<string, Keys> }>>;
@@ -111,7 +110,6 @@ export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
   readonly #file: string;
-  /** The folder of relative paths. */
   readonly folder: string;
   /** Maps names in the file to the names used here. */
   readonly #names = new Map<string, string>();

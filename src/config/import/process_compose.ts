@@ -61,7 +61,6 @@ const DOTENV = ".env";
 /** Top-level keys that are converted. */
 const FILE_KEYS = new Set(["version", "processes", "environment", "shell", "$schema"]);
 
-/** The shell of every command in a file. */
 interface Shell {
   readonly program: string;
   readonly argument: string;

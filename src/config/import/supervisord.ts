@@ -193,7 +193,6 @@ function addOne(
   return taken;
 }
 
-/** The log files of a program. */
 function logsOf(
   keys: ReadonlyMap<string, string>,
   expand: Expand,

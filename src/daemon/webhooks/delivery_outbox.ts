@@ -6,7 +6,6 @@ import { sealed, setAside, unsealed } from "../../platform/state_file.ts";
 import type { Message } from "./message.ts";
 
 export interface Delivery extends Message {
-  /** Name of the webhook. */
   readonly to: string;
   readonly file: string;
 }

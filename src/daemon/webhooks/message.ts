@@ -12,7 +12,6 @@ export interface WebhookBody {
   /** Time of the event, as ISO 8601. */
   readonly timestamp: string;
   readonly data: {
-    /** Host name of the machine. */
     readonly host: string;
     /** The process; null in a test message. */
     readonly process: WebhookProcess | null;

@@ -65,7 +65,6 @@ export class Runner {
     return [...this.#senders.values()].map(({ keyed }) => keyed);
   }
 
-  /** Replaces the list of webhooks. */
   configure(webhooks: readonly KeyedWebhook[]): void {
     const names = new Set(webhooks.map(({ webhook }) => webhook.name));
     for (const [name, sender] of this.#senders) {

@@ -93,7 +93,6 @@ export class Webhooks {
     );
   }
 
-  /** Replaces the webhooks, and remembers them. */
   configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
     return this.#turns.take(() => this.#configure(supervisor, webhooks));
   }

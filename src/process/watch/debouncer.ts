@@ -45,7 +45,6 @@ export class Debouncer {
     this.#cancel = this.#clock.after(Math.min(this.#debounceMs, left), () => this.#end());
   }
 
-  /** Forgets what it has collected. */
   stop(): void {
     this.#cancel();
     this.#paths.clear();

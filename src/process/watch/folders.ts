@@ -38,7 +38,6 @@ function inTurn(act: () => Promise<void>): Promise<void> {
   return mine;
 }
 
-/** Watches a growing set of folders. */
 export class FolderWatch {
   readonly #on: FolderListener;
   readonly #open: OpenWatch;

@@ -127,7 +127,6 @@ function Source({ isText, text }: { isText: boolean; text: string }) {
   );
 }
 
-/** Fields for a pasted or uploaded text. */
 function TextFields() {
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
@@ -182,7 +181,6 @@ function TextFields() {
   );
 }
 
-/** Fields for a file on the machine. */
 function PathFields() {
   return (
     <>

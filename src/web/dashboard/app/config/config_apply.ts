@@ -21,7 +21,6 @@ export const draft = {
   prune: signal(false),
 };
 
-/** The current request. */
 export const progress = signal<"idle" | "planning" | "applying">("idle");
 /** The planned changes; undefined until planned, and after the input changed. */
 export const plan = signal<ConfigReloadResult | undefined>(undefined);

@@ -19,7 +19,6 @@ export function workIn(plan: ConfigReloadResult): number {
   return plan.added.length + plan.changed.length + plan.removed.length + settingsOf(plan).length;
 }
 
-/** Changed settings of the daemon. */
 function settingsOf({ settings }: ConfigReloadResult): readonly Setting[] {
   return settings.filter(({ change }) => change !== "unchanged" && change !== "kept");
 }

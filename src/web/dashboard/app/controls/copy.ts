@@ -2,7 +2,6 @@
 
 import { toast } from "../shell/notices.ts";
 
-/** Copies a text and shows a confirmation. */
 export async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

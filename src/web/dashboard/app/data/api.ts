@@ -9,7 +9,6 @@ type About = { readonly [K in "field" | "process"]?: string | undefined };
 export class ApiError extends Error {
   /** HTTP status; 0 without a response. */
   readonly status: number;
-  /** The daemon's error code. */
   readonly code: string;
   /** The invalid key of a configuration, if any. */
   readonly field: string | undefined;
@@ -25,7 +24,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Options of a request. */
 export interface Ask {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | boolean>>;

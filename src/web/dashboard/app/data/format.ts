@@ -70,7 +70,6 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** Invalid text in a field. */
 export class FieldError extends Error {
   readonly field: string;
 

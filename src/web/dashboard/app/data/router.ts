@@ -37,7 +37,6 @@ function decoded(text: string): string {
   }
 }
 
-/** The address of a place. */
 export function linkTo(path: readonly string[], params?: URLSearchParams | string): string {
   const query = params === undefined ? "" : String(params);
   return `#/${path.map(encodeURIComponent).join("/")}${query === "" ? "" : `?${query}`}`;
@@ -60,7 +59,6 @@ export function setParams(change: Readonly<Record<string, string>>): void {
   replaceParams(params);
 }
 
-/** Replaces the current query. */
 export function replaceParams(params: URLSearchParams): void {
   replacePlace(place.value.path, params);
 }

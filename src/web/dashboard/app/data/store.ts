@@ -5,10 +5,8 @@ import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
-/** State of the connection to the daemon. */
 type Connection = "connecting" | "live" | "lost" | "signed_out";
 
-/** The current state. */
 export const connection = signal<Connection>("connecting");
 /** Time of the last message, in milliseconds since the epoch. */
 export const lastMessageAt = signal(0);
@@ -26,7 +24,6 @@ export const processList = computed<readonly ProcessJson[]>(() =>
   [...processes.value?.values() ?? []].sort((a, b) => a.numeric_id - b.numeric_id)
 );
 
-/** Number of processes in each state. */
 export const stateCounts = computed(() => {
   const counts = new Map<State, number>();
   for (const { state } of processList.value) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -92,7 +89,6 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
   return stale;
 }
 
-/** Stores the metrics of the machine. */
 export function takeMetrics(news: SystemMetrics): void {
   metrics.value = news;
   record(HOST, {

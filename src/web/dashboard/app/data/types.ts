@@ -35,7 +35,6 @@ export type SystemMetrics =
   & Partial<Omit<SystemMetricsJson, "daemon">>
   & { readonly daemon?: Partial<SystemMetricsJson["daemon"]> };
 
-/** The signed-in user. */
 export interface Session {
   readonly name: string;
   readonly role: Role;

@@ -124,7 +124,6 @@ function NodeLink({ node: { name, members, state } }: { node: Node }) {
   );
 }
 
-/** The graph as an accessible table. */
 function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
   const states = new Map(nodes.map(({ name, state }) => [name, state ?? "not there"]));
   return (

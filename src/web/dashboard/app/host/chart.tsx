@@ -103,7 +103,6 @@ const ENDS: ReadonlySet<EventJson["type"]> = new Set(["stopped", "deleted"]);
 
 const MARK_SHAPES = { start: "M0-7L5 1H-5Z", end: "M-4-4H4V4H-4Z", failure: "M-4-4L4 4M4-4L-4 4" };
 
-/** Splits samples at gaps. */
 function piecesOf(samples: readonly Sample[], step: number): Sample[][] {
   const pieces: Sample[][] = [];
   for (const sample of samples) {

@@ -2,7 +2,6 @@
 
 import { CONTROLS } from "../../../../model/plain_text.ts";
 
-/** Text of one style. */
 export interface Run {
   readonly text: string;
   /** Class names; empty for plain text. */

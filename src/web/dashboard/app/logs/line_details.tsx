@@ -12,7 +12,6 @@ import { shownLine } from "./shown_line.ts";
 import { dateTime } from "../data/format.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 
-/** The panel below the lines. */
 export function LineDetails(
   { line, query, onQuery, linkOf, onClose }: {
     readonly line: LogRow;

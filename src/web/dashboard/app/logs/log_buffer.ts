@@ -49,12 +49,10 @@ export class LogBuffer {
   #done = 0;
   #bumped = false;
 
-  /** Number of stored lines. */
   get size(): number {
     return this.#all.length;
   }
 
-  /** Removes all lines. */
   clear(): void {
     this.#all = [];
     this.#restart();

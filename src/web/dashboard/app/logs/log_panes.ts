@@ -27,7 +27,6 @@ export class LogPane {
   }
 }
 
-/** All columns of a view. */
 export class LogPanes implements LogReceiver {
   readonly list: readonly LogPane[];
   /** The column that keys act on. */
@@ -65,12 +64,10 @@ export function isOneProcess(targets: readonly string[]): boolean {
     !processList.value.some(({ name }) => name !== targets[0] && baseName(name) === targets[0]);
 }
 
-/** Display of the time of a line. */
 export type TimeLook = "exact" | "ago" | "none";
 
 const SIZES = ["small", "medium", "large"] as const;
 
-/** Text size of lines. */
 type LogSize = (typeof SIZES)[number];
 
 const KEY = "procsup.log";
@@ -83,7 +80,6 @@ export const wrap = signal(known.wrap ?? isPhone.value);
 export const isRaw = signal(known.raw ?? false);
 /** Display of times. */
 export const timeLook = signal<TimeLook>(known.time ?? (isPhone.value ? "none" : "exact"));
-/** Text size of lines. */
 export const logSize = signal<LogSize>(known.size ?? "medium");
 
 effect(() => {

@@ -2,7 +2,6 @@
 
 import { LOG_LEVELS, type LogLevel, type LogStream } from "../../../../model/log_line.ts";
 
-/** The settings of a log view. */
 export interface LogQuery {
   /** Names; empty for all. */
   readonly targets: readonly string[];

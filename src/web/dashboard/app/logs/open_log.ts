@@ -8,7 +8,6 @@ import type { LogRow } from "./log_rows.ts";
 import { connection } from "../data/store.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
 
-/** Selects the lines. */
 interface SourceOptions {
   /** Names; empty for all. */
   readonly targets: readonly string[];
@@ -22,7 +21,6 @@ interface SourceOptions {
   readonly began: () => void;
 }
 
-/** Receives the lines. */
 export interface LogReceiver {
   add(lines: readonly Omit<LogRow, "seq">[]): void;
   clear(): void;
@@ -38,7 +36,6 @@ const RETRY_MS = 1000;
 /** Maximum time without letting the page work. */
 const TURN_MS = 10;
 
-/** A log that is being read. */
 export class OpenLog {
   /** The current error; empty if none. */
   readonly error = signal("");
@@ -58,7 +55,6 @@ export class OpenLog {
     void this.#run();
   }
 
-  /** Stops reading. */
   close(): void {
     this.#abort.abort();
   }

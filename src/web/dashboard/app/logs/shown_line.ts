@@ -12,7 +12,6 @@ interface ShownLine {
   readonly trace: readonly string[];
 }
 
-/** Display options of lines. */
 export interface LineLook {
   /** True if the view shows times: time fields are left out. */
   readonly isTimed: boolean;

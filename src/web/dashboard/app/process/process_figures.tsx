@@ -87,7 +87,6 @@ export function StateShape({ state, size = 10 }: { state: State; size?: number }
   );
 }
 
-/** The shape and name of a state. */
 export function StateBadge({ state }: { state: State }) {
   return (
     <span class={`badge is-${state}`}>

@@ -29,7 +29,6 @@ export function toast(kind: Toast["kind"], text: string, more: Partial<Toast> = 
   return id;
 }
 
-/** Removes a toast. */
 export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
@@ -52,7 +51,6 @@ export function announce(text: string): void {
   }, 500);
 }
 
-/** A confirmation of an action. */
 interface Question {
   readonly title: string;
   readonly text: string;

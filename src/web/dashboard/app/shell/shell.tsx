@@ -186,7 +186,6 @@ function Links({ entries }: { entries: readonly ScreenEntry[] }) {
   );
 }
 
-/** Switches to the next theme. */
 function ThemeButton() {
   const next = { auto: "light", light: "dark", dark: "like the system" }[theme.value];
   return (

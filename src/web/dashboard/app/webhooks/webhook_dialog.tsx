@@ -25,7 +25,6 @@ const PRESETS: Readonly<Record<Format, readonly [example: string, host: RegExp]>
   ],
 };
 
-/** The open form. */
 export function WebhookDialog({ reload }: { readonly reload: () => Promise<void> }) {
   const opened = openedWebhook.value;
   if (opened === undefined) return null;
