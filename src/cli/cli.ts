@@ -36,9 +36,7 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     code = await report(error, args);
   }
-  if (code !== 0) {
-    await (await import("./report_error.ts")).printFailure(output);
-  }
+  if (code !== 0) await (await import("./report_error.ts")).printFailure(output);
   return code;
 }
 

@@ -43,9 +43,7 @@ export async function initialConfig(
   const foreign = found !== undefined && !isOwnName(found) ? found : undefined;
   const command = foreign === undefined ? commandIn(folder) : undefined;
   const source = foreign ?? (command === undefined ? composed : undefined);
-  if (source !== undefined) {
-    return { ...await importFile(source, { env }), from: basename(source) };
-  }
+  if (source !== undefined) return { ...await importFile(source, { env }), from: basename(source) };
   const name = nameFromPath(folder);
   const [from, line] = command ?? ["nothing: procsup recognizes no project in this folder"];
   return { from, yaml: text(name, line, lookAt(join(folder, ".env"))?.isFile === true), notes: [] };

@@ -265,9 +265,7 @@ export class ConfigFiles {
     if (inline ?? content) return;
     const { last, origins: before, settings: said } = readMemory(this.#path);
     const origins = new Map([...before].filter(([name]) => this.#ids(name).length > 0));
-    for (const name of names) {
-      origins.set(name, { files: applied.files, ids: this.#ids(name) });
-    }
+    for (const name of names) origins.set(name, { files: applied.files, ids: this.#ids(name) });
     const settings = { ...said };
     for (const name of ["web", "webhooks"] as const) {
       if (wanted[name] !== undefined) settings[name] = applied.files;

@@ -50,9 +50,7 @@ export function prepareLogFiles(appFolder: string, files: LogFiles): ReadonlySet
 function prepareOwnFolder(path: string): void {
   const folder = dirname(path);
   attempt(folder, () => {
-    if (lstatIfAny(folder) === undefined) {
-      Deno.mkdirSync(folder, { recursive: true, mode: 0o755 });
-    }
+    if (lstatIfAny(folder) === undefined) Deno.mkdirSync(folder, { recursive: true, mode: 0o755 });
   });
   const problem = sharedFileProblem(path);
   if (problem !== undefined) refuse(path, problem);

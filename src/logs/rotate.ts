@@ -178,9 +178,7 @@ async function cutByCollapse(log: string, copy: string, intent: LogPosition): Pr
 }
 
 async function cutByTruncation(log: string, copy: string, intent: LogPosition): Promise<number> {
-  if (intent.phase === "cutting") {
-    return await sameHead(log, copy) ? 0 : Deno.statSync(copy).size;
-  }
+  if (intent.phase === "cutting") return await sameHead(log, copy) ? 0 : Deno.statSync(copy).size;
   await writePosition(log, intent, { phase: "cutting" });
   return moveRest(log, copy);
 }

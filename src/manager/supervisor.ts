@@ -207,9 +207,7 @@ export class Supervisor implements AsyncDisposable {
   async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
     this.registry.refuseClosed();
     const processes = this.registry.resolve(target);
-    if (processes.length === 0) {
-      return { outcomes: [], rolledBack: false, fields: [], told: [] };
-    }
+    if (processes.length === 0) return { outcomes: [], rolledBack: false, fields: [], told: [] };
     const config = this.parse(changedConfig(processes, options));
     this.registry.checkDependencies(config);
     await this.check(config);

@@ -89,9 +89,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   errored: RESTING,
   waiting: {
     recovered: (now, input, policy) => {
-      if (input.found.kind === "rebooted") {
-        return afterReboot(now, input.found.autostart, policy);
-      }
+      if (input.found.kind === "rebooted") return afterReboot(now, input.found.autostart, policy);
       if (now.awaiting === "dependencies") return [now, [{ type: "await_dependencies" }]];
       const ms = Math.max(0, (now.nextRestartAt ?? input.at) - input.at);
       // The clock may have been set back.

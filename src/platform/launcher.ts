@@ -250,9 +250,7 @@ export class Launcher {
       // The wrapper could not write the status, but ended with it.
       if (signal === null) return exitFromStatus(code!);
       // Only the wrapper was killed: the app may still run, and is watched like an adopted one.
-      if ((await survivors(run)).includes(await pidSoFar(pid))) {
-        return await this.adopt(run).exited;
-      }
+      if ((await survivors(run)).includes(await pidSoFar(pid))) return await this.adopt(run).exited;
       return exitFromStatus(code ?? 128 + 9, signal);
     }
     return this.exitOf(run.runId);

@@ -169,9 +169,7 @@ function secretValue(
     return inherited[env] ??
       problem(`the variable "${env}" is not set in the daemon's environment`);
   }
-  if (file !== undefined) {
-    return fileSecret(file, config, problem);
-  }
+  if (file !== undefined) return fileSecret(file, config, problem);
   return printed.get(keyOf(command!, config))?.value ?? problem("its command was not run yet");
 }
 

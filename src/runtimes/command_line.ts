@@ -139,9 +139,7 @@ function bundleCommand(config: CommandConfig, tools: Tools): string[] {
     return [...bundle, entrypoint];
   }
   const entry = findEntry(config, tools.path, () => true);
-  if (entry.isFolder) {
-    return refuseEntrypoint(config.name, entry.path, "is a folder");
-  }
+  if (entry.isFolder) return refuseEntrypoint(config.name, entry.path, "is a folder");
   if (interpreter !== undefined) return [...bundle, tools.need(interpreter), entry.path];
   const asItIs = runtime === "auto" && extension !== "rb" && entry.isExecutable;
   return asItIs ? [...bundle, entry.path] : [...bundle, "ruby", entry.path];

@@ -67,9 +67,7 @@ async function install(context: CommandContext, name: string): Promise<void> {
   const client = mcpClient(name);
   const [program, ...words] = ownWords();
   const command = { command: program, args: [...words, ...await bridgeArgs(context)] };
-  if (flags.on("print")) {
-    return output.json(ownEntry(client, command), 2);
-  }
+  if (flags.on("print")) return output.json(ownEntry(client, command), 2);
   const path = fileOf(client);
   const merged = mergedFile(client, command, readFileIfAny(path));
   if (merged === undefined) return output.done(`${client.title} already has procsup (${path})`);

@@ -227,9 +227,7 @@ function escaped(text: string, final: boolean): Step | undefined {
 function pasted(text: string): Step | undefined {
   const from = PASTE_BEGINS.length;
   const end = text.indexOf(PASTE_ENDS, from);
-  if (end >= 0) {
-    return { length: end + PASTE_ENDS.length, input: paste(text.slice(from, end)) };
-  }
+  if (end >= 0) return { length: end + PASTE_ENDS.length, input: paste(text.slice(from, end)) };
   if (text.length < MAX_PASTE) return undefined;
   // The end marker may have begun.
   const length = text.length - PASTE_ENDS.length;

@@ -189,9 +189,7 @@ function pm2Command(app: App, folder: string): Keys {
   if (isServe(app)) return { ...cwd, entrypoint: "procsup", args: serveArgs(app) };
   const path = seenFrom(script, at, folder);
   const isFile = lookAt(resolve(folder, path))?.isFile === true;
-  if (/\s/.test(script) && !isFile) {
-    return { ...cwd, command: [script, ...args].join(" ") };
-  }
+  if (/\s/.test(script) && !isFile) return { ...cwd, command: [script, ...args].join(" ") };
   const interpreter = String(app.interpreter ?? app.exec_interpreter ?? "");
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
   if (options.length > 0 && interpreter !== "none") {

@@ -66,9 +66,7 @@ async function headersOf(
     "webhook-id": id,
     "webhook-timestamp": String(seconds),
   });
-  if (key !== undefined) {
-    headers.set("webhook-signature", await signature(key, id, seconds, body));
-  }
+  if (key !== undefined) headers.set("webhook-signature", await signature(key, id, seconds, body));
   return headers;
 }
 

@@ -127,9 +127,7 @@ class FileWatch {
 
   async #tellFilesIn(folders: ReadonlySet<string>): Promise<void> {
     for await (const { path, isFolder } of this.#tree!.entries()) {
-      if (!isFolder && folders.has(dirname(path))) {
-        return this.#changed(path);
-      }
+      if (!isFolder && folders.has(dirname(path))) return this.#changed(path);
     }
   }
 

@@ -93,9 +93,7 @@ function Head({ groups, sort, descending, selected, onSelectAll }: ProcessTableP
           </label>
         </td>
         {COLUMNS.map(({ key, text, kind }) => {
-          if (key === "ports") {
-            return <th key={key} scope="col" class="ports optional">{text}</th>;
-          }
+          if (key === "ports") return <th key={key} scope="col" class="ports optional">{text}</th>;
           const isSorted = sort === key;
           const order = descending ? "descending" : "ascending";
           return (

@@ -23,9 +23,7 @@ export function toast(kind: Toast["kind"], text: string, more: Partial<Toast> = 
   const shown: Toast = { ...more, id, kind, text };
   toasts.value = [...toasts.value.filter((one) => one.id !== id), shown].slice(-5);
   const ms = SHOWN_MS[kind];
-  if (ms > 0) {
-    setTimeout(() => toasts.value.find((one) => one === shown) && dismiss(id), ms);
-  }
+  if (ms > 0) setTimeout(() => toasts.value.find((one) => one === shown) && dismiss(id), ms);
   return id;
 }
 
