@@ -4,14 +4,14 @@ import { logLink, range } from "../data/range.ts";
 import { lookingAt } from "../data/time_range.ts";
 import type { Series } from "../data/past.ts";
 import type { EventJson } from "../data/types.ts";
-import type { Sample } from "../process/history.ts";
+import type { Figure, Sample } from "../process/history.ts";
 import { clockTime } from "../data/format.ts";
 import { Axis, axisHandlers, pointed, useTimeAxis } from "./time_axis.tsx";
 
 interface ChartProps {
   readonly title: string;
   readonly series: Series;
-  readonly value: (sample: Sample) => number;
+  readonly of: Figure;
   readonly format: (value: number) => string;
   /** Minimum value at the top of the chart. */
   readonly most: number;
@@ -32,7 +32,8 @@ const FOOT = 18;
 const NEAR_PX = 6;
 
 /** The chart, with a summary in words. A click opens the log of that moment. */
-export function Chart({ title, series, value, format, most, marks = [], name }: ChartProps) {
+export function Chart({ title, series, of, format, most, marks = [], name }: ChartProps) {
+  const value = (sample: Sample) => sample[of];
   const axis = useTimeAxis();
   const { width, from, to, x } = axis;
   const samples = series.samples.filter((one) => one.at >= from && !Number.isNaN(value(one)));

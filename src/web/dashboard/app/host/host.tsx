@@ -32,18 +32,18 @@ export function Host() {
       </div>
       <RangePicker />
       <div class="charts three">
-        <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={100} />
+        <Chart {...common} title="CPU" of="cpu" format={percent} most={100} />
         <Chart
           {...common}
           title="Memory"
-          value={({ memory }) => memory}
+          of="memory"
           format={bytes}
           most={host.total_memory ?? 1}
         />
         <Chart
           {...common}
           title="Load, 1 minute"
-          value={({ load }) => load}
+          of="load"
           format={(value) => value.toFixed(2)}
           most={host.cpu_count ?? 1}
         />

@@ -17,6 +17,9 @@ export interface Sample {
   readonly healthy?: number | undefined;
 }
 
+/** A figure that charts show. */
+export type Figure = "cpu" | "memory" | "fds" | "threads" | "load";
+
 /** How long readings are kept, and their minimum distance: pushes may come in quick succession. */
 const KEPT_MS = 120_000;
 const STEP_MS = 900;

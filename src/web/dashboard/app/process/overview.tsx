@@ -198,7 +198,7 @@ function HostTiles() {
         text={percent(cpu_percent)}
         more={`of ${counted(cpu_count, "core")}`}
         samples={samples}
-        value={({ cpu }) => cpu}
+        of="cpu"
         most={100}
       />
       <Tile
@@ -206,7 +206,7 @@ function HostTiles() {
         text={bytes(used_memory)}
         more={used}
         samples={samples}
-        value={({ memory }) => memory}
+        of="memory"
         most={total_memory}
       />
       <Tile
@@ -214,7 +214,7 @@ function HostTiles() {
         text={(host.cpu_load_1 ?? 0).toFixed(2)}
         more={`· ${(host.cpu_load_5 ?? 0).toFixed(2)} · ${(host.cpu_load_15 ?? 0).toFixed(2)}`}
         samples={samples}
-        value={({ load }) => load}
+        of="load"
         most={cpu_count}
       />
       <DiskTile />

@@ -1,6 +1,6 @@
 /** Figures of a process. Each is rendered independently. */
 
-import { recent, round, type Sample } from "./history.ts";
+import { type Figure, recent, round, type Sample } from "./history.ts";
 import { clock, ports } from "../data/store.ts";
 import type { ProcessJson, State } from "../data/types.ts";
 import { bytes, percent, relative, span } from "../data/format.ts";
@@ -24,7 +24,7 @@ export function Cpu({ id, now }: { id: string; now: number }) {
   round.value;
   return (
     <span class="measure">
-      <Sparkline samples={recent(id, SHOWN_MS)} value={({ cpu }) => cpu} most={10} />
+      <Sparkline samples={recent(id, SHOWN_MS)} of="cpu" most={10} />
       <span class="number" title="CPU, percent of one core">{percent(now)}</span>
     </span>
   );
@@ -35,7 +35,7 @@ export function Memory({ id, now }: { id: string; now: number }) {
   round.value;
   return (
     <span class="measure memory">
-      <Sparkline samples={recent(id, SHOWN_MS)} value={({ memory }) => memory} most={now * 1.5} />
+      <Sparkline samples={recent(id, SHOWN_MS)} of="memory" most={now * 1.5} />
       <span class="number" title="Resident memory">{bytes(now)}</span>
     </span>
   );
@@ -113,18 +113,18 @@ const SHOWN_MS = 60_000;
 
 interface SparklineProps {
   readonly samples: readonly Sample[];
-  readonly value: (sample: Sample) => number;
+  readonly of: Figure;
   /** Minimum value at the top. */
   readonly most: number;
 }
 
 /** Hidden from screen readers: the figure is beside it. */
-function Sparkline({ samples, value, most }: SparklineProps) {
+function Sparkline({ samples, of, most }: SparklineProps) {
   const end = samples.at(-1)?.at ?? 0;
-  const top = Math.max(most, ...samples.map(value)) || 1;
+  const top = Math.max(most, ...samples.map((sample) => sample[of])) || 1;
   const points = samples.map((sample) => {
     const x = WIDTH - (end - sample.at) / SHOWN_MS * WIDTH;
-    const y = HEIGHT - 1 - value(sample) / top * (HEIGHT - 3);
+    const y = HEIGHT - 1 - sample[of] / top * (HEIGHT - 3);
     return `${x.toFixed(1)} ${y.toFixed(1)}`;
   });
   const line = points.length < 2 ? "" : `M${points.join("L")}`;
@@ -143,12 +143,12 @@ function Sparkline({ samples, value, most }: SparklineProps) {
 }
 
 /** A figure with its title, and a sparkline or meter. */
-export function Tile({ title, text, more = "", samples, value, most = 1, level }: {
+export function Tile({ title, text, more = "", samples, of, most = 1, level }: {
   readonly title: string;
   readonly text: string;
   readonly more?: string;
   readonly samples?: readonly Sample[];
-  readonly value?: (sample: Sample) => number;
+  readonly of?: Figure;
   readonly most?: number;
   /** Used percentage. */
   readonly level?: number;
@@ -161,7 +161,7 @@ export function Tile({ title, text, more = "", samples, value, most = 1, level }
       <span class="row between">
         <strong class="number">{text}</strong>
         {level !== undefined && <Meter percent={level} />}
-        {samples && value && <Sparkline samples={samples} value={value} most={most} />}
+        {samples && of && <Sparkline samples={samples} of={of} most={most} />}
       </span>
     </div>
   );

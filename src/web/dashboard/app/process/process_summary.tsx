@@ -162,18 +162,12 @@ function Now(
   const samples = recent(id, 60_000);
   return (
     <div class="tiles">
-      <Tile
-        title="CPU"
-        text={percent(cpu_percent)}
-        samples={samples}
-        value={({ cpu }) => cpu}
-        most={10}
-      />
+      <Tile title="CPU" text={percent(cpu_percent)} samples={samples} of="cpu" most={10} />
       <Tile
         title={`Memory, ${percent(mem_percent)} of all`}
         text={bytes(memory_bytes)}
         samples={samples}
-        value={({ memory }) => memory}
+        of="memory"
         most={memory_bytes * 1.5}
       />
     </div>
@@ -203,22 +197,10 @@ export function ProcessCharts(
       </div>
       <Shares series={series} />
       <div class="charts">
-        <Chart {...common} title="CPU" value={({ cpu }) => cpu} format={percent} most={5} />
-        <Chart
-          {...common}
-          title="Memory"
-          value={({ memory }) => memory}
-          format={bytes}
-          most={memory * 1.2}
-        />
-        <Chart
-          {...common}
-          title="Threads"
-          value={({ threads }) => threads}
-          format={whole}
-          most={4}
-        />
-        <Chart {...common} title="Open files" value={({ fds }) => fds} format={whole} most={8} />
+        <Chart {...common} title="CPU" of="cpu" format={percent} most={5} />
+        <Chart {...common} title="Memory" of="memory" format={bytes} most={memory * 1.2} />
+        <Chart {...common} title="Threads" of="threads" format={whole} most={4} />
+        <Chart {...common} title="Open files" of="fds" format={whole} most={8} />
       </div>
       <details>
         <summary>As a table</summary>
