@@ -15,6 +15,15 @@ export interface Column<Row> {
   readonly paint?: (text: string, row: Row) => string;
 }
 
+/** A column of figures. */
+export function right<Row>(
+  header: string,
+  priority: number,
+  value: (row: Row) => string,
+): Column<Row> {
+  return { header, align: "right", priority, value };
+}
+
 /** Space between two columns. */
 export const GAP = "  ";
 

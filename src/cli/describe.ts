@@ -52,3 +52,8 @@ export function clockTime(iso: string, now: Date = new Date()): string {
   if (date.toDateString() === now.toDateString()) return time;
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
+
+/** A cell of a table: a dash unless the process runs. */
+export function whileUp(text: (process: ProcessJson) => string): (process: ProcessJson) => string {
+  return (process) => process.pid > 0 ? text(process) : "-";
+}

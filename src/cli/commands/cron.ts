@@ -4,7 +4,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import { type Column, printList } from "../columns.ts";
+import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
@@ -92,34 +92,19 @@ const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
     priority: 1,
     value: ({ running, last_status }) => running ? "running" : last_status ?? "-",
   },
-  {
-    header: "EXIT",
-    align: "right",
-    priority: 3,
-    value: ({ last_exit_code }) => String(last_exit_code ?? "-"),
-  },
+  right("EXIT", 3, ({ last_exit_code }) => String(last_exit_code ?? "-")),
 ];
 
 const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = [
   { header: "NAME", priority: 1, value: ({ name }) => plainText(name) },
   { header: "AT", priority: 0, value: ({ started_at }) => clockTime(started_at) },
-  {
-    header: "DURATION",
-    align: "right",
-    priority: 2,
-    value: (run) => run.status === "skipped" ? "-" : took(durationMs(run)),
-  },
+  right("DURATION", 2, (run) => run.status === "skipped" ? "-" : took(durationMs(run))),
   {
     header: "STATUS",
     priority: 0,
     value: ({ status, times }) => times === undefined ? status : `${status} ×${times}`,
   },
-  {
-    header: "EXIT",
-    align: "right",
-    priority: 0,
-    value: ({ exit_code }) => String(exit_code ?? "-"),
-  },
+  right("EXIT", 0, ({ exit_code }) => String(exit_code ?? "-")),
 ];
 
 function durationMs({ started_at, finished_at }: CronRunJson): number {

@@ -2,10 +2,10 @@
 
 import { plainText } from "../../model/plain_text.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
-import { type Column, tableLines } from "../columns.ts";
+import { type Column, right, tableLines } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { describeExitJson } from "../describe.ts";
+import { describeExitJson, whileUp } from "../describe.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
 import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
@@ -83,39 +83,21 @@ function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[]
   return [id, name, state, ...rest, ...(wide ? WIDE : [])];
 }
 
-const whileUp = (text: (process: ProcessJson) => string) => (process: ProcessJson) =>
-  process.pid > 0 ? text(process) : "-";
-
 const PLAIN: readonly ProcessColumn[] = [
-  { header: "ID", align: "right", priority: 2, value: (process) => String(process.numeric_id) },
+  right("ID", 2, (process) => String(process.numeric_id)),
   { header: "NAME", priority: 0, value: (process) => plainText(process.name) },
-  { header: "PID", align: "right", priority: 3, value: whileUp((process) => String(process.pid)) },
-  {
-    header: "UPTIME",
-    align: "right",
-    priority: 1,
-    value: whileUp((process) => humanDuration(process.uptime / 1e6)),
-  },
-  { header: "RESTARTS", align: "right", priority: 4, value: (process) => String(process.restarts) },
-  {
-    header: "CPU",
-    align: "right",
-    priority: 6,
-    value: whileUp((process) => `${process.cpu_percent.toFixed(1)}%`),
-  },
-  {
-    header: "MEM",
-    align: "right",
-    priority: 5,
-    value: whileUp((process) => humanBytes(process.memory_bytes)),
-  },
+  right("PID", 3, whileUp((process) => String(process.pid))),
+  right("UPTIME", 1, whileUp((process) => humanDuration(process.uptime / 1e6))),
+  right("RESTARTS", 4, (process) => String(process.restarts)),
+  right("CPU", 6, whileUp((process) => `${process.cpu_percent.toFixed(1)}%`)),
+  right("MEM", 5, whileUp((process) => humanBytes(process.memory_bytes))),
   { header: "NS", priority: 7, value: (process) => plainText(process.namespace) },
 ];
 
 const WIDE: readonly ProcessColumn[] = [
   { header: "RUNTIME", priority: 8, value: (process) => process.runtime },
-  { header: "THREADS", align: "right", priority: 9, value: whileUp((p) => String(p.threads)) },
-  { header: "FDS", align: "right", priority: 9, value: whileUp((process) => String(process.fds)) },
+  right("THREADS", 9, whileUp((p) => String(p.threads))),
+  right("FDS", 9, whileUp((process) => String(process.fds))),
   { header: "EXIT", priority: 8, value: describeExitJson },
   {
     header: "REASON",

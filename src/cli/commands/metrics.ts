@@ -6,7 +6,7 @@ import type {
   MetricsPointJson,
   MetricsSeriesJson,
 } from "../../protocol/wire.ts";
-import { type Column, printTable } from "../columns.ts";
+import { type Column, printTable, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
@@ -88,11 +88,10 @@ function column(
   value: (point: MetricsPointJson) => number | null,
   text: (value: number) => string,
 ): PointColumn {
-  const cell = (point: MetricsPointJson) => {
+  return right(header, priority, (point) => {
     const known = value(point);
     return known === null ? "-" : text(known);
-  };
-  return { header, align: "right", priority, value: cell };
+  });
 }
 
 const share = (value: number) => `${Math.floor(value * 1000) / 10}%`;

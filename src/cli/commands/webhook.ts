@@ -5,7 +5,7 @@ import { plainText } from "../../model/plain_text.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { resolve } from "../../npm/path.js";
 import type { WebhookJson } from "../../protocol/wire.ts";
-import { type Column, printList } from "../columns.ts";
+import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { keysOf } from "../config_flags.ts";
 import { connect } from "../connect.ts";
@@ -33,10 +33,10 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
   { header: "FORMAT", priority: 5, value: ({ format }) => format },
   { header: "EVENTS", priority: 4, value: ({ events }) => events.join(",") },
   { header: "SIGNED", priority: 5, value: ({ signed }) => signed ? "yes" : "no" },
-  { header: "QUEUED", align: "right", priority: 2, value: ({ queued }) => String(queued) },
-  { header: "DELIVERED", align: "right", priority: 1, value: ({ delivered }) => String(delivered) },
-  { header: "FAILED", align: "right", priority: 1, value: ({ failed }) => String(failed) },
-  { header: "DROPPED", align: "right", priority: 2, value: ({ dropped }) => String(dropped) },
+  right("QUEUED", 2, ({ queued }) => String(queued)),
+  right("DELIVERED", 1, ({ delivered }) => String(delivered)),
+  right("FAILED", 1, ({ failed }) => String(failed)),
+  right("DROPPED", 2, ({ dropped }) => String(dropped)),
   { header: "LAST", priority: 1, value: ({ last }) => last === null ? "-" : lastText(last) },
 ];
 

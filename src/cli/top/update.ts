@@ -120,10 +120,7 @@ function withPrompt(state: TopState, what: "filter" | "search" | "palette" | "si
 }
 
 /** Calls a verb at once, or asks for confirmation first. */
-function acting(
-  state: TopState,
-  command: Extract<UserCommand, { type: "do" }>,
-): { state: TopState; effects: readonly Effect[] } {
+function acting(state: TopState, command: Extract<UserCommand, { type: "do" }>): Update {
   const { verb, target } = command;
   try {
     const processes = target === undefined
@@ -162,7 +159,7 @@ function capital(word: string): string {
   return word[0]!.toUpperCase() + word.slice(1);
 }
 
-function refused(state: TopState, text: string): { state: TopState; effects: readonly Effect[] } {
+function refused(state: TopState, text: string): Update {
   return { state: noticed({ ...state, prompt: undefined }, text, true), effects: [] };
 }
 

@@ -4,6 +4,7 @@ import { baseName } from "../../model/name.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
 import { fitting, GAP, widthOf } from "../columns.ts";
+import { whileUp } from "../describe.ts";
 import { humanDuration } from "../human.ts";
 import { paintState } from "../paint.ts";
 import { pad, textWidth } from "../text_width.ts";
@@ -106,9 +107,6 @@ interface ColumnsFor {
 const SPARK = 8;
 const NS_WIDTH = 12;
 const MOST_PORTS = 20;
-
-const whileUp = (text: (process: ProcessJson) => string) => (process: ProcessJson) =>
-  process.pid > 0 ? text(process) : "-";
 
 /** All columns, left to right. */
 function tableColumns(given: ColumnsFor): readonly TableColumn[] {
