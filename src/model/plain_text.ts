@@ -1,4 +1,7 @@
-/** Makes app output safe to display: it cannot move the cursor, set a title, hide or reorder text. */
+/**
+ * Makes app output safe to display: it cannot move the cursor, set a title, hide or reorder text.
+ * Also escapes text for a regular expression.
+ */
 
 /**
  * Matches, in this order: strings up to their terminator (OSC, DCS, SOS, PM, APC), control
@@ -24,4 +27,9 @@ export function plainText(text: string): string {
 /** Whether it is one line of printable ASCII. */
 export function isPrintableAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
+}
+
+/** Escapes a text for a regular expression. */
+export function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

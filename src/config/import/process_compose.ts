@@ -1,6 +1,7 @@
 /** Converts process-compose.yaml. */
 
 import { rowOf } from "../../model/key_table.ts";
+import { literally } from "../../model/plain_text.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { join } from "../../npm/path.js";
@@ -101,7 +102,7 @@ const KEYS: Readonly<Record<string, Convert>> = {
   replicas: (value) => ({ instances: value }),
   is_tty: (value) => ({ tty: value }),
   disabled: (value) => value === true ? { autostart: false } : {},
-  ready_log_line: (value) => ({ ready_log: literalRegex(String(value)), wait_ready: true }),
+  ready_log_line: (value) => ({ ready_log: literally(String(value)), wait_ready: true }),
   depends_on: (value, { processes }) => ({ depends_on: dependsOn(value, processes) }),
   availability: (value) => isMap(value) ? availability(value) : {},
   shutdown: (value, { shell }) => isMap(value) ? shutdown(value, shell) : {},
@@ -287,10 +288,6 @@ function shellLine(value: unknown, shell: Shell): string {
   return needsShell(command, shell)
     ? `${shellWord(shell.program)} ${shellWord(shell.argument)} ${shellWord(command)}`
     : command;
-}
-
-function literalRegex(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** Converts a probe to a health check. In process-compose, values below 1 mean the default. */

@@ -2,7 +2,7 @@
 
 import { copyText } from "../controls/copy.ts";
 import type { LogRow } from "./log_rows.ts";
-import { fingerprint, literally, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
+import { fingerprint, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
 import { range } from "../data/range.ts";
 import { lookingAt, type Range, rangeText } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
@@ -11,6 +11,7 @@ import { plainLine } from "./ansi.ts";
 import { shownLine } from "./shown_line.ts";
 import { dateTime } from "../data/format.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
+import { literally } from "../../../../model/plain_text.ts";
 
 export function LineDetails(
   { line, query, onQuery, linkOf, onClose }: {

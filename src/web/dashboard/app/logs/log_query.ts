@@ -1,6 +1,7 @@
 /** The settings of a log view, as the query of its address. Pure. */
 
 import { LOG_LEVELS, type LogLevel, type LogStream } from "../../../../model/log_line.ts";
+import { literally } from "../../../../model/plain_text.ts";
 
 export interface LogQuery {
   /** Names; empty for all. */
@@ -101,11 +102,6 @@ export function filterOf(query: LogQuery): Readonly<Record<string, string>> {
     ...(query.level !== "" && { level: query.level }),
     ...(grep !== undefined && { grep, ...(query.invert && { invert: "true" }) }),
   };
-}
-
-/** Escapes a text for a regular expression. */
-export function literally(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 /** A short fingerprint of a line (FNV-1a). */
