@@ -4,6 +4,7 @@
  * own pages know the secret.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { sameText } from "../model/same_text.ts";
 import { getCookies, setCookie } from "../npm/http.js";
 import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
@@ -145,12 +146,8 @@ export function cookieName(daemon?: string): string {
 /** The session in a `Cookie` header, by the name of the cookie. */
 export function sessionIn(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
-  try {
-    return getCookies(new Headers({ cookie: header }))[name];
-  } catch {
-    // The header also has the cookies of other programs on this host, which may be malformed.
-    return undefined;
-  }
+  // The header also has the cookies of other programs on this host, which may be malformed.
+  return ifPossible(() => getCookies(new Headers({ cookie: header }))[name]);
 }
 
 /** The `Set-Cookie` header that signs in, or out if there is no session. `origin` is that of the page. */

@@ -1,6 +1,6 @@
 /** The items of a daemon's stream, from either transport. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ShutdownNoticeJson } from "../protocol/change_json.ts";
 import { ndjson } from "../protocol/ndjson.ts";
 import type { CallOptions } from "../library/options.ts";
@@ -90,9 +90,6 @@ export function streamOf<T>(
 }
 
 function closeIfOpen(controller: ReadableStreamDefaultController<unknown>): void {
-  try {
-    controller.close();
-  } catch {
-    // The stream was cancelled, which closed it.
-  }
+  // The stream was cancelled, which closed it.
+  ifPossible(() => controller.close());
 }

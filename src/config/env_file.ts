@@ -1,5 +1,6 @@
 /** What a file of variables sets. */
 
+import { ifPossible } from "../model/errors.ts";
 import { parseDotenv } from "../model/dotenv.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { resolve } from "../npm/path.js";
@@ -11,11 +12,7 @@ export const UNREAD = "it cannot be read now: leave out of env what it sets, sin
 
 /** The names that a file sets; undefined if it cannot be read. */
 export function namesInEnvFile(path: string): readonly string[] | undefined {
-  try {
-    return Object.keys(parseDotenv(readForeignFile(path), path));
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => Object.keys(parseDotenv(readForeignFile(path), path)));
 }
 
 /** The variables of a `.env`; none if it does not exist. Throws an error that names the file. */

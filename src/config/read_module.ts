@@ -1,5 +1,6 @@
 /** Runs a configuration that is a program, in a child process with read access only. */
 
+import { ifPossible } from "../model/errors.ts";
 import { dirname, fromFileUrl, toFileUrl } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
@@ -171,12 +172,8 @@ function foundMap(folder: string): ImportMap {
 }
 
 function readIfAny(path: string): ImportMap | undefined {
-  try {
-    return readJson(path, readForeignFile(path), true).value as ImportMap;
-  } catch {
-    // Missing or invalid: Deno reports it.
-    return undefined;
-  }
+  // Missing or invalid: Deno reports it.
+  return ifPossible(() => readJson(path, readForeignFile(path), true).value as ImportMap);
 }
 
 function resolved({ imports, scopes }: ImportMap, path: string): ImportMap {

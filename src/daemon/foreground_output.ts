@@ -1,5 +1,6 @@
 /** Prints the output of apps in the foreground: every line once, from their start to their end. */
 
+import { ifPossible } from "../model/errors.ts";
 import { logFeed, type LogSource } from "../logs/log_feed.ts";
 import { logEnd } from "../logs/log_position.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
@@ -73,10 +74,6 @@ export class ForegroundOutput {
 }
 
 function endOf(log: string): number {
-  try {
-    return logEnd(log);
-  } catch {
-    // Nothing was written yet.
-    return 0;
-  }
+  // Nothing was written yet.
+  return ifPossible(() => logEnd(log)) ?? 0;
 }

@@ -3,7 +3,7 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod/mini";
 import { bodyLimit } from "hono/body-limit";
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { answered, failure } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/change_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
@@ -126,7 +126,8 @@ async function authorize(
     ...{ authorization, cookie: undefined, address: "socket" },
   }).catch((error) => {
     // The token file that commands read may be damaged: restore it for the next one.
-    token.putBackIfPossible();
+    // If that fails, the regular check of the home's files reports why.
+    ifPossible(() => token.putBack());
     throw error;
   });
   allowRole(principal, needed());

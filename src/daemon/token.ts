@@ -35,15 +35,6 @@ export class Token {
     return true;
   }
 
-  /** Like `putBack()`, but ignores errors. */
-  putBackIfPossible(): void {
-    try {
-      this.putBack();
-    } catch {
-      // The regular check of the home's files reports why.
-    }
-  }
-
   /** Whether an `Authorization` header carries the token. Takes constant time. */
   accepts(header: string | undefined): boolean {
     const given = header?.match(/^Bearer (.+)$/i)?.[1] ?? "";

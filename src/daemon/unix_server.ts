@@ -3,7 +3,7 @@
  * socket's queue, so they never use up the descriptors that the daemon itself needs.
  */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { accept } from "../platform/accept.ts";
 import { sleep } from "../platform/clock.ts";
 import { failure } from "../protocol/envelope.ts";
@@ -247,9 +247,6 @@ async function drain(connection: Deno.UnixConn, most = Infinity): Promise<void> 
 }
 
 function close(connection: Deno.UnixConn): void {
-  try {
-    connection.close();
-  } catch {
-    // Already closed.
-  }
+  // Already closed.
+  ifPossible(() => connection.close());
 }

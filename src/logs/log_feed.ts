@@ -6,7 +6,7 @@ import type { LogFiles } from "./log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
 import { logEnd, readPosition } from "./log_position.ts";
 import { Search, SEARCH_LIMITS } from "./search.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import {
   type LogName,
   type LogPositions,
@@ -291,12 +291,8 @@ class Feed<T> implements SourceChanges {
 
 /** Where the next line of a log begins. */
 function endOf(log: string): number {
-  try {
-    return logEnd(log);
-  } catch {
-    // There is no file yet.
-    return readPosition(log).base;
-  }
+  // There is no file yet.
+  return ifPossible(() => logEnd(log)) ?? readPosition(log).base;
 }
 
 /** Reads as few lines as possible; with a filter, all must be read. */

@@ -1,5 +1,6 @@
 /** Streams the bytes of a log. */
 
+import { ifPossible } from "../model/errors.ts";
 import type { Clock } from "../platform/clock.ts";
 import { lastEntries } from "./last_lines.ts";
 import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
@@ -100,7 +101,8 @@ class LogReader {
     // A canceled stream accepts no chunk.
     if (chunk !== undefined && !this.#follower.isStopped) return controller.enqueue(chunk);
     this.#release();
-    closeIfOpen(controller);
+    // `cancel()` may have closed it.
+    ifPossible(() => controller.close());
   }
 
   #release(): void {
@@ -114,14 +116,6 @@ function beginOf(path: string, { newOnly, tail = 0 }: LogStreamOptions): Begin {
   if (newOnly) return ({ end }) => end;
   if (tail === 0) return ({ base, from }) => Math.max(base, from);
   return (span, cursor) => startOfTail(path, cursor, span, tail, span.from);
-}
-
-function closeIfOpen(controller: Controller): void {
-  try {
-    controller.close();
-  } catch {
-    // Already closed by `cancel()`.
-  }
 }
 
 /** Maximum size of the last lines in memory, in UTF-16 units. */

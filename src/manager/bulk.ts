@@ -1,6 +1,6 @@
 /** Runs a verb on several processes. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
@@ -132,12 +132,9 @@ export function ordered({ name, dependsOn, priority }: ProcessConfig): Ordered {
 
 /** The processes in the order of their starts; see `startWaves()`. */
 export function inWaves(processes: readonly ManagedProcess[]): ManagedProcess[][] {
-  try {
-    return startWaves(processes, ({ config }) => ordered(config));
-  } catch {
-    // Damaged records have a cycle: processes can still be stopped and started without an order.
-    return [[...processes]];
-  }
+  // Damaged records have a cycle: processes can still be stopped and started without an order.
+  return ifPossible(() => startWaves(processes, ({ config }) => ordered(config))) ??
+    [[...processes]];
 }
 
 /** The opposite order, for stops. */

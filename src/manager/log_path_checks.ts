@@ -1,5 +1,6 @@
 /** Checks the paths of log files in configurations. */
 
+import { ifPossible } from "../model/errors.ts";
 import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { basename, dirname } from "../npm/path.js";
@@ -90,9 +91,7 @@ function isSame(path: string, taken: string): boolean {
 
 /** A template whose folder has its symbolic links resolved. */
 function canonical(path: string): string {
-  try {
-    return `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`;
-  } catch {
-    return path;
-  }
+  return ifPossible(() =>
+    `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`
+  ) ?? path;
 }

@@ -16,7 +16,7 @@ import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import type { LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
@@ -66,11 +66,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     if (this.#leaves) return;
     for (const process of this.#supervisor.registry.list()) {
       if (process.snapshot.pid === 0) continue;
-      try {
-        process.signal(process.config.stopSignal);
-      } catch {
-        // It has just ended, or belongs to another user. The others get theirs.
-      }
+      // It has just ended, or belongs to another user. The others get theirs.
+      ifPossible(() => process.signal(process.config.stopSignal));
     }
   }
 
@@ -266,11 +263,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /** The current information about a process, without its resource usage. */
   protected override known(id: string): ProcessInfo | null {
-    try {
-      return this.#supervisor.process(id).info();
-    } catch {
-      return null;
-    }
+    return ifPossible(() => this.#supervisor.process(id).info()) ?? null;
   }
 
   /** Runs a verb on several processes. Throws the first failure, see `throwFailed()`. */

@@ -1,5 +1,6 @@
 /** Opens a supervisor: takes its home, adopts running processes and guards the home's files. */
 
+import { ifPossible } from "../model/errors.ts";
 import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
 import { checkedConfig } from "./check_options.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
@@ -55,7 +56,8 @@ function guardHome(
     changed: () => {
       if (seen !== folders()) {
         warn(`Folders of home "${home.paths.home}" were removed: they are restored`);
-        files.keepIfPossible();
+        // The next launch reports failures.
+        ifPossible(() => files.keep());
         registry.recordAnew();
         recordBoot(registry.writes, boot, launcher.bootId);
         seen = folders();

@@ -1,5 +1,6 @@
 /** The resources: `apps://list`, `apps://{name}`, `logs://{name}` and `metrics://{name}`. */
 
+import { ifPossible } from "../model/errors.ts";
 import {
   type McpServer,
   ProtocolError,
@@ -91,12 +92,8 @@ function registerApp(server: McpServer, { call, granted }: Access, scheme: Schem
 
 /** Decodes a name: clients that follow the URI template standard send `api:0` as `api%3A0`. */
 function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    // No app has such a name.
-    return name;
-  }
+  // No app has such a name.
+  return ifPossible(() => decodeURIComponent(name)) ?? name;
 }
 
 async function read(

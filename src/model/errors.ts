@@ -140,3 +140,12 @@ export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error i
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** What `act` returns; undefined if it throws. For failures that do not matter to the caller. */
+export function ifPossible<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}

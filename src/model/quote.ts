@@ -1,5 +1,7 @@
 /** Shows a value in an error message. */
 
+import { ifPossible } from "./errors.ts";
+
 const MAX_LENGTH = 80;
 
 /** As JSON if possible, otherwise as the engine prints it: `NaN`, `5n`, `/x/`. At most 80 characters. */
@@ -17,9 +19,5 @@ function isJson(value: unknown): boolean {
 }
 
 function textOf(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "an object";
-  } catch {
-    return "an object";
-  }
+  return ifPossible(() => JSON.stringify(value)) ?? "an object";
 }

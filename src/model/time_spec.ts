@@ -1,7 +1,7 @@
 /** Parses times as people write them: an age, a time of day or a date. Pure. */
 
 import { parseDuration } from "./duration.ts";
-import { ProcsupError } from "./errors.ts";
+import { ifPossible, ProcsupError } from "./errors.ts";
 import { quote } from "./quote.ts";
 
 const CLOCK = /^(?:(today|yesterday) )?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
@@ -100,11 +100,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 function durationMs(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    return NaN;
-  }
+  return ifPossible(() => parseDuration(text)) ?? NaN;
 }
 
 function midnight(now: number, days: number): number {

@@ -1,5 +1,6 @@
 /** Writes to the standard input of apps that have `stdin` or `tty`. */
 
+import { ifPossible } from "../model/errors.ts";
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
 
@@ -38,11 +39,8 @@ export function inputPath(folder: string, runId: string): string {
 
 /** Removes the FIFO of a run that is over, if any. */
 export function removeInput(folder: string, runId: string): void {
-  try {
-    removeFile(inputPath(folder, runId));
-  } catch {
-    // The disk refuses. A FIFO without a reader does no harm.
-  }
+  // The disk refuses. A FIFO without a reader does no harm.
+  ifPossible(() => removeFile(inputPath(folder, runId)));
 }
 
 /** Writes a text to the FIFO of an app. Returns why part of it was not written, as a clause. */

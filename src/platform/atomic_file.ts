@@ -1,5 +1,6 @@
 /** Writes files so that they exist whole or not at all. */
 
+import { ifPossible } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
 import { ifAny } from "./stat.ts";
 
@@ -57,11 +58,8 @@ export function afresh(path: string, make: () => void): void {
 
 /** Removes a file; ignores failures. */
 export function removeIfPossible(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch {
-    // It was never created, or the disk is read-only.
-  }
+  // It was never created, or the disk is read-only.
+  ifPossible(() => Deno.removeSync(path));
 }
 
 /** A single write may be short, on a full disk for instance. */

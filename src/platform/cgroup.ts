@@ -12,6 +12,7 @@
  * pass on controllers.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
 import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "./atomic_file.ts";
@@ -127,11 +128,10 @@ export class Cgroups {
   /** Sends SIGKILL to every process in a run's group, even to those being forked. */
   kill(runId: string): void {
     if (this.#folder === undefined) return;
-    try {
-      Deno.writeTextFileSync(`${this.#path(runId)}/cgroup.kill`, "1", { create: false });
-    } catch {
-      // No such group, or a kernel before 5.14: the caller kills them one by one.
-    }
+    // No such group, or a kernel before 5.14: the caller kills them one by one.
+    ifPossible(() =>
+      Deno.writeTextFileSync(`${this.#path(runId)}/cgroup.kill`, "1", { create: false })
+    );
   }
 
   /** Removes a run's group: in the background, and again later if it is not empty. */

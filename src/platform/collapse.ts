@@ -4,6 +4,7 @@
  * killed daemon could cut after the next daemon has looked.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { mayCallC, openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 
@@ -34,11 +35,7 @@ function libc(): Library | null {
 }
 
 function load(): Library | null {
-  try {
-    return openLibc(SYMBOLS);
-  } catch {
-    return null;
-  }
+  return ifPossible(() => openLibc(SYMBOLS)) ?? null;
 }
 
 /** Removes the first `bytes` of a file; false when that cannot be done here. */

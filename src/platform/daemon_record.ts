@@ -1,6 +1,6 @@
 /** The record of a daemon in its home, for its successor. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
 import { fixedWords } from "./own_program.ts";
 import { type ServiceManager, startedBy } from "./service_manager.ts";
@@ -36,11 +36,7 @@ export function recordDaemon(home: string, version: string, protocol: number): v
 
 /** The record of the last daemon of a home; undefined if there is none, or it is damaged. */
 export function readDaemonRecord(home: string): DaemonRecord | undefined {
-  try {
-    return unsealed(readFileIfAny(recordPath(home)) ?? "") as DaemonRecord;
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => unsealed(readFileIfAny(recordPath(home)) ?? "") as DaemonRecord);
 }
 
 /**

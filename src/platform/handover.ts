@@ -1,6 +1,6 @@
 /** A handover: one daemon takes over the home of another. Commands wait until it is over. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { comesTrue } from "./clock.ts";
 import { isFree, removeLock, takeLockSoon } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
@@ -33,10 +33,6 @@ export async function handoverEnds(
 }
 
 function isOver(handover: string): boolean {
-  try {
-    return isFree(handover);
-  } catch {
-    // The program that calls may not look.
-    return true;
-  }
+  // The program that calls may not look.
+  return ifPossible(() => isFree(handover)) ?? true;
 }

@@ -1,6 +1,6 @@
 /** Starts apps through the wrapper, and takes over those that an earlier daemon started. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
@@ -258,7 +258,8 @@ export class Launcher {
 
   /** Finds adopted apps that ended without an exit file: wrapper killed, or its disk full. */
   async #cast(): Promise<void> {
-    this.#files.keepIfPossible();
+    // The next launch reports failures.
+    ifPossible(() => this.#files.keep());
     for (const [run, over] of [...this.#adopted]) {
       if (!wrapperAlive(run) && !await this.#appAlive(run)) over();
     }

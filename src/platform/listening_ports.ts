@@ -3,6 +3,7 @@
  * every descriptor.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { isLocal, type ListenAddress } from "../model/listen_address.ts";
 import { isLinux } from "./os.ts";
 import { descriptorsOf, processTableIfReadable } from "./process_table.ts";
@@ -99,11 +100,7 @@ function socketsOf(pid: number): string[] {
 }
 
 function linkOf(path: string): string {
-  try {
-    return Deno.readLinkSync(path);
-  } catch {
-    return "";
-  }
+  return ifPossible(() => Deno.readLinkSync(path)) ?? "";
 }
 
 /**

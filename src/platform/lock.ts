@@ -1,5 +1,6 @@
 /** A lock file that is free when its holder ends, even if killed. */
 
+import { ifPossible } from "../model/errors.ts";
 import { basename, dirname } from "../npm/path.js";
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
@@ -89,10 +90,6 @@ export function holderOfRemoved(path: string): number | undefined {
 }
 
 function targetOf(link: string): string | undefined {
-  try {
-    return Deno.readLinkSync(link);
-  } catch {
-    // It was closed meanwhile.
-    return undefined;
-  }
+  // It was closed meanwhile.
+  return ifPossible(() => Deno.readLinkSync(link));
 }

@@ -1,5 +1,6 @@
 /** All processes of the machine, read in one pass. */
 
+import { ifPossible } from "../model/errors.ts";
 import { isLack } from "./lack.ts";
 import { isLinux } from "./os.ts";
 
@@ -78,11 +79,7 @@ export function processTable(): ProcessRow[] {
 
 /** Like `processTable()`, but empty instead of throwing: for checks that are repeated anyway. */
 export function processTableIfReadable(): ProcessRow[] {
-  try {
-    return processTable();
-  } catch {
-    return [];
-  }
+  return ifPossible(() => processTable()) ?? [];
 }
 
 let recent: { readonly rows: ProcessRow[]; readonly until: number } | undefined;
@@ -112,11 +109,7 @@ export function ageOf({ start }: Pick<ProcessRow, "start">): number | undefined 
 
 /** The user that a process runs as; -1 when it is gone. */
 export function userOf(pid: number): number {
-  try {
-    return Deno.statSync(`/proc/${pid}`).uid!;
-  } catch {
-    return -1;
-  }
+  return ifPossible(() => Deno.statSync(`/proc/${pid}`).uid!) ?? -1;
 }
 
 /** Paths of a process's descriptors; none if it is gone or another user's. */

@@ -3,6 +3,7 @@
  * `<run id>.ready`, by the app. One watch on the folder serves all runs, and is idle between changes.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { basename } from "../npm/path.js";
 import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
@@ -75,11 +76,7 @@ export class RunFiles {
 
   /** When a run's file was written; now, when it is gone. */
   writtenAt(runId: string, kind: FileKind): Date {
-    try {
-      return Deno.statSync(`${this.stem(runId)}.${kind}`).mtime ?? new Date();
-    } catch {
-      return new Date();
-    }
+    return ifPossible(() => Deno.statSync(`${this.stem(runId)}.${kind}`).mtime) ?? new Date();
   }
 
   /** Calls `act` once with the number in a run's file, now or later. Returns a cancel function. */
@@ -97,11 +94,8 @@ export class RunFiles {
     this.#waiting.delete(`${runId}.exit`);
     this.#waiting.delete(`${runId}.ready`);
     for (const kind of ["pid", "exit", "ready"]) {
-      try {
-        removeFile(`${this.stem(runId)}.${kind}`);
-      } catch {
-        // Not a folder, or read-only: the next daemon removes what is left.
-      }
+      // Not a folder, or read-only: the next daemon removes what is left.
+      ifPossible(() => removeFile(`${this.stem(runId)}.${kind}`));
     }
   }
 
@@ -127,19 +121,11 @@ export class RunFiles {
     act(value);
   }
 
-  /** Like `keep()`, but leaves failures for the next launch to report. */
-  keepIfPossible(): void {
-    try {
-      this.keep();
-    } catch {
-      // A full disk, say.
-    }
-  }
-
   /** Forgets the inode: a new folder may get the same one. */
   #replaced(): void {
     this.#watched = undefined;
-    this.keepIfPossible();
+    // The next launch reports failures, of a full disk say.
+    ifPossible(() => this.keep());
   }
 
   #watchAnew(): void {

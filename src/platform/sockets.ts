@@ -3,7 +3,7 @@
  * between two instances, and recovered by the next daemon.
  */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { SocketAddress } from "./sockets_address.ts";
 import { closeSocket, openListener, takeListeners } from "./sockets_open.ts";
 
@@ -93,11 +93,7 @@ export class SocketPool {
 
   /** Empty also if the C library may not be used. The instances keep serving. */
   #take(pid: number, missing: readonly SocketAddress[]): Map<SocketAddress, number> {
-    try {
-      return this.#calls.take(pid, missing);
-    } catch {
-      return new Map();
-    }
+    return ifPossible(() => this.#calls.take(pid, missing)) ?? new Map();
   }
 
   #open(owner: string, address: SocketAddress): number {

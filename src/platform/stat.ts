@@ -1,5 +1,7 @@
 /** Looks at files that may not exist. */
 
+import { ifPossible } from "../model/errors.ts";
+
 /** What `act` returns; undefined if it finds no file. Throws other failures. */
 export function ifAny<T>(act: () => T): T | undefined {
   try {
@@ -27,11 +29,7 @@ export function lstatIfAny(path: string): Deno.FileInfo | undefined {
 
 /** File information, links followed; undefined if there is no file that we may reach. */
 export function lookAt(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => Deno.statSync(path));
 }
 
 /** Names in a folder; empty if it does not exist. Throws any other failure. */

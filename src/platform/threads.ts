@@ -5,6 +5,7 @@
  * an existing one; only without any does the runtime exit.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { mayCallC, openLibc, openLibrary } from "./libc.ts";
 
 const PAUSE = {
@@ -61,9 +62,5 @@ function canMakeThread(): boolean {
 
 /** Undefined where threads are in a separate library, as in glibc before 2.34. */
 function openPthread(): Deno.DynamicLibrary<typeof PTHREAD> | undefined {
-  try {
-    return openLibrary(PTHREAD);
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => openLibrary(PTHREAD));
 }

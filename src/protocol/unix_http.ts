@@ -4,6 +4,7 @@
  * a connection to a killed daemon.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { clientSystem, type Connection, isSystemError } from "../platform/client_system.ts";
 import { HOOK_HEADER, PEER_HEADER } from "./peer.ts";
 
@@ -79,11 +80,8 @@ export async function exchange(
   }
   const close = () => {
     request.signal?.removeEventListener("abort", close);
-    try {
-      connection.close();
-    } catch {
-      // Closed already.
-    }
+    // Closed already.
+    ifPossible(() => connection.close());
   };
   const over = () => {
     if (connection.keep === undefined) return close();

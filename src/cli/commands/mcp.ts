@@ -1,6 +1,6 @@
 /** `procsup mcp`: an MCP server on standard input and output; `install` adds it to a client. */
 
-import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
 import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
@@ -101,11 +101,7 @@ function fileOf(client: McpClient): string {
   }
   const claude = Deno.env.get("CLAUDE_CONFIG_DIR");
   const path = client.file({ home, claude, config: configFolder(home) });
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    return path;
-  }
+  return ifPossible(() => Deno.realPathSync(path)) ?? path;
 }
 
 /** The arguments that run this MCP server. Includes the home only if it is not the default. */

@@ -1,7 +1,7 @@
 /** `procsup start`: starts new or existing apps. */
 
 import { nearestWord } from "../../model/nearest_word.ts";
-import { ERROR_TABLE, hasCode, ProcsupError } from "../../model/errors.ts";
+import { ERROR_TABLE, hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
@@ -161,11 +161,9 @@ function isCommand(error: unknown, { target }: StartPayload): boolean {
 }
 
 function filesHere(): string[] {
-  try {
-    return [...Deno.readDirSync(".")].filter(({ isFile }) => isFile).map(({ name }) => name);
-  } catch {
-    return [];
-  }
+  return ifPossible(() =>
+    [...Deno.readDirSync(".")].filter(({ isFile }) => isFile).map(({ name }) => name)
+  ) ?? [];
 }
 
 function isOnPath(command: string): boolean {

@@ -1,5 +1,6 @@
 /** Checks that a current unit starts the daemon at boot. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { isFree } from "../../platform/lock.ts";
@@ -71,9 +72,5 @@ function aside(manager: ServiceManager, scope: Scope, home: string, install: str
 }
 
 function readable(path: string): string | undefined {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => Deno.readTextFileSync(path));
 }

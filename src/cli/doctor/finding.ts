@@ -1,5 +1,6 @@
 /** Findings of the checks. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { defaultHome } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
 
@@ -38,9 +39,5 @@ export function pathsBelow(folder: string): string[] {
 
 /** Names in a folder, sorted; empty if it cannot be read. */
 export function listed(folder: string): string[] {
-  try {
-    return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
-  } catch {
-    return [];
-  }
+  return ifPossible(() => [...Deno.readDirSync(folder)].map(({ name }) => name).sort()) ?? [];
 }

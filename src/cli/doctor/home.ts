@@ -1,6 +1,6 @@
 /** Checks that a home is safe and that the user owns its files. */
 
-import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { checkSocketLength, checkWay, pathsIn } from "../../platform/paths.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { type Finding, ok, pathsBelow, wrong } from "./finding.ts";
@@ -55,9 +55,5 @@ export function checkOwners(home: string): Finding[] {
 }
 
 function statOf(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => Deno.lstatSync(path));
 }

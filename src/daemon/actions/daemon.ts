@@ -1,5 +1,6 @@
 /** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { diskOf } from "../../platform/disk.ts";
 import { HostMeter } from "../../platform/host.ts";
 import { listeningPorts } from "../../platform/listening_ports.ts";
@@ -83,11 +84,7 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
 };
 
 function modifiedAt(path: string): string | null {
-  try {
-    return Deno.statSync(path).mtime?.toISOString() ?? null;
-  } catch {
-    return null;
-  }
+  return ifPossible(() => Deno.statSync(path).mtime?.toISOString()) ?? null;
 }
 
 /** How long an answer is reused: many clients may ask at once. */

@@ -1,6 +1,6 @@
 /** Runs the webhooks: turns events into deliveries. */
 
-import { messageOf } from "../../model/errors.ts";
+import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { LastWords } from "../../model/start_failed.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
@@ -132,12 +132,8 @@ export class Runner {
   #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
     if (!events.includes(event)) return false;
     return only.some((target) => {
-      try {
-        return this.#parts.supervisor.registry.resolve(target).includes(process);
-      } catch {
-        // The target matches no process now, or is ambiguous.
-        return false;
-      }
+      // The target matches no process now, or is ambiguous.
+      return ifPossible(() => this.#parts.supervisor.registry.resolve(target).includes(process));
     });
   }
 

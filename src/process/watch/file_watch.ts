@@ -3,7 +3,7 @@
  * then stops, since the run is over. Ignored folders are not watched, and links are not followed.
  */
 
-import { messageOf } from "../../model/errors.ts";
+import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "../../npm/path.js";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
@@ -198,9 +198,5 @@ function limitProblem(message: string): string {
 }
 
 function kindOf(path: string): "folder" | "file" | "none" {
-  try {
-    return Deno.lstatSync(path).isDirectory ? "folder" : "file";
-  } catch {
-    return "none";
-  }
+  return ifPossible(() => Deno.lstatSync(path).isDirectory ? "folder" : "file") ?? "none";
 }
