@@ -11,9 +11,8 @@ import { CRON_VERBS } from "../protocol/verbs/cron.ts";
 import type { Input, Output, VerbName } from "../protocol/verbs/types.ts";
 import type { ActionResult, ProcessJson } from "../protocol/wire.ts";
 import { inTools } from "./failure.ts";
-import { LOGS_TOOLS } from "./log_tools.ts";
 import { briefHistory, briefProcess, withoutDefaults } from "./process_views.ts";
-import { quotedLines, UNTRUSTED_NOTICE } from "./safe_data.ts";
+import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { forEach, type Tool, type ToolAnswer, type ToolRun, type ToolUse } from "./tool.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
@@ -23,7 +22,44 @@ const processes = z.object({ processes: z.array(z.unknown()) });
 
 /** Tools that do more than call their verb. */
 const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
-  ...LOGS_TOOLS,
+  logs: {
+    output: z.object({
+      target: z.string(),
+      stream: z.enum(["stdout", "stderr"]),
+      path: z.optional(z.string()),
+      lines: z.string(),
+      truncated: z.boolean(),
+      notice: z.string(),
+      logs: z.string(),
+    }),
+    run: async ({ target, ...args }: Input<"logs">, use) => {
+      const found = await forEach(target, use, "logs", args);
+      const [first] = found;
+      const isOne = first !== undefined && found.length === 1;
+      const all = found.map(({ logs, path }) => `==> ${path} <==\n${logs}`).join("\n");
+      const { text, truncated } = safeLog(isOne ? first.logs : all);
+      const path = isOne ? { path: first.path } : {};
+      const stream = args.stderr ? "stderr" : "stdout";
+      const about = { target, stream, ...path, lines: String(args.lines), truncated };
+      return { data: { ...about, notice: UNTRUSTED_NOTICE, logs: text } };
+    },
+  },
+  search_logs: {
+    output: z.object({
+      lines: z.optional(z.array(z.unknown())),
+      patterns: z.optional(z.array(z.unknown())),
+      truncated: z.boolean(),
+      notice: z.string(),
+    }),
+    run: async (args: Input<"search_logs">, { call, signal }) => {
+      const { lines, patterns, truncated } = await call("search_logs", args, { signal });
+      const data = {
+        ...lines !== undefined && { lines: lines.map(quotedFound) },
+        ...patterns !== undefined && { patterns: patterns.map(quotedFound) },
+      };
+      return { data: { ...data, truncated, notice: UNTRUSTED_NOTICE } };
+    },
+  },
   list: {
     output: processes,
     run: async ({ target, detail }: { target?: string; detail?: boolean }, { call, signal }) => {
@@ -172,6 +208,10 @@ function quoted<T extends Pick<ActionResult, "error_line" | "last_output">>(give
     ...line !== undefined && { error_line: quotedLines([line])[0]! },
     ...lines !== undefined && { last_output: quotedLines(lines) },
   };
+}
+
+function quotedFound<T extends { readonly line: string }>(found: T): T {
+  return { ...found, line: quotedLines([found.line])[0]! };
 }
 
 /** Events that can end a run. All others carry the exit of an earlier one. */
