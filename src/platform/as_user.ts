@@ -5,7 +5,7 @@
  * user could read them, and in a file they would be on the disk.
  */
 
-import { isLinux } from "./os.ts";
+import { isLinux, outputOf } from "./os.ts";
 import { variablesOf } from "./process_environment.ts";
 import { lookAt } from "./stat.ts";
 
@@ -83,15 +83,7 @@ export function askProgram(user: OtherUser | undefined, program: Program, cwd: s
     ? [own, ...ownArgs]
     : [systemProgram("timeout"), "-k", "1", ANSWER_SECONDS]
       .concat("/bin/sh", "-c", FIRST_LINE, "sh", own, ...ownArgs);
-  try {
-    const { stdout } = new Deno.Command(name!, {
-      args: args as string[],
-      ...{ cwd, env, clearEnv: user !== undefined, stdin: "null", stderr: "null" },
-    }).outputSync();
-    return new TextDecoder().decode(stdout);
-  } catch {
-    return "";
-  }
+  return outputOf(name!, args as string[], { cwd, env, clearEnv: user !== undefined }) ?? "";
 }
 
 /** The absolute path of a program of the system, or undefined. */

@@ -1,5 +1,7 @@
 /** Which system this is. Only files of this folder may depend on it. */
 
+import { ifPossible } from "../model/errors.ts";
+
 /** Whether there is a /proc to read. */
 export const isLinux: boolean = globalThis.Deno?.build.os === "linux";
 
@@ -14,6 +16,18 @@ export function bootId(): string {
   if (isLinux) return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
   const { stdout } = new Deno.Command("sysctl", { args: ["-n", "kern.boottime"] }).outputSync();
   return new TextDecoder().decode(stdout).trim();
+}
+
+/** What a program prints; undefined if it cannot run. */
+export function outputOf(
+  program: string,
+  args: string[] = [],
+  options: Deno.CommandOptions = {},
+): string | undefined {
+  const given: Deno.CommandOptions = { args, stdin: "null", stderr: "null", ...options };
+  return ifPossible(() => {
+    return new TextDecoder().decode(new Deno.Command(program, given).outputSync().stdout);
+  });
 }
 
 /** Signals whose numbers differ from Linux's, on macOS. */

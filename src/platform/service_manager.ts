@@ -1,7 +1,7 @@
 /** The service manager of this machine, and its relation to this process. */
 
 import { readFileIfAny } from "./atomic_file.ts";
-import { isLinux } from "./os.ts";
+import { isLinux, outputOf } from "./os.ts";
 import { lookAt } from "./stat.ts";
 
 /** The service managers with which procsup can start at boot. */
@@ -24,16 +24,7 @@ export function systemdRuns(): boolean {
 
 /** Version of systemd on this machine; 0 if unknown. */
 export function systemdVersion(): number {
-  try {
-    const { stdout } = new Deno.Command("systemctl", {
-      args: ["--version"],
-      stdin: "null",
-      stderr: "null",
-    }).outputSync();
-    return Number(/^systemd (\d+)/.exec(new TextDecoder().decode(stdout))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
+  return Number(/^systemd (\d+)/.exec(outputOf("systemctl", ["--version"]) ?? "")?.[1] ?? 0);
 }
 
 /** The service manager that started this process as its unit `procsup`, and restarts it. */

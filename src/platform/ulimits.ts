@@ -2,6 +2,7 @@
 
 import type { LimitsConfig } from "../model/process_config.ts";
 import { readFileIfAny } from "./atomic_file.ts";
+import { outputOf } from "./os.ts";
 
 interface Row {
   readonly key: keyof LimitsConfig;
@@ -85,14 +86,5 @@ let own: number | undefined;
 
 /** Niceness of this process, which its children inherit. Read once. */
 export function ownNiceness(): number {
-  return own ??= askNiceness();
-}
-
-function askNiceness(): number {
-  try {
-    const { stdout } = new Deno.Command("nice", { stdin: "null", stderr: "null" }).outputSync();
-    return Number(new TextDecoder().decode(stdout)) || 0;
-  } catch {
-    return 0;
-  }
+  return own ??= Number(outputOf("nice")) || 0;
 }

@@ -2,6 +2,7 @@
 
 import { systemProgram } from "./as_user.ts";
 import { readFileIfAny } from "./atomic_file.ts";
+import { outputOf } from "./os.ts";
 
 interface User {
   readonly uid: number;
@@ -39,14 +40,6 @@ function findRow(database: "passwd" | "group", key: string | number): string[] |
 function getent(database: string, key: string): string[] | undefined {
   const program = systemProgram("getent");
   if (program === undefined) return undefined;
-  try {
-    const { stdout, success } = new Deno.Command(program, {
-      args: ["--", database, key],
-      stdin: "null",
-      stderr: "null",
-    }).outputSync();
-    return success ? new TextDecoder().decode(stdout).trim().split(":") : undefined;
-  } catch {
-    return undefined;
-  }
+  const row = outputOf(program, ["--", database, key])?.trim();
+  return row ? row.split(":") : undefined;
 }
