@@ -1,4 +1,7 @@
-/** The resources: `apps://list`, `apps://{name}`, `logs://{name}` and `metrics://{name}`. */
+/**
+ * The resources: `apps://list`, `apps://{name}`, `logs://{name}` and `metrics://{name}`; the
+ * documentation is `docs://topics`, the list of its pages, and `docs://{topic}`, a page.
+ */
 
 import { ifPossible } from "../model/errors.ts";
 import {
@@ -13,7 +16,6 @@ import {
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./call.ts";
-import { registerDocumentation, TOPICS } from "./documentation.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 
@@ -92,7 +94,7 @@ function registerApp(server: McpServer, { call, granted }: Access, scheme: Schem
 
 /** Decodes a name: clients that follow the URI template standard send `api:0` as `api%3A0`. */
 function decoded(name: string): string {
-  // No app has such a name.
+  // A name that cannot be decoded belongs to no app.
   return ifPossible(() => decodeURIComponent(name)) ?? name;
 }
 
@@ -197,4 +199,44 @@ async function answering<T>(
       : ProtocolErrorCode.InternalError;
     throw new ProtocolError(kind, text, { code });
   }
+}
+
+const MARKDOWN = { mimeType: "text/markdown" } as const;
+
+/** The list of topics, as an entry in the list of resources. */
+const TOPICS = {
+  uri: "docs://topics",
+  name: "docs",
+  title: "Documentation",
+  ...MARKDOWN,
+  description: "Topics of the documentation of procsup; docs://TOPIC is a page",
+} as const;
+
+/** Registers the resources of the documentation. It is public, so they need no grant. */
+function registerDocumentation(server: McpServer): void {
+  const { uri, name, ...about } = TOPICS;
+  server.registerResource(name, uri, about, async (uri) => {
+    const lines = (await topics()).map(([topic, title]) => `- docs://${topic} ${title}`);
+    return content(uri, MARKDOWN.mimeType, `# Documentation\n\n${lines.join("\n")}\n`);
+  });
+  const complete = {
+    topic: async (value: string) =>
+      (await topics()).map(([topic]) => topic).filter((topic) => topic.startsWith(value)),
+  };
+  server.registerResource(
+    "docs-page",
+    new ResourceTemplate("docs://{topic}", { list: undefined, complete }),
+    { title: "Page of the documentation", ...MARKDOWN, description: "How procsup works" },
+    async (uri, { topic }) => {
+      const { pageText } = await import("../docs/pages.ts");
+      const text = await pageText(String(topic));
+      if (text === undefined) throw new ResourceNotFoundError(uri.href);
+      return content(uri, MARKDOWN.mimeType, text);
+    },
+  );
+}
+
+async function topics(): Promise<[topic: string, title: string][]> {
+  const { PAGES } = await import("../docs/pages.ts");
+  return Object.entries(PAGES).map(([topic, { title }]) => [topic, title]);
 }
