@@ -1,9 +1,11 @@
 /** Creates a first configuration for a folder. */
 
+import { jsonFields } from "../model/log_level.ts";
 import { nameFromPath } from "../model/name.ts";
 import { basename, join } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
+import { isMap } from "./document.ts";
 import { discover, isOwnName } from "./file_kind.ts";
 import { type ImportedFile, importFile } from "./import/import_file.ts";
 
@@ -60,25 +62,17 @@ function commandIn(folder: string): readonly [from: string, command: string] | u
 }
 
 function nodeCommand(text: string): string | undefined {
-  const { scripts, main } = parsed(text);
-  if (typeof scripts === "object" && scripts !== null && "start" in scripts) return "npm start";
+  const { scripts, main } = jsonFields(text) ?? {};
+  if (hasStart(scripts)) return "npm start";
   return typeof main === "string" ? main : undefined;
 }
 
 function taskOf(text: string): string | undefined {
-  const { tasks } = parsed(text);
-  return typeof tasks === "object" && tasks !== null && "start" in tasks
-    ? "deno task start"
-    : undefined;
+  return hasStart(jsonFields(text)?.tasks) ? "deno task start" : undefined;
 }
 
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
+function hasStart(scripts: unknown): boolean {
+  return isMap(scripts) && "start" in scripts;
 }
 
 function text(name: string, command: string | undefined, hasEnv: boolean): string {

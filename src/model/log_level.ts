@@ -202,7 +202,7 @@ export function lastState(line: string): string {
   return line.includes("\r") ? line.split("\r").findLast((state) => state !== "") ?? "" : line;
 }
 
-/** The fields of a JSON line; undefined for any other line. */
+/** The fields of an object in JSON; undefined for any other text. */
 export function jsonFields(line: string): Fields | undefined {
   if (!/^\s*\{/.test(line)) return undefined;
   try {
