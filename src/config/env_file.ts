@@ -1,8 +1,7 @@
 /** What a file of variables sets. */
 
-import { ifPossible } from "../model/errors.ts";
 import { parseDotenv } from "../model/dotenv.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { resolve } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { ConfigProblem } from "./problem.ts";
