@@ -11,6 +11,7 @@ import { ageOf, processRow } from "../platform/process_table.ts";
 import type { RunFiles } from "../platform/run_files.ts";
 import { readState, writeState } from "../platform/state_file.ts";
 import type { Recovered, Run } from "../model/process_state.ts";
+import { HEALTH_CHECK_EVENT } from "../process/health_monitor.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { inWaves, isJob } from "./bulk.ts";
 import { takeUpLost } from "./lost_records.ts";
@@ -89,7 +90,7 @@ function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
 /** Tells each process what became of its run: alive, ended, or never launched. */
 async function recoverAll(processes: readonly ManagedProcess[], traces: Traces): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const looked = lost || processes.some((process) => awaitedHooks(process).length > 0);
+  const looked = lost || processes.some((process) => brokenOff(process).length > 0);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
   for (const process of processes) endBrokenOff(process, byRunId.get(process.id) ?? []);
   // Dependencies first: processes that wait for them read their state.
@@ -102,9 +103,10 @@ async function recoverAll(processes: readonly ManagedProcess[], traces: Traces):
   }
 }
 
-/** The hooks for which a start or a stop of the earlier daemon may have been waiting. */
-function awaitedHooks(
-  { config: { hooks }, snapshot: { state, run, stopCause, leftovers } }: ManagedProcess,
+/** Events of commands for which the earlier daemon may have been waiting. */
+function brokenOff(
+  { config: { hooks, healthCheck }, snapshot: { state, run, stopCause, leftovers } }:
+    ManagedProcess,
 ): string[] {
   const isLaunching = state === "starting" && run === null;
   const isStopping = state === "stopping";
@@ -116,24 +118,25 @@ function awaitedHooks(
     ...(hooks.preStop !== undefined && (isStopping || leftovers.some(({ replaced }) => replaced))
       ? ["pre_stop"]
       : []),
+    ...(healthCheck?.type === "command" && run !== null ? [HEALTH_CHECK_EVENT] : []),
   ];
 }
 
 /**
- * Kills the awaited hooks: they run again with their start or stop. Other hooks continue, and so do
- * background processes of an earlier hook. Those have the same environment, but are older than the
- * last start or exit.
+ * Kills these commands: hooks run again with their start or stop, and checks in their interval. Other
+ * hooks continue, and so do background processes of an earlier hook. Those have the same environment,
+ * but are older than the last start or exit.
  */
 function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): void {
-  const hooks = awaitedHooks(process);
-  if (hooks.length === 0) return;
+  const events = brokenOff(process);
+  if (events.length === 0) return;
   const { clock, snapshot: { startedAt, lastExit } } = process;
   const since = Math.max(startedAt ?? 0, lastExit?.at.getTime() ?? 0);
   const oldestMs = clock.now() - since + AGE_ERROR_MS;
   for (const pid of hookPids) {
     const row = processRow(pid);
     if (row === undefined || (ageOf(row) ?? 0) > oldestMs) continue;
-    if (!hooks.includes(hookEventOf(pid) ?? "")) continue;
+    if (!events.includes(hookEventOf(pid) ?? "")) continue;
     if (row.pgid === pid || willLead(row)) killOwnSession(pid);
   }
 }

@@ -18,6 +18,9 @@ import type { Monitor, MonitoredRun } from "./monitor.ts";
 /** Interval of checks until a process is ready. */
 const READINESS_INTERVAL_MS = 200;
 
+/** `PROCSUP_EVENT` of a check by command. */
+export const HEALTH_CHECK_EVENT = "healthcheck";
+
 /** Checks until it is stopped; from the start if that is what makes it ready, otherwise once it is. */
 export class HealthMonitor implements Monitor {
   readonly #process: MonitoredRun;
@@ -139,9 +142,13 @@ async function probe(
     case "command": {
       const { cwd, env, user, prepare } = process.hookContext();
       await prepare?.();
-      const command = config.command!;
-      const around = { cwd, env: env(), user: user(), timeoutMs, signal };
-      const result = await runShell({ command, ...around });
+      const around = { cwd, user: user(), timeoutMs, signal };
+      const result = await runShell({
+        command: config.command!,
+        ...around,
+        // The next daemon ends a check that this one leaves behind.
+        env: { ...env(), PROCSUP_EVENT: HEALTH_CHECK_EVENT },
+      });
       if (result.code === 0) return undefined;
       return result.ended === "timeout"
         ? `check did not end within ${timeoutMs} ms`

@@ -10,7 +10,7 @@ import {
 } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
 import { freePort } from "../support/http_load.ts";
-import { TestDaemon } from "../support/procsup.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { Receiver } from "../support/receiver.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -119,6 +119,25 @@ Deno.test("hanging checks run one at a time, and do not delay a stop", async () 
   await waitFor(() => test.lines("order").length >= 2, { what: "the next check" });
   await test.manager.stop("app");
   assertEquals(test.lines("order").length <= 3, true, "no check after the stop");
+});
+
+Deno.test("a check that hangs does not outlive the daemon's successor", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000", {
+    health_check: {
+      type: "command",
+      command: `echo $$ >>${daemon.home}/checks; exec sleep 1000`,
+      timeout: "1h",
+      on_failure: "none",
+    },
+  });
+  const checks = () =>
+    Deno.readTextFileSync(`${daemon.home}/checks`).trim().split("\n").map(Number);
+  await waitFor(() => checks().length === 1, { what: "a check" });
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(() => checks().length === 2, { what: "the check of the next daemon" });
+  assertEquals(checks().map(isAlive), [false, true]);
 });
 
 Deno.test("health is checked again under a new daemon, and is shown and explained", async () => {
