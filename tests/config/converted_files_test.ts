@@ -474,6 +474,44 @@ Deno.test("values that compose fills in or drops by itself are named", async () 
   }
 });
 
+Deno.test("process-compose's schedules become those of jobs, and what has no counterpart is named", async () => {
+  const app = (name: string, schedule: string) =>
+    `  ${name}: { command: run, schedule: { ${schedule} } }\n`;
+  const text = "processes:\n" + [
+    app("nightly", 'cron: "0 2 * * *", timezone: UTC, max_concurrent: 1'),
+    app("often", "interval: 30m, run_on_start: true"),
+    app("hourly", "interval: 60m, run_on_start: false"),
+    app("seconds", "interval: 15s, max_concurrent: 2"),
+    app("odd", "interval: 7m"),
+  ].join("");
+  const { yaml, notes } = await made({ "process-compose.yaml": text });
+  const apps = await loadedFrom("procsup.yaml", yaml);
+  const schedules = [...apps.values()].map(({ name, cron }) => [name, cron?.schedule]);
+  assertEquals(schedules, [
+    ["nightly", "0 2 * * *"],
+    ["often", "*/30 * * * *"],
+    ["hourly", "0 * * * *"],
+    ["seconds", "*/15 * * * * *"],
+    ["odd", undefined],
+  ]);
+  assertEquals(apps.get("nightly")!.cron?.timezone, "UTC");
+  assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
+    "schedule.run_on_start",
+    "schedule.max_concurrent",
+    "schedule.interval",
+  ]);
+});
+
+Deno.test("systemd's endless limits, and spans that end in seconds, keep their meaning", async () => {
+  const unit = "[Service]\nExecStart=/bin/app\nKillSignal=SIGRTMIN+3\nTimeoutStopSec=5min 20\n";
+  for (const endless of ["0", "infinity"]) {
+    const { yaml, notes } = await made({ "app.service": `${unit}RuntimeMaxSec=${endless}\n` });
+    const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
+    assertEquals([app.maxAgeMs, app.stopTimeoutMs], [undefined, 320_000]);
+    assertEquals(notes.map((note) => note.split(":")[1]!.trim()), ["KillSignal=SIGRTMIN+3"]);
+  }
+});
+
 Deno.test("compose and process-compose restart without a limit by default", async () => {
   const unlimited = /restart_window: 1ms/;
   const compose = (restart: string) =>

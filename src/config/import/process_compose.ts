@@ -111,6 +111,7 @@ const KEYS: Readonly<Record<string, Convert>> = {
     health_check: { ...probe(value, shell), on_failure: "none" },
   }),
   liveness_probe: (value, { shell }) => ({ health_check: probe(value, shell) }),
+  schedule: (value) => isMap(value) ? scheduled(value) : {},
 };
 
 function convert({ file, value }: ConfigDocument): Imported {
@@ -166,6 +167,7 @@ function addProcess(
   for (const [key, value] of Object.entries(process)) {
     if (!Object.hasOwn(KEYS, key) && key !== "log_location") unmapped.push(key);
     if (isMap(value)) unmapped.push(...leftOver(key, value));
+    if (key === "schedule" && isMap(value)) unmapped.push(...unscheduled(value));
   }
   const { log_location: file } = process;
   if (file !== undefined) Object.assign(keys, logOf(file, keys, result, unmapped));
@@ -199,6 +201,7 @@ const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
   exec: new Set(["command"]),
   availability: new Set(["restart", "backoff_seconds", "max_restarts", "exit_on_end"]),
   shutdown: new Set(["signal", "timeout_seconds", "command"]),
+  schedule: new Set(["cron", "interval", "timezone", "run_on_start", "max_concurrent"]),
 };
 
 function leftOver(key: string, value: Record<string, unknown>): string[] {
@@ -234,6 +237,37 @@ function shutdown(
     stop_timeout: seconds(timeout_seconds || STOP_SECONDS),
     hooks: command === undefined ? undefined : { pre_stop: shellLine(command, shell) },
   };
+}
+
+function scheduled({ cron, interval, timezone }: Record<string, unknown>): Keys {
+  const schedule = cron ?? everyInterval(interval);
+  return schedule === undefined ? {} : { cron: { schedule, timezone } };
+}
+
+/** Keys of a schedule without a counterpart. */
+function unscheduled(
+  { cron, interval, run_on_start, max_concurrent = 1 }: Record<string, unknown>,
+): string[] {
+  return [
+    ...(cron === undefined && everyInterval(interval) === undefined ? ["schedule.interval"] : []),
+    ...(run_on_start === true ? ["schedule.run_on_start"] : []),
+    ...(Number(max_concurrent) > 1 ? ["schedule.max_concurrent"] : []),
+  ];
+}
+
+/** Units of an interval: how many make the next one, and a schedule with a step of the unit. */
+const INTERVALS: Readonly<Record<string, readonly [count: number, (step: string) => string]>> = {
+  s: [60, (step) => `${step} * * * * *`],
+  m: [60, (step) => `${step} * * * *`],
+  h: [24, (step) => `0 ${step} * * *`],
+};
+
+/** `30m` as a schedule; undefined if no schedule has this interval. */
+function everyInterval(interval: unknown): string | undefined {
+  const [, digits, unit = ""] = /^(\d+)([smh])$/.exec(String(interval)) ?? [];
+  const [count, schedule] = INTERVALS[unit] ?? [];
+  if (count === undefined || count % Number(digits) !== 0) return undefined;
+  return schedule!(Number(digits) === count ? "0" : `*/${Number(digits)}`);
 }
 
 function dependsOn(value: unknown, all: Record<string, unknown>): Keys {

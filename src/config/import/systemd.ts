@@ -43,11 +43,11 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
     success_exit_codes: [0, ...values.flatMap((value) => value.split(/\s+/)).filter(isNumber)]
       .map(Number),
   }),
-  KillSignal: ([value]) => ({ stop_signal: value }),
+  KillSignal: ([value]) => isRealTime(value!) ? {} : { stop_signal: value },
   TimeoutStopSec: ([value]) => stopTimeout(value!),
   TimeoutStartSec: ([value]) => startTimeout(value!),
   TimeoutSec: ([value]) => ({ ...startTimeout(value!), ...stopTimeout(value!) }),
-  RuntimeMaxSec: ([value]) => ({ max_age: span(value!) }),
+  RuntimeMaxSec: ([value]) => isEndless(value!) ? {} : { max_age: span(value!) },
   ExecStartPre: (values) => ({ hooks: { pre_start: lines(values) } }),
   ExecStartPost: (values) => ({ hooks: { post_start: lines(values) } }),
   ExecStopPost: (values) => ({ hooks: { post_stop: lines(values) } }),
@@ -205,6 +205,7 @@ function lostOf(key: string, values: readonly string[]): string[] {
   }
   if (key === "EnvironmentFile") return values.some((value) => value.startsWith("-")) ? say() : [];
   if (key === "Restart") return /^on-(ab|watch)/.test(values[0] ?? "") ? say() : [];
+  if (key === "KillSignal") return isRealTime(values[0] ?? "") ? say() : [];
   if (key === "WorkingDirectory") return values[0]?.startsWith("~") ? say() : [];
   if (key === "SuccessExitStatus") {
     return values.join(" ").split(/\s+/).every(isNumber) ? [] : say("exit codes only");
@@ -309,6 +310,14 @@ function isZero(value: string | undefined): boolean {
   return value !== undefined && /^0+(\s*[a-z]+)?$/i.test(value);
 }
 
+function isEndless(value: string): boolean {
+  return isZero(value) || value === "infinity";
+}
+
+function isRealTime(signal: string): boolean {
+  return /^SIGRT/.test(signal);
+}
+
 function window(value: string): Keys {
   return isZero(value) ? UNLIMITED : { restart_window: span(value) };
 }
@@ -318,7 +327,7 @@ function stopTimeout(value: string): Keys {
 }
 
 function startTimeout(value: string): Keys {
-  return isZero(value) || value === "infinity" ? {} : { listen_timeout: span(value) };
+  return isEndless(value) ? {} : { listen_timeout: span(value) };
 }
 
 /** Units of systemd's time spans as units of durations, with a factor. */
@@ -334,7 +343,8 @@ const UNITS: Readonly<Record<string, readonly [factor: number, unit: string]>> =
 function span(text: string): string {
   if (isNumber(text)) return `${text}s`;
   if (text === "infinity") return "8760h";
-  return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+)/g, (whole, count, word) => {
+  return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+|$)/g, (whole, count, word) => {
+    if (word === "") return `${count}s`;
     const [factor, unit] = UNITS[word] ?? UNITS[word.replace(/s$/, "")] ?? [];
     return factor === undefined ? whole : `${Number(count) * factor}${unit}`;
   });
