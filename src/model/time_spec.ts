@@ -71,7 +71,8 @@ function timeSpec(text: string, now: number): number {
   if (!isOfCalendar(text)) return NaN;
   if (DATE.test(text)) return Date.parse(`${text}T00:00`);
   if (/^\d{4}-/.test(text)) return Date.parse(text);
-  return now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd());
+  // Nothing is older than the epoch, and dates have a limit.
+  return Math.max(0, now - agoMs(text.replace(/^-/, "").replace(/\sago$/, "").trimEnd()));
 }
 
 /** False if a text begins with a date whose month has no such day. */

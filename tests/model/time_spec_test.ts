@@ -33,6 +33,7 @@ Deno.test("parseTimeSpec() reads relative times in every form", () => {
   assertEquals([moment("2d"), moment("0"), moment("now")], [
     ...["11-20 08:00:00", "11-22 08:00:00", "11-22 08:00:00"],
   ]);
+  assertEquals(parseTimeSpec("since", "99999999d", NOW), 0);
 });
 
 Deno.test("parseTimeSpec() reads dates and times of day in the local zone, always in the past", () => {
