@@ -100,8 +100,7 @@ export class FeedClient {
       if (message?.type === "open_log") this.#openLog(message);
       if (message?.type === "close_log") this.#closeLog(Number(message.id));
     } catch (error) {
-      const { error: text, code } = publicError(error);
-      this.#tell({ type: "error", error: text, code });
+      this.#tell({ type: "error", ...publicError(error) });
     }
     return [];
   }
@@ -144,10 +143,9 @@ export class FeedClient {
     if (typeof query !== "string") throw badRequest('Invalid "query": expected text');
     this.#closeLog(id);
     if (this.#opened.size >= MAX_OPENED) {
-      const { error, code } = publicError(
-        new ProcsupError("too_many_clients", `${MAX_OPENED} logs are open on this connection`),
-      );
-      return this.#tell({ type: "error", id, error, code });
+      const message = `${MAX_OPENED} logs are open on this connection`;
+      const error = publicError(new ProcsupError("too_many_clients", message));
+      return this.#tell({ type: "error", id, ...error });
     }
     const log = this.#logsOf(new URLSearchParams(query), id);
     this.#opened.set(id, log);

@@ -8,6 +8,7 @@ import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
 import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { notFound } from "../../src/model/target.ts";
 import { FeedLogs } from "../../src/web/feed_logs.ts";
 import { linesOf } from "./fake_backend.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -35,7 +36,10 @@ class Scene {
       dispatch: () => Promise.resolve({ total_memory: 1 }),
       events: () => new ReadableStream(),
       shutdownNotice: new ShutdownNotice(),
-      matcher: (target) => ({ name }) => target === "all" || name === target,
+      matcher: (target) => {
+        if (target === "nope") throw notFound(target, [{ name: "api" }]);
+        return ({ name }) => target === "all" || name === target;
+      },
       streamLogs: () =>
         this.problem === undefined
           ? Promise.resolve(linesOf(this.lines))
@@ -239,6 +243,16 @@ Deno.test("Feed reports why logs cannot be followed, and allows another attempt"
   scene.lines = [{ line: "one" }];
   client.say({ type: "subscribe", topics: ["logs"], target: "api" });
   await waitFor(() => client.types().includes("log"));
+  client.left();
+});
+
+Deno.test("Feed explains an unknown target, as every other surface", () => {
+  const client = new Scene().join();
+  client.say({ type: "subscribe", topics: ["events"], target: "nope" });
+  assertEquals(client.got.at(-1), {
+    ...{ type: "error", error: "process not found", code: "process_not_found" },
+    hint: 'Nothing matches "nope"; procsup list shows all processes',
+  });
   client.left();
 });
 
