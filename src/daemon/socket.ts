@@ -16,10 +16,8 @@ interface DaemonSocket {
   close(removeSocket: boolean): Promise<void>;
 }
 
-/** Time for open streams when the server closes: their last message is on its way. */
-const STREAM_PATIENCE_MS = 300;
-/** Time for current requests: a restart waits for `min_uptime`, 1 s. */
-const REQUEST_PATIENCE_MS = 2000;
+/** Time for current requests when the server closes. */
+const CLOSE_PATIENCE_MS = 300;
 
 /** Number of sockets bound so far, for unique names. */
 let bound = 0;
@@ -38,9 +36,7 @@ export function serveSocket(
     },
     async close(removeSocket) {
       if (removeSocket) removeFile(paths.socket);
-      const over = server.close();
-      await Promise.race([over, sleep(STREAM_PATIENCE_MS)]);
-      await Promise.race([over, server.answered(), sleep(REQUEST_PATIENCE_MS)]);
+      await Promise.race([server.close(), sleep(CLOSE_PATIENCE_MS)]);
     },
   };
 }

@@ -66,11 +66,6 @@ export class UnixServer {
     while (this.#open > 0) await this.#room.promise;
   }
 
-  /** Resolves when only streams are open. */
-  async answered(): Promise<void> {
-    while (this.#open > this.#streams) await this.#room.promise;
-  }
-
   /** Resolves when the next connection may be accepted, to be served or refused. */
   async #waitForRoom(): Promise<void> {
     for (; this.#open >= this.#most; await Promise.race([this.#room.promise, sleep(LOOK_MS)])) {

@@ -78,18 +78,6 @@ Deno.test("every command except upgrade rejects a daemon with another protocol",
   assertEquals((await scene.run(programWords(), "list")).code, 0);
 });
 
-Deno.test("a restart in progress is answered before an upgrade takes over", async () => {
-  await using scene = new UpgradeScene();
-  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
-  const before = await scene.startWriters(1);
-  const restart = scene.run(programWords(), "restart", "w0");
-  // It is up, but has not stayed up for `min_uptime`.
-  const isUp = async () => (await scene.pids()).get("w0") !== before.get("w0");
-  await waitFor(async () => (await scene.pids()).has("w0") && await isUp(), { what: "a new run" });
-  const upgraded = await scene.run(programWords(), "upgrade", "--force");
-  assertEquals([upgraded.code, (await restart).code], [0, 0]);
-});
-
 Deno.test("a start interrupted by an upgrade is not sent twice, and completes", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
