@@ -40,9 +40,10 @@ export class DaemonClient {
   }
 
   /**
-   * Calls a verb. Throws `daemon_unreachable` without a daemon, `closed` if it ends before it answers,
-   * `daemon_hangs` if it does not answer for some seconds, or the error of the answer. Results for each process are data rather than an
-   * error, even if all failed.
+   * Calls a verb, at the next daemon if one is taking over. Throws `daemon_unreachable` without a
+   * daemon, `closed` if it ends before it answers, `daemon_hangs` if it does not answer for some
+   * seconds, or the error of the answer. Results for each process are data rather than an error, even
+   * if all failed.
    */
   async call<A extends VerbName>(
     action: A,
@@ -98,20 +99,24 @@ export class DaemonClient {
 /** Reaches the daemon of a home on this machine over its Unix socket, with its token. */
 export class SocketWay implements Way {
   readonly #paths: HomePaths;
+  readonly #isPatient: boolean;
 
-  constructor(home: string) {
+  /** With `isPatient`, requests wait while one daemon takes over from another. */
+  constructor(home: string, isPatient = true) {
     this.#paths = pathsIn(home);
+    this.#isPatient = isPatient;
   }
 
   async send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
+    const deadline = performance.now() + DAEMON_PATIENCE_MS;
     // A ping asks whether a daemon answers now.
-    for (let isLast = isPing;;) {
+    for (let isLast = isPing || !this.#isPatient;;) {
       try {
         return await this.#send(request, isPing);
       } catch (error) {
         if (isLast || !hasCode(error, "daemon_unreachable")) throw error;
         // Without a handover once more: one may just have ended.
-        isLast = !await this.#handoverEnds(request.signal);
+        isLast = performance.now() > deadline || !await this.#handoverEnds(request.signal);
       }
     }
   }

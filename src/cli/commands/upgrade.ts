@@ -13,7 +13,7 @@ import { beginHandover, handoverEnds } from "../../platform/handover.ts";
 import { keptWords } from "../../platform/kept_program.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { DaemonClient, SocketWay } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
 import { startDaemon, untilReleased } from "../detach.ts";
@@ -56,7 +56,8 @@ const POLL_MS = 10;
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
   using _handover = await beginHandover(pathsIn(home), HANDOVER_PATIENCE);
   const before = keepRunning(home, old);
-  const client = new DaemonClient(home, () => {});
+  // Not patient: this handover would wait for itself.
+  const client = new DaemonClient(new SocketWay(home, false), () => {});
   const { pid } = await client.call("release", { upgrade_to: VERSION });
   if (old?.service) return await restarted(client, home, old.service, pid);
   await untilReleased(home, pid);

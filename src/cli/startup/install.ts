@@ -10,7 +10,7 @@ import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
-import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { DaemonClient, SocketWay } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
@@ -57,7 +57,8 @@ function runsByHand(home: string): boolean {
 
 /** Ends that daemon, keeps its apps. Throws `daemon_hangs`, or `timeout` if it does not end. */
 async function release(home: string): Promise<void> {
-  const { pid } = await new DaemonClient(home, () => {}).call("release");
+  // Not patient: this handover would wait for itself.
+  const { pid } = await new DaemonClient(new SocketWay(home, false), () => {}).call("release");
   await untilReleased(home, pid);
 }
 

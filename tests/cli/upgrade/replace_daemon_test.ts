@@ -1,8 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { replaceDaemon } from "../../../src/cli/commands/upgrade.ts";
 import { type DaemonRecord, readDaemonRecord } from "../../../src/platform/daemon_record.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
 import { PROTOCOL, VERSION } from "../../../src/protocol/version.ts";
+import { tempHome } from "../../support/temp_home.ts";
 import { FakeDaemon } from "../fake_daemon.ts";
 
 Deno.test("replaceDaemon() waits for the service's next daemon while the old one still answers with the same version", async () => {
@@ -23,4 +24,9 @@ Deno.test("replaceDaemon() waits for the service's next daemon while the old one
   write(1);
   await replaceDaemon(daemon.home, record(1));
   assertEquals(readDaemonRecord(daemon.home)?.pid, 2);
+});
+
+Deno.test("replaceDaemon() does not wait for itself if the daemon is gone by then", async () => {
+  await using home = tempHome();
+  await assertRejects(() => replaceDaemon(home.path, undefined), Error, "No daemon answers");
 });
