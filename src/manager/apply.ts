@@ -21,6 +21,7 @@ import {
 import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { takenLogs } from "./log_path_checks.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
+import { hasFailed } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -317,7 +318,7 @@ async function applyChange(
   const waitReady = wait || left.filter(isKeptUp).length > 1;
   const reloaded = (await reloadWith(registry, left, config, { waitReady })).outcomes;
   outcomes.push(...reloaded);
-  const failed = reloaded.some(({ error }) => error !== undefined);
+  const failed = hasFailed(reloaded);
   if (!failed && left.length < config.instances) {
     outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }

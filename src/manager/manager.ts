@@ -44,8 +44,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   readonly #supervisor: Supervisor;
   readonly #leaves: boolean;
   /**
-   * Two plans made at once would register the same process. Starts take no turn: one may wait for a
-   * dependency without a time limit.
+   * Two plans made at once would register the same process. Starts and changes take no turn: one may
+   * wait for a dependency without a time limit.
    */
   readonly #plans = new Turns();
   readonly #ignoreSignals: () => void;
@@ -240,9 +240,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
       const { applied } = await this.#plans.take(async () => {
         const plan = await planApply(this.#live, wanted);
         const registered = await register(this.#live, plan, {});
-        const applying = carryOut(this.#live, plan, registered, options);
-        await applying.changed;
-        return applying;
+        return carryOut(this.#live, plan, registered, options);
       });
       const { outcomes, errors } = await applied;
       throwFailed(outcomes);

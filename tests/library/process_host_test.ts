@@ -253,8 +253,15 @@ async function configurations(host: ProcessHost): Promise<void> {
   ).catch((error) => error);
   const shared = await Promise.all([1, 2, 3].map(() => host.ensure(sleeper("shared"))));
   assertEquals(new Set(shared.map(({ id }) => id)).size, 1);
+  // Nor does a change that waits hold up others.
+  const changing = host.ensure(
+    { ...sleeper("waits"), waitReady: true, healthCheck: { type: "command", command: "exit 1" } },
+    { wait: true },
+  ).catch((error) => error);
+  await host.remove((await host.ensure(sleeper("other"))).name);
   await host.remove("shared");
   await host.remove("waits");
+  assert(await changing instanceof ProcsupError);
   assert(await waiting instanceof ProcsupError);
   // Nothing changes when any entry is invalid.
   const wrong = { processes: { new: { command }, bad: { command, instances: -1 } } };

@@ -190,6 +190,18 @@ Deno.test("apply() recreates a deleted instance, and leaves the others running",
   assertEquals((await planApply(supervisor, [config])).unchanged, ["web"]);
 });
 
+Deno.test("apply() adds instances although one is deleted during the reload", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000", { instances: 2, ready_delay: "300ms" });
+  const config = { ...supervisor.process("web:0").config, env: { NEW: "1" }, instances: 3 };
+  const applying = apply(supervisor, await planApply(supervisor, [config]));
+  await test.until("web:0", "starting");
+  await supervisor.remove("web:1");
+  await applying;
+  assertEquals(supervisor.list().length, 3);
+});
+
 Deno.test("apply() adds no instances after a failed reload, and still sees what to change", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
