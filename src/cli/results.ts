@@ -71,7 +71,7 @@ export async function printResults(
 
 const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "failed"]);
 
-/** Shows the state after a start, that fewer instances are left, and the verb's status after other verbs. */
+/** Shows `deleted` for a removed instance, the state after a start, and the verb's status after others. */
 function doneLine(
   { name, state, pid, scheduled, deleted }: ActionResult,
   status: string,

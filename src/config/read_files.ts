@@ -26,9 +26,6 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   const documents = new Map<string, ConfigDocument>();
   const notes: Note[] = [];
   const read = async (file: string, trail: readonly string[]): Promise<void> => {
-    if (trail.includes(file)) {
-      throw new ConfigProblem(file, `files extend each other: ${[...trail, file].join(" → ")}`);
-    }
     if (documents.has(file)) return;
     const given = request.content?.file === file ? request.content.text : undefined;
     const document = await readDocument(file, request.env, given);
@@ -51,7 +48,12 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   const readBases = async (document: ConfigDocument, folder: string, trail: readonly string[]) => {
     for (const { base, place } of bases(document)) {
       const path = resolve(folder, base);
-      await read(path, [...trail, document.file]).catch((error) => {
+      const files = [...trail, document.file];
+      if (files.includes(path)) {
+        const what = `files extend each other: ${[...files, path].join(" → ")}`;
+        throw new ConfigProblem(document.file, what, place && { place });
+      }
+      await read(path, files).catch((error) => {
         throw extending(error, document, path, place);
       });
     }

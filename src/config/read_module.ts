@@ -96,7 +96,9 @@ export async function runModule(
     const told = text.decode(stderr);
     const why = firstLine(told);
     const place = placeOfFailure(told);
-    throw new ConfigProblem(file, `it failed: ${why}`, {
+    // Files that it imports fail too.
+    const which = place === undefined || place.file === file ? "it" : `"${file}"`;
+    throw new ConfigProblem(file, `${which} failed: ${why}`, {
       ...(FROM_ELSEWHERE.test(why) ? { advice: IMPORTABLE } : {}),
       ...(place && { place }),
     });

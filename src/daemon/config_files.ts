@@ -12,7 +12,7 @@ import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { dirname } from "../npm/path.js";
-import { readFileIfAny } from "../platform/atomic_file.ts";
+import { lookAt } from "../platform/stat.ts";
 import { absolute } from "../platform/paths.ts";
 import type { LoadedSettings, RunSettings } from "../config/load_settings.ts";
 import type { Note } from "../config/problem.ts";
@@ -193,7 +193,7 @@ export class ConfigFiles {
     const isOurs = (name: SettingName) => settings[name]?.some((file) => files.includes(file));
     for (const name of names) {
       if (wanted[name] === undefined || isOurs(name) || !present.has(name)) continue;
-      const other = settings[name]?.find((file) => readFileIfAny(file) !== undefined);
+      const other = settings[name]?.find((file) => lookAt(file) !== undefined);
       if (other === undefined) continue;
       throw new ProcsupError("name_taken", `"${name}" comes from "${other}"`, {
         hint: "Set it in only one of the two files",
@@ -240,7 +240,7 @@ export class ConfigFiles {
       const origin = origins.get(name);
       if (origin !== undefined && there.some(({ id }) => origin.ids.includes(id))) {
         if (origin.files.some((file) => files.includes(file))) continue;
-        const other = origin.files.find((file) => readFileIfAny(file) !== undefined);
+        const other = origin.files.find((file) => lookAt(file) !== undefined);
         if (other !== undefined) refuseTaken(name, `comes from "${other}"`);
         continue;
       }
@@ -295,7 +295,7 @@ function variablesOf(
 /** Whether something came from some of these files, and no other file that exists may still have it. */
 function comesOnlyFrom(files: readonly string[], origin: readonly string[]): boolean {
   return origin.some((file) => files.includes(file)) &&
-    origin.every((file) => files.includes(file) || readFileIfAny(file) === undefined);
+    origin.every((file) => files.includes(file) || lookAt(file) === undefined);
 }
 
 function refuseTaken(name: string, why: string): never {

@@ -93,7 +93,8 @@ async function runOnce(
       : { env: hookEnvironment(hook, owner), user },
     timeoutMs: config.timeoutMs,
     capture: true,
-    outlives: true,
+    // A check that its daemon did not survive is of no use.
+    outlives: hook !== "preHealthCheck" && hook !== "postHealthCheck",
     signal,
   });
 }

@@ -483,6 +483,7 @@ Deno.test("process-compose's schedules become those of jobs, and what has no cou
     app("hourly", "interval: 60m, run_on_start: false"),
     app("seconds", "interval: 15s, max_concurrent: 2"),
     app("odd", "interval: 7m"),
+    '  kept: { command: run, schedule: { cron: "", interval: 5m }, availability: { restart: always } }\n',
   ].join("");
   const { yaml, notes } = await made({ "process-compose.yaml": text });
   const apps = await loadedFrom("procsup.yaml", yaml);
@@ -493,22 +494,24 @@ Deno.test("process-compose's schedules become those of jobs, and what has no cou
     ["hourly", "0 * * * *"],
     ["seconds", "*/15 * * * * *"],
     ["odd", undefined],
+    ["kept", "*/5 * * * *"],
   ]);
   assertEquals(apps.get("nightly")!.cron?.timezone, "UTC");
   assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
     "schedule.run_on_start",
     "schedule.max_concurrent",
     "schedule.interval",
+    "availability.restart (a job ends between its runs)",
   ]);
 });
 
 Deno.test("systemd's endless limits, and spans that end in seconds, keep their meaning", async () => {
-  const unit = "[Service]\nExecStart=/bin/app\nKillSignal=SIGRTMIN+3\nTimeoutStopSec=5min 20\n";
+  const unit = "[Service]\nExecStart=/bin/app\nKillSignal=RTMIN+3\nTimeoutStopSec=5min 20\n";
   for (const endless of ["0", "infinity"]) {
     const { yaml, notes } = await made({ "app.service": `${unit}RuntimeMaxSec=${endless}\n` });
     const app = (await loadedFrom("procsup.yaml", yaml)).get("app")!;
     assertEquals([app.maxAgeMs, app.stopTimeoutMs], [undefined, 320_000]);
-    assertEquals(notes.map((note) => note.split(":")[1]!.trim()), ["KillSignal=SIGRTMIN+3"]);
+    assertEquals(notes.map((note) => note.split(":")[1]!.trim()), ["KillSignal=RTMIN+3"]);
   }
 });
 

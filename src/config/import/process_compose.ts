@@ -161,6 +161,10 @@ function addProcess(
       keys[to] = to === "env" ? { ...common, ...made as object } : made;
     }
   }
+  if (keys.cron !== undefined && keys.restart_policy === "always") {
+    keys.restart_policy = "never";
+    unmapped.push("availability.restart (a job ends between its runs)");
+  }
   if (hasDotenv && process.is_dotenv_disabled !== true) {
     keys.env_file = [DOTENV, ...[keys.env_file ?? []].flat()];
   }
@@ -240,7 +244,7 @@ function shutdown(
 }
 
 function scheduled({ cron, interval, timezone }: Record<string, unknown>): Keys {
-  const schedule = cron ?? everyInterval(interval);
+  const schedule = cron || everyInterval(interval);
   return schedule === undefined ? {} : { cron: { schedule, timezone } };
 }
 
@@ -249,7 +253,7 @@ function unscheduled(
   { cron, interval, run_on_start, max_concurrent = 1 }: Record<string, unknown>,
 ): string[] {
   return [
-    ...(cron === undefined && everyInterval(interval) === undefined ? ["schedule.interval"] : []),
+    ...(!cron && everyInterval(interval) === undefined ? ["schedule.interval"] : []),
     ...(run_on_start === true ? ["schedule.run_on_start"] : []),
     ...(Number(max_concurrent) > 1 ? ["schedule.max_concurrent"] : []),
   ];

@@ -315,7 +315,7 @@ function isEndless(value: string): boolean {
 }
 
 function isRealTime(signal: string): boolean {
-  return /^SIGRT/.test(signal);
+  return /^(SIG)?RT/.test(signal);
 }
 
 function window(value: string): Keys {
