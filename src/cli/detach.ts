@@ -18,7 +18,7 @@ import { processRow } from "../platform/process_table.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import { VERSION } from "../protocol/version.ts";
-import { DaemonClient } from "../protocol/daemon_client.ts";
+import { DaemonClient, SocketWay } from "../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../protocol/liveness.ts";
 import { writeMessage } from "./output.ts";
 
@@ -126,6 +126,19 @@ export async function untilShutDown(home: string, { pid }: DaemonRecord): Promis
   // Its service may start another daemon at once.
   const isOver = () => isReleased(home) || readDaemonRecord(home)?.pid !== pid;
   await comesTrue(isOver, { ...PATIENCE, ms: END_MS });
+}
+
+/**
+ * Tells the daemon to end and keep its apps, for a program that has begun a handover. Resolves with
+ * its pid while it ends.
+ */
+export async function releaseDaemon(
+  home: string,
+  payload: { readonly upgrade_to?: string } = {},
+): Promise<number> {
+  // Not patient: it would wait for the end of the handover.
+  const client = new DaemonClient(new SocketWay(home, false), () => {});
+  return (await client.call("release", payload)).pid;
 }
 
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */

@@ -1,6 +1,12 @@
-/** Checks without the daemon that the programs and watched paths of processes exist. */
+/**
+ * Checks without the daemon that the programs and watched paths of processes exist, and that no two
+ * have the same socket or log file.
+ */
 
 import { messageOf, type ProcsupError } from "../model/errors.ts";
+import { logPathTemplates } from "../model/log_paths.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import { parseSockets } from "../platform/sockets_address.ts";
 import { checkWatch } from "../platform/watch_paths.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { LoadedProcess } from "./load_config.ts";
@@ -8,14 +14,14 @@ import { ConfigProblem } from "./problem.ts";
 
 /** A problem for each program and watched path that does not exist. `path` is the PATH to search. */
 export function fileProblems(processes: readonly LoadedProcess[], path: string): ProcsupError[] {
-  return processes.flatMap(({ config, place }) => {
+  return processes.flatMap((loaded) => {
+    const { config } = loaded;
     const found: ProcsupError[] = [];
     const note = (check: () => unknown, shown: (message: string) => string) => {
       try {
         check();
       } catch (error) {
-        const what = shown(messageOf(error));
-        found.push(new ConfigProblem(place?.file ?? config.cwd, what, place && { place }));
+        found.push(problemOf(loaded, shown(messageOf(error))));
       }
     };
     note(
@@ -28,4 +34,33 @@ export function fileProblems(processes: readonly LoadedProcess[], path: string):
     );
     return found;
   });
+}
+
+/** A problem for each socket and log file that an earlier process has. */
+export function sharedProblems(processes: readonly LoadedProcess[]): ConfigProblem[] {
+  const owners = new Map<string, string>();
+  return processes.flatMap((loaded) => {
+    const { name } = loaded.config;
+    return exclusive(loaded.config).flatMap((thing) => {
+      const owner = owners.get(thing);
+      if (owner !== undefined) {
+        return problemOf(loaded, `cannot start "${name}": ${thing} belongs to "${owner}"`);
+      }
+      owners.set(thing, name);
+      return [];
+    });
+  });
+}
+
+/** What only one process may have. */
+function exclusive(config: ProcessConfig): string[] {
+  const logs = new Set(Object.values(logPathTemplates(config)));
+  return [
+    ...parseSockets(config.sockets).map(({ text }) => `socket "${text}"`),
+    ...[...logs].map((path) => `log "${path}"`),
+  ];
+}
+
+function problemOf({ config, place }: LoadedProcess, what: string): ConfigProblem {
+  return new ConfigProblem(place?.file ?? config.cwd, what, place && { place });
 }

@@ -11,7 +11,7 @@ import {
   type UnixResponse,
 } from "../protocol/unix_http.ts";
 
-/** How ssh and procsup are reached on a machine. */
+/** A machine that ssh reaches, and procsup there. */
 export interface MachineAddress {
   /** `user@server`, `ssh://user@server:2222`, or a name from ssh's configuration. */
   readonly destination: string;

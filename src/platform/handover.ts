@@ -22,14 +22,16 @@ export async function beginHandover(
   throw new ProcsupError("timeout", `Another upgrade of the daemon of "${home}" does not end`);
 }
 
-/** Waits for the end of a handover. Resolves with false if none is in progress. */
+/**
+ * Waits for the end of a handover. Resolves with false if none is in progress, or it does not end in
+ * time.
+ */
 export async function handoverEnds(
   { handover }: HomePaths,
   { ms, signal }: Patience,
 ): Promise<boolean> {
-  if (isOver(handover)) return false;
-  await comesTrue(() => signal?.aborted || isOver(handover), { ms, everyMs: LOOK_MS });
-  return true;
+  const isEnough = () => signal?.aborted || isOver(handover);
+  return !isOver(handover) && await comesTrue(isEnough, { ms, everyMs: LOOK_MS });
 }
 
 function isOver(handover: string): boolean {

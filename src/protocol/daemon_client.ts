@@ -108,7 +108,6 @@ export class SocketWay implements Way {
   }
 
   async send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
-    const deadline = performance.now() + DAEMON_PATIENCE_MS;
     // A ping asks whether a daemon answers now.
     for (let isLast = isPing || !this.#isPatient;;) {
       try {
@@ -116,7 +115,7 @@ export class SocketWay implements Way {
       } catch (error) {
         if (isLast || !hasCode(error, "daemon_unreachable")) throw error;
         // Without a handover once more: one may just have ended.
-        isLast = performance.now() > deadline || !await this.#handoverEnds(request.signal);
+        isLast = !await this.#handoverEnds(request.signal);
       }
     }
   }

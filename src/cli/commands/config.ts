@@ -56,8 +56,7 @@ async function configValidate(context: CommandContext, words: readonly string[])
   const { files, loaded } = await readSource(context, words);
   const { processes } = await selected(context, loaded);
   if (!context.flags.on("no-files")) {
-    const { fileProblems } = await import("../../config/check_files.ts");
-    const { sharedProblems } = await import("../../config/check_shared.ts");
+    const { fileProblems, sharedProblems } = await import("../../config/check_files.ts");
     const path = Deno.env.get("PATH") ?? "";
     throwProblems([...sharedProblems(processes), ...fileProblems(processes, path)]);
   }

@@ -13,10 +13,10 @@ import { beginHandover, handoverEnds } from "../../platform/handover.ts";
 import { keptWords } from "../../platform/kept_program.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { DaemonClient, SocketWay } from "../../protocol/daemon_client.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
-import { startDaemon, untilReleased } from "../detach.ts";
+import { releaseDaemon, startDaemon, untilReleased } from "../detach.ts";
 import { printData } from "../print_data.ts";
 import { withNotice } from "../progress.ts";
 
@@ -56,10 +56,8 @@ const POLL_MS = 10;
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
   using _handover = await beginHandover(pathsIn(home), HANDOVER_PATIENCE);
   const before = keepRunning(home, old);
-  // Not patient: this handover would wait for itself.
-  const client = new DaemonClient(new SocketWay(home, false), () => {});
-  const { pid } = await client.call("release", { upgrade_to: VERSION });
-  if (old?.service) return await restarted(client, home, old.service, pid);
+  const pid = await releaseDaemon(home, { upgrade_to: VERSION });
+  if (old?.service) return await restarted(home, old.service, pid);
   await untilReleased(home, pid);
   try {
     await startDaemon(home, { killOnFailure: true });
@@ -109,12 +107,8 @@ async function rollBack(
 }
 
 /** Waits until the service manager has started the new daemon from its own unit. */
-async function restarted(
-  client: DaemonClient,
-  home: string,
-  service: string,
-  oldPid: number,
-): Promise<void> {
+async function restarted(home: string, service: string, oldPid: number): Promise<void> {
+  const client = new DaemonClient(home, () => {});
   // The old daemon answers until it ends, and may have the same version.
   const answered = async () =>
     readDaemonRecord(home)?.pid !== oldPid &&

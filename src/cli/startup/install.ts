@@ -10,11 +10,10 @@ import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { systemdRuns } from "../../platform/service_manager.ts";
-import { DaemonClient, SocketWay } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
-import { answers, untilReleased } from "../detach.ts";
+import { answers, releaseDaemon, untilReleased } from "../detach.ts";
 import { checkHome } from "../doctor/home.ts";
 import { runSteps } from "./steps.ts";
 import { namesHome, type Unit } from "./unit.ts";
@@ -57,9 +56,7 @@ function runsByHand(home: string): boolean {
 
 /** Ends that daemon, keeps its apps. Throws `daemon_hangs`, or `timeout` if it does not end. */
 async function release(home: string): Promise<void> {
-  // Not patient: this handover would wait for itself.
-  const { pid } = await new DaemonClient(new SocketWay(home, false), () => {}).call("release");
-  await untilReleased(home, pid);
+  await untilReleased(home, await releaseDaemon(home));
 }
 
 /** Throws `bad_request` without a terminal to confirm on, unless `-y` was given. */

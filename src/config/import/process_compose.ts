@@ -248,7 +248,7 @@ function scheduled({ cron, interval, timezone }: Record<string, unknown>): Keys 
   return schedule === undefined ? {} : { cron: { schedule, timezone } };
 }
 
-/** Keys of a schedule without a counterpart. */
+/** The keys of a schedule that have no counterpart. */
 function unscheduled(
   { cron, interval, run_on_start, max_concurrent = 1 }: Record<string, unknown>,
 ): string[] {
