@@ -18,7 +18,7 @@ export interface SharedSockets {
 export interface SocketCalls {
   open(address: SocketAddress, beside?: boolean): number;
   take(pid: number, addresses: readonly SocketAddress[]): Map<SocketAddress, number>;
-  close(fd: number): void;
+  close(fd: number, everywhere?: boolean): void;
 }
 
 const KERNEL: SocketCalls = { open: openListener, take: takeListeners, close: closeSocket };
@@ -77,7 +77,7 @@ export class SocketPool {
   drop(owner: string, used: ReadonlySet<string>): void {
     for (const [text, held] of [...this.#held]) {
       if (held.owner !== owner || used.has(text)) continue;
-      this.#calls.close(held.fd);
+      this.#calls.close(held.fd, true);
       this.#held.delete(text);
     }
     for (const [text, name] of [...this.#elsewhere]) {

@@ -8,6 +8,9 @@ import { isSockaddr, type SocketAddress, toSockaddr } from "./sockets_address.ts
 /** Maximum number of connections not accepted yet; the kernel's limit (`somaxconn`) is higher. */
 const BACKLOG = 1024;
 
+/** Ends both directions. */
+const SHUT_RDWR = 2;
+
 /** First descriptor that an instance inherits (the systemd convention). */
 const FIRST_FD = 3;
 
@@ -36,8 +39,12 @@ export function openListener(address: SocketAddress, beside = false): number {
   }
 }
 
-/** Closes a descriptor. */
-export function closeSocket(fd: number): void {
+/**
+ * Closes a descriptor. With `everywhere`, the socket stops listening for every process that has it:
+ * one that is just being forked holds its address for a moment longer.
+ */
+export function closeSocket(fd: number, everywhere = false): void {
+  if (everywhere) libc().call.shutdown(fd, SHUT_RDWR);
   libc().call.close(fd);
 }
 

@@ -72,6 +72,24 @@ Deno.test("openListener() rejects a port in use, unless the listener may be ours
   for (const one of [fd, beside]) closeSocket(one);
 });
 
+Deno.test(
+  "closeSocket() frees an address that a process being forked still holds",
+  linuxOnly,
+  () => {
+    const addresses = parseSockets([`127.0.0.1:${freePort()}`]);
+    const fd = openListener(addresses[0]!);
+    const [copy] = takeListeners(Deno.pid, addresses).values();
+    closeSocket(fd);
+    assertThrows(() => openListener(addresses[0]!), ProcsupError, "in use by another");
+    closeSocket(copy!, true);
+    const other = openListener(addresses[0]!);
+    const [held] = takeListeners(Deno.pid, addresses).values();
+    closeSocket(other, true);
+    const next = openListener(addresses[0]!);
+    for (const one of [held!, next]) closeSocket(one);
+  },
+);
+
 Deno.test("openListener() shares no port with a stranger that uses SO_REUSEPORT", () => {
   const [address] = parseSockets([`127.0.0.1:${freePort()}`]);
   const stranger = openListener(address!, true);
