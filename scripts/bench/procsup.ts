@@ -4,9 +4,9 @@ import { type App, type Contender, pids } from "./contender.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { readTextFile, run, temporaryFolder } from "./system.ts";
 
-const MAIN = import.meta.dirname!.replace(/scripts\/bench$/, "main.ts");
+const EXECUTABLE = import.meta.dirname!.replace(/scripts\/bench$/, "dist/procsup");
 
-/** procsup from this source, or the executable in `PROCSUP_TEST_EXECUTABLE`. */
+/** The executable that users run, as `deno task compile` builds it. */
 export class Procsup implements Contender {
   readonly name = "procsup";
   readonly idleSeconds = "3141592";
@@ -76,8 +76,7 @@ export class Procsup implements Contender {
   }
 
   async #cli(...args: string[]): Promise<number> {
-    const built = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
-    const words = built === undefined ? [Deno.execPath(), "run", "-A", MAIN] : [built];
-    return (await run([...words, ...args], { PROCSUP_HOME: this.#home })).ms;
+    const env = { PROCSUP_HOME: this.#home, PROCSUP_CACHE: `${this.#home}/cache` };
+    return (await run([EXECUTABLE, ...args], env)).ms;
   }
 }
