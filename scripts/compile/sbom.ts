@@ -36,7 +36,7 @@ export function reachedPackages(infos: readonly Info[]): Package[] {
   };
   for (const info of infos) {
     const { modules, redirects = {} } = info;
-    // Skip packages that only declarations name: src/std.d.ts has types for the tests.
+    // Skip packages that only declarations name: tests/std.d.ts has types for the tests.
     const imported = modules.flatMap(({ dependencies = [] }) =>
       dependencies.map(({ code: { specifier = "" } = {} }) => redirects[specifier] ?? specifier)
     );

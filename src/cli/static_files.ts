@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getMimeType } from "hono/utils/mime";
+// @ts-types="./send.d.ts"
 import send from "send";
 import { basename } from "../npm/path.js";
 import { openBeneath } from "../platform/foreign_file.ts";

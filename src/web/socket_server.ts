@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+// @ts-types="./ws.d.ts"
 import { type WebSocket, WebSocketServer } from "ws";
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
 import { parseJson } from "../protocol/json_text.ts";
