@@ -12,7 +12,10 @@ const LOOK_MS = 900;
 /** After a change this recent, check again: a later one may have the same time. */
 const TICK_MS = 1000;
 
-/** Maximum wait for the lock: another supervisor may hold it briefly before it gives up. */
+/**
+ * Maximum wait for the lock: another supervisor may hold it to check it, before it gives up, or, killed
+ * on a busy machine, until the last of its threads has ended.
+ */
 const PATIENCE_MS = 1000;
 
 /** Callbacks for checks of the directory. */
@@ -106,7 +109,7 @@ export class TakenHome implements Disposable {
 export async function takeHome(logDir: string | undefined): Promise<TakenHome> {
   const paths = prepareHome(logDir === undefined ? libraryHome() : absolute(logDir));
   const isNew = lstatIfAny(paths.lock) === undefined;
-  const lock = await takeLockSoon(paths.lock);
+  const lock = await takeLockSoon(paths.lock, PATIENCE_MS);
   if (lock === undefined) throw inUse(paths.home, "another supervisor");
   const holder = isNew ? holderOfRemoved(paths.lock) : undefined;
   if (holder === undefined) return new TakenHome(paths, lock);

@@ -44,15 +44,10 @@ function heldLock(path: string, file: Deno.FsFile): Lock {
   };
 }
 
-/** How long a process that ends, or only checks the lock, may hold it. */
-const MOMENT_MS = 200;
 const LOOK_MS = 10;
 
 /** Like `takeLock()`, but waits a moment for a holder that is about to release it. */
-export async function takeLockSoon(
-  path: string,
-  patienceMs = MOMENT_MS,
-): Promise<Lock | undefined> {
+export async function takeLockSoon(path: string, patienceMs: number): Promise<Lock | undefined> {
   // A process that was suspended meanwhile gives the holder all its turns, too.
   for (let waitedMs = 0;; waitedMs += LOOK_MS) {
     const lock = takeLock(path);

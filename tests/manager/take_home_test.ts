@@ -1,6 +1,8 @@
 /** Taking and guarding a home directory. */
 
 import { assertEquals } from "@std/assert";
+import { takeLock } from "../../src/platform/lock.ts";
+import { prepareHome } from "../../src/platform/paths.ts";
 import { takeHome } from "../../src/manager/take_home.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -20,4 +22,13 @@ Deno.test("guard() restores state folders in a home in which nothing else change
   Deno.removeSync(records, { recursive: true });
   await waitFor(() => looks > 1, { what: "the folder to be restored" });
   assertEquals([Deno.statSync(records).isDirectory, warnings], [true, ""]);
+});
+
+Deno.test("takeHome() waits for a supervisor that takes half a second to end", async () => {
+  await using temp = tempHome();
+  const { lock: path } = prepareHome(temp.path);
+  const lock = takeLock(path)!;
+  setTimeout(() => lock[Symbol.dispose](), 500);
+  using home = await takeHome(temp.path);
+  assertEquals(home.paths.home, temp.path);
 });

@@ -40,7 +40,7 @@ Deno.test("takeLockSoon() waits for a short holder, but not for a long one", asy
   const path = `${temp.path}/lock`;
   const other = takeLock(path)!;
   setTimeout(() => other[Symbol.dispose](), 50);
-  using lock = await takeLockSoon(path);
+  using lock = await takeLockSoon(path, 200);
   assert(lock !== undefined);
-  assertEquals(await takeLockSoon(path), undefined);
+  assertEquals(await takeLockSoon(path, 200), undefined);
 });

@@ -4,6 +4,7 @@ import { fromFileUrl } from "@std/path/posix";
 import { hasCode } from "../../src/model/errors.ts";
 import { shellWord } from "../../src/model/shell_line.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
+import { processRow } from "../../src/platform/process_table.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { tempHome } from "./temp_home.ts";
@@ -175,12 +176,8 @@ export class TestDaemon implements AsyncDisposable {
   }
 }
 
-/** Whether a process with this pid is alive. A zombie is not. */
+/** Whether a process with this pid is alive, or one of its threads. A zombie is not. */
 export function isAlive(pid: number): boolean {
-  try {
-    const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-    return !/\) [ZX] /.test(stat);
-  } catch {
-    return false;
-  }
+  const row = processRow(pid);
+  return row !== undefined && !row.zombie;
 }
