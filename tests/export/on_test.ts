@@ -28,7 +28,16 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
   const said = `${folder.path}/deployed.yaml`;
   const env = { PATH: `${folder.path}:${Deno.env.get("PATH")}`, SAID: said };
   const on = (...words: string[]) =>
-    cliIn(`${folder.path}/h`, env, ...words, "--on", "swarm", "--stack", "shop");
+    cliIn(
+      `${folder.path}/h`,
+      env,
+      words[0]!,
+      "--on",
+      "swarm",
+      "--stack",
+      "shop",
+      ...words.slice(1),
+    );
   const list = await on("list", "-o", "json");
   assertEquals(
     JSON.parse(list.stdout).map((
@@ -41,7 +50,12 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
   const up = await on("up", file, "--image", "shop:1");
   assertEquals([up.code, up.stdout], [0, "✔ api  1 of 1 running\n"], up.stderr);
   assertStringIncludes(Deno.readTextFileSync(said), "procsup.yaml");
-  assertEquals((await on("down")).stdout, "✔ api  deleted\n");
+  for (const words of [["down", "api"], ["up", file, file], ["up", "--", "sleep", "1000"]]) {
+    const refused = await on(...words);
+    assertEquals([refused.code, refused.stdout], [2, ""], words.join(" "));
+    assertStringIncludes(refused.stderr, `"${words[0]}" on swarm takes one configuration file`);
+  }
+  assertEquals((await on("down", file)).stdout, "✔ api  deleted\n");
   const unknown = await on("scale", "apo", "2");
   assertEquals(unknown.code, 4);
   assertStringIncludes(unknown.stderr, "It has api");

@@ -5,6 +5,7 @@ import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { dirname } from "../../npm/path.js";
 import { fromHere, here } from "../../platform/paths.ts";
+import { lookAt } from "../../platform/stat.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
@@ -28,11 +29,11 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export async function onEngine(context: CommandContext): Promise<number> {
-  const { command, output, positionals } = context;
+  const { command, output } = context;
   const engine = context.engine!;
   refuseOthers(context, engine);
-  const isFile = ["start", "down"].includes(command.name) && positionals[0] !== undefined;
-  const folder = isFile ? dirname(fromHere(positionals[0]!)) : here();
+  const file = ["start", "down"].includes(command.name) ? onlyFile(context, engine) : undefined;
+  const folder = file === undefined ? here() : dirname(file);
   const { openBackend } = await import("../../export/backends/mod.ts");
   const backend = await openBackend(engine, folder, (text) => output.note(text));
   return await VERBS[command.name]!(context, backend);
@@ -41,7 +42,7 @@ export async function onEngine(context: CommandContext): Promise<number> {
 /** Throws `bad_request` for commands and flags that have no meaning on the engine. */
 function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void {
   if (!Object.hasOwn(VERBS, command.name)) {
-    const words = Object.keys(VERBS).map((name) => name === "start" ? "up" : name);
+    const words = Object.keys(VERBS).map(wordOf);
     throw new ProcsupError("bad_request", `Commands go to ${on}, which has no "${command.name}"`, {
       hint: `It has ${words.join(", ")}. For this machine: procsup --host local ${command.name}`,
     });
@@ -51,11 +52,31 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
   const other = flags.names()
     .find((name) => own.has(name) && name !== "on" && !known.includes(name));
   if (other === undefined) return;
-  const name = command.name === "start" ? "up" : command.name;
   const words = known.map((one) => `--${one}`);
   throw new ProcsupError("bad_request", `--${other} has no meaning on ${on}`, {
-    hint: `procsup ${name} --on ${on} takes ${words.join(", ")}`,
+    hint: `procsup ${wordOf(command.name)} --on ${on} takes ${words.join(", ")}`,
   });
+}
+
+/** The named file. Throws `bad_request` for other words: all apps of a file go up or down. */
+function onlyFile(
+  { command, positionals, rest = [] }: CommandContext,
+  { on }: Engine,
+): string | undefined {
+  const words = [...positionals, ...rest];
+  if (words.length === 0) return undefined;
+  const path = fromHere(words[0]!);
+  if (words.length === 1 && lookAt(path)?.isFile) return path;
+  const name = wordOf(command.name);
+  const what = `"${name}" on ${on} takes one configuration file, not "${words.join(" ")}"`;
+  throw new ProcsupError("bad_request", what, {
+    hint: `Its apps are one stack: procsup ${name} procsup.yaml --on ${on}`,
+  });
+}
+
+/** `start` means `up` on an engine. */
+function wordOf(name: string): string {
+  return name === "start" ? "up" : name;
 }
 
 async function up(context: CommandContext, backend: Backend): Promise<number> {
