@@ -28,16 +28,17 @@ export function nomadJob(stack: Stack, app: App): Keys {
   if (cron?.overlap === "kill" || cron?.overlap === "queue") {
     lose(stack, app, "cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);
   }
+  const lost = stack.losses.filter((loss) => loss.app === undefined || loss.app === app.name);
   // JSON has no comments.
-  const lost = stack.losses.filter((loss) => loss.app === undefined || loss.app === app.name)
-    .map(({ key, text }) => [`no counterpart: ${key}`, text]);
+  const comments = Object.entries(Object.groupBy(lost, ({ key }) => `no counterpart: ${key}`))
+    .map(([key, all]) => [key, all!.map(({ text }) => text).join("; ")]);
   return {
     Job: {
       ID: name,
       Name: name,
       Type: isBatch ? "batch" : "service",
       Datacenters: ["*"],
-      Meta: { ...notes(app), ...Object.fromEntries(lost) },
+      Meta: { ...notes(app), ...Object.fromEntries(comments) },
       Periodic: cron && {
         Enabled: cron.enabled && autostart,
         SpecType: "cron",

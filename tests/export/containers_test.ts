@@ -139,6 +139,14 @@ Deno.test("Nomad runs a failed job only once, and gets integer nanoseconds", asy
   assertEquals([HealthyDeadline, ProgressDeadline], [128_002_000_000, 256_004_000_000]);
 });
 
+Deno.test("a Nomad job names every loss of a key", async () => {
+  const sockets = ["127.0.0.1:81", "[::1]:82"];
+  const file = { processes: { api: { command: "/bin/echo", sockets } } };
+  const { files } = await exportText(JSON.stringify(file), "nomad");
+  const lost = JSON.parse(files[0]!.text).Job.Meta["no counterpart: sockets"];
+  for (const text of sockets) assertStringIncludes(lost, text);
+});
+
 Deno.test("a namespace that is not a valid label value is named and left out", async () => {
   for (const [namespace, isLost] of [["front-", true], ["front", false]] as const) {
     const text = `processes: { api: { command: /bin/echo, namespace: ${namespace} } }`;
