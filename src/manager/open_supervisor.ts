@@ -33,6 +33,7 @@ async function take(config: SupervisorConfig): Promise<Supervisor> {
     await recoverHome(registry, home.paths, system, warn);
     logs.start();
     await scheduler.sync();
+    void supervisor.completeRemovals();
     guardHome(home, supervisor, config);
     return supervisor;
   } catch (error) {

@@ -225,12 +225,12 @@ export class Registry implements Observer {
 
   /** Stops a process and removes it. Nobody who depends on its other instances waits for it. */
   async retire(process: ManagedProcess, request: StopRequest): Promise<void> {
-    process.isLeaving = true;
+    process.post({ type: "leaving", leaving: true });
     try {
       await process.stop(request);
       this.remove(process);
     } catch (error) {
-      process.isLeaving = false;
+      process.post({ type: "leaving", leaving: false });
       throw error;
     }
   }

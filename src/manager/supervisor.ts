@@ -235,6 +235,19 @@ export class Supervisor implements AsyncDisposable {
   async removeApps(names: ReadonlySet<string>, reason?: string): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const going = this.registry.list().filter(({ config }) => names.has(config.name));
+    return await this.#removeInOrder(going, reason);
+  }
+
+  /** Completes deletions that an earlier supervisor of the home began. */
+  async completeRemovals(): Promise<void> {
+    const leaving = this.registry.list().filter(({ isLeaving }) => isLeaving);
+    const outcomes = await this.#removeInOrder(leaving);
+    for (const { error } of outcomes) if (error !== undefined) this.warn(error.message);
+  }
+
+  async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {
+    // All at once: if the daemon is killed, the next one also removes those whose turn had not come.
+    for (const process of going) process.post({ type: "leaving", leaving: true });
     const waves = reversed(inWaves(going));
     const outcomes = await runWaves(waves, (process) => this.#remove(process, reason));
     await this.scheduler.sync();

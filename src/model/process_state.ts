@@ -39,6 +39,8 @@ export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
 export interface Snapshot {
   readonly state: ProcessState;
   readonly desired: DesiredState;
+  /** True while it is being deleted. The next daemon continues with that. */
+  readonly leaving: boolean;
   /** Number of the current or last attempt to start. */
   readonly attempt: number;
   readonly run: Run | null;
@@ -82,6 +84,7 @@ export interface Snapshot {
 export const NEW: Snapshot = {
   state: "stopped",
   desired: "down",
+  leaving: false,
   attempt: 0,
   run: null,
   successor: null,
@@ -110,6 +113,8 @@ export const NEW: Snapshot = {
 export type Input =
   | { readonly type: "start_requested"; readonly reason?: string }
   | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
+  /** Its deletion begins, or has failed. */
+  | { readonly type: "leaving"; readonly leaving: boolean }
   | { readonly type: "restart_requested"; readonly reason: string; readonly hook: RestartHook }
   /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }

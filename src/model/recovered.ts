@@ -24,6 +24,11 @@ export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number
   return isSet ? at - ageMs : startedAt;
 }
 
+/** Whether a new daemon starts the process if it does not run. */
+export function startsAgain({ desired, leaving }: Snapshot): boolean {
+  return desired === "up" && !leaving;
+}
+
 /** Adopts the running process. */
 export function adopted(
   now: Snapshot,
@@ -54,7 +59,7 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     // The reload that replaced them is long over.
     leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),
   };
-  if (now.desired === "up" && autostart) return freshStart(over, "started after a reboot", policy);
+  if (autostart && startsAgain(now)) return freshStart(over, "started after a reboot", policy);
   if (AT_REST.has(now.state)) return [over, []];
   return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
 }

@@ -37,7 +37,7 @@ import {
   upAgain,
   wantsReadiness,
 } from "./transition_steps.ts";
-import { adopted, afterReboot, startOf } from "./recovered.ts";
+import { adopted, afterReboot, startOf, startsAgain } from "./recovered.ts";
 import type { HookName } from "./process_config.ts";
 import { longestDelay } from "./restart_budget.ts";
 import type { ProcessState } from "./process_info.ts";
@@ -80,7 +80,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     ...RESTING,
     recovered: (now, input, policy) =>
       // The earlier daemon ended before it started it for the first time.
-      now.attempt === 0 && now.desired === "up" && input.found.kind === "no_run"
+      now.attempt === 0 && startsAgain(now) && input.found.kind === "no_run"
         ? freshStart(now, "started by user", policy)
         : RESTING.recovered!(now, input, policy),
     stop_requested: (now) => [now.desired === "down" ? now : { ...now, desired: "down" }, []],
@@ -200,6 +200,7 @@ function startReason({ reason = "started by user" }: InputOf<"start_requested">)
 /** Applies an input to a process. Returns the next snapshot and the effects to perform. Pure. */
 export function transition(now: Snapshot, input: Input, policy: Policy): Step {
   if (input.type === "hook_begun") return [withoutHook(now, input.hook), []];
+  if (input.type === "leaving") return [{ ...now, leaving: input.leaving }, []];
   if ("attempt" in input && input.attempt !== now.attempt) return [now, []];
   const cell = (input.type === "released" ? released : TABLE[now.state][input.type]) as
     | Cell

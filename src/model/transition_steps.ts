@@ -60,7 +60,7 @@ export function stopDesired(now: Snapshot, input: InputOf<"stop_requested">): Sn
 
 /** A user wants it started again once it has stopped. */
 export function upAgain(now: Snapshot, reason: string): Snapshot {
-  return { ...now, desired: "up", stopCause: "asked", lastReason: reason };
+  return { ...now, desired: "up", leaving: false, stopCause: "asked", lastReason: reason };
 }
 
 /** Stops the run and remembers what comes next. */

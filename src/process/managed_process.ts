@@ -77,8 +77,6 @@ export class ManagedProcess {
   readonly #deleted = new AbortController();
   /** Aborted when it is deleted, but not when its supervisor ends. */
   readonly deleted: AbortSignal = this.#deleted.signal;
-  /** True while it is being deleted, and from then on. */
-  isLeaving = false;
 
   constructor(
     identity: Identity,
@@ -130,6 +128,11 @@ export class ManagedProcess {
   /** Milliseconds since the launch; 0 while nothing runs. */
   get uptimeMs(): number {
     return this.#effects.run.uptimeMs;
+  }
+
+  /** True while it is being deleted, and from then on. */
+  get isLeaving(): boolean {
+    return this.#snapshot.leaving || this.deleted.aborted;
   }
 
   get hasEnded(): boolean {
@@ -297,9 +300,8 @@ export class ManagedProcess {
 
   /** Marks it as removed, so that stale references cannot start it. */
   forget(): void {
-    this.isLeaving = true;
-    this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
     this.#deleted.abort();
+    this.release(new ProcsupError("wrong_state", `"${this.name}" was deleted meanwhile`));
   }
 
   /** Stops its timers. The app keeps running. */

@@ -67,6 +67,7 @@ function event<T extends Input["type"], R>(
 const events: fc.Arbitrary<Input> = fc.oneof(
   event("start_requested", {}),
   event("stop_requested", { timeoutMs: fc.nat(10_000) }),
+  event("leaving", { leaving: fc.boolean() }),
   event("restart_requested", {
     reason: fc.string(),
     hook: fc.constantFrom("postRestart", "postReload"),

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { type Input, NEW } from "../../src/model/process_state.ts";
+import { AT_REST } from "../../src/model/transition_steps.ts";
 import {
   delayOver,
   exited,
@@ -76,6 +77,17 @@ Deno.test("transition() starts a process that was only registered, unless it was
   assertEquals([now.state, effects], ["starting", [{ type: "launch" }]]);
   const held = play(registered, [stop(), recovered(NO_RUN)]);
   assertEquals([held.now.state, held.effects], ["stopped", []]);
+});
+
+Deno.test("transition() does not start a process again that is being deleted, unless a user does", () => {
+  const leaving = { type: "leaving", leaving: true } as const;
+  const rebooted = recovered({ kind: "rebooted", autostart: true });
+  for (const state of STATES) {
+    const { now } = play(inState(state), [leaving, rebooted]);
+    assertEquals([now.leaving, AT_REST.has(now.state)], [true, true], state);
+  }
+  const { now } = play(inState("running"), [leaving, stop(), START, recovered(ended(0))]);
+  assertEquals([now.leaving, now.state], [false, "starting"]);
 });
 
 Deno.test("transition() keeps the grace period of a stop across daemons, the shortest of several", () => {
