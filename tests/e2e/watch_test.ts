@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { readFileIfAny } from "../../src/platform/atomic_file.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -108,6 +109,31 @@ Deno.test("an adopted app is still watched", async () => {
   await settle();
   assertEquals(scene.starts, 1);
   Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  await scene.started(2);
+});
+
+Deno.test("a change while no daemon runs restarts the app once there is one", async () => {
+  await using scene = await Scene.start(true);
+  await scene.daemon.kill();
+  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  await scene.daemon.run();
+  await scene.started(2);
+});
+
+Deno.test("a change is not lost when the daemon is killed in the pre_restart hook", async () => {
+  await using scene = await Scene.start({ paths: ["src"] });
+  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done";
+  await scene.daemon.client.call("reconfigure", {
+    target: "app",
+    config: { hooks: { pre_restart: hook } },
+  });
+  const hooks = () => readFileIfAny(`${scene.sources.path}/hooks`);
+  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  await waitFor(() => hooks() === "hook\n", { what: "the hook" });
+  await scene.daemon.kill();
+  await scene.daemon.run();
+  await waitFor(() => hooks() === "hook\nhook\n", { what: "the hook again" });
+  Deno.writeTextFileSync(`${scene.sources.path}/go`, "");
   await scene.started(2);
 });
 

@@ -51,7 +51,8 @@ class FileWatch {
   readonly #clock: Clock;
   readonly #debouncer: Debouncer;
   readonly #folders: FolderWatch;
-  readonly #begunAt = Date.now();
+  /** Milliseconds since the epoch. */
+  readonly #upSince: number;
   readonly #upForMs: () => number;
   /** What existed when the watch began. A file that came and went since does not count. */
   #known: ReadonlySet<string> = new Set();
@@ -69,6 +70,7 @@ class FileWatch {
     this.#clock = options.clock ?? systemClock;
     const begun = this.#clock.steady();
     this.#upForMs = options.upForMs ?? (() => this.#clock.steady() - begun);
+    this.#upSince = Date.now() - this.#upForMs();
     this.#debouncer = new Debouncer(
       this.#clock,
       options.debounceMs,
@@ -151,8 +153,8 @@ class FileWatch {
   }
 
   /**
-   * Reports a file changed since the watch began. Removed files cannot be found. A future time,
-   * from before the clock was set back, does not count.
+   * Reports a file changed since the app was launched, maybe while no daemon ran. Removed files cannot
+   * be found. A future time, from before the clock was set back, does not count.
    */
   async #findMissed(): Promise<void> {
     this.#missed = false;
@@ -162,7 +164,7 @@ class FileWatch {
       if (isFolder) continue;
       const info = await Deno.lstat(path).catch(() => undefined);
       const times = info === undefined ? [] : changeTimes(info);
-      if (times.some((at) => at > this.#begunAt && at <= now)) return this.#changed(path);
+      if (times.some((at) => at > this.#upSince && at <= now)) return this.#changed(path);
     }
   }
 
