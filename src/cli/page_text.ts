@@ -1,6 +1,10 @@
 /** Formats a documentation page for a terminal. */
 
 import { tableLines } from "./columns.ts";
+import { wordWrap } from "./text_width.ts";
+
+/** Longer lines are hard to read. */
+const MAX_WIDTH = 100;
 
 /**
  * Formats Markdown for a terminal of `width` columns (undefined: a pipe): bold headings, indented
@@ -13,13 +17,23 @@ export function pageLines(markdown: string, color: boolean, width?: number): str
   for (const { groups: { code, table, heading, text } = {} } of blocks) {
     if (code !== undefined) lines.push(code.replace(/^(?=.)/gm, "    ").trimEnd());
     else if (table !== undefined) lines.push(...tableText(table, width));
-    else lines.push(heading === undefined ? inline(text!) : bold(inline(heading)));
+    else if (heading !== undefined) lines.push(bold(inline(heading)));
+    else lines.push(paragraph(inline(text ?? ""), width));
   }
   return lines.join("\n");
 }
 
+/** A text block begins at a line of text, or at an item of a list. */
 const BLOCKS =
-  /^```\w*\n(?<code>[^]*?)^```$|(?<table>(?:^\|.*\|$\n?)+)|^#+ (?<heading>.*)$|^(?<text>.*)$/gm;
+  /^```\w*\n(?<code>[^]*?)^```$|(?<table>(?:^\|.*\|$\n?)+)|^#+ (?<heading>.*)$|^(?<text>.+(?:\n(?!- |\d+\. |```|\||#+ ).+)*)$|^$/gm;
+
+/** Breaks lines at `width`, or leaves them as they are in a pipe. */
+function paragraph(text: string, width?: number): string {
+  if (width === undefined) return text;
+  const marker = text.match(/^(?:-|\d+\.) +/)?.[0] ?? "";
+  const room = Math.min(width, MAX_WIDTH) - marker.length;
+  return marker + wordWrap(text.slice(marker.length), room, " ".repeat(marker.length));
+}
 
 /** Links to pages become commands; others keep their address. */
 function inline(text: string): string {
@@ -43,6 +57,8 @@ function tableText(table: string, width = Infinity): string[] {
   // Too wide: print each row as a paragraph.
   return rows.flatMap(([first = "", ...others]) => [
     first,
-    ...others.flatMap((cell, index) => cell === "" ? [] : [`    ${header[index + 1]}: ${cell}`]),
+    ...others.flatMap((cell, index) =>
+      cell === "" ? [] : [`    ${wordWrap(`${header[index + 1]}: ${cell}`, width - 6, "      ")}`]
+    ),
   ]);
 }

@@ -41,3 +41,17 @@ export function pad(text: string, width: number, align: "left" | "right"): strin
   const spaces = " ".repeat(Math.max(0, width - textWidth(text)));
   return align === "left" ? text + spaces : spaces + text;
 }
+
+/**
+ * Breaks a text between words into lines of at most `width` columns, and puts `indent` before all
+ * but the first. Code in backticks is not broken.
+ */
+export function wordWrap(text: string, width: number, indent = ""): string {
+  const lines: string[] = [];
+  for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (textWidth(longer) <= width) lines.splice(-1, 1, longer);
+    else lines.push(word);
+  }
+  return lines.join(`\n${indent}`);
+}

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
 import type { Flag } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
-import { commandHelp, overview } from "../../src/cli/commands/help.ts";
+import { commandHelp, flagRow, overview } from "../../src/cli/commands/help.ts";
 import { pageLines } from "../../src/cli/page_text.ts";
 import { PAGES, pageText } from "../../src/docs/pages.ts";
 import { ERROR_TABLE } from "../../src/model/errors.ts";
@@ -26,6 +26,20 @@ Deno.test("commandHelp() lists every flag and example of its command", () => {
     for (const example of command.examples) assertStringIncludes(text, example);
     for (const alias of Object.keys(command.aliases ?? {})) assertStringIncludes(text, alias);
   }
+});
+
+Deno.test("help breaks descriptions at the width of the terminal, and loses no word", () => {
+  const words = (text: string) => text.split(/\s+/);
+  const narrow = [overview(COMMANDS, 60), ...COMMANDS.map((command) => commandHelp(command, 60))];
+  assertEquals(
+    narrow.map(words),
+    [overview(COMMANDS), ...COMMANDS.map((command) => commandHelp(command))].map(words),
+  );
+  const flags = COMMANDS.flatMap(({ flags }) => flags).concat(GLOBAL_FLAGS);
+  const unbroken = flags.map((flag) => `  ${flagRow(flag)[0]}`)
+    .concat(COMMANDS.flatMap(({ examples }) => examples.map((example) => `  ${example}`)));
+  const long = narrow.flatMap((text) => text.split("\n")).filter((line) => line.length > 60);
+  assertEquals(long.filter((line) => line.startsWith("  ") && !unbroken.includes(line)), []);
 });
 
 Deno.test("COMMANDS have unique names, aliases and flags", () => {
@@ -86,8 +100,23 @@ Deno.test("pageLines() converts Markdown to text for a terminal", () => {
     "Title\n\n    procsup list\n\nSee logs (procsup help logging).\n\n" +
       "Key  Means\n`a`  one | two",
   );
-  assertEquals(pageLines(page, false, 10).trimEnd().split("\n").slice(-2), [
+  assertEquals(pageLines(page, false, 13).trimEnd().split("\n").slice(-4), [
     "`a`",
-    "    Means: one | two",
+    "    Means:",
+    "      one |",
+    "      two",
   ]);
+});
+
+Deno.test("pageLines() breaks paragraphs and lists at the width of the terminal, and code never", () => {
+  const page =
+    "One two\nthree `fo ur`\nfive.\n\n- a b c\n  d e f\n- g\n\n```sh\nprocsup list api\n```\n";
+  assertEquals(
+    pageLines(page, false, 10).trimEnd(),
+    "One two\nthree\n`fo ur`\nfive.\n\n- a b c d\n  e f\n- g\n\n    procsup list api",
+  );
+  assertStringIncludes(
+    pageLines(page, false),
+    "One two\nthree `fo ur`\nfive.\n\n- a b c\n  d e f\n",
+  );
 });

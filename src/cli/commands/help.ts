@@ -3,21 +3,23 @@
 import { PAGES, pageText } from "../../docs/pages.ts";
 import { hasCode, messageOf, ProcsupError } from "../../model/errors.ts";
 import type { Command, CommandContext, Flag } from "../command.ts";
+import { GAP } from "../columns.ts";
 import { connect } from "../connect.ts";
 import { stateSummary } from "../describe.ts";
 import { commandWords, findCommand } from "../find_command.ts";
 import { counted } from "../human.ts";
 import { pageLines } from "../page_text.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
+import { wordWrap } from "../text_width.ts";
 import { meantHint } from "../unknown_word.ts";
 
 /** Prints help on a command or topic, or the general help. */
 export async function help({ command, commands, positionals, output }: CommandContext) {
   const topic = positionals[0];
-  if (command.name !== "help") return output.data(commandHelp(command));
-  if (topic === undefined) return output.data(generalHelp(commands));
+  if (command.name !== "help") return output.data(commandHelp(command, output.width));
+  if (topic === undefined) return output.data(generalHelp(commands, output.width));
   const found = findCommand(commands, topic);
-  if (found !== undefined) return output.data(commandHelp(found.command));
+  if (found !== undefined) return output.data(commandHelp(found.command, output.width));
   const text = await pageText(topic);
   if (text === undefined) throw unknownTopic(commands, topic);
   output.data(pageLines(text, output.color, output.width));
@@ -76,16 +78,13 @@ export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["124", "timeout"],
 ];
 
-/** Every command by group, one line each. */
-export function overview(all: readonly Command[]): string {
+/** Every command by group. */
+export function overview(all: readonly Command[], width?: number): string {
   const commands = all.filter(({ hidden }) => !hidden);
-  const groups = [...new Set(commands.map((command) => command.group))];
-  const width = Math.max(...commands.map((command) => synopsis(command).length));
-  const sections = groups.map((group) => {
-    const rows = commands.filter((command) => command.group === group)
-      .map((command) => `  ${synopsis(command).padEnd(width)}  ${command.summary}`);
-    return `${group}\n${rows.join("\n")}`;
-  });
+  const left = leftWidth(commands.map(synopsis), width);
+  const sections = [...Map.groupBy(commands, ({ group }) => group)].map(([group, members]) =>
+    section(group, members.map((command) => [synopsis(command), command.summary]), width, left)
+  );
   return [
     "procsup - keeps apps running",
     ...sections,
@@ -94,35 +93,35 @@ export function overview(all: readonly Command[]): string {
 }
 
 /** Global flags, targets, environment and exit codes: what `procsup help` adds to the overview. */
-function generalHelp(commands: readonly Command[]): string {
+function generalHelp(commands: readonly Command[], width?: number): string {
   return [
-    overview(commands),
-    section("Flags of every command", GLOBAL_FLAGS.map(flagRow)),
+    overview(commands, width),
+    section("Flags of every command", GLOBAL_FLAGS.map(flagRow), width),
     section("Targets", [
       ["name", "a process, or every instance of it"],
       ["name:0", "one instance"],
       ["0, 1f3a", "its number, or the start of its id"],
       ["ns:NAME", "a namespace; also tag:TAG and label:KEY=VALUE"],
       ["all", "every process"],
-    ]),
+    ], width),
     section("Environment", [
       ["PROCSUP_HOME", "folder of the daemon (default ~/.procsup)"],
       ["PROCSUP_NO_AUTOSTART=1", "start never starts the daemon"],
       ["NO_COLOR", "no colours"],
-    ]),
-    section("Exit codes", EXIT_CODES),
-    section("Topics", Object.entries(PAGES).map(([topic, { title }]) => [topic, title])),
+    ], width),
+    section("Exit codes", EXIT_CODES, width),
+    section("Topics", Object.entries(PAGES).map(([topic, { title }]) => [topic, title]), width),
   ].join("\n\n");
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, width?: number): string {
   const aliases = Object.entries(command.aliases ?? {})
     .map(([alias, preset]) => preset.length === 0 ? alias : `${alias} (${preset.join(" ")})`);
   return [
     `${command.summary}\n\nUsage: procsup ${synopsis(command)}`,
     ...(command.examples.length === 0 ? [] : [`Examples\n${indented(command.examples)}`]),
-    ...(command.flags.length === 0 ? [] : [section("Flags", command.flags.map(flagRow))]),
-    section("Flags of every command", GLOBAL_FLAGS.map(flagRow)),
+    ...(command.flags.length === 0 ? [] : [section("Flags", command.flags.map(flagRow), width)]),
+    section("Flags of every command", GLOBAL_FLAGS.map(flagRow), width),
     ...(aliases.length === 0 ? [] : [`Also called: ${aliases.join(", ")}`]),
     `More: procsup help ${command.page}`,
   ].join("\n\n");
@@ -136,9 +135,25 @@ function indented(lines: readonly string[]): string {
   return lines.map((line) => `  ${line}`).join("\n");
 }
 
-function section(title: string, rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return `${title}\n${indented(rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`))}`;
+/** Two columns; a pipe gets each row on one line. */
+function section(
+  title: string,
+  rows: readonly (readonly [string, string])[],
+  width = Infinity,
+  left = leftWidth(rows.map(([text]) => text), width),
+): string {
+  const margin = " ".repeat(left + GAP.length);
+  const lines = rows.flatMap(([text, about]) => {
+    const lead = text.length > left ? `${text}\n${margin}` : `${text.padEnd(left)}${GAP}`;
+    return (lead + wordWrap(about, width - left - 2 * GAP.length, margin)).split("\n");
+  });
+  return `${title}\n${indented(lines)}`;
+}
+
+/** The width of the left column: at most two fifths of the terminal. */
+function leftWidth(texts: readonly string[], width = Infinity): number {
+  const lengths = texts.map(({ length }) => length);
+  return Math.max(0, ...lengths.filter((length) => length <= width * 0.4));
 }
 
 /** The two columns of a flag's line. */
