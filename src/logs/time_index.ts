@@ -100,14 +100,16 @@ export function lastMark(log: string): TimeMark | undefined {
   });
 }
 
-/** All marks of a log, extended by the times of the file itself. */
+/**
+ * All marks of a log, extended by the times of the file itself. It saves nothing: logs can be read
+ * when the disk is full.
+ */
 export async function readTimeIndex(log: string, base: number): Promise<TimeIndex> {
-  saveMarks(log);
-  const all = numbersOf(await ifAnyAsync(() => Deno.readFile(besideLog(log, ".idx"))));
+  const saved = numbersOf(await ifAnyAsync(() => Deno.readFile(besideLog(log, ".idx"))));
   const info = await Deno.stat(log).catch(() => undefined);
-  if (info === undefined) return new TimeIndex(all);
-  const end = base + info.size;
-  const marks = possible(all, end);
+  const end = info === undefined ? Infinity : base + info.size;
+  const marks = possible(withRecent(log, possible(saved, end)), end);
+  if (info === undefined) return new TimeIndex(marks);
   const [firstAt, firstEnd] = marks;
   const born = (info.birthtime ?? info.mtime)!.getTime();
   const before = firstEnd === undefined || firstEnd > base
@@ -118,6 +120,13 @@ export async function readTimeIndex(log: string, base: number): Promise<TimeInde
   const unnoted = recents.has(log) ? end + EXACT : end;
   const after = lastEnd < end ? [info.mtime!.getTime(), unnoted] : [];
   return new TimeIndex(joined(before, marks, after));
+}
+
+/** Adds the noted marks that are newer than the saved ones. */
+function withRecent(log: string, saved: Float64Array): Float64Array {
+  const [lastAt = -Infinity, lastEnd = -Infinity] = saved.slice(-2);
+  const newer = recents.get(log)?.marks.filter(({ at, end }) => at > lastAt || end > lastEnd) ?? [];
+  return joined([], saved, newer.flatMap(numbersIn));
 }
 
 /** Drops impossible marks of a damaged file: a single one would falsify all other times. */

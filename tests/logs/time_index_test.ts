@@ -93,6 +93,18 @@ Deno.test("readTimeIndex() drops invalid marks of a damaged file", async () => {
   }
 });
 
+Deno.test("readTimeIndex() knows marks before they are saved, and saves nothing", async () => {
+  await using scene = new LogScene();
+  await scene.append("x".repeat(40));
+  addMarks(scene.log, [{ at: 1000, end: 10 }]);
+  releaseMarks(scene.log);
+  const { size } = Deno.statSync(`${scene.log}.idx`);
+  addMarks(scene.log, [{ at: 3000, end: 30 }, { at: 4000, end: 40, exact: true }]);
+  const index = await readTimeIndex(scene.log, 0);
+  assertEquals([10, 20, 35].map((end) => index.timeAt(end)), [1000, 2000, 4000]);
+  assertEquals(Deno.statSync(`${scene.log}.idx`).size, size);
+});
+
 Deno.test("readTimeIndex() is bounded in size", async () => {
   await using scene = new LogScene();
   const many = 140_000;
