@@ -6,7 +6,7 @@ import type { LogFiles } from "./log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
 import { logEnd, readPosition } from "./log_position.ts";
 import { Search, SEARCH_LIMITS } from "./search.ts";
-import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import {
   type LogName,
   type LogPositions,
@@ -55,7 +55,7 @@ export interface FeedForm<T> {
   stored(slices: AsyncIterable<LogSlice>): AsyncIterable<T>;
   /** The item for new lines. */
   arrived(slice: LogSlice): T;
-  /** The last item of a feed that failed with an expected error. Without it the stream fails. */
+  /** The last item of a feed that failed. Without it the stream fails. */
   failed?(error: ProcsupError): T;
 }
 
@@ -192,12 +192,13 @@ class Feed<T> implements SourceChanges {
     }
   }
 
-  /** Sends an expected error in the stream: a stream that breaks off means that the daemon is gone. */
+  /** Sends the error in the stream: a stream that breaks off means that the daemon is gone. */
   async #fail(error: unknown): Promise<void> {
-    if (!(error instanceof ProcsupError) || this.#form.failed === undefined) {
-      return await this.#writer.abort(error);
-    }
-    await this.#writer.write(this.#form.failed(error));
+    if (this.#form.failed === undefined) return await this.#writer.abort(error);
+    const known = error instanceof ProcsupError
+      ? error
+      : new ProcsupError("internal", `Cannot read the logs: ${messageOf(error)}`);
+    await this.#writer.write(this.#form.failed(known));
     await this.#writer.close();
   }
 

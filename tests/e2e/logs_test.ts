@@ -192,7 +192,7 @@ Deno.test("logs shows no lines of a deleted app with the same name, which stay i
   assert((await wholeLog(logOf(daemon, "app"))).startsWith("old 1\n"));
 });
 
-Deno.test("daemon recreates a deleted log at the restart and rejects a link", async () => {
+Deno.test("daemon recreates a deleted log at the restart, rejects a link and names what it cannot read", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "echo hello; exec sleep 1000");
   const log = logOf(daemon, "app");
@@ -205,6 +205,11 @@ Deno.test("daemon recreates a deleted log at the restart and rejects a link", as
   const { results: [result] } = await daemon.client.call("restart", "app");
   assertEquals(result!.ok, false);
   assertStringIncludes(result!.error!, "it is a symbolic link");
+  await Deno.remove(log);
+  await Deno.mkdir(log);
+  const { code, stderr } = await daemon.cli("logs", "app");
+  assertEquals(code, 1);
+  assertStringIncludes(stderr, "Cannot read the logs: Is a directory");
 });
 
 Deno.test("daemon stays small and answers despite a line of 300 MB", {
