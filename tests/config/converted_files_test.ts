@@ -501,7 +501,7 @@ Deno.test("process-compose's schedules become those of jobs, and what has no cou
     "schedule.run_on_start",
     "schedule.max_concurrent",
     "schedule.interval",
-    "availability.restart (a job ends between its runs)",
+    "availability.restart",
   ]);
 });
 
@@ -586,4 +586,65 @@ Deno.test("a supervisord log without a size limit is named, because procsup rota
     "a: stdout_logfile_maxbytes: every log is rotated, at log.max_size",
   ]);
   assertEquals(await notesOf("/dev/stdout"), []);
+});
+
+Deno.test("a key that no table has is named as such, whatever it is called", async () => {
+  const files: [string, string][] = [
+    ["x.service", "[Service]\nExecStart=/bin/x\nconstructor=1\n"],
+    ["s.conf", "[program:x]\ncommand=/bin/x\nconstructor=1\n"],
+    ["ecosystem.json", '{ "apps": [{ "name": "x", "script": "x", "constructor": 1 }] }'],
+    ["process-compose.yaml", "processes: { x: { command: x, constructor: 1 } }\n"],
+  ];
+  for (const [name, text] of files) {
+    const { notes } = await made({ [name]: text });
+    assertMatch(notes.join(), /^x: constructor(=1)?: not supported by procsup$/, name);
+  }
+});
+
+Deno.test("a setting that a systemd unit resets is not lost, nor is a stream with that of another", async () => {
+  const { notes } = await made({
+    "x.service": "[Service]\nExecStart=/bin/x\nExecStop=/bin/y\nExecStop=\nSlice=\n" +
+      "StandardOutput=append:/var/log/x.log\nStandardError=inherit\n",
+  });
+  assertEquals(notes, []);
+});
+
+Deno.test("a supervisord log that is not safe is named with the reason", async () => {
+  const text = "[program:x]\ncommand=/bin/x\nstdout_logfile=/tmp/x.log\n";
+  const { notes: [note] } = await made({ "s.conf": text });
+  assertStringIncludes(
+    note!,
+    "stdout_logfile: procsup logs shows what the app writes; a log there",
+  );
+});
+
+Deno.test("what process-compose holds besides known keys is named by its whole path", async () => {
+  const probe = "{ exec: { command: a, working_dir: b } }";
+  const { yaml, notes } = await made({
+    "process-compose.yaml": `processes:
+  a: { command: a, liveness_probe: ${probe}, depends_on: { b: } }
+  b: { command: b, readiness_probe: ${probe} }
+  c:
+`,
+  });
+  assertEquals(notes, [
+    "a: liveness_probe.exec.working_dir: not supported by procsup",
+    "b: readiness_probe.exec.working_dir: not supported by procsup",
+    "c: expected a map",
+  ]);
+  assertMatch(yaml, /depends_on:\n +b: completed\n/);
+});
+
+Deno.test("PM2's keys have the same meaning in any order", async () => {
+  const keys = [
+    ...['"autorestart": false', '"stop_exit_codes": [3]'],
+    ...['"restart_delay": 10', '"exp_backoff_restart_delay": 20'],
+  ];
+  for (const ordered of [keys, keys.toReversed()]) {
+    const text = `{ "apps": [{ "name": "x", "script": "x", ${ordered.join(", ")} }] }`;
+    const { yaml } = await made({ "ecosystem.json": text });
+    assertStringIncludes(yaml, "restart_policy: never");
+    assertStringIncludes(yaml, "restart_delay: 20ms");
+    assert(!yaml.includes("backoff_max"));
+  }
 });

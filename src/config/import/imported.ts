@@ -1,11 +1,13 @@
 /** The result of converting another tool's file. */
 
 import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
+import { mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { sharedFileProblem } from "../../platform/way.ts";
-import { type ConfigDocument, isMap } from "../document.ts";
+import { type ConfigDocument, isMap, valueAt } from "../document.ts";
 import { ConfigProblem, type Note } from "../problem.ts";
 
 /** Keys of a process, as in a procsup file. */
@@ -37,6 +39,56 @@ export interface Importer {
   convert(document: ConfigDocument, context: ImportContext): Imported;
   /** Set if too much is lost to run its files directly: they must be converted and reviewed first. */
   readonly convertOnly?: true;
+}
+
+/** Keys of a process, and why a part of the value is not among them. */
+type Converted = Keys & { readonly lost?: string | undefined };
+
+/** Per key of another tool: its converter, or what to do instead. */
+export type ImportTable<Value, Context> = Readonly<
+  Record<string, string | ((value: Value, context: Context) => Converted)>
+>;
+
+/** The same row for several keys. */
+export function alike<Row>(row: Row, ...keys: readonly string[]): Record<string, Row> {
+  return Object.fromEntries(keys.map((key) => [key, row]));
+}
+
+/** Rows for keys that match procsup's behavior, or are converted with another key. */
+export function handled(...keys: readonly string[]): Record<string, () => Keys> {
+  return alike(() => ({}), ...keys);
+}
+
+export const UNSUPPORTED = "not supported by procsup";
+
+/** Converts keys by a table. Returns a note for each that is lost; `shown` is how a note names it. */
+export function convertedKeys<Value, Context>(
+  table: ImportTable<Value, Context>,
+  given: Iterable<readonly [key: string, value: Value]>,
+  context: Context,
+  shown: (key: string, value: Value) => string = (key) => key,
+): { readonly keys: Keys; readonly notes: readonly string[] } {
+  let keys: Keys = {};
+  const notes: string[] = [];
+  for (const [key, value] of given) {
+    const row = Object.hasOwn(table, key) ? table[key]! : UNSUPPORTED;
+    const { lost, ...made } = typeof row === "string" ? { lost: row } : row(value, context);
+    keys = mergePatch(keys, made);
+    if (lost !== undefined) notes.push(`${shown(key, value)}: ${lost}`);
+  }
+  return { keys, notes };
+}
+
+/** Notes on the keys of nested maps that `known` does not list. Paths are keys joined by dots. */
+export function unknownInside(
+  value: unknown,
+  known: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  return Object.entries(known).flatMap(([path, keys]) => {
+    const inner = valueAt(value, path.split("."));
+    const others = isMap(inner) ? Object.keys(inner).filter((key) => !keys.includes(key)) : [];
+    return others.map((key) => `${path}.${key}: ${UNSUPPORTED}`);
+  });
 }
 
 /** Placeholder for the `$` of references during a conversion; it cannot occur in a file's text. */
@@ -103,6 +155,12 @@ export function environment(value: unknown): Record<string, string> {
       text === undefined ? reference(name, "") : withReferences(text),
     ]),
   );
+}
+
+/** The words of a command or of arguments, given as a list or as a line. */
+export function words(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value.map(String) : splitWords(String(value));
 }
 
 /** Collects converted processes under valid names, and notes. */
@@ -185,13 +243,14 @@ export class ImportResult {
     return free;
   }
 
-  /** Adds a note about a process, or about the file. */
-  note(process: string | undefined, text: string): void {
-    this.notes.push({ process, text: text.replaceAll(DOLLAR, "$") });
+  /** Adds notes about a process, or about the file. */
+  note(process: string | undefined, ...texts: readonly string[]): void {
+    this.notes.push(...texts.map((text) => ({ process, text: text.replaceAll(DOLLAR, "$") })));
   }
 }
 
-function partition<T>(list: readonly T[], isIn: (item: T) => boolean): [T[], T[]] {
+/** The items that pass a test, and the others. */
+export function partition<T>(list: readonly T[], isIn: (item: T) => boolean): [T[], T[]] {
   return [list.filter(isIn), list.filter((item) => !isIn(item))];
 }
 

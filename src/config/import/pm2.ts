@@ -3,23 +3,28 @@
 import { durationProblem, formatDuration, parseDuration } from "../../model/duration.ts";
 import { onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
-import { splitWords } from "../../model/shell_line.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { appsOfDump, isDump, withoutSecrets } from "./pm2_dump.ts";
 import {
+  alike,
+  convertedKeys,
+  handled,
   type ImportContext,
   type Imported,
   type Importer,
   ImportResult,
+  type ImportTable,
   type Keys,
   logFileProblem,
   logFiles,
   ms,
+  partition,
   texts,
   UNLIMITED,
+  words,
 } from "./imported.ts";
 
 export const pm2: Importer = {
@@ -48,27 +53,6 @@ const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
   [/\.(sh|bash)$/, { interpreter: "bash" }],
 ];
 
-/** Keys that are handled elsewhere, or that match procsup's behavior. */
-const SILENT: ReadonlySet<string> = new Set([
-  "name",
-  "script",
-  "exec",
-  "cmd",
-  "command",
-  "args",
-  "cwd",
-  "interpreter",
-  "exec_interpreter",
-  "interpreter_args",
-  "interpreterArgs",
-  "node_args",
-  "exec_mode",
-  "treekill",
-  "min_uptime_ms",
-  "max_restarts",
-  "instance_var",
-]);
-
 function convert({ file, value }: ConfigDocument, { isWritten }: ImportContext): Imported {
   const result = new ImportResult(file);
   const profiles: Record<string, { processes: Record<string, Keys> }> = {};
@@ -79,14 +63,11 @@ function convert({ file, value }: ConfigDocument, { isWritten }: ImportContext):
       : { app: given, secrets: [] };
     const script = scriptOf(file, app);
     const name = addApp({ ...app, script }, dirname(file), result, profiles);
-    for (const secret of secrets) result.note(name, `env.${secret}: ${SECRET}`);
+    result.note(name, ...secrets.map((secret) => `env.${secret}: ${SECRET}`));
   }
   if (isMap(value) && !isApp(value)) {
-    for (const key of Object.keys(value)) {
-      if (key !== "apps" && key !== "pm2") {
-        result.note(undefined, `${key}: not supported by procsup`);
-      }
-    }
+    const { notes } = convertedKeys(handled("apps", "pm2"), Object.entries(value), undefined);
+    result.note(undefined, ...notes);
   }
   return { ...result.imported(), profiles };
 }
@@ -121,46 +102,36 @@ function addApp(
   result: ImportResult,
   profiles: Record<string, { processes: Record<string, Keys> }>,
 ): string {
-  const keys: Keys = {
+  const [envs, own] = partition(
+    Object.entries(app),
+    ([key, value]) => /^env_./.test(key) && isMap(value),
+  );
+  const { keys, notes } = convertedKeys(KEYS, own, { app, folder });
+  const all: Keys = {
     ...pm2Command(app, folder),
     restart_policy: "always",
     // PM2 stops apps with SIGINT.
     stop_signal: "SIGINT",
+    ...keys,
   };
-  const unmapped: string[] = [];
-  const envs: Record<string, Keys> = {};
-  for (const [key, value] of Object.entries(app)) {
-    const [, profile] = /^env_(.+)$/.exec(key) ?? [];
-    if (profile !== undefined && isMap(value)) {
-      const args = isServe(app) ? { args: serveArgs(app, value) } : {};
-      envs[profile] = { env: texts(value), ...args, ...sockets(app, value) };
-    } else if (Object.hasOwn(KEYS, key)) Object.assign(keys, KEYS[key]!(value, app));
-    else if (LOG_KEYS.has(key)) {
-      const problem = logFileProblem(value, folder);
-      if (problem !== undefined) unmapped.push(`${key}: ${problem}`);
-    } else if (!SILENT.has(key)) unmapped.push(`${key}: not supported by procsup`);
+  const sockets = socketsOf(app, all.env);
+  const name = result.add(pm2Name(app), {
+    ...{ ...all, ...numbered(app, all), ...restarts(app, all), sockets },
+    ...pm2Logs(app, folder, all.instances),
+  });
+  result.note(name, ...notes);
+  if (isCluster(app) && sockets === undefined) {
+    const why = "the instances share a port only through sockets: [address:port]";
+    result.note(name, `exec_mode: ${why}`);
   }
-  Object.assign(
-    keys,
-    numbered(app, keys),
-    restarts(app, keys),
-    sockets(app, keys.env),
-    pm2Logs(app, folder, keys.instances),
-  );
-  const name = result.add(pm2Name(app), keys);
-  if (isCluster(app) && keys.sockets === undefined) {
-    unmapped.push("exec_mode: the instances share a port only through sockets: [address:port]");
-  }
-  if (isServe(app)) unmapped.push(...lostOfServe(app));
-  if (Number(app.instances) < 0) {
-    unmapped.push(`instances ${app.instances}: max means one for each CPU`);
-  }
-  if (app.cron_restart && app.autorestart === false) {
-    unmapped.push("cron_restart: it runs only on schedule, not also at the start");
-  }
-  for (const text of unmapped) result.note(name, text);
-  for (const [profile, made] of Object.entries(envs)) {
-    (profiles[profile] ??= { processes: {} }).processes[name] = result.written(name, made);
+  if (isServe(app)) result.note(name, ...lostOfServe(app));
+  for (const [key, env] of envs as [string, Keys][]) {
+    const { processes } = profiles[key.slice("env_".length)] ??= { processes: {} };
+    processes[name] = result.written(name, {
+      env: texts(env),
+      args: isServe(app) ? serveArgs(app, env) : undefined,
+      sockets: socketsOf(app, env),
+    });
   }
   return name;
 }
@@ -168,10 +139,6 @@ function addApp(
 function pm2Name({ name, script }: App): string {
   return name === undefined || name === "" ? nameFromPath(String(script ?? "app")) : String(name);
 }
-
-const LOG_KEYS: ReadonlySet<string> = new Set([
-  ...["out_file", "out", "output", "error_file", "error", "err_file", "log", "log_file"],
-]);
 
 /** The log files of an app; `log` is one for both streams. */
 function pm2Logs(app: App, folder: string, instances: unknown): Keys {
@@ -250,15 +217,6 @@ function interpreted(interpreter: string): Keys {
   return interpreter === "node" ? { runtime: "node" } : { interpreter };
 }
 
-function words(value: unknown): string[] {
-  if (Array.isArray(value)) return value.map(String);
-  return typeof value === "string"
-    ? splitWords(value)
-    : value === undefined || value === null
-    ? []
-    : [String(value)];
-}
-
 /** PM2 numbers the instances of an app in a variable, from 0. */
 function numbered({ instance_var, increment_var }: App, { env, instances = 1 }: Keys): Keys {
   if (instances === 1) return {};
@@ -287,29 +245,45 @@ function restarts({ max_restarts }: App, { min_uptime, restart_policy }: Keys): 
   return window > 0 ? { max_restarts: most, restart_window: formatDuration(window) } : UNLIMITED;
 }
 
-const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
-  env: (_, app) => environment(app),
-  port: (_, app) => environment(app),
+interface AppContext {
+  readonly app: App;
+  readonly folder: string;
+}
+
+const KEYS: ImportTable<unknown, AppContext> = {
+  ...handled("name", "script", "exec", "cmd", "command", "args", "cwd"),
+  ...handled("interpreter", "exec_interpreter", "interpreter_args", "interpreterArgs", "node_args"),
+  ...handled("exec_mode", "treekill", "min_uptime_ms", "max_restarts", "instance_var"),
+  ...handled("ignore_watch", "watch_delay"),
+  ...alike(lostLog, "out_file", "out", "output", "error_file", "error", "err_file"),
+  ...alike(lostLog, "log", "log_file"),
+  env: (_, { app }) => environment(app),
+  port: (_, { app }) => environment(app),
   env_file: (value) => ({ env_file: value }),
-  instances: (value) => ({ instances: instanceCount(value) }),
+  instances: (value) => ({
+    instances: instanceCount(value),
+    lost: Number(value) < 0 ? `${value} became max, one for each CPU` : undefined,
+  }),
   increment_var: (value) => ({ increment_env: value }),
   namespace: (value) => ({ namespace: value }),
-  watch: (value, app) => watch(value, app),
-  ignore_watch: () => ({}),
-  watch_delay: () => ({}),
+  watch: (value, { app }) => watch(value, app),
   // In PM2, 0 means the default of these limits.
   max_memory_restart: (value) => value ? { max_memory: size(value) } : {},
-  cron_restart: (value, app) => cron(value, app),
-  cron: (value, app) => cron(value, app),
+  cron_restart: (value, { app }) => cron(value, app),
+  cron: (value, { app }) => cron(value, app),
   autostart: (value) => value === false ? { autostart: false } : {},
-  autorestart: (value, app) =>
+  autorestart: (value, { app }) =>
     value === false && !app.cron_restart ? { restart_policy: "never" } : {},
-  stop_exit_codes: (value) => ({
-    restart_policy: "on-failure",
+  stop_exit_codes: (value, { app }) => ({
+    ...(app.autorestart === false ? {} : { restart_policy: "on-failure" }),
     success_exit_codes: (Array.isArray(value) ? value : [value]).map(Number),
   }),
   min_uptime: (value) => ({ min_uptime: ms(value) }),
-  restart_delay: (value) => value ? { restart_delay: ms(value), backoff_max: ms(value) } : {},
+  // PM2 prefers the delay that grows.
+  restart_delay: (value, { app }) =>
+    value && !app.exp_backoff_restart_delay
+      ? { restart_delay: ms(value), backoff_max: ms(value) }
+      : {},
   exp_backoff_restart_delay: (value) => value ? { restart_delay: ms(value) } : {},
   kill_timeout: (value) => value ? { stop_timeout: ms(value) } : {},
   wait_ready: (value) => ({ wait_ready: value === true }),
@@ -318,6 +292,10 @@ const KEYS: Readonly<Record<string, (value: unknown, app: App) => Keys>> = {
   user: (value) => ({ uid: value }),
   gid: (value) => ({ gid: value }),
 };
+
+function lostLog(file: unknown, { folder }: AppContext): { readonly lost?: string | undefined } {
+  return { lost: logFileProblem(file, folder) };
+}
 
 /** In PM2, 0 means one per core and -1 one less. */
 function instanceCount(value: unknown): number | "max" {
@@ -337,9 +315,9 @@ function environment({ env, port }: App): Keys {
 }
 
 /** Instances in PM2's cluster mode share the port that the app listens on. */
-function sockets(app: App, env: unknown): Keys {
+function socketsOf(app: App, env: unknown): string[] | undefined {
   const port = isMap(env) ? String(env.PORT ?? env.port ?? "") : "";
-  return isCluster(app) && /^(\d{2,5}|\0.*)$/.test(port) ? { sockets: [`0.0.0.0:${port}`] } : {};
+  return isCluster(app) && /^(\d{2,5}|\0.*)$/.test(port) ? [`0.0.0.0:${port}`] : undefined;
 }
 
 function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
@@ -359,7 +337,8 @@ function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
 function cron(value: unknown, { autorestart }: App): Keys {
   if (!value || value === "0") return {};
   if (autorestart !== false) return { cron_restart: String(value) };
-  return { cron: String(value), restart_policy: "never" };
+  const lost = "it runs only on schedule, not also at the start";
+  return { cron: String(value), restart_policy: "never", lost };
 }
 
 /** `300M`, `1G`, `512K`, or bytes. */

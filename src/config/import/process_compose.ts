@@ -1,6 +1,7 @@
 /** Converts process-compose.yaml. */
 
 import { rowOf } from "../../model/key_table.ts";
+import { mergePatch } from "../../model/merge_patch.ts";
 import { literally } from "../../model/plain_text.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { shellWord } from "../../model/shell_line.ts";
@@ -9,15 +10,20 @@ import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
+  convertedKeys,
   environment,
+  handled,
   type Imported,
   type Importer,
   ImportResult,
+  type ImportTable,
   type Keys,
   logFileProblem,
   logFiles,
   seconds,
+  unknownInside,
   UNLIMITED,
+  UNSUPPORTED,
   withReferences,
 } from "./imported.ts";
 
@@ -59,16 +65,15 @@ const STOP_SECONDS = 10;
 
 const DOTENV = ".env";
 
-/** Top-level keys that are converted. */
-const FILE_KEYS = new Set(["version", "processes", "environment", "shell", "$schema"]);
-
 interface Shell {
   readonly program: string;
   readonly argument: string;
 }
 
-/** The rest of a file that a process depends on. */
-interface FileContext {
+/** What the keys of a process depend on. */
+interface ProcessContext {
+  readonly process: Record<string, unknown>;
+  readonly folder: string;
   readonly processes: Record<string, unknown>;
   readonly common: Record<string, string>;
   readonly shell: Shell;
@@ -76,10 +81,12 @@ interface FileContext {
   readonly hasDotenv: boolean;
 }
 
-type Convert = (value: unknown, file: FileContext) => Keys;
+const FILE_KEYS = handled("version", "processes", "environment", "shell", "$schema");
 
-const KEYS: Readonly<Record<string, Convert>> = {
-  command: (value, { shell }) => {
+const KEYS: ImportTable<unknown, ProcessContext> = {
+  ...handled("is_dotenv_disabled"),
+  command: (value, { shell, process }) => {
+    if (process.entrypoint !== undefined) return {};
     const command = dollars(String(value)).trim();
     return needsShell(command, shell)
       ? { entrypoint: shell.program, args: [shell.argument, command] }
@@ -88,11 +95,10 @@ const KEYS: Readonly<Record<string, Convert>> = {
   entrypoint: (value) => {
     const [entrypoint, ...args] = (Array.isArray(value) ? value : [value])
       .map((word) => withReferences(String(word)));
-    return { command: undefined, entrypoint, args };
+    return { entrypoint, args };
   },
   working_dir: (value) => ({ cwd: withReferences(String(value)) }),
   environment: (value) => ({ env: environment(value) }),
-  is_dotenv_disabled: () => ({}),
   env_file: (value) => ({ env_file: value }),
   success_exit_codes: (value) => ({ success_exit_codes: value }),
   namespace: (value) => {
@@ -106,12 +112,16 @@ const KEYS: Readonly<Record<string, Convert>> = {
   depends_on: (value, { processes }) => ({ depends_on: dependsOn(value, processes) }),
   availability: (value) => isMap(value) ? availability(value) : {},
   shutdown: (value, { shell }) => isMap(value) ? shutdown(value, shell) : {},
-  readiness_probe: (value, { shell }) => ({
+  // The liveness probe wins, because it restarts.
+  readiness_probe: (value, { shell, process }) => ({
     wait_ready: true,
-    health_check: { ...probe(value, shell), on_failure: "none" },
+    ...("liveness_probe" in process
+      ? { lost: "the liveness probe is used for both" }
+      : { health_check: { ...probe(value, shell), on_failure: "none" } }),
   }),
   liveness_probe: (value, { shell }) => ({ health_check: probe(value, shell) }),
   schedule: (value) => isMap(value) ? scheduled(value) : {},
+  log_location: (value, { folder }) => ({ lost: logFileProblem(logFile(value), folder) }),
 };
 
 function convert({ file, value }: ConfigDocument): Imported {
@@ -125,18 +135,21 @@ function convert({ file, value }: ConfigDocument): Imported {
   }
   const result = new ImportResult(file);
   const run = { critical: [] as string[], exit_on_failure: [] as string[] };
-  for (const key of Object.keys(value)) {
-    if (!FILE_KEYS.has(key)) result.note(undefined, `${key}: not supported by procsup`);
-  }
-  const context: FileContext = {
+  const { notes } = convertedKeys(FILE_KEYS, Object.entries(value), undefined);
+  result.note(undefined, ...notes);
+  const context = {
+    folder: result.folder,
     processes: value.processes,
     common: environment(value.environment),
     shell: shellOf(value.shell),
     hasDotenv: lookAt(join(result.folder, DOTENV))?.isFile === true,
   };
   for (const [name, process] of Object.entries(value.processes)) {
-    if (!isMap(process)) continue;
-    const taken = addProcess(name, process, context, result);
+    if (!isMap(process)) {
+      result.note(name, "expected a map");
+      continue;
+    }
+    const taken = addProcess(name, { ...context, process }, result);
     const { exit_on_end, restart } = isMap(process.availability) ? process.availability : {};
     if (exit_on_end === true) run.critical.push(taken);
     if (restart === "exit_on_failure") run.exit_on_failure.push(taken);
@@ -145,77 +158,48 @@ function convert({ file, value }: ConfigDocument): Imported {
   return { ...result.imported(), run: Object.fromEntries(given) };
 }
 
-function addProcess(
-  name: string,
-  process: Record<string, unknown>,
-  context: FileContext,
-  result: ImportResult,
-): string {
-  const { common, hasDotenv } = context;
-  const keys: Keys = { restart_policy: "never", env: common };
-  const unmapped: string[] = [];
-  // Convert the liveness probe last: it wins over the readiness probe, because it restarts.
-  const order = Object.keys(KEYS).filter((key) => key in process);
-  for (const key of order) {
-    for (const [to, made] of Object.entries(KEYS[key]!(process[key], context))) {
-      keys[to] = to === "env" ? { ...common, ...made as object } : made;
-    }
-  }
-  if (keys.cron !== undefined && keys.restart_policy === "always") {
-    keys.restart_policy = "never";
-    unmapped.push("availability.restart (a job ends between its runs)");
+function addProcess(name: string, context: ProcessContext, result: ImportResult): string {
+  const { process, common, hasDotenv, folder } = context;
+  const { keys, notes } = convertedKeys(KEYS, Object.entries(process), context);
+  const all: Keys = mergePatch({ restart_policy: "never", env: common }, keys);
+  const lost = [...notes, ...unknownInside(process, INNER), ...unscheduled(process.schedule)];
+  if (all.cron !== undefined && all.restart_policy === "always") {
+    all.restart_policy = "never";
+    lost.push("availability.restart: a job ends between its runs");
   }
   if (hasDotenv && process.is_dotenv_disabled !== true) {
-    keys.env_file = [DOTENV, ...[keys.env_file ?? []].flat()];
+    all.env_file = [DOTENV, ...[all.env_file ?? []].flat()];
   }
-  for (const [key, value] of Object.entries(process)) {
-    if (!Object.hasOwn(KEYS, key) && key !== "log_location") unmapped.push(key);
-    if (isMap(value)) unmapped.push(...leftOver(key, value));
-    if (key === "schedule" && isMap(value)) unmapped.push(...unscheduled(value));
-  }
-  const { log_location: file } = process;
-  if (file !== undefined) Object.assign(keys, logOf(file, keys, result, unmapped));
-  const taken = result.add(name, keys);
-  if ("readiness_probe" in process && "liveness_probe" in process) {
-    unmapped.push("readiness_probe (the liveness probe is used for both)");
-  }
-  for (const key of unmapped) result.note(taken, `${key}: not supported by procsup`);
-  if (/\{\{/.test(JSON.stringify(process))) {
-    result.note(taken, "{{…}}: templates are not filled in");
-  }
+  if (/\{\{/.test(JSON.stringify(process))) lost.push("{{…}}: templates are not filled in");
+  // One file for both streams; instances cannot share it.
+  const file = logFile(process.log_location);
+  const suffix = (all.instances ?? 1) === 1 ? "" : "-{instance}";
+  const logs = logFiles({ stdout: file, stderr: file, folder, suffix });
+  const taken = result.add(name, { ...all, ...logs });
+  result.note(taken, ...lost);
   return taken;
 }
 
-/** One file for both streams; instances cannot share it. */
-function logOf(value: unknown, keys: Keys, { folder }: ImportResult, unmapped: string[]): Keys {
-  const file = typeof value === "string" ? withReferences(value) : value;
-  const problem = logFileProblem(file, folder);
-  if (problem !== undefined) unmapped.push(`log_location (${problem})`);
-  const suffix = (keys.instances ?? 1) === 1 ? "" : "-{instance}";
-  return logFiles({ stdout: file, stderr: file, folder, suffix });
+function logFile(value: unknown): unknown {
+  return typeof value === "string" ? withReferences(value) : value;
 }
 
-const PROBE = ["http_get", "exec", "initial_delay_seconds", "period_seconds"]
-  .concat("timeout_seconds", "success_threshold", "failure_threshold");
-
-const INNER: Readonly<Record<string, ReadonlySet<string>>> = {
-  readiness_probe: new Set(PROBE),
-  liveness_probe: new Set(PROBE),
-  http_get: new Set(["scheme", "host", "port", "path"]),
-  exec: new Set(["command"]),
-  availability: new Set(["restart", "backoff_seconds", "max_restarts", "exit_on_end"]),
-  shutdown: new Set(["signal", "timeout_seconds", "command"]),
-  schedule: new Set(["cron", "interval", "timezone", "run_on_start", "max_concurrent"]),
+/** Keys inside of the keys of a process that are converted. */
+const INNER: Readonly<Record<string, readonly string[]>> = {
+  ...innerOfProbe("readiness_probe"),
+  ...innerOfProbe("liveness_probe"),
+  availability: ["restart", "backoff_seconds", "max_restarts", "exit_on_end"],
+  shutdown: ["signal", "timeout_seconds", "command"],
+  schedule: ["cron", "interval", "timezone", "run_on_start", "max_concurrent"],
 };
 
-function leftOver(key: string, value: Record<string, unknown>): string[] {
-  const known = INNER[key];
-  if (known === undefined) return [];
-  const lost = Object.keys(value).filter((inner) => !known.has(inner));
-  const nested = Object.entries(value).flatMap(([inner, of]) =>
-    isMap(of) ? leftOver(inner, of) : []
-  );
-  return [...lost.map((inner) => `${key}.${inner}`), ...nested];
+function innerOfProbe(probe: string): Record<string, readonly string[]> {
+  return {
+    [probe]: ["http_get", "exec", "initial_delay_seconds", "period_seconds"]
+      .concat("timeout_seconds", "success_threshold", "failure_threshold"),
+    [`${probe}.http_get`]: ["scheme", "host", "port", "path"],
+    [`${probe}.exec`]: ["command"],
+  };
 }
 
 function availability(value: Record<string, unknown>): Keys {
@@ -248,15 +232,17 @@ function scheduled({ cron, interval, timezone }: Record<string, unknown>): Keys 
   return schedule === undefined ? {} : { cron: { schedule, timezone } };
 }
 
-/** The keys of a schedule that have no counterpart. */
-function unscheduled(
-  { cron, interval, run_on_start, max_concurrent = 1 }: Record<string, unknown>,
-): string[] {
-  return [
-    ...(!cron && everyInterval(interval) === undefined ? ["schedule.interval"] : []),
-    ...(run_on_start === true ? ["schedule.run_on_start"] : []),
-    ...(Number(max_concurrent) > 1 ? ["schedule.max_concurrent"] : []),
-  ];
+/** Notes on the parts of a schedule that have no counterpart. */
+function unscheduled(value: unknown): string[] {
+  if (!isMap(value)) return [];
+  const { cron, interval, run_on_start, max_concurrent = 1 } = value;
+  const lost = {
+    interval: !cron && everyInterval(interval) === undefined,
+    run_on_start: run_on_start === true,
+    max_concurrent: Number(max_concurrent) > 1,
+  };
+  return Object.entries(lost).filter(([, isLost]) => isLost)
+    .map(([key]) => `schedule.${key}: ${UNSUPPORTED}`);
 }
 
 /** Units of an interval: how many make the next one, and a schedule with a step of the unit. */
@@ -278,7 +264,7 @@ function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
   if (!isMap(value)) return {};
   return Object.fromEntries(
     Object.entries(value).map(([name, how]) => {
-      const condition = isMap(how) ? String(how.condition ?? "process_completed") : "";
+      const condition = String((isMap(how) ? how.condition : null) ?? "process_completed");
       const target = all[name];
       const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
       const wanted = CONDITIONS[condition] ?? condition;

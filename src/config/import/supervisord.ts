@@ -2,9 +2,12 @@
 
 import type { ConfigDocument } from "../document.ts";
 import {
+  convertedKeys,
+  handled,
   type Imported,
   type Importer,
   ImportResult,
+  type ImportTable,
   type Keys,
   logFileProblem,
   logFiles,
@@ -24,37 +27,16 @@ export const supervisord: Importer = {
   convert,
 };
 
-/** Keys that match procsup's behavior, or are handled elsewhere. */
-const NATURAL = new Set([
-  "stopasgroup",
-  "killasgroup",
-  "numprocs",
-  "numprocs_start",
-  "process_name",
-  // `procsup logs` shows both streams in the order of time.
-  "redirect_stderr",
-  "startsecs",
-  "startretries",
-  "autorestart",
-]);
-
 /** Sections about access to supervisord. */
 const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
 
-/** Alternatives for keys, and for sections by the start of their names. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  stdout_logfile: "each app has its own files, shown by procsup status: procsup logs",
-  stderr_logfile: "each app has its own files, shown by procsup status: procsup logs",
-  stdout_logfile_maxbytes: "every log is rotated, at log.max_size",
-  stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
-  stderr_logfile_backups: "log.max_files holds for each of both streams",
-  startretries: "0 becomes 1, since max_restarts counts later crashes, too",
-  serverurl: "the app finds the daemon by PROCSUP_HOME",
-  "[supervisord": "settings of supervisord itself; limits such as minfds are each app's own here",
-  "[inet_http_server": "web, with listen; tokens for others by procsup token create",
-  "[eventlistener": "webhooks report crashes and more, procsup events everything",
-  "[fcgi-program": "a process with sockets",
-};
+/** Alternatives for sections, by the start of their names. */
+const SECTIONS: ReadonlyMap<string, string> = new Map([
+  ["supervisord", "settings of supervisord itself; limits such as minfds are each app's own here"],
+  ["inet_http_server", "web, with listen; tokens for others by procsup token create"],
+  ["eventlistener", "webhooks report crashes and more, procsup events everything"],
+  ["fcgi-program", "a process with sockets"],
+]);
 
 /** Defaults of supervisord. */
 const RETRIES = 3;
@@ -66,7 +48,18 @@ const MAX_COUNTED = 1024;
 
 type Expand = (text: string) => string;
 
-const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = {
+interface ProgramContext {
+  readonly folder: string;
+  /** Whether a stream goes to a file of its own. */
+  readonly hasLog: boolean;
+}
+
+const KEYS: ImportTable<string, ProgramContext> = {
+  // `procsup logs` shows both streams in the order of time.
+  ...handled("stopasgroup", "killasgroup", "redirect_stderr"),
+  ...handled("numprocs", "numprocs_start", "process_name", "startsecs", "autorestart"),
+  startretries: (value) =>
+    value === "0" ? { lost: "0 becomes 1, since max_restarts counts later crashes, too" } : {},
   command: (value) => {
     const [entrypoint, ...args] = splitWords(value);
     return { entrypoint, args };
@@ -80,9 +73,22 @@ const KEYS: Readonly<Record<string, (value: string, expand: Expand) => Keys>> = 
   exitcodes: (value) => ({ success_exit_codes: value.split(",").map(Number) }),
   stopsignal: (value) => ({ stop_signal: value.replace(/^(?!SIG|\d)/i, "SIG") }),
   stopwaitsecs: (value) => ({ stop_timeout: seconds(value) }),
-  stdout_logfile_maxbytes: (value) => value === "0" ? {} : ({ log: { max_size: value } }),
+  stdout_logfile: lostLog,
+  stderr_logfile: lostLog,
+  stdout_logfile_maxbytes: (value, { hasLog }) => {
+    if (value !== "0") return { log: { max_size: value } };
+    // Programs that write to /dev/stdout have it, too: nothing is lost there.
+    return hasLog ? { lost: "every log is rotated, at log.max_size" } : {};
+  },
   stdout_logfile_backups: (value) => ({ log: { max_files: Number(value) } }),
+  stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
+  stderr_logfile_backups: "log.max_files holds for each of both streams",
+  serverurl: "the app finds the daemon by PROCSUP_HOME",
 };
+
+function lostLog(file: string, { folder }: ProgramContext): { readonly lost?: string | undefined } {
+  return { lost: logFileProblem(file, folder) };
+}
 
 function convert(document: ConfigDocument): Imported {
   const result = new ImportResult(document.file);
@@ -104,8 +110,8 @@ function convert(document: ConfigDocument): Imported {
     if (name !== undefined) {
       addProgram(section, result, { name, group: groups.get(name), common, ordered });
     } else if (!section.name.startsWith("group:") && !PLUMBING.test(section.name)) {
-      const kind = `[${section.name.split(":")[0]}`;
-      result.note(undefined, `[${section.name}]: ${INSTEAD[kind] ?? "not converted"}`);
+      const why = SECTIONS.get(section.name.split(":")[0]!) ?? "not converted";
+      result.note(undefined, `[${section.name}]: ${why}`);
     }
   }
   return result.imported();
@@ -127,7 +133,8 @@ function addProgram({ keys }: Section, result: ImportResult, program: Program): 
   const count = Number(keys.get("numprocs") ?? 1);
   const first = Number(keys.get("numprocs_start") ?? 0);
   const counted = [...keys].some(([key, value]) =>
-    !/^process_name$|_logfile$/.test(key) && key in KEYS && value.includes("%(process_num)")
+    !/^process_name$|_logfile$/.test(key) && Object.hasOwn(KEYS, key) &&
+    value.includes("%(process_num)")
   );
   if (count > 1 && count <= MAX_COUNTED && counted) {
     // Each instance has its own command line, so each becomes a process.
@@ -149,13 +156,6 @@ function addOne(
   number: number,
 ): string {
   const expand = expander(program, number);
-  let converted: Keys = {
-    stop_timeout: "10s",
-    ...restarts(keys, expand),
-    ...(program.ordered ? { priority: PRIORITY } : {}),
-  };
-  if (program.common !== undefined) converted.env = environment(expand(program.common));
-  const unmapped: string[] = [];
   const isSplit = name !== program.name;
   const files = [...keys].filter(([key]) => /_logfile$/.test(key));
   const differ = isSplit && files.every(([, value]) => value.includes("%(process_num)"));
@@ -164,47 +164,30 @@ function addOne(
     : isSplit
     ? "-{name}"
     : "-{instance}";
-  const logs = logsOf(keys, expand, { folder: result.folder, suffix });
-  if (logs.log !== undefined) converted.log = logs.log;
-  for (const [key, value] of keys) {
-    if (/_logfile$/.test(key) && !logFileProblem(expand(value), result.folder)) continue;
-    // Programs that write to /dev/stdout have it, too: nothing is lost there.
-    if (key === "stdout_logfile_maxbytes" && value === "0" && logs.log !== undefined) {
-      unmapped.push(key);
-    }
-    if (key === "startretries" && value === "0") unmapped.push(key);
-    const convert = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
-    if (convert === undefined) {
-      if (!NATURAL.has(key)) unmapped.push(key);
-      continue;
-    }
-    converted = mergePatch(converted, convert(expand(value), expand));
-  }
+  const { folder } = result;
+  const values = new Map([...keys].map(([key, value]) => [key, expand(value)]));
+  const stdout = values.get("stdout_logfile");
+  const stderr = isTrue(values.get("redirect_stderr") ?? "")
+    ? stdout
+    : values.get("stderr_logfile");
+  const logs = logFiles({ stdout, stderr, folder, suffix });
+  const hasLog = logs.log !== undefined;
+  const { keys: own, notes } = convertedKeys(KEYS, values, { folder, hasLog });
   const group = program.group ?? (isSplit ? program.name : undefined);
   const namespace = group && nameProblem(group) !== undefined ? nameFromPath(group) : group;
-  if (namespace !== undefined) converted.namespace = namespace;
-  const taken = result.add(name, converted);
+  const common = {
+    stop_timeout: "10s",
+    ...restarts(values),
+    priority: program.ordered ? PRIORITY : undefined,
+    env: environment(expand(program.common ?? "")),
+    ...{ ...logs, namespace },
+  };
+  const taken = result.add(name, mergePatch(common, own));
   if (namespace !== group) {
     result.note(taken, `group: "${group}" became the namespace "${namespace}"`);
   }
-  for (const key of unmapped) {
-    result.note(taken, `${key}: ${INSTEAD[key] ?? "not supported by procsup"}`);
-  }
+  result.note(taken, ...notes);
   return taken;
-}
-
-function logsOf(
-  keys: ReadonlyMap<string, string>,
-  expand: Expand,
-  { folder, suffix }: { folder: string; suffix: string },
-): Keys {
-  const file = (key: string) => {
-    const value = keys.get(key);
-    return value === undefined ? undefined : expand(value);
-  };
-  const stdout = file("stdout_logfile");
-  const stderr = isTrue(keys.get("redirect_stderr") ?? "") ? stdout : file("stderr_logfile");
-  return logFiles({ stdout, stderr, folder, suffix });
 }
 
 /**
@@ -212,12 +195,12 @@ function logsOf(
  * the window is the longest time of these runs. With `startsecs=0` no run is short. Each delay is
  * one second longer than the last.
  */
-function restarts(keys: ReadonlyMap<string, string>, expand: Expand): Keys {
-  const said = (key: string, otherwise: number) => expand(keys.get(key) ?? String(otherwise));
+function restarts(values: ReadonlyMap<string, string>): Keys {
+  const said = (key: string, otherwise: number) => values.get(key) ?? String(otherwise);
   const uptime = said("startsecs", START_SECONDS);
   // Without any restart, a crash long after the start would not be followed by one either.
   const retries = Math.max(1, Number(said("startretries", RETRIES)));
-  const when = expand(keys.get("autorestart") ?? "unexpected").toLowerCase();
+  const when = (values.get("autorestart") ?? "unexpected").toLowerCase();
   const policy = when === "unexpected" ? "on-failure" : isTrue(when) ? "always" : "never";
   const window = retries * Number(uptime);
   const limit = window > 0

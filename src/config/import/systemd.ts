@@ -1,6 +1,5 @@
 /** Converts service units of systemd. */
 
-import { mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
@@ -8,13 +7,18 @@ import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
+  alike,
+  convertedKeys,
+  handled,
   type Imported,
   type Importer,
   ImportResult,
+  type ImportTable,
   type Keys,
   logFileProblem,
   logFiles,
   UNLIMITED,
+  UNSUPPORTED,
 } from "./imported.ts";
 
 export const systemd: Importer = {
@@ -23,34 +27,71 @@ export const systemd: Importer = {
   convert,
 };
 
-type Settings = ReadonlyMap<string, readonly string[]>;
+type Values = readonly string[];
+type Settings = ReadonlyMap<string, Values>;
 
-/** Converters by setting of [Service]. They receive all values of a setting that may be repeated. */
-const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
-  WorkingDirectory: ([value]) => value!.startsWith("~") ? {} : { cwd: value!.replace(/^-/, "") },
+/** What to do about a unit that this one names. */
+const OTHER_UNIT = "depends_on, if it runs here too";
+
+/** Settings of [Unit] and [Service]. Converters receive all values of one that may be repeated. */
+const SETTINGS: ImportTable<Values, undefined> = {
+  ...handled("Description", "Documentation", "SyslogIdentifier", "NotifyAccess"),
+  ...alike(OTHER_UNIT, "After", "Before", "BindsTo", "PartOf", "Requires", "Wants"),
+  Type: ([value]) => ({
+    ...(value === "oneshot" ? { min_uptime: "0s" } : {}),
+    lost: /^(notify(-reload)?|dbus)$/.test(value!)
+      ? "ready by READY=1 in PROCSUP_READY_FILE, or by a health_check"
+      : undefined,
+  }),
+  WorkingDirectory: ([value]) =>
+    value!.startsWith("~") ? { lost: UNSUPPORTED } : { cwd: value!.replace(/^-/, "") },
   User: ([value]) => ({ uid: value }),
   Group: ([value]) => ({ gid: value }),
   UMask: ([value]) => ({ umask: value!.padStart(3, "0") }),
   Nice: ([value]) => ({ nice: Number(value) }),
   Environment: (values) => ({ env: Object.fromEntries(values.flatMap(pairs)) }),
-  EnvironmentFile: (values) => ({ env_file: values.filter((value) => !value.startsWith("-")) }),
-  Restart: ([value]) => ({ restart_policy: RESTART[value!] ?? value }),
+  EnvironmentFile: (values) => ({
+    env_file: values.filter((value) => !value.startsWith("-")),
+    lost: values.some((value) => value.startsWith("-"))
+      ? "a file that may be missing (-): env_file must exist"
+      : undefined,
+  }),
+  Restart: ([value]) => ({
+    restart_policy: RESTART[value!] ?? value,
+    lost: /^on-(ab|watch)/.test(value!) ? "on-failure is the nearest" : undefined,
+  }),
   RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
-  StartLimitBurst: ([value]) => isZero(value) ? {} : { max_restarts: Number(value) },
+  StartLimitBurst: ([value]) => isZero(value!) ? {} : { max_restarts: Number(value) },
   StartLimitInterval: ([value]) => window(value!),
   StartLimitIntervalSec: ([value]) => window(value!),
-  SuccessExitStatus: (values) => ({
-    success_exit_codes: [0, ...values.flatMap((value) => value.split(/\s+/)).filter(isNumber)]
-      .map(Number),
-  }),
-  KillSignal: ([value]) => isRealTime(value!) ? {} : { stop_signal: value },
+  SuccessExitStatus: (values) => {
+    const codes = values.flatMap((value) => value.split(/\s+/));
+    return {
+      success_exit_codes: [0, ...codes.filter(isNumber)].map(Number),
+      lost: codes.every(isNumber) ? undefined : "exit codes only",
+    };
+  },
+  KillMode: "the whole process group is stopped",
+  KillSignal: ([value]) =>
+    /^(SIG)?RT/.test(value!) ? { lost: UNSUPPORTED } : { stop_signal: value },
   TimeoutStopSec: ([value]) => stopTimeout(value!),
   TimeoutStartSec: ([value]) => startTimeout(value!),
   TimeoutSec: ([value]) => ({ ...startTimeout(value!), ...stopTimeout(value!) }),
   RuntimeMaxSec: ([value]) => isEndless(value!) ? {} : { max_age: span(value!) },
-  ExecStartPre: (values) => ({ hooks: { pre_start: lines(values) } }),
-  ExecStartPost: (values) => ({ hooks: { post_start: lines(values) } }),
-  ExecStopPost: (values) => ({ hooks: { post_stop: lines(values) } }),
+  WatchdogSec: "health_check",
+  ExecReload: ([value]) => {
+    const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(value!) ?? [];
+    return signal === undefined
+      ? { lost: "reload_signal, or a hook" }
+      : { reload_signal: signal.replace(/^(?!SIG|\d)/, "SIG") };
+  },
+  ExecStart: (values) => ({ ...programOf(values), lost: lostPrefix(values) }),
+  ExecStartPre: (values) => hook("pre_start", values),
+  ExecStartPost: (values) => hook("post_start", values),
+  ExecStop: "stop_signal, or hooks.pre_stop",
+  ExecStopPost: (values) => hook("post_stop", values),
+  StandardOutput: lostLog,
+  StandardError: lostLog,
   LimitNOFILE: ([value]) => limit("nofile", value!),
   LimitNPROC: ([value]) => limit("nproc", value!),
   LimitCORE: ([value]) => limit("core", value!),
@@ -62,14 +103,8 @@ const KEYS: Readonly<Record<string, (values: readonly string[]) => Keys>> = {
   CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),
 };
 
-/** Settings that may be repeated; of the others systemd uses the last value. */
+/** Settings of which systemd uses every value; of the others it uses the last one. */
 const REPEATED = /^(Exec\w+|Environment|EnvironmentFile|SuccessExitStatus)$/;
-
-/** Settings without a converter, of which the last value counts. */
-const ONE = new Set(["Type", "StandardOutput", "StandardError"]);
-
-/** Settings that match procsup's behavior, or are handled elsewhere. */
-const NATURAL = new Set(["ExecStart", "Type", "ExecReload", "SyslogIdentifier", "NotifyAccess"]);
 
 const RESTART: Readonly<Record<string, string>> = {
   "no": "never",
@@ -84,16 +119,6 @@ const RESTART: Readonly<Record<string, string>> = {
 const BOOT =
   /^(network(-online|-pre)?|multi-user|basic|sysinit|local-fs|remote-fs|syslog|default|nss-lookup|time-sync)\.target$/;
 
-const INSTEAD: Readonly<Record<string, string>> = {
-  ExecStop: "stop_signal, or hooks.pre_stop",
-  KillMode: "the whole process group is stopped",
-  StandardOutput: "each app has its own log files: procsup logs",
-  StandardError: "each app has its own log files: procsup logs",
-  WatchdogSec: "health_check",
-  EnvironmentFile: "a file that may be missing (-): env_file must exist",
-  Restart: "on-failure is the nearest",
-};
-
 interface UnitVariables {
   readonly env?: Record<string, string>;
   readonly env_file?: readonly string[];
@@ -101,25 +126,33 @@ interface UnitVariables {
 
 function convert({ file, text }: ConfigDocument): Imported {
   const sections = read(file, text);
+  const given = [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []]
+    .map(([key, values]) => [key, usedValues(key, values)] as const)
+    .filter(([, values]) => values.length > 0);
+  const specifiers = specifiersOf(basename(file));
   const settings: Settings = new Map(
-    [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []].map(([key, values]) => {
-      const isOne = (Object.hasOwn(KEYS, key) || ONE.has(key)) && !REPEATED.test(key);
-      const taken = isOne ? values.slice(-1) : values;
-      return [key, taken.map((value) => fill(value, specifiersOf(basename(file))))];
-    }),
+    given.map(([key, values]) => [key, values.map((value) => fill(value, specifiers))]),
   );
   refuse(file, settings);
+  const shown = (key: string, values: Values) => `${key}=${values.join(" ")}`;
+  const { keys, notes } = convertedKeys(SETTINGS, settings, undefined, shown);
   const result = new ImportResult(file);
-  const name = nameFromPath(basename(file).replace(/@?\.service$/, ""));
-  const keys = keysOf(settings) as Keys & UnitVariables;
-  const { env, unread } = underFiles(keys.env ?? {}, keys.env_file ?? [], "/");
-  const taken = result.add(name, { ...keys, env, ...logsOf(settings, result) });
-  for (const path of unread) result.note(taken, `EnvironmentFile=${path}: ${UNREAD}`);
+  const { env: own = {}, env_file: files = [] } = keys as UnitVariables;
+  const { env, unread } = underFiles(own, files, "/");
+  const isUnlimited = isZero(settings.get("StartLimitBurst")?.[0] ?? "");
+  const taken = result.add(nameFromPath(basename(file).replace(/@?\.service$/, "")), {
+    ...{ ...USUAL, ...keys, ...(isUnlimited ? UNLIMITED : {}), env },
+    ...logsOf(settings, result),
+  });
+  result.note(taken, ...unread.map((path) => `EnvironmentFile=${path}: ${UNREAD}`), ...notes);
   for (const [key, values] of settings) {
-    for (const text of lostOf(key, values)) result.note(taken, text);
+    const [left] = /%[a-zA-Z]/.exec(values.join(" ")) ?? [];
+    if (left !== undefined && isConverted(key)) {
+      result.note(taken, `${key}: ${left} is not filled in`);
+    }
   }
   for (const [key, values] of sections.get("Install") ?? []) {
-    if (key !== "WantedBy") result.note(taken, `[Install] ${key}=${values.join(" ")}`);
+    if (key !== "WantedBy") result.note(taken, `[Install] ${shown(key, values)}`);
   }
   for (const other of sections.keys()) {
     if (["Unit", "Service", "Install"].includes(other)) continue;
@@ -128,21 +161,38 @@ function convert({ file, text }: ConfigDocument): Imported {
   return result.imported();
 }
 
+function isConverted(key: string): boolean {
+  return typeof SETTINGS[key] === "function";
+}
+
+/** The values that count: all, the last one, or those that name other units than the usual ones. */
+function usedValues(key: string, values: Values): Values {
+  if (SETTINGS[key] === OTHER_UNIT) {
+    return values.flatMap((value) => value.split(/\s+/)).filter((one) => !BOOT.test(one));
+  }
+  return isConverted(key) && !REPEATED.test(key) ? values.slice(-1) : values;
+}
+
 /** The file of a stream: `append:PATH` or `file:PATH`, which is appended to as well. */
-function logFileOf(settings: Settings, key: string): string | undefined {
-  return /^(?:append|file):(\/.*)$/.exec(settings.get(key)?.[0] ?? "")?.[1];
+function logFileOf(value = ""): string | undefined {
+  return /^(?:append|file):(\/.*)$/.exec(value)?.[1];
 }
 
 function logsOf(settings: Settings, { folder }: ImportResult): Keys {
-  const stdout = logFileOf(settings, "StandardOutput");
-  const error = settings.get("StandardError")?.[0] ?? "inherit";
+  const stdout = logFileOf(settings.get("StandardOutput")?.[0]);
+  const [error = "inherit"] = settings.get("StandardError") ?? [];
   // By default standard error goes where standard output goes.
-  const stderr = error === "inherit" ? stdout : logFileOf(settings, "StandardError");
-  return logFiles({ stdout, stderr, folder });
+  return logFiles({ stdout, stderr: error === "inherit" ? stdout : logFileOf(error), folder });
+}
+
+function lostLog([value]: Values): { readonly lost?: string } {
+  const file = logFileOf(value);
+  if (file !== undefined) return { lost: logFileProblem(file, "/") };
+  return value === "inherit" ? {} : { lost: "each app has its own log files: procsup logs" };
 }
 
 function refuse(file: string, settings: Settings): void {
-  if ((settings.get("ExecStart") ?? []).length === 0) {
+  if (!settings.has("ExecStart")) {
     throw new ConfigProblem(file, "no ExecStart under [Service]");
   }
   if (settings.get("Type")?.[0] !== "forking") return;
@@ -163,63 +213,14 @@ const USUAL: Keys = {
   inherit_env: ["PATH", "LANG", "HOME", "USER", "LOGNAME", "SHELL"],
 };
 
-function keysOf(settings: Settings): Keys {
-  let keys: Keys = { ...USUAL };
-  for (const [key, values] of settings) {
-    if (Object.hasOwn(KEYS, key) && values.length > 0) keys = mergePatch(keys, KEYS[key]!(values));
-  }
-  if (isZero(settings.get("StartLimitBurst")?.[0])) Object.assign(keys, UNLIMITED);
-  const signal = reloadSignal(settings.get("ExecReload")?.[0] ?? "");
-  if (signal !== undefined) keys.reload_signal = signal;
-  const ends = settings.get("Type")?.[0] === "oneshot" ? { min_uptime: "0s" } : {};
-  return { ...keys, ...ends, ...programOf(settings.get("ExecStart")!) };
+function hook(name: string, values: Values): Keys {
+  return { hooks: { [name]: lines(values) }, lost: lostPrefix(values) };
 }
 
-/** The signal in a `kill` command for the service itself. */
-function reloadSignal(command: string): string | undefined {
-  const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(command) ?? [];
-  return signal?.replace(/^(?!SIG|\d)/, "SIG");
-}
-
-/** Notes on a setting that is not, or not fully, converted. */
-function lostOf(key: string, values: readonly string[]): string[] {
-  const say = (
-    why = INSTEAD[key],
-  ) => [`${key}=${values.join(" ")}: ${why || "not supported by procsup"}`];
-  if (["Description", "Documentation"].includes(key)) return [];
-  const [left] = /%[a-zA-Z]/.exec(values.join(" ")) ?? [];
-  if (left !== undefined) return [`${key}: ${left} is not filled in`];
-  if (key === "Type" && ["notify", "notify-reload", "dbus"].includes(values[0]!)) {
-    return say("ready by READY=1 in PROCSUP_READY_FILE, or by a health_check");
-  }
-  if (key === "ExecReload") {
-    return reloadSignal(values[0] ?? "") === undefined ? say("reload_signal, or a hook") : [];
-  }
-  if (["After", "Wants", "Requires", "BindsTo", "PartOf", "Before"].includes(key)) {
-    const units = values.flatMap((value) => value.split(/\s+/)).filter((one) => !BOOT.test(one));
-    return units.length === 0 ? [] : [`${key}=${units.join(" ")}: depends_on, if it runs here too`];
-  }
-  const prefixed = values.find((value) => /^-?[@:+!|]/.test(value));
-  if (key.startsWith("Exec") && prefixed !== undefined) {
-    return [`${key}=${prefixed}: it runs as the user of the service, like the others`];
-  }
-  if (key === "EnvironmentFile") return values.some((value) => value.startsWith("-")) ? say() : [];
-  if (key === "Restart") return /^on-(ab|watch)/.test(values[0] ?? "") ? say() : [];
-  if (key === "KillSignal") return isRealTime(values[0] ?? "") ? say() : [];
-  if (key === "WorkingDirectory") return values[0]?.startsWith("~") ? say() : [];
-  if (key === "SuccessExitStatus") {
-    return values.join(" ").split(/\s+/).every(isNumber) ? [] : say("exit codes only");
-  }
-  if (/^(Limit|Memory|Tasks)/.test(key) && values[0] === "infinity") return [];
-  if (/^(Memory|Tasks)/.test(key) && SHARE.test(values[0] ?? "")) {
-    return say("a share of the machine: write a number into limits");
-  }
-  const file = /^Standard(Output|Error)$/.test(key) && logFileOf(new Map([[key, values]]), key);
-  if (file) {
-    const problem = logFileProblem(file, "/");
-    return problem === undefined ? [] : [`${key}=${values[0]}: ${problem}`];
-  }
-  return Object.hasOwn(KEYS, key) || NATURAL.has(key) ? [] : say();
+function lostPrefix(values: Values): string | undefined {
+  return values.some((value) => /^-?[@:+!|]/.test(value))
+    ? "it runs as the user of the service, like the others"
+    : undefined;
 }
 
 /** The command; a shell runs it if it contains variables of the service. */
@@ -306,16 +307,12 @@ function pairs(text: string): [string, string][] {
 }
 
 /** Whether a value is zero, which means no limit. */
-function isZero(value: string | undefined): boolean {
-  return value !== undefined && /^0+(\s*[a-z]+)?$/i.test(value);
+function isZero(value: string): boolean {
+  return /^0+(\s*[a-z]+)?$/i.test(value);
 }
 
 function isEndless(value: string): boolean {
   return isZero(value) || value === "infinity";
-}
-
-function isRealTime(signal: string): boolean {
-  return /^(SIG)?RT/.test(signal);
 }
 
 function window(value: string): Keys {
@@ -350,12 +347,10 @@ function span(text: string): string {
   });
 }
 
-/** A share of the machine's memory or tasks. */
-const SHARE = /%$/;
-
 function limit(name: string, value: string): Keys {
   const first = value.split(":")[0]!;
-  if (first === "infinity" || SHARE.test(first)) return {};
+  if (first === "infinity") return {};
+  if (first.endsWith("%")) return { lost: "a share of the machine: write a number into limits" };
   return { limits: { [name]: isNumber(first) ? Number(first) : `${first}B`.replace(/BB$/, "B") } };
 }
 
