@@ -594,10 +594,11 @@ Deno.test("a key that no table has is named as such, whatever it is called", asy
     ["s.conf", "[program:x]\ncommand=/bin/x\nconstructor=1\n"],
     ["ecosystem.json", '{ "apps": [{ "name": "x", "script": "x", "constructor": 1 }] }'],
     ["process-compose.yaml", "processes: { x: { command: x, constructor: 1 } }\n"],
+    ["compose.yml", "services: { x: { build: ., command: x, constructor: 1 } }\n"],
   ];
   for (const [name, text] of files) {
     const { notes } = await made({ [name]: text });
-    assertMatch(notes.join(), /^x: constructor(=1)?: not supported by procsup$/, name);
+    assertMatch(notes.join("\n"), /^x: constructor(=1)?: not supported by procsup$/m, name);
   }
 });
 
@@ -647,4 +648,42 @@ Deno.test("PM2's keys have the same meaning in any order", async () => {
     assertStringIncludes(yaml, "restart_delay: 20ms");
     assert(!yaml.includes("backoff_max"));
   }
+});
+
+Deno.test("docker run gets the ports and volumes of a service as they are meant", async () => {
+  const { yaml, notes } = await made(
+    {
+      "compose.yml": `services:
+  a:
+    image: mine
+    ports:
+      - "8080:90"
+      - { target: 80 }
+      - { host_ip: 127.0.0.1, published: 81, target: 80 }
+      - { target: 53, published: 53, protocol: udp }
+    volumes:
+      - ~/data:/data
+      - { type: bind, source: /etc/a, target: /a, read_only: true }
+      - { type: volume, target: /cache }
+`,
+    },
+    undefined,
+    { withDocker: true },
+  );
+  const flags = [...yaml.matchAll(/- -([pv])\n +- (.*)/g)].map(([, flag, value]) => [flag, value]);
+  assertEquals(flags, [
+    ...[["p", "8080:90"], ["p", '"80"'], ["p", "127.0.0.1:81:80"], ["p", "53:53/udp"]],
+    ...[["v", "${HOME}/data:/data"], ["v", "/etc/a:/a:ro"], ["v", "/cache"]],
+  ]);
+  assertEquals(notes.filter((note) => /ports|volumes/.test(note)), []);
+});
+
+Deno.test("a service that is no map, and the user of one that runs here, are named", async () => {
+  const { yaml, notes } = await made({
+    "compose.yml": "services:\n  a:\n  b:\n    image: mine\n    command: run\n    user: www\n" +
+      "    volumes: [~/src:/app]\n    working_dir: /app\n",
+  });
+  assert(notes.includes("a: expected a map"));
+  assert(notes.includes("b: user www: uid, if it exists here"));
+  assertStringIncludes(yaml, "cwd: ${HOME}/src\n");
 });

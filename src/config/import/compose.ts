@@ -1,7 +1,6 @@
 /** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { splitWords } from "../../model/shell_line.ts";
 import { basename, dirname, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
@@ -9,11 +8,13 @@ import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import { health, healthVariables } from "./compose_health.ts";
 import { serviceLimits } from "./compose_limits.ts";
-import { lost } from "./compose_lost.ts";
+import { lost, lostUser } from "./compose_lost.ts";
 import { type Image, readDockerfile } from "./dockerfile.ts";
-import { dockerRun, imageAdvice } from "./images.ts";
+import { dockerRun, homePath, imageAdvice } from "./images.ts";
 import {
+  convertedKeys,
   environment,
+  handled,
   type ImportContext,
   type Imported,
   type Importer,
@@ -21,6 +22,7 @@ import {
   type Keys,
   UNLIMITED,
   withReferences,
+  words,
 } from "./imported.ts";
 
 export const compose: Importer = {
@@ -48,6 +50,8 @@ const RESTART: Readonly<Record<string, string>> = {
   "on-failure": "on-failure",
 };
 
+const FILE_KEYS = handled("version", "name", "networks", "volumes");
+
 function convert({ file, value }: ConfigDocument, context: ImportContext): Imported {
   const { services, ...rest } = value as Record<string, unknown>;
   if (!isMap(services)) throw new ConfigProblem(file, "services: expected a map of names");
@@ -55,14 +59,13 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
   const converter = new Converter(file, services, context, result);
   for (const [name, service] of Object.entries(services)) {
     if (isMap(service)) converter.add(name, service);
+    else result.note(name, "expected a map");
   }
   const override = overrideOf(file);
   if (override !== undefined) result.note(undefined, `${override}: docker compose merges it, too`);
-  for (const key of Object.keys(rest)) {
-    if (["version", "name"].includes(key) || key.startsWith("x-")) continue;
-    if (["networks", "volumes"].includes(key)) continue;
-    result.note(undefined, `${key}: not supported by procsup`);
-  }
+  const keys = Object.entries(rest).filter(([key]) => !key.startsWith("x-"));
+  const { notes } = convertedKeys(FILE_KEYS, keys, undefined);
+  result.note(undefined, ...notes);
   if (Object.keys(result.processes).length > 0) {
     result.note(undefined, "services reach each other at 127.0.0.1, not by their names");
     return result.imported();
@@ -128,7 +131,7 @@ class Converter {
       ...instances(service),
     });
     const limitsLost = inside === "" ? limits.lost : [];
-    for (const text of [...notes, ...limitsLost, ...lost(service)]) this.#result.note(taken, text);
+    this.#result.note(taken, ...notes, ...limitsLost, ...lost(service, inside !== ""));
   }
 
   /** The program to run, or the reason why it is missing. */
@@ -180,7 +183,9 @@ class Converter {
     );
     if (mount === undefined) return { cwd: source.context ?? this.#folder };
     const [from, to] = mount as [string, string];
-    return { cwd: withReferences(`${from}${String(inside).slice(to.replace(/\/$/, "").length)}`) };
+    return {
+      cwd: withReferences(`${homePath(from)}${String(inside).slice(to.replace(/\/$/, "").length)}`),
+    };
   }
 
   /** Dependencies on services that become processes. */
@@ -205,9 +210,8 @@ function commandOf(
   entrypoint: unknown,
 ): { readonly whole: boolean; readonly words: readonly string[]; readonly keys: Keys } | undefined {
   const entry = words(entrypoint);
-  const rest = words(command);
-  if (entry.length + rest.length === 0) return undefined;
-  const all = [...entry, ...rest];
+  const all = [...entry, ...words(command)].map(withReferences);
+  if (all.length === 0) return undefined;
   const whole = entry.length > 0 || !/^-/.test(all[0]!);
   const [program, ...args] = all;
   return { whole, words: all, keys: { entrypoint: program, args } };
@@ -227,18 +231,11 @@ function builtWords(
   return { entrypoint: program, args };
 }
 
-function words(value: unknown): string[] {
-  if (value === undefined || value === null || value === "") return [];
-  const list = Array.isArray(value) ? value.map(String) : splitWords(String(value));
-  return list.map(withReferences);
-}
-
 /** Notes on what an image has, and a process has not. */
 function lostOfImage({ lost, user, healthcheck = "NONE" }: Image, service: Service): string[] {
-  const as = service.user ?? user;
   return [
     ...lost.map((name) => `ENV ${name}: its value is the image's`),
-    ...(as === undefined ? [] : [`user ${as}: uid, if it exists here`]),
+    ...(user === undefined || service.user !== undefined ? [] : [lostUser(user)]),
     ...(/^NONE$/i.test(healthcheck) || service.healthcheck !== undefined
       ? []
       : [`HEALTHCHECK ${healthcheck}: health_check`]),

@@ -1,10 +1,9 @@
 /** Replaces container images by Debian packages, or by `docker run`. */
 
-import { splitWords } from "../../model/shell_line.ts";
 import { resolve } from "../../npm/path.js";
 import { isMap } from "../document.ts";
 import { serviceLimits } from "./compose_limits.ts";
-import { type Keys, withReferences } from "./imported.ts";
+import { type Keys, reference, withReferences, words } from "./imported.ts";
 
 /** Image names → Debian packages. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -55,9 +54,7 @@ export function dockerRun(
     ...["run", "--rm", "--init", "--name", container],
     ...envFiles.flatMap((file) => ["--env-file", resolve(folder, file)]),
     ...names.flatMap((name) => ["-e", name]),
-    ...list(ports).flatMap((
-      port,
-    ) => ["-p", isMap(port) ? `${port.published}:${port.target}` : String(port)]),
+    ...list(ports).flatMap((port) => ["-p", portText(port)]),
     ...list(volumes).flatMap((volume) => ["-v", volumeText(volume, folder)]),
     ...serviceLimits(service).flags,
     ...(user === undefined ? [] : ["--user", String(user)]),
@@ -72,13 +69,30 @@ export function dockerRun(
   return { entrypoint: "docker", args: args.map(withReferences), hooks };
 }
 
-function volumeText(volume: unknown, folder: string): string {
-  const text = isMap(volume) ? `${volume.source}:${volume.target}` : String(volume);
-  const [from, ...rest] = text.split(":") as [string, ...string[]];
-  return [/^\.\.?(\/|$)/.test(from) ? resolve(folder, from) : from, ...rest].join(":");
+/** A port in the short form, as `docker run -p` takes it. */
+export function portText(port: unknown): string {
+  if (!isMap(port)) return String(port);
+  const { host_ip, published, target, protocol = "tcp" } = port;
+  const parts = [host_ip, published ?? (host_ip && ""), target];
+  const text = parts.filter((part) => part !== undefined).join(":");
+  return protocol === "tcp" ? text : `${text}/${protocol}`;
 }
 
-function words(value: unknown): string[] {
-  if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value.map(String) : splitWords(String(value));
+/** A volume as `docker run -v` takes it. */
+function volumeText(volume: unknown, folder: string): string {
+  if (!isMap(volume)) return placed(String(volume), folder);
+  const { source, target, read_only } = volume;
+  const text = source === undefined ? `${target}` : `${source}:${target}`;
+  return placed(read_only === true ? `${text}:ro` : text, folder);
+}
+
+function placed(volume: string, folder: string): string {
+  const [from, ...rest] = volume.split(":") as [string, ...string[]];
+  const path = /^\.\.?(\/|$)/.test(from) ? resolve(folder, from) : homePath(from);
+  return [path, ...rest].join(":");
+}
+
+/** A path of this machine, with a reference to the user's folder in place of `~`. */
+export function homePath(path: string): string {
+  return path.replace(/^~(?=\/|$)/, reference("HOME"));
 }
