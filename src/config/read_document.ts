@@ -14,28 +14,34 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;
 const MAX_DEPTH = 64;
 
+interface ReadOptions {
+  /** By default that of the file's name. */
+  readonly kind?: FileKind | undefined;
+  /** Replaces the content of the file. */
+  readonly content?: string | undefined;
+}
+
 /**
  * Reads a file by its kind. The value of a Procfile, or of a supervisord or systemd file, is its text.
- * `given` replaces the content of the file. Throws `ConfigProblem`.
+ * Throws `ConfigProblem`.
  */
 export async function readDocument(
   file: string,
   env: Readonly<Record<string, string>>,
-  given?: string,
+  { kind = kindOf(file), content }: ReadOptions = {},
 ): Promise<ConfigDocument & { readonly kind: FileKind }> {
-  const kind = kindOf(file);
   if (kind === undefined) {
     throw new ConfigProblem(file, "not the name of a configuration file", {
       advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts",
     });
   }
-  if (given !== undefined && kind === "module") {
+  if (content !== undefined && kind === "module") {
     throw new ConfigProblem(file, "a configuration program must be a file", {
       advice: "send YAML, TOML or JSON",
     });
   }
   try {
-    const document = await parse(kind, file, given ?? readText(file), env);
+    const document = await parse(kind, file, content ?? readText(file), env);
     return { ...checkedDocument(document), kind };
   } catch (error) {
     // The parser has exhausted the stack.
@@ -44,7 +50,8 @@ export async function readDocument(
   }
 }
 
-function readText(file: string): string {
+/** The text of a file. Throws `ConfigProblem`. */
+export function readText(file: string): string {
   try {
     return readForeignFile(file, { maxBytes: MAX_BYTES });
   } catch (error) {

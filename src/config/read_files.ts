@@ -27,8 +27,8 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   const notes: Note[] = [];
   const read = async (file: string, trail: readonly string[]): Promise<void> => {
     if (documents.has(file)) return;
-    const given = request.content?.file === file ? request.content.text : undefined;
-    const document = await readDocument(file, request.env, given);
+    const content = request.content?.file === file ? request.content.text : undefined;
+    const document = await readDocument(file, request.env, { content });
     const foreign = foreignFormat(document);
     if (foreign !== undefined) {
       if (foreign.convertOnly) {

@@ -41,6 +41,14 @@ Deno.test("procsup import recognizes the tool by the file's name", async () => {
   }
   const unknown = await runCommandLine(["import", "apps.yaml"]);
   assertEquals(unknown.stderr.split("\n")[0], "error: apps.yaml: no such file");
+  for (const tool of ["systemd", "pm2"]) {
+    const { code, stderr } = await runCommandLine(["import", tool, FILES]);
+    assertEquals(
+      [code, stderr.includes("import: cannot be read: it is a folder")],
+      [2, true],
+      tool,
+    );
+  }
   const none = await runCommandLine(["import", "pm2"]);
   assertEquals([none.code, none.stderr.includes("procsup import pm2 <file>")], [2, true]);
 });

@@ -2,12 +2,11 @@
 
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, dirname, join } from "../../npm/path.js";
-import { readForeignFile } from "../../platform/foreign_file.ts";
-import { type ConfigDocument, Places } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import { kindOf } from "../file_kind.ts";
 import { loadConfig } from "../load_config.ts";
 import { ConfigProblem, ConfigProblems, type Note } from "../problem.ts";
-import { readDocument, readYaml } from "../read_document.ts";
+import { readDocument, readText } from "../read_document.ts";
 import { foreignFormat, IMPORTERS } from "./foreign.ts";
 import type { ImportContext, Imported } from "./imported.ts";
 import { withoutEnvironment } from "./program_references.ts";
@@ -59,43 +58,28 @@ async function check(file: string, text: string, env: Env): Promise<void> {
   }
 }
 
-/** Reads a file. With a tool given, a text file may have any name. */
-async function read(
-  tool: string | undefined,
-  file: string,
-  env: Readonly<Record<string, string>>,
-): ReturnType<typeof readImported> {
-  if (tool === "procfile" || tool === "supervisord" || tool === "systemd") {
-    const text = readText(file);
-    return { file, text, value: text, places: new Places(), kind: tool };
-  }
-  const isNamed = kindOf(file) !== undefined || tool === undefined;
-  const document = isNamed ? await readImported(file, env) : await readYaml(file, readText(file));
-  return { ...document, kind: tool ?? kindOf(file)! };
-}
-
 type Env = Readonly<Record<string, string>>;
 
-/** Reads a file by its kind. If it is a program, values from the environment become references. */
-async function readImported(
-  file: string,
-  env: Env,
-): Promise<ConfigDocument & { readonly kind: string; readonly notes?: readonly Note[] }> {
-  const document = await readDocument(file, env);
+/** A document, and notes on what was found out while reading it. */
+type Read = ConfigDocument & { readonly kind: string; readonly notes?: readonly Note[] };
+
+/** Tools whose files are not YAML, whatever they are called. */
+const TEXTS = ["procfile", "supervisord", "systemd"] as const;
+
+/**
+ * Reads a file. With a tool given, it may have any name. If it is a program, values from the
+ * environment become references.
+ */
+async function read(tool: string | undefined, file: string, env: Env): Promise<Read> {
+  const own = TEXTS.find((kind) => kind === tool) ?? kindOf(file);
+  const kind = own ?? (tool === undefined ? undefined : "yaml");
+  const document = await readDocument(file, env, { kind });
   const { value, set } = document;
   const source = set === undefined ? "" : readText(file);
-  return set !== undefined && /\benv\b/.test(source)
-    ? { ...document, ...await withoutEnvironment({ value, set }, file, source, env) }
-    : document;
-}
-
-function readText(file: string): string {
-  try {
-    return readForeignFile(file);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw new ConfigProblem(file, "no such file");
-    throw error;
-  }
+  const referring = set !== undefined && /\benv\b/.test(source)
+    ? await withoutEnvironment({ value, set }, file, source, env)
+    : {};
+  return { ...document, ...referring, kind: tool ?? document.kind };
 }
 
 async function importedYaml(imported: Imported, from: string): Promise<string> {

@@ -1,12 +1,11 @@
 /** Reads a supervisord configuration with its included files. */
 
-import { messageOf } from "../../model/errors.ts";
 import { nameTest } from "../../model/glob.ts";
 import { dirname, resolve } from "../../npm/path.js";
-import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeAt } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
+import { readText } from "../read_document.ts";
 import { IniError, parseIni, type Section } from "./ini.ts";
 
 export interface SupervisordFiles {
@@ -58,14 +57,6 @@ function parsed(file: string, text: string): Section[] {
     throw new ConfigProblem(file, `not valid ini: ${error.message}`, {
       place: placeAt(file, text, { offset, length: text.split("\n")[error.line - 1]!.length }),
     });
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readForeignFile(file);
-  } catch (error) {
-    throw new ConfigProblem(file, `cannot be read: ${messageOf(error)}`);
   }
 }
 
