@@ -3,10 +3,10 @@
 import { ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { parseArgs } from "../npm/parse_args.js";
-import type { Command, Flag } from "./command.ts";
+import type { Command } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { commandWords, findCommand } from "./find_command.ts";
-import { Flags, type FlagValue } from "./flags.ts";
+import { type Flag, Flags, type FlagValue } from "./flags.ts";
 import { GLOBAL_FLAGS } from "./table/global_flags.ts";
 import { meantHint, UnknownWordError } from "./unknown_word.ts";
 
@@ -50,6 +50,7 @@ export function formatFlags(args: readonly string[]): Flags {
   const values = new Map<string, FlagValue>();
   const words = args.slice(0, args.indexOf("--") < 0 ? undefined : args.indexOf("--"));
   for (const [index, word] of words.entries()) {
+    if (!isFlag(word)) continue;
     const { flag, value = words[index + 1] } = split(word, GLOBAL_FLAGS);
     if (flag?.name === "json") values.set("json", true);
     if (flag?.name === "output" && flag.choices?.includes(value ?? "")) {
@@ -59,27 +60,35 @@ export function formatFlags(args: readonly string[]): Flags {
   return new Flags(values);
 }
 
+/** Reads flags and words; with `stopEarly`, only the flags before the first other word. */
 function parse(
   args: readonly string[],
   flags: readonly Flag[],
   command?: Command,
   stopEarly = false,
 ): { flags: Flags; words: readonly string[] } {
-  const refuse = (problem: FlagProblem): never => {
-    throw flagError(problem, flags, command);
-  };
-  const { values, words } = readFlags(args, flags, refuse, stopEarly);
+  const named = (bool: boolean) =>
+    flags.filter(({ type }) => (type === "bool") === bool).map(({ name }) => name);
+  const valued = named(false);
+  const { _: words, ...values } = parseArgs(unambiguous(args, flags, command, stopEarly), {
+    boolean: named(true),
+    string: valued,
+    collect: valued,
+    stopEarly,
+  });
   const read = new Map<string, FlagValue>();
   for (const flag of flags) {
-    const given = values.get(flag.name);
-    if (given !== undefined) read.set(flag.name, flagValue(flag, given, command));
+    const value = values[flag.name];
+    if (value === true) read.set(flag.name, true);
+    else if (Array.isArray(value) && value.length > 0) {
+      read.set(flag.name, flagValue(flag, value, command));
+    }
   }
-  return { flags: new Flags(read), words };
+  return { flags: new Flags(read), words: words.map((word) => String(word).replace(WORD, "")) };
 }
 
 /** If a flag that takes one value is repeated, the last value counts. */
 function flagValue(flag: Flag, given: readonly string[], command?: Command): FlagValue {
-  if (flag.type === "bool") return true;
   if (flag.type === "list") return given;
   const text = given.at(-1)!;
   if (flag.choices !== undefined && !flag.choices.includes(text)) {
@@ -116,16 +125,7 @@ function wordCount(usage: string): readonly [number, number] {
   return [required.length, words.includes("…") ? Infinity : required.length + optional.length];
 }
 
-function flagError(
-  { kind, word, flag }: FlagProblem,
-  flags: readonly Flag[],
-  command?: Command,
-): ProcsupError {
-  if (kind === "missing_value") {
-    const value = flag!.value ?? "a value";
-    return usage(`Missing value of --${flag!.name}: ${value} is expected`, command);
-  }
-  if (kind === "needless_value") return usage(`${word} takes no value`, command);
+function unknownFlag(word: string, flags: readonly Flag[], command?: Command): ProcsupError {
   const names = flags.flatMap((flag) => [flag.name, ...flag.aliases ?? []]);
   const otherwise = command?.takesRest ? 'Flags of the app itself go after "--"' : helpOf(command);
   const known = word.startsWith("--") ? names : [];
@@ -150,67 +150,18 @@ function helpOf(command: Command | undefined): string {
   return command === undefined ? "procsup help" : `procsup help ${command.name}`;
 }
 
-/** Why a word was refused. */
-interface FlagProblem {
-  readonly kind: "unknown" | "missing_value" | "needless_value";
-  /** The flag as it was written: `--verbos`, `-q`. */
-  readonly word: string;
-  readonly flag?: Flag;
-}
-
-/** The parsed words of a command line. */
-interface ReadFlags {
-  /** Values by flag name, in the order given; `"true"` for a flag without a value. */
-  readonly values: ReadonlyMap<string, readonly string[]>;
-  readonly words: readonly string[];
-}
-
-/** Throws an error for a word. */
-type Refuse = (problem: FlagProblem) => never;
-
 /** Marks a word that is not a flag. No argument of a program holds a NUL. */
 const WORD = "\0";
-
-/** Reads all flags; with `stopEarly`, only the flags before the first other word. */
-function readFlags(
-  args: readonly string[],
-  flags: readonly Flag[],
-  refuse: Refuse,
-  stopEarly = false,
-): ReadFlags {
-  const named = (bool: boolean) =>
-    flags.filter(({ type }) => (type === "bool") === bool).map(({ name }) => name);
-  const valued = named(false);
-  const { _: words, ...values } = parseArgs(unambiguous(args, flags, refuse, stopEarly), {
-    boolean: named(true),
-    string: valued,
-    collect: valued,
-    alias: Object.fromEntries(
-      flags.map(({ name, short, aliases = [] }) => [name, short ? [short, ...aliases] : aliases]),
-    ),
-    stopEarly,
-    unknown: (arg, key) =>
-      key === undefined ||
-      refuse({ kind: "unknown", word: arg.startsWith("--") ? arg.split("=")[0]! : `-${key}` }),
-  });
-  return {
-    values: new Map(flags.flatMap(({ name }) => {
-      const value = values[name];
-      if (value === true) return [[name, ["true"]]];
-      return Array.isArray(value) && value.length > 0 ? [[name, value]] : [];
-    })),
-    words: words.map((word) => String(word).replace(WORD, "")),
-  };
-}
 
 /**
  * Rewrites the words so that `parseArgs()` cannot misread them. It would take `-n -5` for two
  * flags, the `true` of `--force true` for a value, `--json=no` for `--json`, and `-5` for a flag.
+ * Throws `bad_request` for a flag that is unknown, or has no value or a needless one.
  */
 function unambiguous(
   args: readonly string[],
   flags: readonly Flag[],
-  refuse: Refuse,
+  command: Command | undefined,
   stopEarly: boolean,
 ): string[] {
   const words: string[] = [];
@@ -222,18 +173,19 @@ function unambiguous(
       continue;
     }
     const { written, flag, value } = split(word, flags);
-    if (flag === undefined) {
-      words.push(word);
-    } else if (flag.type !== "bool") {
+    if (flag === undefined) throw unknownFlag(written, flags, command);
+    if (flag.type !== "bool") {
       const next = value ?? queue.shift();
-      if (next === undefined || next === "") refuse({ kind: "missing_value", word: written, flag });
+      if (next === undefined || next === "") {
+        throw usage(`Missing value of --${flag.name}: ${flag.value} is expected`, command);
+      }
       words.push(`--${flag.name}=${next}`);
-    } else {
-      words.push(written);
-      // `-fq` is `-f -q`.
-      if (value !== undefined && !written.startsWith("--")) queue.unshift(`-${value}`);
-      else if (value !== undefined) refuse({ kind: "needless_value", word: written, flag });
+      continue;
     }
+    // `-fq` is `-f -q`.
+    if (value !== undefined && !written.startsWith("--")) queue.unshift(`-${value}`);
+    else if (value !== undefined) throw usage(`${written} takes no value`, command);
+    words.push(`--${flag.name}`);
   }
   return words;
 }

@@ -2,24 +2,8 @@
 
 import type { Engine } from "../contexts/contexts.ts";
 import type { Host } from "../contexts/ssh.ts";
-import type { Flags } from "./flags.ts";
+import type { Flag, Flags } from "./flags.ts";
 import type { Output } from "./output.ts";
-
-export interface Flag {
-  /** Long name, without the dashes. */
-  readonly name: string;
-  /** One letter. */
-  readonly short?: string;
-  /** Other long names. */
-  readonly aliases?: readonly string[];
-  /** `list` may be given several times. */
-  readonly type: "bool" | "text" | "int" | "list";
-  /** Placeholder of the value in the help. */
-  readonly value?: string;
-  /** The allowed values. */
-  readonly choices?: readonly string[];
-  readonly help: string;
-}
 
 /** Runs a command; returns the exit code, or undefined for 0. Throws `ProcsupError`. */
 export type RunCommand = (context: CommandContext) => Promise<number | void> | number | void;

@@ -1,4 +1,38 @@
-/** The flags of one command line, read by type. */
+/** Flags: how a command declares them, and those of one command line, read by type. */
+
+export interface Flag {
+  /** Long name, without the dashes. */
+  readonly name: string;
+  /** One letter. */
+  readonly short?: string;
+  /** Other long names. */
+  readonly aliases?: readonly string[];
+  /** `list` may be given several times. */
+  readonly type: "bool" | "text" | "int" | "list";
+  /** Placeholder of the value in the help. */
+  readonly value?: string;
+  /** The allowed values. */
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+type Details = Pick<Flag, "short" | "choices">;
+
+/** A flag without a value. */
+export function bool(name: string, help: string, more: Details = {}): Flag {
+  return { name, type: "bool", help, ...more };
+}
+
+/** A flag with a value; `value` is its placeholder in the help. */
+export const text = valued("text");
+export const int = valued("int");
+export const list = valued("list");
+
+function valued(type: "text" | "int" | "list") {
+  return (name: string, value: string, help: string, more: Details = {}): Flag => (
+    { name, type, value, help, ...more }
+  );
+}
 
 /** The value of a parsed flag. */
 export type FlagValue = boolean | string | number | readonly string[];

@@ -5,7 +5,5 @@ export function parseArgs(args: string[], options: {
   boolean: string[];
   string: string[];
   collect: string[];
-  alias: Record<string, readonly string[]>;
   stopEarly: boolean;
-  unknown: (arg: string, key?: string) => unknown;
 }): { _: (string | number)[]; [flag: string]: unknown };

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { readCommandLine } from "../../src/cli/args.ts";
+import { formatFlags, readCommandLine } from "../../src/cli/args.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
 function refused(args: readonly string[]): ProcsupError {
@@ -128,4 +128,9 @@ Deno.test("readCommandLine() returns no command when there is none", () => {
   assertEquals(readCommandLine([]).command, undefined);
   assertEquals(readCommandLine(["--version"]).flags.on("version"), true);
   assertEquals(refused(["--", "sleep"]).hint, "procsup start -- sleep");
+});
+
+Deno.test("formatFlags() reads flags only", () => {
+  assertEquals(formatFlags(["lst", "-o", "yaml"]).text("output"), "yaml");
+  assertEquals(formatFlags(["so=json"]).names(), []);
 });

@@ -3,7 +3,8 @@
 import { plainText } from "../../model/plain_text.ts";
 import { checkedHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
-import type { Command, CommandContext, Flag } from "../command.ts";
+import type { Command, CommandContext } from "../command.ts";
+import type { Flag } from "../flags.ts";
 import { findCommand } from "../find_command.ts";
 import { readContexts, THIS_MACHINE } from "../../contexts/contexts.ts";
 import { targetIn } from "../target_flags.ts";

@@ -2,8 +2,9 @@
 
 import { PAGES, pageText } from "../../docs/pages.ts";
 import { hasCode, messageOf, ProcsupError } from "../../model/errors.ts";
-import type { Command, CommandContext, Flag } from "../command.ts";
+import type { Command, CommandContext } from "../command.ts";
 import { GAP } from "../columns.ts";
+import type { Flag } from "../flags.ts";
 import { connect } from "../connect.ts";
 import { stateSummary } from "../describe.ts";
 import { commandWords, findCommand } from "../find_command.ts";
@@ -160,7 +161,7 @@ function leftWidth(texts: readonly string[], width = Infinity): number {
 export function flagRow(flag: Flag): readonly [string, string] {
   const short = flag.short === undefined ? "    " : `-${flag.short}, `;
   const names = [flag.name, ...flag.aliases ?? []].map((name) => `--${name}`).join(", ");
-  const value = flag.type === "bool" ? "" : ` ${flag.choices?.join("|") ?? flag.value ?? "VALUE"}`;
+  const value = flag.type === "bool" ? "" : ` ${flag.choices?.join("|") ?? flag.value}`;
   const again = flag.type === "list" ? " (may be repeated)" : "";
   return [short + names + value, flag.help + again];
 }

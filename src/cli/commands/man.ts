@@ -1,7 +1,8 @@
 /** `procsup man`: the man page. */
 
 import { VERSION } from "../../protocol/version.ts";
-import type { Command, CommandContext, Flag } from "../command.ts";
+import type { Command, CommandContext } from "../command.ts";
+import type { Flag } from "../flags.ts";
 import { EXIT_CODES } from "./help.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
@@ -55,7 +56,7 @@ function flagList(flags: readonly Flag[]): string {
 
 function flagItem(flag: Flag): string {
   const short = flag.short === undefined ? "" : `Fl ${flag.short} , `;
-  const value = flag.type === "bool" ? "" : ` Ar ${escaped(flag.value ?? "VALUE")}`;
+  const value = flag.type === "bool" ? "" : ` Ar ${escaped(flag.value!)}`;
   const choices = flag.choices === undefined ? "" : `: ${flag.choices.join(", ")}`;
   return `.It ${short}Fl \\-${flag.name}${value}\n${escaped(flag.help + choices)}.`;
 }

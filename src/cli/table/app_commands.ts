@@ -1,20 +1,18 @@
 /** The commands that change apps. */
 
-import type { CommandRow, Flag } from "../command.ts";
+import type { CommandRow } from "../command.ts";
+import { bool, type Flag, int, text } from "../flags.ts";
 import { DOWN_FLAGS, FILE_FLAGS, ON_FLAGS, UP_FLAGS } from "./config_commands.ts";
 import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
 
-const DETACH: Flag = {
-  name: "detach",
+const DETACH = bool("detach", "accepted for compose: apps run in the background anyway", {
   short: "d",
-  type: "bool",
-  help: "accepted for compose: apps run in the background anyway",
-};
+});
 
 const SERVE: readonly Flag[] = [
-  { name: "port", short: "p", type: "int", value: "N", help: "default: 8080" },
-  { name: "bind", type: "text", value: "ADDRESS", help: "default: 0.0.0.0, every interface" },
-  { name: "spa", type: "bool", help: "answer paths without a file with index.html" },
+  int("port", "N", "default: 8080", { short: "p" }),
+  text("bind", "ADDRESS", "default: 0.0.0.0, every interface"),
+  bool("spa", "answer paths without a file with index.html"),
 ];
 
 export const APP_COMMANDS: readonly CommandRow[] = [
@@ -45,7 +43,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     usage: "[folder]",
     flags: [
       ...SERVE,
-      { name: "name", short: "n", type: "text", help: "default: the folder's" },
+      text("name", "NAME", "default: the folder's", { short: "n" }),
       NO_WAIT,
     ],
     examples: ["procsup serve ./dist --port 8080", "procsup serve ./dist --spa --name web"],
@@ -76,8 +74,8 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     summary: "Stop apps and everything that they started",
     usage: "<target…>",
     flags: [
-      { name: "force", type: "bool", help: "SIGKILL at once" },
-      { name: "timeout", type: "text", value: "DURATION", help: "grace before SIGKILL" },
+      bool("force", "SIGKILL at once"),
+      text("timeout", "DURATION", "grace before SIGKILL"),
     ],
     examples: ["procsup stop api", "procsup stop all --timeout 30s"],
     load: async () => (await import("../commands/bulk.ts")).stop,
@@ -113,9 +111,9 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     summary: "Reload an app in batches of instances",
     usage: "<target>",
     flags: [
-      { name: "batch", type: "text", value: "N|N%", help: "instances at a time (default: 1)" },
-      { name: "rollback", type: "bool", help: "restore the old configuration when one fails" },
-      { name: "no-wait", type: "bool", help: "do not wait until each batch is ready" },
+      text("batch", "N|N%", "instances at a time (default: 1)"),
+      bool("rollback", "restore the old configuration when one fails"),
+      bool("no-wait", "do not wait until each batch is ready"),
       ...ON_FLAGS,
     ],
     examples: ["procsup roll api --batch 25% --rollback"],
@@ -154,7 +152,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "input",
     summary: "Write a line to the standard input of an app",
     usage: "<target> <text…>",
-    flags: [{ name: "no-newline", type: "bool", help: "only the text, without a newline" }],
+    flags: [bool("no-newline", "only the text, without a newline")],
     examples: ["procsup send game 'say hello'"],
     load: async () => (await import("../commands/attach.ts")).send,
   },
@@ -163,12 +161,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "input",
     summary: "Use the terminal of an app, until Ctrl-]",
     usage: "<target>",
-    flags: [{
-      name: "detach-key",
-      type: "text",
-      value: "CTRL-X",
-      help: "key that ends it (default: ctrl-])",
-    }],
+    flags: [text("detach-key", "CTRL-X", "key that ends it (default: ctrl-])")],
     examples: ["procsup start --tty --name console -- rails console", "procsup attach console"],
     load: async () => (await import("../commands/attach.ts")).attach,
   },

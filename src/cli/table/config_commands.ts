@@ -1,58 +1,44 @@
 /** Commands on configuration files. */
 
-import type { CommandRow, Flag } from "../command.ts";
+import type { CommandRow } from "../command.ts";
+import { bool, type Flag, text } from "../flags.ts";
 import { NO_WAIT } from "./start_flags.ts";
 
-const ONLY = { name: "only", type: "text", value: "A,B" } as const;
-
-const PROFILE: Flag = {
-  name: "profile",
-  type: "text",
-  value: "NAME",
-  help: "profile of a configuration file",
-};
+const PROFILE = text("profile", "NAME", "profile of a configuration file");
 
 /** Flags that select a part of a configuration file; `start` takes them too. */
 export const FILE_FLAGS: readonly Flag[] = [
-  { ...ONLY, help: "only these of a configuration file, and what they depend on" },
+  text("only", "A,B", "only these of a configuration file, and what they depend on"),
   PROFILE,
 ];
 
 export const DOWN_FLAGS: readonly Flag[] = [
-  { ...ONLY, help: "only these of a configuration file, not what they depend on" },
+  text("only", "A,B", "only these of a configuration file, not what they depend on"),
   PROFILE,
 ];
 
 /** Name of the exported stack. */
-const STACK: Flag = {
-  name: "stack",
-  type: "text",
-  value: "NAME",
-  help: "name of the apps together (default: the folder)",
-};
+const STACK = text("stack", "NAME", "name of the apps together (default: the folder)");
 
 /** The engine of the apps. */
-const ON: Flag = {
-  name: "on",
-  type: "text",
-  value: "ENGINE",
-  choices: ["kubernetes", "swarm", "systemd", "local"],
-  help: "where the apps are: an engine; local: the daemon of this machine",
-};
+const ON = text(
+  "on",
+  "ENGINE",
+  "where the apps are: an engine; local: the daemon of this machine",
+  { choices: ["kubernetes", "swarm", "systemd", "local"] },
+);
 
-const CONTEXT: Flag = {
-  name: "context",
-  type: "text",
-  value: "NAME",
-  help: "kubernetes, swarm: the context of kubectl or docker",
-};
+const CONTEXT = text(
+  "context",
+  "NAME",
+  "kubernetes, swarm: the context of kubectl or docker",
+);
 
-const NAMESPACE: Flag = {
-  name: "namespace",
-  type: "text",
-  value: "NAME",
-  help: "kubernetes: the namespace (default: that of the context)",
-};
+const NAMESPACE = text(
+  "namespace",
+  "NAME",
+  "kubernetes: the namespace (default: that of the context)",
+);
 
 /** Flags of commands that also work on engines. */
 export const ON_FLAGS: readonly Flag[] = [ON, STACK, CONTEXT, NAMESPACE];
@@ -60,21 +46,17 @@ export const ON_FLAGS: readonly Flag[] = [ON, STACK, CONTEXT, NAMESPACE];
 /** Flags of an export; `up --on` takes them too. */
 const EXPORT_FLAGS: readonly Flag[] = [
   STACK,
-  { name: "image", type: "text", value: "NAME", help: "image of the apps, see procsup image" },
-  { name: "strict", type: "bool", help: "fail when a key has no counterpart on the engine" },
-  {
-    name: "ports",
-    type: "text",
-    value: "MODE",
+  text("image", "NAME", "image of the apps, see procsup image"),
+  bool("strict", "fail when a key has no counterpart on the engine"),
+  text("ports", "MODE", "swarm: who publishes ports, every node or those that run the app", {
     choices: ["ingress", "host"],
-    help: "swarm: who publishes ports, every node or those that run the app",
-  },
+  }),
 ];
 
 /** Flags of `up --on` besides those of `start`, which already has `--namespace`. */
 export const UP_FLAGS: readonly Flag[] = [ON, CONTEXT, ...EXPORT_FLAGS];
 
-const BASE: Flag = { name: "base", type: "text", value: "IMAGE", help: "image to build on" };
+const BASE = text("base", "IMAGE", "image to build on");
 
 /** Commands on configuration files. */
 export const CONFIG_COMMANDS: readonly CommandRow[] = [
@@ -87,13 +69,12 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     verbs: ["validate", "plan", "apply", "reload", "schema", "show"],
     flags: [
       ...FILE_FLAGS,
-      { name: "dry-run", type: "bool", help: "show what would change" },
-      {
-        name: "no-files",
-        type: "bool",
-        help: "validate, plan: do not look for programs, watched paths and variables here",
-      },
-      { name: "prune", type: "bool", help: "remove apps that are no longer in the file" },
+      bool("dry-run", "show what would change"),
+      bool(
+        "no-files",
+        "validate, plan: do not look for programs, watched paths and variables here",
+      ),
+      bool("prune", "remove apps that are no longer in the file"),
       NO_WAIT,
     ],
     examples: [
@@ -110,7 +91,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     local: true,
     page: "configuration",
     summary: "Write a procsup.yaml from what this folder holds",
-    flags: [{ name: "force", type: "bool", help: "replace an existing procsup.yaml" }],
+    flags: [bool("force", "replace an existing procsup.yaml")],
     examples: ["procsup init"],
     load: async () => (await import("../commands/import.ts")).init,
   },
@@ -121,9 +102,9 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     summary: "A procsup.yaml from pm2, supervisord, compose, systemd …",
     usage: "[tool] <file>",
     flags: [
-      { name: "out", type: "text", value: "FILE", help: "write to this file" },
-      { name: "force", type: "bool", help: "replace an existing file" },
-      { name: "with-docker", type: "bool", help: "compose: run images with docker run" },
+      text("out", "FILE", "write to this file"),
+      bool("force", "replace an existing file"),
+      bool("with-docker", "compose: run images with docker run"),
     ],
     examples: [
       "procsup import pm2 ecosystem.config.js --out procsup.yaml",
@@ -140,7 +121,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     summary: "Files for kubernetes, swarm, compose, nomad, systemd",
     usage: "<engine> [file]",
     flags: [
-      { name: "out", type: "text", value: "DIR", help: "write files to this folder" },
+      text("out", "DIR", "write files to this folder"),
       ...EXPORT_FLAGS,
       BASE,
       PROFILE,
@@ -160,21 +141,12 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     summary: "Build an image of the apps of a file, with procsup in it",
     usage: "[file]",
     flags: [
-      { name: "tag", type: "text", value: "NAME", help: "name of the image" },
+      text("tag", "NAME", "name of the image"),
       BASE,
-      {
-        name: "builder",
-        type: "text",
-        value: "PROGRAM",
+      text("builder", "PROGRAM", "what builds it (default: docker)", {
         choices: ["docker", "podman"],
-        help: "what builds it (default: docker)",
-      },
-      {
-        name: "program",
-        type: "text",
-        value: "FILE",
-        help: "executable of procsup that goes in (default: this one)",
-      },
+      }),
+      text("program", "FILE", "executable of procsup that goes in (default: this one)"),
       ...EXPORT_FLAGS.filter(({ name }) => name === "strict"),
       PROFILE,
     ],

@@ -1,6 +1,7 @@
 /** The commands about procsup itself. */
 
 import type { CommandRow } from "../command.ts";
+import { bool, list, text } from "../flags.ts";
 import { FILE_FLAGS, ON_FLAGS } from "./config_commands.ts";
 import { startFlags, webhookFlags } from "./start_flags.ts";
 
@@ -15,7 +16,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     page: "architecture",
     summary: "Run the daemon",
     flags: [
-      { name: "detach", short: "d", type: "bool", help: "in the background, until it answers" },
+      bool("detach", "in the background, until it answers", { short: "d" }),
     ],
     examples: ["procsup daemon", "procsup daemon --detach"],
     load: async () => (await import("../commands/daemon.ts")).daemon,
@@ -35,16 +36,11 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     summary: "Run apps in the foreground, for containers and laptops",
     usage: "[file] | -- <command…>",
     flags: () => [
-      { name: "critical", type: "list", value: "APP", help: "stop everything when it exits" },
-      { name: "no-prefix", type: "bool", help: "print lines without names" },
-      {
-        name: "single",
-        type: "text",
-        value: "APP",
-        help: "only one instance of this app, for a container of an engine",
-      },
-      { name: "now", type: "bool", help: "with --single: run a job at once" },
-      { name: "ready-file", type: "text", value: "PATH", help: "file that exists while ready" },
+      list("critical", "APP", "stop everything when it exits"),
+      bool("no-prefix", "print lines without names"),
+      text("single", "APP", "only one instance of this app, for a container of an engine"),
+      bool("now", "with --single: run a job at once"),
+      text("ready-file", "PATH", "file that exists while ready"),
       ...FILE_FLAGS,
       ...startFlags().filter(({ name }) => RUN_FLAGS.includes(name)),
     ],
@@ -60,7 +56,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     local: true,
     page: "upgrading",
     summary: "Replace the running daemon; apps keep running",
-    flags: [{ name: "force", type: "bool", help: "even if it has this version, or a newer one" }],
+    flags: [bool("force", "even if it has this version, or a newer one")],
     examples: ["procsup upgrade"],
     load: async () => (await import("../commands/upgrade.ts")).upgrade,
   },
@@ -77,15 +73,10 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     usage: "[install|uninstall] [client]",
     verbs: ["install", "uninstall"],
     flags: [
-      {
-        name: "toolsets",
-        type: "text",
-        value: "SET,…",
-        help: "core (default), diagnose, deploy, jobs, or all",
-      },
-      { name: "read-only", type: "bool", help: "only tools that change nothing" },
-      { name: "allow", type: "text", value: "TOOL,…", help: "only these tools" },
-      { name: "print", type: "bool", help: "install: print the entry, change no file" },
+      text("toolsets", "SET,…", "core (default), diagnose, deploy, jobs, or all"),
+      bool("read-only", "only tools that change nothing"),
+      text("allow", "TOOL,…", "only these tools"),
+      bool("print", "install: print the entry, change no file"),
     ],
     examples: [
       "procsup mcp install claude",
@@ -129,14 +120,10 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     usage: "[verb] [name]",
     verbs: ["create", "list", "revoke"],
     flags: [
-      { name: "rotate", type: "bool", help: "replace the token first" },
-      {
-        name: "role",
-        type: "text",
-        value: "ROLE",
+      bool("rotate", "replace the token first"),
+      text("role", "ROLE", "role of a new token (default: read)", {
         choices: ["read", "operate", "admin"],
-        help: "role of a new token (default: read)",
-      },
+      }),
     ],
     examples: [
       "procsup token create grafana --role read",
@@ -152,14 +139,9 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     usage: "[verb]",
     verbs: ["start", "stop", "status", "open"],
     flags: [
-      {
-        name: "listen",
-        type: "text",
-        value: "HOST:PORT",
-        help: "address (default: 127.0.0.1:9615)",
-      },
-      { name: "allow-remote", type: "bool", help: "other machines may reach it" },
-      { name: "allow-host", type: "list", value: "NAME", help: "a name that browsers may use" },
+      text("listen", "HOST:PORT", "address (default: 127.0.0.1:9615)"),
+      bool("allow-remote", "other machines may reach it"),
+      list("allow-host", "NAME", "a name that browsers may use"),
     ],
     examples: [
       "procsup web",
@@ -194,8 +176,8 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     usage: "[install|uninstall|status]",
     verbs: ["install", "uninstall", "status"],
     flags: [
-      { name: "user", type: "bool", help: "for this user's session" },
-      { name: "system", type: "bool", help: "for the machine (default for root)" },
+      bool("user", "for this user's session"),
+      bool("system", "for the machine (default for root)"),
     ],
     examples: ["procsup startup", "procsup startup install --user"],
     load: async () => (await import("../commands/startup.ts")).startup,

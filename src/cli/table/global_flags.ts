@@ -1,36 +1,18 @@
 /** The flags that every command takes. */
 
-import type { Flag } from "../command.ts";
+import { bool, type Flag, text } from "../flags.ts";
 import { FORMATS } from "../output.ts";
 
 export const GLOBAL_FLAGS: readonly Flag[] = [
-  { name: "home", type: "text", value: "DIR", help: "folder of the daemon" },
-  { name: "host", type: "text", value: "HOST", help: "user@server or a context: by ssh" },
-  {
-    name: "remote-procsup",
-    type: "text",
-    value: "PATH",
-    help: "procsup on that machine (default: on its PATH)",
-  },
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    choices: FORMATS,
-    help: "how to print data",
-  },
-  { name: "json", type: "bool", help: "same as -o json" },
-  { name: "quiet", short: "q", type: "bool", help: "print data and errors only" },
-  {
-    name: "color",
-    type: "text",
-    value: "WHEN",
-    choices: ["auto", "always", "never"],
-    help: "when to colour",
-  },
-  { name: "yes", short: "y", type: "bool", help: "do not ask" },
-  { name: "no-start-daemon", type: "bool", help: "fail when no daemon runs" },
-  { name: "help", short: "h", type: "bool", help: "show help" },
-  { name: "version", type: "bool", help: "show the version" },
+  text("home", "DIR", "folder of the daemon"),
+  text("host", "HOST", "user@server or a context: by ssh"),
+  text("remote-procsup", "PATH", "procsup on that machine (default: on its PATH)"),
+  text("output", "FORMAT", "how to print data", { short: "o", choices: FORMATS }),
+  bool("json", "same as -o json"),
+  bool("quiet", "print data and errors only", { short: "q" }),
+  text("color", "WHEN", "when to colour", { choices: ["auto", "always", "never"] }),
+  bool("yes", "do not ask", { short: "y" }),
+  bool("no-start-daemon", "fail when no daemon runs"),
+  bool("help", "show help", { short: "h" }),
+  bool("version", "show the version"),
 ];

@@ -3,15 +3,11 @@
 import { LOG_LEVELS } from "../../model/log_line.ts";
 import { CHANGE_TYPES } from "../../model/process_change.ts";
 import { WAIT_POINTS } from "../../model/wait_point.ts";
-import type { CommandRow, Flag } from "../command.ts";
+import type { CommandRow } from "../command.ts";
+import { bool, int, text } from "../flags.ts";
 import { ON_FLAGS } from "./config_commands.ts";
 
-const INTERVAL: Flag = {
-  name: "interval",
-  type: "text",
-  value: "DURATION",
-  help: "time between updates (default: 1s)",
-};
+const INTERVAL = text("interval", "DURATION", "time between updates (default: 1s)");
 
 /** Commands that change nothing. */
 export const LOOK_COMMANDS: readonly CommandRow[] = [
@@ -22,18 +18,9 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "List the apps",
     usage: "[target…]",
     flags: [
-      {
-        name: "watch",
-        short: "w",
-        type: "bool",
-        help: "print again at each change; with -o jsonl only what changed",
-      },
+      bool("watch", "print again at each change; with -o jsonl only what changed", { short: "w" }),
       INTERVAL,
-      {
-        name: "all-contexts",
-        type: "bool",
-        help: "those of this machine and of every context, in one table",
-      },
+      bool("all-contexts", "those of this machine and of every context, in one table"),
       ...ON_FLAGS,
     ],
     examples: [
@@ -51,7 +38,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     aliases: { monit: [], monitor: [] },
     page: "dashboard",
     summary: "Live view of all apps and their logs, with keys",
-    flags: [INTERVAL, { name: "once", type: "bool", help: "print the table once, and exit" }],
+    flags: [INTERVAL, bool("once", "print the table once, and exit")],
     examples: ["procsup top", "procsup top --interval 2s", "procsup top --once"],
     load: async () => (await import("../commands/top.ts")).top,
   },
@@ -88,41 +75,21 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "Print the logs of apps",
     usage: "[target…]",
     flags: [
-      {
-        name: "lines",
-        short: "n",
-        type: "int",
-        value: "N",
-        help: "last lines (default: 50; 0: all)",
-      },
-      {
-        name: "follow",
-        short: "f",
-        type: "bool",
-        help: "follow: print new lines; with -n 0 only those",
-      },
-      { name: "err", type: "bool", help: "standard error only" },
-      { name: "out", type: "bool", help: "standard output only" },
-      {
-        name: "since",
-        type: "text",
-        value: "WHEN",
-        help: "from then on: 10m, 23:40, yesterday, a date",
-      },
-      { name: "until", type: "text", value: "WHEN", help: "up to then" },
-      { name: "grep", short: "g", type: "text", value: "REGEX", help: "lines that match" },
-      { name: "invert", type: "bool", help: "with --grep: lines that do not" },
-      { name: "ignore-case", short: "i", type: "bool", help: "with --grep: ignore case" },
-      {
-        name: "level",
-        type: "text",
-        value: "LEVEL",
+      int("lines", "N", "last lines (default: 50; 0: all)", { short: "n" }),
+      bool("follow", "follow: print new lines; with -n 0 only those", { short: "f" }),
+      bool("err", "standard error only"),
+      bool("out", "standard output only"),
+      text("since", "WHEN", "from then on: 10m, 23:40, yesterday, a date"),
+      text("until", "WHEN", "up to then"),
+      text("grep", "REGEX", "lines that match", { short: "g" }),
+      bool("invert", "with --grep: lines that do not"),
+      bool("ignore-case", "with --grep: ignore case", { short: "i" }),
+      text("level", "LEVEL", "least level: error, warn, info or debug; with stack traces", {
         choices: LOG_LEVELS,
-        help: "least level: error, warn, info or debug; with stack traces",
-      },
-      { name: "timestamps", short: "t", type: "bool", help: "print the time of each line" },
-      { name: "raw", type: "bool", help: "lines as they were written, with control sequences" },
-      { name: "nostream", type: "bool", help: "accepted for PM2 compatibility" },
+      }),
+      bool("timestamps", "print the time of each line", { short: "t" }),
+      bool("raw", "lines as they were written, with control sequences"),
+      bool("nostream", "accepted for PM2 compatibility"),
       ...ON_FLAGS,
     ],
     examples: [
@@ -140,14 +107,13 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "Print CPU, memory and health of apps or the host over time",
     usage: "[target]",
     flags: [
-      {
-        name: "since",
-        type: "text",
-        value: "WHEN",
-        help: "from 3h ago, from 23:40, from yesterday, from a date on (default: 1h)",
-      },
-      { name: "until", type: "text", value: "WHEN", help: "up to a time" },
-      { name: "points", type: "int", value: "N", help: "at most N points (default: 30)" },
+      text(
+        "since",
+        "WHEN",
+        "from 3h ago, from 23:40, from yesterday, from a date on (default: 1h)",
+      ),
+      text("until", "WHEN", "up to a time"),
+      int("points", "N", "at most N points (default: 30)"),
     ],
     examples: [
       "procsup metrics api --since 3h",
@@ -163,27 +129,11 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "Print the events of apps",
     usage: "[target]",
     flags: [
-      { name: "lines", short: "n", type: "int", value: "N", help: "last events (default: 20)" },
-      {
-        name: "follow",
-        short: "f",
-        type: "bool",
-        help: "follow: print new events; with -n 0 only those",
-      },
-      {
-        name: "since",
-        type: "text",
-        value: "WHEN",
-        help: "from then on: 12h, 23:40, yesterday, a date",
-      },
-      { name: "until", type: "text", value: "WHEN", help: "up to then" },
-      {
-        name: "type",
-        type: "text",
-        value: "TYPE",
-        choices: CHANGE_TYPES,
-        help: "only events of this type",
-      },
+      int("lines", "N", "last events (default: 20)", { short: "n" }),
+      bool("follow", "follow: print new events; with -n 0 only those", { short: "f" }),
+      text("since", "WHEN", "from then on: 12h, 23:40, yesterday, a date"),
+      text("until", "WHEN", "up to then"),
+      text("type", "TYPE", "only events of this type", { choices: CHANGE_TYPES }),
     ],
     examples: [
       "procsup events api",
@@ -199,14 +149,8 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     summary: "Wait for apps; --for exit gives their exit code",
     usage: "<target>",
     flags: [
-      {
-        name: "for",
-        type: "text",
-        value: "POINT",
-        choices: WAIT_POINTS,
-        help: "what to wait for (default: ready)",
-      },
-      { name: "timeout", type: "text", value: "DURATION", help: "give up with exit code 124" },
+      text("for", "POINT", "what to wait for (default: ready)", { choices: WAIT_POINTS }),
+      text("timeout", "DURATION", "give up with exit code 124"),
     ],
     examples: ["procsup wait api --for ready --timeout 30s", "procsup wait job --for exit"],
     load: async () => (await import("../commands/inspect.ts")).wait,

@@ -3,35 +3,25 @@
 import { flagName, type Key, type KeyTable } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
-import type { Flag } from "../command.ts";
+import { bool, type Flag, text } from "../flags.ts";
 
 /** Do not wait for readiness. */
-export const NO_WAIT: Flag = {
-  name: "no-wait",
-  type: "bool",
-  help: "return at once, without waiting until it is up",
-};
+export const NO_WAIT: Flag = bool("no-wait", "return at once, without waiting until it is up");
 
 /** Replace the environment that `start` recorded. */
-export const UPDATE_ENV: Flag = {
-  name: "update-env",
-  type: "bool",
-  help: "give it the environment of this shell",
-};
+export const UPDATE_ENV: Flag = bool("update-env", "give it the environment of this shell");
 
-const TIMEZONE: Flag = {
-  name: "timezone",
-  type: "text",
-  value: "ZONE",
-  help: "timezone of --cron and --cron-restart (default: the machine's)",
-};
+const TIMEZONE = text(
+  "timezone",
+  "ZONE",
+  "timezone of --cron and --cron-restart (default: the machine's)",
+);
 
-const LOG_FILE: Flag = {
-  name: "log-file",
-  type: "text",
-  value: "FILE",
-  help: "one file for stdout and stderr, in place of two in the home",
-};
+const LOG_FILE = text(
+  "log-file",
+  "FILE",
+  "one file for stdout and stderr, in place of two in the home",
+);
 
 /** Placeholders of values in the help. */
 const VALUES: Readonly<Record<string, string>> = {
@@ -48,13 +38,8 @@ export const configFlags = (): readonly Flag[] => [...flagsOf(PROCESS_KEYS), TIM
 
 export const webhookFlags = (): readonly Flag[] => [
   ...flagsOf(WEBHOOK_KEYS),
-  { name: "secret-file", type: "text", value: "PATH", help: "file with the key of the signature" },
-  {
-    name: "secret-env",
-    type: "text",
-    value: "NAME",
-    help: "variable of the daemon's environment with the key",
-  },
+  text("secret-file", "PATH", "file with the key of the signature"),
+  text("secret-env", "NAME", "variable of the daemon's environment with the key"),
 ];
 
 export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
