@@ -138,7 +138,8 @@ export class Client extends ProcessHost {
    */
   async metricsHistory(target?: string, options: MetricsQuery = {}): Promise<MetricsHistory> {
     const { signal, ...range } = checkOptions(options, METRICS_KEYS);
-    return camelKeys(await this.#call("metrics_history", { target, ...range }, { signal }));
+    const payload = target === undefined ? range : { target, ...range };
+    return camelKeys(await this.#call("metrics_history", payload, { signal }));
   }
 
   /**

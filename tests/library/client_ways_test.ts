@@ -105,6 +105,8 @@ cleanTest("Client's verbs do the same over both transports", async () => {
   await same((c) => c.systemMetrics().then((metrics) => Object.keys(metrics)));
   await same((c) => c.systemInfo().then(({ home }) => home));
   await same((c) => c.ports());
+  const figures = await same((c) => c.metricsHistory().then(({ series }) => series[0]!.name));
+  assertEquals(figures, "null", "without a target those of the host");
   assertEquals(await same((c) => textOf(c, { tail: 1, grep: "h.*", since: "1h" })), '"hi"');
   const streams = [{}, { stream: "stderr" }, { grep: "hi", invert: true }, {
     until: new Date(0),
