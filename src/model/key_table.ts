@@ -91,7 +91,7 @@ export type ValueType =
   | { readonly type: "path"; readonly absolute?: true }
   | { readonly type: "either"; readonly of: readonly ValueType[] };
 
-/** A flag of `start`, `restart` and `run`, or of `webhook set`. Defaults come from the row. */
+/** A flag of `start`, `restart` and `run`, or of `webhook set`. */
 interface KeyFlag {
   /** Defaults to the key with dashes, after `no-` if the key defaults to true. */
   readonly name?: string;
@@ -100,6 +100,8 @@ interface KeyFlag {
   /** Placeholder for the value in the help. */
   readonly value?: string;
   readonly help?: string;
+  /** The default for a new app, in words; defaults to that of the row. */
+  readonly usual?: string;
   /** The path stays relative to the app's working directory. */
   readonly relative?: true;
   /** Only for a new app: `restart` refuses it. */

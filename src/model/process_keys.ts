@@ -44,7 +44,8 @@ export const PROCESS_KEYS: KeyTable = {
       flag: {
         short: "n",
         value: "NAME",
-        help: "name of the app (default: from the file)",
+        help: "name of the app",
+        usual: "that of the script or program",
         onlyNew: true,
       },
     },
@@ -82,7 +83,7 @@ export const PROCESS_KEYS: KeyTable = {
       label: "Folder",
       help: "Working directory, absolute",
       note: "In a file the default is the folder of the file.",
-      flag: { value: "DIR", help: "working directory (default: the current one)" },
+      flag: { value: "DIR", help: "working directory", usual: "the current one" },
     },
     runtime: {
       type: "choice",
@@ -242,7 +243,7 @@ export const PROCESS_KEYS: KeyTable = {
       default: true,
       live: true,
       help: "Start with the file, on resurrect and after a reboot",
-      flag: { help: "do not start on resurrect" },
+      flag: { help: "do not start after a reboot or on resurrect" },
     },
     restart_policy: {
       type: "choice",

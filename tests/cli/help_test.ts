@@ -42,6 +42,13 @@ Deno.test("help breaks descriptions at the width of the terminal, and loses no w
   assertEquals(long.filter((line) => line.startsWith("  ") && !unbroken.includes(line)), []);
 });
 
+Deno.test("the flags of start have the defaults of a new app, those of restart none", () => {
+  const helpOf = (command: string) =>
+    COMMANDS.find(({ name }) => name === command)!.flags.find(({ name }) => name === "cwd")!.help;
+  assertEquals(helpOf("start"), "working directory (default: the current one)");
+  assertEquals(helpOf("restart"), "working directory");
+});
+
 Deno.test("COMMANDS have unique names, aliases and flags", () => {
   const names = COMMANDS.flatMap((
     command,

@@ -44,35 +44,36 @@ export const webhookFlags = (): readonly Flag[] => [
 
 export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
 
-/** Flags that change an existing app. */
+/** Flags that change an existing app. They have no defaults: what is not given stays as it is. */
 export function changeFlags(): readonly Flag[] {
-  const onlyNew = Object.entries(PROCESS_KEYS).flatMap(([key, row]) =>
-    row.flag?.onlyNew ? [flagName(key, row)] : []
-  );
-  return startFlags().filter(({ name }) => !onlyNew.includes(name));
+  const changes = Object.entries(PROCESS_KEYS).filter(([, { flag }]) => !flag?.onlyNew);
+  return [...flagsOf(Object.fromEntries(changes), false), TIMEZONE, LOG_FILE, NO_WAIT];
 }
 
-function flagsOf(table: KeyTable): Flag[] {
+function flagsOf(table: KeyTable, withDefaults = true): Flag[] {
   return Object.entries(table).flatMap(([key, row]) => {
-    const own = row.flag === undefined ? [] : [flagOf(key, row)];
-    return row.type === "object" ? [...own, ...flagsOf(row.keys)] : own;
+    const own = row.flag === undefined ? [] : [flagOf(key, row, withDefaults)];
+    return row.type === "object" ? [...own, ...flagsOf(row.keys, withDefaults)] : own;
   });
 }
 
-function flagOf(key: string, row: Key): Flag {
-  const { short, aliases, value, help } = row.flag!;
+function flagOf(key: string, row: Key, withDefaults: boolean): Flag {
+  const { short, aliases, value, help, usual = defaultText(row) } = row.flag!;
   const type = typeOf(row);
-  const hasDefault = typeof row.default === "string" || typeof row.default === "number";
-  const usual = hasDefault ? ` (default: ${row.default})` : "";
+  const about = help ?? row.help.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
   return {
     name: flagName(key, row)!,
     type,
-    help: help ?? row.help.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + usual,
+    help: about + (withDefaults && usual !== undefined ? ` (default: ${usual})` : ""),
     value: type === "bool" ? undefined : value ?? VALUES[row.type] ?? "TEXT",
     short,
     aliases,
     choices: row.type === "choice" ? row.choices : undefined,
   };
+}
+
+function defaultText({ default: value }: Key): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }
 
 function typeOf(row: Key): Flag["type"] {
