@@ -93,13 +93,13 @@ function flagValue(flag: Flag, given: readonly string[], command?: Command): Fla
   const text = given.at(-1)!;
   if (flag.choices !== undefined && !flag.choices.includes(text)) {
     throw usage(
-      `Invalid value "${text}" for --${flag.name}: one of ${flag.choices.join(", ")}`,
+      `Invalid value "${text}" for --${flag.name}: expected one of ${flag.choices.join(", ")}`,
       command,
     );
   }
   if (flag.type === "text") return text;
   if (!/^\d{1,9}$/.test(text)) {
-    throw usage(`Invalid value "${text}" for --${flag.name}: a whole number is expected`, command);
+    throw usage(`Invalid value "${text}" for --${flag.name}: expected a whole number`, command);
   }
   return Number(text);
 }
@@ -113,7 +113,7 @@ function checkCount(command: Command, words: readonly string[], rest?: readonly 
     const hint = command.usage === "<target…>"
       ? `procsup ${command.name} <name>, or procsup ${command.name} all`
       : undefined;
-    throw usage(`Too few words for "${command.name}": ${command.usage} is expected`, command, hint);
+    throw usage(`Too few words for "${command.name}": expected ${command.usage}`, command, hint);
   }
 }
 
@@ -177,7 +177,7 @@ function unambiguous(
     if (flag.type !== "bool") {
       const next = value ?? queue.shift();
       if (next === undefined || next === "") {
-        throw usage(`Missing value of --${flag.name}: ${flag.value} is expected`, command);
+        throw usage(`Missing value of --${flag.name}: expected ${flag.value}`, command);
       }
       words.push(`--${flag.name}=${next}`);
       continue;

@@ -103,7 +103,7 @@ async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   if (target.engine !== undefined || lost === undefined) return target;
   const value = lost === "strict" ? "" : ` ${flags.text(lost)}`;
   const engine = lost === "ports" ? "swarm" : "kubernetes";
-  throw new ProcsupError("bad_request", `--${lost} has no meaning without an engine`, {
+  throw new ProcsupError("bad_request", `Cannot use --${lost} without an engine`, {
     hint: `procsup ${command.name} --on ${engine} --${lost}${value}`,
   });
 }

@@ -21,7 +21,7 @@ export function configKeys(request: ConfigFlags): Record<string, unknown> {
   const keys = keysOf(PROCESS_KEYS, request);
   const { watch } = keys as { watch?: Record<string, unknown> };
   if (watch !== undefined && watch.enabled === undefined && watch.paths === undefined) {
-    throw bad("Cannot use --watch-ignore alone: it goes with --watch");
+    throw bad("Cannot use --watch-ignore without --watch");
   }
   return onlyGiven({
     ...keys,
@@ -84,7 +84,7 @@ function schedules(flags: Flags): Record<string, unknown> {
   };
   const [cron, cron_restart] = [given("cron"), given("cron-restart")];
   if (timezone !== undefined && cron === undefined && cron_restart === undefined) {
-    throw bad("Cannot use --timezone alone: it goes with --cron or --cron-restart");
+    throw bad("Cannot use --timezone without --cron or --cron-restart");
   }
   return { cron, cron_restart };
 }
@@ -106,13 +106,13 @@ function pairs(flag: string, words: readonly string[]): Record<string, string> {
 
 function missingValue(flag: string): string {
   const own = flag === "env" ? ", or the name of a variable that is set here" : "";
-  return `Invalid value of --${flag}: KEY=VALUE is expected${own}`;
+  return `Invalid value of --${flag}: expected KEY=VALUE${own}`;
 }
 
 function instanceCount(text: string, cpus: number): number {
   if (text === "max") return cpus;
   if (!/^[1-9]\d{0,5}$/.test(text)) {
-    throw bad(`Invalid value "${text}" for --instances: a number from 1, or "max", is expected`);
+    throw bad(`Invalid value "${text}" for --instances: expected a number from 1, or "max"`);
   }
   return Number(text);
 }
@@ -120,7 +120,7 @@ function instanceCount(text: string, cpus: number): number {
 function numbers(flag: string, text: string): number[] {
   return text.split(",").map((code) => {
     if (/^ *\d{1,3} *$/.test(code)) return Number(code);
-    throw bad(`Invalid value "${text}" for --${flag}: numbers and commas are expected`);
+    throw bad(`Invalid value "${text}" for --${flag}: expected numbers and commas`);
   });
 }
 

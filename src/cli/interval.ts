@@ -14,6 +14,6 @@ export function intervalOf(text: string | undefined): number {
   if (ms >= LEAST_MS && ms <= 3_600_000) return ms;
   throw new ProcsupError(
     "bad_request",
-    `Invalid value "${text}" for --interval: from ${LEAST_MS}ms to 1h is expected`,
+    `Invalid value "${text}" for --interval: expected ${LEAST_MS}ms to 1h`,
   );
 }

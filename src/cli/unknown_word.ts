@@ -39,7 +39,7 @@ export function verbIn<T>(command: string, verbs: Readonly<Record<string, T>>, w
 /** The word after a verb such as `cron run`. Throws `bad_request` if it is missing. */
 export function wordAfter(verb: string, word: string | undefined, what: string): string {
   if (word !== undefined) return word;
-  throw new ProcsupError("bad_request", `Too few words for "${verb}": ${what} is expected`, {
+  throw new ProcsupError("bad_request", `Too few words for "${verb}": expected ${what}`, {
     hint: `procsup help ${verb.split(" ")[0]}`,
   });
 }

@@ -124,9 +124,9 @@ const MAX_SOCKETS_WITH_TTY = 6;
 function checkTerminal({ name, tty, log, sockets }: SetupConfig): void {
   if (!tty) return;
   if (sockets.length > MAX_SOCKETS_WITH_TTY) {
-    refuse(name, `tty goes with ${MAX_SOCKETS_WITH_TTY} sockets at most`);
+    refuse(name, `tty allows at most ${MAX_SOCKETS_WITH_TTY} sockets`);
   }
-  if (log.pipe) refuse(name, "tty and log.pipe exclude each other: a terminal is not a pipe");
+  if (log.pipe) refuse(name, "tty and log.pipe cannot be combined: a terminal is not a pipe");
   const problem = terminalProblem();
   if (problem !== undefined) refuse(name, `tty ${problem}`);
 }

@@ -105,20 +105,20 @@ Deno.test("readCommandLine() rejects an unknown command and suggests the nearest
 });
 
 Deno.test("readCommandLine() names a flag with a missing or invalid value", () => {
-  assertEquals(refused(["logs", "-n"]).message, "Missing value of --lines: N is expected");
-  assertEquals(refused(["logs", "--lines="]).message, "Missing value of --lines: N is expected");
+  assertEquals(refused(["logs", "-n"]).message, "Missing value of --lines: expected N");
+  assertEquals(refused(["logs", "--lines="]).message, "Missing value of --lines: expected N");
   assertEquals(
     refused(["logs", "-n", "x"]).message,
-    'Invalid value "x" for --lines: a whole number is expected',
+    'Invalid value "x" for --lines: expected a whole number',
   );
   assertEquals(
     refused(["wait", "api", "--for", "ever"]).message,
-    'Invalid value "ever" for --for: one of running, ready, stopped, exit',
+    'Invalid value "ever" for --for: expected one of running, ready, stopped, exit',
   );
 });
 
 Deno.test("readCommandLine() checks the number of words", () => {
-  assertEquals(refused(["stop"]).message, 'Too few words for "stop": <target…> is expected');
+  assertEquals(refused(["stop"]).message, 'Too few words for "stop": expected <target…>');
   assertEquals(refused(["signal", "HUP"]).hint, "procsup help signal");
   assertEquals(refused(["ping", "me"]).message, 'Unexpected word "me"');
   assertEquals(readCommandLine(["stop", "--help"]).flags.on("help"), true);

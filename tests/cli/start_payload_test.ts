@@ -104,7 +104,7 @@ Deno.test("startPayloads() applies a timezone to its schedule", () => {
   assertEquals(restart?.cron_restart, daily);
   assertEquals(
     refused("api.ts", "--timezone", "UTC").message,
-    "Cannot use --timezone alone: it goes with --cron or --cron-restart",
+    "Cannot use --timezone without --cron or --cron-restart",
   );
 });
 
@@ -132,7 +132,7 @@ Deno.test("startPayloads() rejects contradictory flags", () => {
 Deno.test("startPayloads() never shows the value of an environment variable", () => {
   assertEquals(
     refused("api.ts", "-e", "=secret").message,
-    "Invalid value of --env: KEY=VALUE is expected, or the name of a variable that is set here",
+    "Invalid value of --env: expected KEY=VALUE, or the name of a variable that is set here",
   );
 });
 

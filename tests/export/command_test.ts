@@ -25,7 +25,7 @@ Deno.test("procsup export prints files and reports what is lost, and writes noth
   assertEquals(names.filter((name) => name.endsWith("_api.service")).length, 1);
   const useless = await run("systemd", file, "--image", "shop:1");
   assertEquals(useless.code, 2);
-  assertStringIncludes(useless.stderr, "--image has no meaning on systemd");
+  assertStringIncludes(useless.stderr, "Cannot use --image for systemd");
   const wrong = await run("kubernets");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "procsup export kubernetes");

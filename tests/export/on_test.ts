@@ -64,7 +64,7 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
   assertStringIncludes(none.stderr, 'The stack "shop" has no app "apo"');
   const watch = await on("list", "--watch");
   assertEquals(watch.code, 2);
-  assertStringIncludes(watch.stderr, "--watch has no meaning on swarm");
+  assertStringIncludes(watch.stderr, "Cannot use --watch on swarm");
 });
 
 /** A cluster with recorded answers, a foreign Deployment, and an unknown context. */
@@ -137,5 +137,5 @@ Deno.test("a context passes its client's context and namespace to the engine", a
     all.stderr,
   );
   const lost = await run("--host", "local", "list", "--context", "eu");
-  assertStringIncludes(lost.stderr, "--context has no meaning without an engine");
+  assertStringIncludes(lost.stderr, "Cannot use --context without an engine");
 });

@@ -30,7 +30,7 @@ export async function events(context: CommandContext): Promise<void> {
   const follows = flags.on("follow");
   if (follows && flags.text("until") !== undefined) {
     const hint = "procsup help events";
-    throw new ProcsupError("bad_request", "--until and --follow exclude each other", { hint });
+    throw new ProcsupError("bad_request", "Cannot use --until with --follow", { hint });
   }
   const now = new Date().toISOString();
   await printPast(context, follows ? now : undefined);

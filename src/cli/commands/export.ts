@@ -53,7 +53,7 @@ export async function exported(
   const { flags, engine } = context;
   const useless = flags.names().find((name) => !suits(name, to));
   if (useless !== undefined) {
-    throw new ProcsupError("bad_request", `--${useless} has no meaning on ${to}`, {
+    throw new ProcsupError("bad_request", `Cannot use --${useless} for ${to}`, {
       hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,
     });
   }

@@ -53,7 +53,7 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
     .find((name) => own.has(name) && name !== "on" && !known.includes(name));
   if (other === undefined) return;
   const words = known.map((one) => `--${one}`);
-  throw new ProcsupError("bad_request", `--${other} has no meaning on ${on}`, {
+  throw new ProcsupError("bad_request", `Cannot use --${other} on ${on}`, {
     hint: `procsup ${wordOf(command.name)} --on ${on} takes ${words.join(", ")}`,
   });
 }

@@ -61,10 +61,10 @@ async function what(context: CommandContext) {
     const only = flags.text("only");
     const single = flags.text("single");
     if (single !== undefined && only !== undefined) {
-      throw refusal("--single and --only exclude each other");
+      throw refusal("Cannot use --single with --only");
     }
     if (single === undefined && flags.on("now")) {
-      throw refusal("Cannot use --now alone: it goes with --single");
+      throw refusal("Cannot use --now without --single");
     }
     return {
       files: [file ?? fileHere(context)],
