@@ -1,6 +1,7 @@
 /** Writes the parts of the documentation that are derived from tables in the program. */
 
-import type { Command, Flag } from "../src/cli/command.ts";
+import type { Command } from "../src/cli/command.ts";
+import type { Flag } from "../src/cli/flags.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
 import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
 import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";

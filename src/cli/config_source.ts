@@ -75,7 +75,7 @@ export async function filesOf(
 
 /** The error for a missing file name: files on another machine are not discovered. */
 export function nameTheFile({ machine }: Host): ProcsupError {
-  return new ProcsupError("bad_request", `No file is named, and ${machine} is another machine`, {
+  return new ProcsupError("bad_request", `Name a file: none is searched for on ${machine}`, {
     hint: "procsup help remote",
   });
 }

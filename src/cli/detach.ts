@@ -144,7 +144,7 @@ export async function releaseDaemon(
 /** Waits until a daemon that is ending has released its home. Throws `timeout`. */
 export async function untilReleased(home: string, pid: number): Promise<void> {
   if (await comesTrue(() => isReleased(home), PATIENCE)) return;
-  throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not let go of "${home}"`, {
+  throw new ProcsupError("timeout", `The daemon (pid ${pid}) does not release "${home}"`, {
     hint: `procsup doctor --home ${shellWord(home)}`,
   });
 }

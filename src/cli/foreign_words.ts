@@ -15,7 +15,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   clear: "procsup flush <target>",
   conf: "Settings are in the configuration file: procsup config show",
   "daemon-reload": "procsup config apply <file>",
-  deploy: "procsup deploys nothing; after an update of the code: procsup reload <target>",
+  deploy: "Update the code yourself, then: procsup reload <target>",
   disable: "procsup stop <target> survives reboots too, until procsup start <target>",
   ecosystem: "procsup start <script>, or procsup import pm2 ecosystem.config.js --out procsup.yaml",
   edit: "Edit the configuration file, then: procsup config apply <file>",
@@ -38,7 +38,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   monitoring: "procsup web",
   plus: "procsup web",
   process: "procsup list, procsup start, procsup stop …",
-  reloadLogs: "Nothing has to be reopened: procsup rotates the logs itself",
+  reloadLogs: "Not needed: procsup rotates the logs itself",
   report: "procsup doctor",
   reread: "procsup config plan <file>",
   reset: "procsup restart <target> resets its restart count",
@@ -64,7 +64,7 @@ const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node
 const FOREGROUND = "procsup run -- <command>, or procsup start and then procsup logs <target> -f";
 const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-max 15s";
 const SHOWN = "procsup startup shows the unit and changes nothing";
-const NEEDLESS = "It is not needed: leave it out";
+const NEEDLESS = "Not needed: leave it out";
 
 /** Flags of other tools, by procsup command. */
 export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -72,7 +72,7 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--attach": FOREGROUND,
     "--daemon-off": FOREGROUND,
     "--disable-logs": "Each app has log files, rotated at 10MB: log.max_size in procsup.yaml",
-    "--error": "It is --stderr FILE here",
+    "--error": "Use --stderr FILE",
     "--exp-backoff-restart-delay": BACKOFF,
     "--filter-env": "inherit_env in procsup.yaml: false, or the variables to keep",
     "--force": "Give it another --name, or: procsup restart <target>",
@@ -80,13 +80,13 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--dry-run": "procsup config plan <file>",
     "--prune": "procsup config apply <file> --prune",
     "--remove-orphans": "procsup config apply <file> --prune",
-    "--wait": "It waits by itself; --no-wait does not",
+    "--wait": "A start waits; --no-wait turns that off",
     "--gid": "gid in procsup.yaml",
     "--interpreter-args": BY_COMMAND,
-    "--log": "It is --log-file FILE here",
+    "--log": "Use --log-file FILE",
     "--log-date-format": OWN_LOGS,
     "--merge-logs": OWN_LOGS,
-    "--no-autorestart": "It is --restart never here",
+    "--no-autorestart": "Use --restart never",
     "--no-daemon": FOREGROUND,
     "--no-pmx": NEEDLESS,
     "--no-treekill": "A stop always ends every process that the app started",
@@ -94,8 +94,8 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--node-args": BY_COMMAND,
     "--parallel": "All start at once; dependents wait for their dependencies",
     "--pid": "procsup status <target> -o json has the pid",
-    "--shutdown-with-message": "It is --stop-signal NAME here",
-    "--source-map-support": "It is -e NODE_OPTIONS=--enable-source-maps here",
+    "--shutdown-with-message": "Use --stop-signal NAME",
+    "--source-map-support": "Use -e NODE_OPTIONS=--enable-source-maps",
     "--time": "procsup logs -t shows the times",
     "--update-env": NEW_ENVIRONMENT,
   },
@@ -110,25 +110,27 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "-v": "Apps own their data; to empty their logs: procsup flush <target>",
     "--volumes": "Apps own their data; to empty their logs: procsup flush <target>",
     "--remove-orphans": NEEDLESS,
-    "--timeout": "It is stop_timeout in the file",
-    "-t": "It is stop_timeout in the file",
+    "--timeout": "Set stop_timeout in the file",
+    "-t": "Set stop_timeout in the file",
   },
   logs: {
     "-u": "procsup logs <target>",
-    "--tail": "It is -n N here",
-    "--no-log-prefix": "procsup logs of one target has none",
-    "--format": "It is -o jsonl here",
+    "--tail": "Use -n N",
+    "--no-log-prefix": "The logs of one app have no prefix",
+    "--format": "Use -o jsonl",
     "--highlight": "procsup logs --grep REGEX",
-    "--timestamp": "It is -t here",
+    "--timestamp": "Use -t",
   },
   list: { "--sort": "procsup top sorts, by S", "--filter": "procsup list <target…>" },
   startup: {
     "--print": SHOWN,
     "--dry-run": SHOWN,
-    "--hp": "The home is --home DIR, or PROCSUP_HOME",
+    "--hp": "Use --home DIR, or PROCSUP_HOME",
     "-u": "procsup startup install --user, as that user",
   },
-  import: { "--env": "All of them become profiles: procsup start procsup.yaml --profile <name>" },
+  import: {
+    "--env": "Every environment becomes a profile: procsup start procsup.yaml --profile <name>",
+  },
 };
 
 /** Adds the hint for a word of another tool, or for a topic; returns other errors unchanged. */

@@ -55,7 +55,7 @@ export async function tryEach(
 export async function printResults(
   output: Output,
   { results, ...given }: { readonly status: string; readonly results: readonly ActionResult[] },
-  none = "there are no processes",
+  none = "no processes",
 ): Promise<number> {
   const status = statusFor(given.status, results);
   const names = results.filter((result) => result.ok).map((result) => result.name);

@@ -62,8 +62,8 @@ function unlessShutdownNotice<W>(item: W | ShutdownNoticeJson): W {
   const { type, to } = item as Partial<ShutdownNoticeJson> & { readonly to?: string };
   if (type === "shutdown") throw new ProcsupError("closed", "The daemon was shut down");
   if (type !== "upgrading") return item as W;
-  throw new ProcsupError("closed", `The daemon gives way to version ${to}`, {
-    hint: "Ask again: it answers within a second",
+  throw new ProcsupError("closed", `The daemon is being replaced by version ${to}`, {
+    hint: "Try again in a second",
   });
 }
 

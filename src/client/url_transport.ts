@@ -110,8 +110,8 @@ export class UrlTransport implements Transport {
         "daemon_unreachable",
         `No daemon answers at "${this.#base}": HTTP ${status} with ${type}`,
       )
-      : new ProcsupError("daemon_unreachable", `"${this.#base}" is elsewhere: HTTP ${status}`, {
-        hint: `It redirects to "${to}": give the URL that does not`,
+      : new ProcsupError("daemon_unreachable", `"${this.#base}" redirects: HTTP ${status}`, {
+        hint: `Use the URL that it redirects to: "${to}"`,
       });
   }
 }

@@ -7,7 +7,8 @@ import { readForeignFile } from "../platform/foreign_file.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** A note on a file that cannot be read. */
-export const UNREAD = "it cannot be read now: leave out of env what it sets, since here env wins";
+export const UNREAD =
+  "it cannot be read now: remove from env what it sets, because env overrides it";
 
 /** The names that a file sets; undefined if it cannot be read. */
 export function namesInEnvFile(path: string): readonly string[] | undefined {

@@ -58,5 +58,5 @@ export interface Note {
 }
 
 export function noteText({ process, text }: Note): string {
-  return `not taken${process === undefined ? "" : ` (${process})`}: ${text}`;
+  return `not converted${process === undefined ? "" : ` (${process})`}: ${text}`;
 }

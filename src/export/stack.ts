@@ -112,7 +112,7 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
     losses.push({ key: "extends", text: `${path} is outside of the folder, and not in the image` });
   }
   for (const key of ["web", "webhooks"] as const) {
-    const text = "a daemon has them, and containers have no daemon";
+    const text = "they belong to a daemon, which does not run there";
     if (loaded.settings[key] !== undefined) losses.push({ key, text });
   }
   return {
@@ -224,7 +224,8 @@ function refuseSameIds(all: readonly (readonly [id: string, name: string])[]): v
     known.set(id, name);
     if (other === name) continue;
     throw new ProcsupError("bad_request", `"${other}" and "${name}" are both "${id}" there`, {
-      hint: "Engines know short names of lower-case letters, digits and dashes: rename one of them",
+      hint:
+        "Engines allow only short names of lower-case letters, digits and dashes: rename one of them",
     });
   }
 }

@@ -227,7 +227,7 @@ function hooks(stack: Stack, app: App): Setting[] {
     const hook = app.config.hooks[key];
     if (hook === undefined || hook.command === "") return [];
     if (holdsSecret(hook.command)) {
-      lose(stack, app, `hooks.${word}`, "it looks as if it held a secret");
+      lose(stack, app, `hooks.${word}`, "it looks like a secret");
       return [];
     }
     if (valueAt(app.loaded.wire, ["hooks", word, "timeout"]) !== undefined) {

@@ -127,7 +127,9 @@ export class LogKeeper {
     try {
       for (const path of [stdout, stderr]) await disownLog(path);
     } catch (error) {
-      this.#options.warn(`Cannot put "${process.name}" off its logs: ${messageOf(error)}`);
+      this.#options.warn(
+        `Cannot hide the lines of the deleted "${process.name}": ${messageOf(error)}`,
+      );
     }
   }
 

@@ -89,7 +89,6 @@ export function scaledCount(change: string | number, now: number): number {
     "bad_request",
     `Cannot scale to ${
       JSON.stringify(change)
-    }: from 1 to ${MAX_INSTANCES} instances are possible, ` +
-      `there are ${now}`,
+    }: expected 1 to ${MAX_INSTANCES} instances; now ${now}`,
   );
 }

@@ -393,6 +393,6 @@ function stopRequest({ force, graceful, timeout }: StopOptions): StopRequest {
   if (timeoutMs <= MAX_STOP_TIMEOUT_MS) return { timeoutMs };
   throw new ProcsupError(
     "bad_request",
-    `Invalid timeout "${formatDuration(timeoutMs)}": one hour is the most`,
+    `Invalid timeout "${formatDuration(timeoutMs)}": at most one hour is possible`,
   );
 }

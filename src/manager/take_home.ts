@@ -78,7 +78,7 @@ export class TakenHome implements Disposable {
       this.#problem = "";
       return true;
     } catch (error) {
-      const problem = `Cannot look after home "${this.paths.home}": ${messageOf(error)}`;
+      const problem = `Cannot check home "${this.paths.home}": ${messageOf(error)}`;
       if (problem !== this.#problem) events.warn(problem);
       this.#problem = problem;
       return false;

@@ -14,7 +14,7 @@ export interface Failure {
 /** Hints for errors that have none of their own. */
 const NEXT_STEPS: Partial<Record<ErrorCode, string>> = {
   ambiguous_target: "Name one of these instead",
-  closed: "See with list_apps how far it went, before you call it again",
+  closed: "Check with list_apps how far it got before you call it again",
 };
 
 /** Verbs that have other names on the command line. */

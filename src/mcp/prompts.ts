@@ -77,7 +77,7 @@ const PROMPTS: readonly Prompt[] = [
   {
     name: "review-config",
     title: "Review a configuration",
-    description: "Check a configuration file for what breaks in production",
+    description: "Check a configuration file for mistakes that break production",
     input: z.strictObject({ file: about(z.string(), "Absolute path of the file") }),
     needs: [],
     goal: ({ file }: { file: string }) => `Review the configuration file ${JSON.stringify(file)}.`,

@@ -6,7 +6,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Why `name` cannot name a process; undefined if it can. */
 export function nameProblem(name: string): string | undefined {
-  if (name.length > 128) return `is ${name.length} characters long, 128 are allowed`;
+  if (name.length > 128) return `is ${name.length} characters long, at most 128 are allowed`;
   if (!NAME.test(name)) {
     return "must start with a letter or digit and hold only letters, digits, '.', '_' and '-'";
   }

@@ -41,7 +41,7 @@ export function actingAs<T>(user: OtherUser, act: () => T): T {
   const dumpable = c.prctl(PR_GET_DUMPABLE, 0n);
   try {
     if (!take(c, user, theirs)) {
-      throw new Error(`the system does not let us act as user ${user.uid}`);
+      throw new Error(`not permitted to act as user ${user.uid}`);
     }
     return act();
   } finally {

@@ -213,6 +213,6 @@ function failure(errno: number, as?: OtherUser): Error {
     case 40:
       return new Deno.errors.FilesystemLoop("its links lead in a circle, or through /proc");
     default:
-      return new Error(`the system does not let us read it (error ${errno})`);
+      return new Error(`the system refuses to read it (error ${errno})`);
   }
 }

@@ -169,7 +169,7 @@ export function checkSocketLength(socket: string): void {
   if (length <= MAX_SOCKET_PATH) return;
   throw new ProcsupError(
     "home_unusable",
-    `The socket path "${socket}" is ${length} bytes long, ${MAX_SOCKET_PATH} are possible: ` +
+    `The socket path "${socket}" is ${length} bytes long, at most ${MAX_SOCKET_PATH} are possible: ` +
       "set PROCSUP_HOME to a shorter path",
   );
 }

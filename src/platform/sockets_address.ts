@@ -22,7 +22,10 @@ const MAX_SOCKETS = 16;
  */
 export function parseSockets(sockets: readonly string[]): SocketAddress[] {
   if (sockets.length > MAX_SOCKETS) {
-    throw new ProcsupError("invalid_config", `Invalid "sockets": ${MAX_SOCKETS} are the most`);
+    throw new ProcsupError(
+      "invalid_config",
+      `Invalid "sockets": at most ${MAX_SOCKETS} are possible`,
+    );
   }
   const addresses = sockets.map(parseSocket);
   const seen = new Set<string>();

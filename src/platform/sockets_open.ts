@@ -79,7 +79,7 @@ function reasonOf({ port }: SocketAddress, errno: number): [string, string?] {
     case C.EADDRINUSE:
       return [
         "the address is in use by another process",
-        `See who it is: ss -ltnp sport = ${port}`,
+        `To see which: ss -ltnp sport = ${port}`,
       ];
     case C.EADDRNOTAVAIL:
       return ["this machine has no such address"];

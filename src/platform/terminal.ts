@@ -44,7 +44,7 @@ export function openTerminal(uid: number | undefined): Terminal {
   const c = openLibc(SYMBOLS);
   const master = c.posix_openpt(O_RDWR_NOCTTY_CLOEXEC);
   const name = new Uint8Array(64);
-  if (master < 0) throw new Error("there is no terminal left: see /proc/sys/kernel/pty/max");
+  if (master < 0) throw new Error("the system has no terminal left: see /proc/sys/kernel/pty/max");
   const terminal = { master, path: "", [Symbol.dispose]: () => void c.close(master) };
   try {
     if (c.unlockpt(master) < 0 || c.ptsname_r(master, name, BigInt(name.length)) !== 0) {

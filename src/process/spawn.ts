@@ -65,7 +65,7 @@ function readyFile(world: World, runId: string, { user }: LaunchSetup): string {
   } catch (cause) {
     const why = `its ready file cannot be made: ${messageOf(cause)}`;
     throw new ProcsupError("start_failed", why, {
-      hint: "Let ready_log or health_check say when it is ready",
+      hint: "Use ready_log or a health_check instead",
       cause,
     });
   }

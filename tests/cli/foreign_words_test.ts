@@ -46,7 +46,7 @@ Deno.test("procsup names its counterpart of a PM2 flag, and changes nothing", as
   assertEquals([code, stdout], [2, ""]);
   assertEquals(
     stderr,
-    'error: Unknown flag "--no-autorestart"\n  hint: It is --restart never here\n  more: procsup help start\n',
+    'error: Unknown flag "--no-autorestart"\n  hint: Use --restart never\n  more: procsup help start\n',
   );
 });
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
-import type { Flag } from "../../src/cli/command.ts";
+import type { Flag } from "../../src/cli/flags.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { commandHelp, flagRow, overview } from "../../src/cli/commands/help.ts";
 import { pageLines } from "../../src/cli/page_text.ts";

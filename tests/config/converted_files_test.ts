@@ -435,10 +435,13 @@ Deno.test("a converted file names services that became no process, and what else
     "services: { a: { build: . }, b: { image: me/own }, c: { image: x, command: run } }\n";
   const { yaml } = await made({ "compose.yml": text, "docker-compose.override.yaml": "" });
   const [head] = yaml.split("version:");
-  assertStringIncludes(head!, "# not taken: a: ");
-  assertStringIncludes(head!, "# not taken: b: image me/own");
-  assertStringIncludes(head!, "# not taken: docker-compose.override.yaml: docker compose merges");
-  assert(!head!.includes("# not taken: c: "));
+  assertStringIncludes(head!, "# not converted: a: ");
+  assertStringIncludes(head!, "# not converted: b: image me/own");
+  assertStringIncludes(
+    head!,
+    "# not converted: docker-compose.override.yaml: docker compose merges",
+  );
+  assert(!head!.includes("# not converted: c: "));
   const other = await made({ "compose.dev.yml": text, "compose.override.yml": "" });
   assert(!other.yaml.includes("override"));
 });

@@ -49,7 +49,9 @@ Deno.test("importFile() writes a file that loads like the imported file itself",
     const there = file.slice(0, file.lastIndexOf("/"));
     const near = (text: string) => text.replaceAll('"./', '"').replaceAll('"/', '"');
     assertEquals(near(seen(processes, files.folder)), near(seen(direct.processes, there)), name);
-    for (const { text } of notes) assert(yaml.includes(`# not taken: ${text}`), `${name}: ${text}`);
+    for (const { text } of notes) {
+      assert(yaml.includes(`# not converted: ${text}`), `${name}: ${text}`);
+    }
   }
 });
 

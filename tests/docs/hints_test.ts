@@ -20,7 +20,7 @@ function* sources(folder: string): Generator<string> {
 }
 
 /** Words that follow the program's name in prose. */
-const PROSE = "again configuration deploys did has in on recognizes ring rotates runs " +
+const PROSE = "again configuration did has in on recognizes ring rotates runs " +
   "supervises that there works wrote";
 
 /** Commands in the strings of a source file, with `x` for variable words. */

@@ -24,7 +24,7 @@ const WRONG_WORDS: readonly Case[] = [
   [["stop"], 2, /Too few words/],
   [["ping", "app"], 2, /Unexpected word "app"/],
   [["restart", "--no-autorestart", "api"], 2, /Unknown flag "--no-autorestart"/],
-  [["start", "--no-autorestart", ...ASLEEP], 2, /It is --restart never here/],
+  [["start", "--no-autorestart", ...ASLEEP], 2, /Use --restart never/],
   [["signal", "api", "HUP"], 2, /hint: procsup signal HUP api$/m],
   [["run", "procsup.yaml", "-e", "PORT=5"], 2, /Cannot use --env with a configuration file/],
   [["run", "procsup.yaml", "--restart", "always"], 2, /Cannot use --restart with a config/],

@@ -120,7 +120,7 @@ Deno.test({
     Deno.writeTextFileSync(unit, text.replace("WatchdogSec", "TimeoutSec"));
     const { status, says, fix } = await boot();
     assertEquals([status, fix], ["warning", install]);
-    assertStringIncludes(says, "is not as this version would write it");
+    assertStringIncludes(says, "differs from what this version writes");
     Deno.writeTextFileSync(unit, text.replace(/^ExecStart=\S+/m, "ExecStart=/gone/procsup"));
     assertStringIncludes((await boot()).says, "starts /gone/procsup, which is not there");
     Deno.writeTextFileSync(unit, text.replaceAll(home, `${home}-2`));

@@ -62,7 +62,7 @@ Deno.test(
       assertEquals(missing.code, 2);
       assertMatch(missing.stderr, /On web1: .*"\/nowhere\/procsup.yaml"/);
       const unnamed = await there("up");
-      assertStringIncludes(unnamed.stderr, "No file is named, and web1 is another machine");
+      assertStringIncludes(unnamed.stderr, "Name a file: none is searched for on web1");
     });
 
     await t.step("supports commands with their own protocol", async () => {

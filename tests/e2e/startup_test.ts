@@ -120,7 +120,7 @@ Deno.test({
     assertEquals((await scene.run("status")).code, 0);
     Deno.writeTextFileSync(scene.unit, text.replace("RestartSec=500ms", "RestartSec=9"));
     const other = await scene.run("status");
-    assertStringIncludes(other.stdout, "not as this version would write it");
+    assertStringIncludes(other.stdout, "differs from what this version writes");
     assertStringIncludes(other.stderr, "procsup startup install");
 
     const refused = await scene.run("uninstall");

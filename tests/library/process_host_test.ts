@@ -366,7 +366,7 @@ async function words(host: ProcessHost): Promise<void> {
       () => host.rollingReload("x", { batchSize: 9 }),
       'Invalid "batchSize" 9: expected a number from 1 to 1, or a part such as "25%"',
     ],
-    [() => host.stop("x", 7.2e12), 'Invalid timeout "2h": one hour is the most'],
+    [() => host.stop("x", 7.2e12), 'Invalid timeout "2h": at most one hour is possible'],
   ];
   for (const [act, message] of [...misspelt, ...misread]) {
     // Some calls throw, others reject.

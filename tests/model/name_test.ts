@@ -19,7 +19,7 @@ Deno.test("nameProblem() rejects other characters and lists the allowed ones", (
 Deno.test("nameProblem() rejects names with another meaning as a target, and names that are too long", () => {
   for (const name of ["all", "All", "ALL"]) assertMatch(nameProblem(name) ?? "", /reserved/);
   for (const name of ["0", "12"]) assertMatch(nameProblem(name) ?? "", /all digits/);
-  assertMatch(nameProblem("a".repeat(129)) ?? "", /129 characters long, 128 are allowed/);
+  assertMatch(nameProblem("a".repeat(129)) ?? "", /129 characters long, at most 128 are allowed/);
 });
 
 Deno.test("nameFromPath() returns the file name without its extension", () => {

@@ -34,7 +34,7 @@ Deno.test("parseSockets() rejects anything but an address with a port", () => {
   }
   assertThrows(() => parseSockets([":80", "*:80"]), ProcsupError, "it is listed twice");
   const many = Array.from({ length: 17 }, (_, i) => `:${i + 1}`);
-  assertThrows(() => parseSockets(many), ProcsupError, "16 are the most");
+  assertThrows(() => parseSockets(many), ProcsupError, "at most 16 are possible");
 });
 
 Deno.test("isSockaddr() recognizes an address in the kernel's form", () => {

@@ -150,7 +150,7 @@ async function refuseFiles({ command, positionals }: CommandContext): Promise<vo
     throw new ProcsupError("bad_request", `Cannot ${command.name} "${word}": it is a file`, {
       hint: starts
         ? `procsup start ${file} starts what is new, and restarts what has changed`
-        : `procsup down ${file} stops and forgets its apps; for some: procsup ${command.name} <name>`,
+        : `procsup down ${file} stops and deletes its apps; for some: procsup ${command.name} <name>`,
     });
   }
 }

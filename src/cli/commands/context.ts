@@ -86,7 +86,7 @@ async function tell(output: Output, data: unknown, text: string): Promise<void> 
 
 function known(contexts: Contexts["contexts"], name: string | undefined): string {
   if (name !== undefined && Object.hasOwn(contexts, name)) return name;
-  const message = name === undefined ? "No context is named" : `No context "${name}"`;
+  const message = name === undefined ? "Name a context" : `No context "${name}"`;
   throw new ProcsupError("not_found", message, { hint: "procsup context list" });
 }
 

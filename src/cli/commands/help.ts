@@ -79,6 +79,15 @@ export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["124", "timeout"],
 ];
 
+/** Environment variable that every command reads → what it does. */
+export const ENVIRONMENT: readonly (readonly [string, string])[] = [
+  ["PROCSUP_HOME", "same as --home"],
+  ["PROCSUP_HOST", "same as --host"],
+  ["PROCSUP_PROFILE", "same as --profile, for commands that have it"],
+  ["PROCSUP_NO_AUTOSTART=1", "same as --no-start-daemon"],
+  ["NO_COLOR", "no colours"],
+];
+
 /** Every command by group. */
 export function overview(all: readonly Command[], width?: number): string {
   const commands = all.filter(({ hidden }) => !hidden);
@@ -89,7 +98,7 @@ export function overview(all: readonly Command[], width?: number): string {
   return [
     "procsup - keeps apps running",
     ...sections,
-    "procsup help <command or topic> shows more; procsup help lists the topics",
+    "procsup help <command or topic> shows more",
   ].join("\n\n");
 }
 
@@ -105,11 +114,7 @@ function generalHelp(commands: readonly Command[], width?: number): string {
       ["ns:NAME", "a namespace; also tag:TAG and label:KEY=VALUE"],
       ["all", "every process"],
     ], width),
-    section("Environment", [
-      ["PROCSUP_HOME", "folder of the daemon (default ~/.procsup)"],
-      ["PROCSUP_NO_AUTOSTART=1", "start never starts the daemon"],
-      ["NO_COLOR", "no colours"],
-    ], width),
+    section("Environment", ENVIRONMENT, width),
     section("Exit codes", EXIT_CODES, width),
     section("Topics", Object.entries(PAGES).map(([topic, { title }]) => [topic, title]), width),
   ].join("\n\n");

@@ -3,7 +3,7 @@
 import { VERSION } from "../../protocol/version.ts";
 import type { Command, CommandContext } from "../command.ts";
 import type { Flag } from "../flags.ts";
-import { EXIT_CODES } from "./help.ts";
+import { ENVIRONMENT, EXIT_CODES } from "./help.ts";
 import { GLOBAL_FLAGS } from "../table/global_flags.ts";
 
 /** Prints the page in mdoc: `procsup man | man -l -`. */
@@ -28,9 +28,8 @@ function manPage(commands: readonly Command[], version: string, date: string): s
     ".Sh FLAGS OF EVERY COMMAND",
     flagList(GLOBAL_FLAGS),
     ".Sh ENVIRONMENT\n.Bl -tag -width Ds",
-    ".It Ev PROCSUP_HOME\nFolder of the daemon, ~/.procsup by default.",
-    ".It Ev PROCSUP_NO_AUTOSTART\nSet to 1, start never starts a daemon.",
-    ".It Ev NO_COLOR\nNo colours.\n.El",
+    ...ENVIRONMENT.map(([variable, effect]) => `.It Ev ${variable}\n${escaped(effect)}`),
+    ".El",
     ".Sh EXIT STATUS\n.Bl -tag -width 1234",
     ...EXIT_CODES.map(([code, meaning]) => `.It ${code}\n${escaped(meaning)}`),
     ".El",

@@ -102,7 +102,7 @@ async function list({ output, positionals }: CommandContext, backend: Backend): 
   if (unknown !== undefined) throw backend.unknownApp(unknown, all.map(({ app }) => app));
   const copies = named(all, positionals);
   await printCopies(output, copies);
-  if (copies.length === 0) output.note("nothing of it runs there");
+  if (copies.length === 0) output.note("the stack has no apps there");
   return 0;
 }
 
@@ -140,7 +140,7 @@ async function down({ output }: CommandContext, backend: Backend): Promise<numbe
   const apps = await backend.down();
   if (await printData(output, { status: "deleted", apps }, apps)) return 0;
   for (const app of apps) output.done(`✔ ${app}  deleted`);
-  if (apps.length === 0) output.note("nothing of it runs there");
+  if (apps.length === 0) output.note("the stack has no apps there");
   return 0;
 }
 

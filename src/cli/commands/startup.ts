@@ -78,7 +78,9 @@ async function status({ output }: CommandContext, unit: Unit): Promise<number> {
     output.done(`not installed (${unit.path})`);
     return 3;
   }
-  output.done(`installed (${unit.path}${current ? "" : ", not as this version would write it"})`);
+  output.done(
+    `installed (${unit.path}${current ? "" : ", differs from what this version writes"})`,
+  );
   if (!current) output.note("  renew it: procsup startup install");
   return await running(true) ? 0 : 3;
 }

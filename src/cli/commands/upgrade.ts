@@ -84,7 +84,7 @@ async function rollBack(
   words: readonly string[] | undefined,
   cause: unknown,
 ): Promise<never> {
-  const why = `Version ${VERSION} does not come up: ${messageOf(cause)}`;
+  const why = `Version ${VERSION} does not start: ${messageOf(cause)}`;
   if (words === undefined) throw new ProcsupError("start_failed", why, { cause });
   try {
     await startDaemon(home, { words, killOnFailure: true });

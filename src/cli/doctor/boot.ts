@@ -42,7 +42,7 @@ function problemOf(unit: Unit, there: string, scope: Scope, install: string): Fi
     return warning("boot", `${unit.path} exists, but is not enabled`, install);
   }
   if (sameUnit(there, unit.text)) return undefined;
-  return warning("boot", `${unit.path} is not as this version would write it`, install);
+  return warning("boot", `${unit.path} differs from what this version writes`, install);
 }
 
 /** systemd marks enabled units by links; for the others, the file itself is enough. */

@@ -44,7 +44,7 @@ function checkToken(home: string): Finding[] {
 /** In a container, process 1 must reap orphans. */
 function firstProcess(home: string): Finding[] {
   if (readDaemonRecord(home)?.pid !== 1) return [];
-  const says = "the daemon is process 1, and does not collect the orphans of others";
+  const says = "the daemon is process 1, and does not reap orphans";
   return [warning("init", says, "start the container with an init, or run: procsup run FILE")];
 }
 
@@ -54,7 +54,7 @@ function silentDaemon(home: string): Finding {
   const hasSocket = lstatIfAny(socket) !== undefined;
   if (!isFree(lock)) {
     if (!hasSocket) {
-      return wrong("daemon", "it runs, and its socket is missing: it restores it within a second");
+      return wrong("daemon", "it runs, but its socket is missing: restored within a second");
     }
     const pid = readDaemonRecord(home)?.pid;
     const fix = pid === undefined ? undefined : `kill -KILL ${pid} && ${start}`;

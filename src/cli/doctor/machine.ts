@@ -75,7 +75,7 @@ const SLACK_MS = 60_000;
 export function checkClock(home: string, now: number = Date.now()): Finding {
   const fix = "sudo timedatectl set-ntp true";
   const date = new Date(now).toISOString();
-  if (now < BUILT) return wrong("clock", `it says ${date}, before this program was made`, fix);
+  if (now < BUILT) return wrong("clock", `it shows ${date}, before this program was built`, fix);
   const { records, daemonLog } = pathsIn(home);
   const written = [daemonLog, ...pathsBelow(records)]
     .map((path) => ({ path, ahead: (lookAt(path)?.mtime?.getTime() ?? 0) - now }))

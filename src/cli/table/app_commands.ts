@@ -10,8 +10,8 @@ const DETACH = bool("detach", "accepted for compose: apps run in the background 
 });
 
 const SERVE: readonly Flag[] = [
-  int("port", "N", "default: 8080", { short: "p" }),
-  text("bind", "ADDRESS", "default: 0.0.0.0, every interface"),
+  int("port", "N", "port to listen on (default: 8080)", { short: "p" }),
+  text("bind", "ADDRESS", "address to listen on (default: 0.0.0.0)"),
   bool("spa", "answer paths without a file with index.html"),
 ];
 
@@ -43,7 +43,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     usage: "[folder]",
     flags: [
       ...SERVE,
-      text("name", "NAME", "default: the folder's", { short: "n" }),
+      text("name", "NAME", "name of the app (default: the folder's)", { short: "n" }),
       NO_WAIT,
     ],
     examples: ["procsup serve ./dist --port 8080", "procsup serve ./dist --spa --name web"],

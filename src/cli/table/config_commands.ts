@@ -18,13 +18,13 @@ export const DOWN_FLAGS: readonly Flag[] = [
 ];
 
 /** Name of the exported stack. */
-const STACK = text("stack", "NAME", "name of the apps together (default: the folder)");
+const STACK = text("stack", "NAME", "name of the apps as a group (default: the folder's)");
 
 /** The engine of the apps. */
 const ON = text(
   "on",
   "ENGINE",
-  "where the apps are: an engine; local: the daemon of this machine",
+  "engine of the apps; local: the daemon of this machine",
   { choices: ["kubernetes", "swarm", "systemd", "local"] },
 );
 
@@ -48,7 +48,7 @@ const EXPORT_FLAGS: readonly Flag[] = [
   STACK,
   text("image", "NAME", "image of the apps, see procsup image"),
   bool("strict", "fail when a key has no counterpart on the engine"),
-  text("ports", "MODE", "swarm: who publishes ports, every node or those that run the app", {
+  text("ports", "MODE", "swarm: publish ports on every node, or only where the app runs", {
     choices: ["ingress", "host"],
   }),
 ];
@@ -64,7 +64,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     name: "config",
     aliases: { validate: ["validate"], plan: ["plan"], apply: ["apply"], schema: ["schema"] },
     page: "configuration",
-    summary: "Files: validate, plan, apply, reload, show, schema",
+    summary: "Validate, plan, apply, reload or show configuration files",
     usage: "<verb> [file…]",
     verbs: ["validate", "plan", "apply", "reload", "schema", "show"],
     flags: [
@@ -99,7 +99,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     name: "import",
     local: true,
     page: "migrating",
-    summary: "A procsup.yaml from pm2, supervisord, compose, systemd …",
+    summary: "Make a procsup.yaml from pm2, compose, systemd and others",
     usage: "[tool] <file>",
     flags: [
       text("out", "FILE", "write to this file"),
@@ -118,7 +118,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     name: "export",
     local: true,
     page: "beyond",
-    summary: "Files for kubernetes, swarm, compose, nomad, systemd",
+    summary: "Make the files for kubernetes, swarm, nomad and others",
     usage: "<engine> [file]",
     flags: [
       text("out", "DIR", "write files to this folder"),
@@ -141,7 +141,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     summary: "Build an image of the apps of a file, with procsup in it",
     usage: "[file]",
     flags: [
-      text("tag", "NAME", "name of the image"),
+      text("tag", "NAME", "name of the image, required"),
       BASE,
       text("builder", "PROGRAM", "what builds it (default: docker)", {
         choices: ["docker", "podman"],

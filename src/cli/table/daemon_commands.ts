@@ -16,7 +16,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     page: "architecture",
     summary: "Run the daemon",
     flags: [
-      bool("detach", "in the background, until it answers", { short: "d" }),
+      bool("detach", "run it in the background, return when it answers", { short: "d" }),
     ],
     examples: ["procsup daemon", "procsup daemon --detach"],
     load: async () => (await import("../commands/daemon.ts")).daemon,
@@ -140,7 +140,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     verbs: ["start", "stop", "status", "open"],
     flags: [
       text("listen", "HOST:PORT", "address (default: 127.0.0.1:9615)"),
-      bool("allow-remote", "other machines may reach it"),
+      bool("allow-remote", "allow an address that other machines can reach"),
       list("allow-host", "NAME", "a name that browsers may use"),
     ],
     examples: [

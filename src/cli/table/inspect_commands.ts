@@ -84,7 +84,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
       text("grep", "REGEX", "lines that match", { short: "g" }),
       bool("invert", "with --grep: lines that do not"),
       bool("ignore-case", "with --grep: ignore case", { short: "i" }),
-      text("level", "LEVEL", "least level: error, warn, info or debug; with stack traces", {
+      text("level", "LEVEL", "lines of this level or above, with stack traces", {
         choices: LOG_LEVELS,
       }),
       bool("timestamps", "print the time of each line", { short: "t" }),
@@ -110,9 +110,9 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
       text(
         "since",
         "WHEN",
-        "from 3h ago, from 23:40, from yesterday, from a date on (default: 1h)",
+        "from then on: 3h, 23:40, yesterday, a date (default: 1h)",
       ),
-      text("until", "WHEN", "up to a time"),
+      text("until", "WHEN", "up to then"),
       int("points", "N", "at most N points (default: 30)"),
     ],
     examples: [

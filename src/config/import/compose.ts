@@ -144,7 +144,7 @@ class Converter {
         return { ...dockerRun(service, this.#folder, container), notes: [] };
       }
       if (given === undefined || !given.whole || advice.known) return advice.text;
-      const why = `${advice.text}; its command runs here, as the entrypoint of no image`;
+      const why = `${advice.text}; its command runs without the entrypoint of the image`;
       return { ...given.keys, ...this.#folderOf(service, {}), notes: [why] };
     }
     const source = buildOf(build, this.#folder);

@@ -108,7 +108,7 @@ async function importedYaml(imported: Imported, from: string): Promise<string> {
 }
 
 function lineOf({ process, text }: Note): string {
-  return `not taken: ${process === undefined ? "" : `${process}: `}${text}`;
+  return `not converted: ${process === undefined ? "" : `${process}: `}${text}`;
 }
 
 function comment(lines: readonly string[]): string {

@@ -14,6 +14,7 @@ import {
   reference,
   seconds,
   UNLIMITED,
+  UNSUPPORTED,
 } from "./imported.ts";
 import type { Section } from "./ini.ts";
 import { mergePatch } from "../../model/merge_patch.ts";
@@ -110,7 +111,7 @@ function convert(document: ConfigDocument): Imported {
     if (name !== undefined) {
       addProgram(section, result, { name, group: groups.get(name), common, ordered });
     } else if (!section.name.startsWith("group:") && !PLUMBING.test(section.name)) {
-      const why = SECTIONS.get(section.name.split(":")[0]!) ?? "not converted";
+      const why = SECTIONS.get(section.name.split(":")[0]!) ?? UNSUPPORTED;
       result.note(undefined, `[${section.name}]: ${why}`);
     }
   }

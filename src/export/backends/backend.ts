@@ -80,7 +80,7 @@ export abstract class Backend {
   /** The error for an app that the stack does not have. */
   unknownApp(app: string, apps: readonly string[]): ProcsupError {
     return new ProcsupError("process_not_found", `The stack "${this.stack}" has no app "${app}"`, {
-      hint: apps.length === 0 ? "Nothing of it runs" : `It has ${[...new Set(apps)].join(", ")}`,
+      hint: apps.length === 0 ? "It has no apps there" : `It has ${[...new Set(apps)].join(", ")}`,
     });
   }
 

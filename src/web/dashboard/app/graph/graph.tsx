@@ -109,7 +109,7 @@ function NodeLink({ node: { name, members, state } }: { node: Node }) {
   const took = members.length === 1 ? readyAfter(members[0]!) : undefined;
   const text = members.length > 1
     ? `${up} of ${members.length} running`
-    : `${state ?? "not there"}${took === undefined ? "" : `, ready in ${shortSpan(took)}`}`;
+    : `${state ?? "missing"}${took === undefined ? "" : `, ready in ${shortSpan(took)}`}`;
   const href = members.length === 1
     ? linkTo(["processes", members[0]!.name])
     : linkTo(["processes"], new URLSearchParams({ q: name }));
@@ -125,7 +125,7 @@ function NodeLink({ node: { name, members, state } }: { node: Node }) {
 }
 
 function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
-  const states = new Map(nodes.map(({ name, state }) => [name, state ?? "not there"]));
+  const states = new Map(nodes.map(({ name, state }) => [name, state ?? "missing"]));
   return (
     <details>
       <summary>As a table</summary>
