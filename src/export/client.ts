@@ -20,16 +20,25 @@ export class Client {
       .map(([name, value]) => `--${name}=${value}`);
   }
 
-  /** Runs the program. Throws `not_found` if it is not installed. */
-  async ask(...args: string[]): Promise<Said> {
-    const { code, stdout, stderr } = await this.#spawn(args, "piped").output();
+  /** Runs the program with a text as its input. Throws `not_found` if it is not installed. */
+  async ask(args: readonly string[], input = ""): Promise<Said> {
+    const child = this.#spawn(args, "piped");
+    // A program that fails may not read it.
+    const written = ReadableStream.from([new TextEncoder().encode(input)]).pipeTo(child.stdin)
+      .catch(() => {});
+    const [{ code, stdout, stderr }] = await Promise.all([child.output(), written]);
     const text = new TextDecoder();
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
   /** Runs the program; returns stdout. On failure, throws `start_failed` with its stderr. */
   async told(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.ask(...args);
+    return await this.fed("", ...args);
+  }
+
+  /** Like `told()`, with a text as its input. */
+  async fed(input: string, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.ask(args, input);
     if (code === 0) return stdout;
     const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
     throw new ProcsupError("start_failed", `${this.#program} ${args[0]}: ${why}`);
@@ -47,7 +56,8 @@ export class Client {
   }
 
   #spawn(args: readonly string[], output: "piped" | "inherit"): Deno.ChildProcess {
-    const options = { stdin: "null", stdout: output, stderr: output } as const;
+    const stdin = output === "piped" ? "piped" : "null";
+    const options = { stdin, stdout: output, stderr: output } as const;
     try {
       return new Deno.Command(this.#program, { args: [...this.#flags, ...args], ...options })
         .spawn();
@@ -55,17 +65,6 @@ export class Client {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
       throw new ProcsupError("not_found", `"${this.#program}" is not installed, or not on PATH`);
     }
-  }
-}
-
-/** Calls `act` with the path of a temporary file that only this user can read. */
-export async function withFile<T>(text: string, act: (path: string) => Promise<T>): Promise<T> {
-  const path = Deno.makeTempFileSync({ prefix: "procsup-", suffix: ".yaml" });
-  try {
-    Deno.writeTextFileSync(path, text);
-    return await act(path);
-  } finally {
-    Deno.removeSync(path);
   }
 }
 

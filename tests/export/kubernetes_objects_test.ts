@@ -93,9 +93,10 @@ Deno.test("history() includes conditions, exits and events, newest first, withou
 Deno.test("runsSince() returns new, unfinished runs of the CronJob", () => {
   const { items } = answers.shop!;
   const cronJob = items.find(({ kind }) => kind === "CronJob")!;
+  const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "", uid: cronJob.metadata.uid };
   const run = (uid: string, conditions: readonly unknown[] = []) => ({
     kind: "Job",
-    metadata: { name: uid, uid, ownerReferences: [{ kind: "CronJob", uid: cronJob.metadata.uid }] },
+    metadata: { name: uid, uid, ownerReferences: [owner] },
     status: { conditions },
   });
   const before = new Workloads("shop", [...items, run("earlier")]);

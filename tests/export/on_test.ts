@@ -14,7 +14,7 @@ case "$*" in
   echo '{"ID":"t1","Name":"shop_api.1","Node":"one","Image":"shop:1"}' ;;
 "inspect --type task "*) echo '[{"ID":"t2","DesiredState":"running","Status":{"State":"running"},"Spec":'$spec'},' \\
   '{"ID":"t1","DesiredState":"shutdown","Status":{"State":"failed","Err":"exit (7)"},"Spec":'$spec'}]' ;;
-"stack deploy "*) cp "$(echo "$*" | sed 's/.*-c \\([^ ]*\\) .*/\\1/')" "$SAID" ;;
+"stack deploy "*" -c - shop") cat >"$SAID" ;;
 "stack rm "*) ;;
 *) echo "unexpected: $*" >&2; exit 9 ;;
 esac

@@ -57,11 +57,13 @@ const PATIENCE_MS = 10 * 60_000;
 
 /** An engine, for the stack of one file. */
 export abstract class Backend {
-  readonly stack: string;
+  protected readonly place: Place;
+  protected readonly stack: string;
   readonly #onProgress: OnProgress;
 
-  constructor({ stack }: Place, onProgress: OnProgress) {
-    this.stack = stack;
+  constructor(place: Place, onProgress: OnProgress) {
+    this.place = place;
+    this.stack = place.stack;
     this.#onProgress = onProgress;
   }
 

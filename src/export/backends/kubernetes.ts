@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { sleep } from "../../platform/clock.ts";
-import { Client, withFile } from "../client.ts";
+import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { MANAGED_BY } from "../kubernetes.ts";
 import {
@@ -10,8 +10,6 @@ import {
   type Copy,
   type Explanation,
   type LogFlags,
-  type OnProgress,
-  type Place,
   POLL_MS,
   type Rollout,
 } from "./backend.ts";
@@ -32,34 +30,28 @@ const OWN_KINDS = "deployments,jobs,cronjobs,services,configmaps";
 const WORKLOADS = "deployments,replicasets,jobs,cronjobs,pods";
 
 export class Kubernetes extends Backend {
-  readonly #selector: string;
-  readonly #kubectl: Client;
-
-  constructor(place: Place, onProgress: OnProgress) {
-    super(place, onProgress);
-    const { stack, context, namespace } = place;
-    this.#selector =
-      `app.kubernetes.io/instance=${stack},app.kubernetes.io/managed-by=${MANAGED_BY}`;
-    this.#kubectl = new Client("kubectl", { context, namespace });
-  }
+  readonly #selector =
+    `app.kubernetes.io/instance=${this.stack},app.kubernetes.io/managed-by=${MANAGED_BY}`;
+  readonly #kubectl = new Client("kubectl", {
+    context: this.place.context,
+    namespace: this.place.namespace,
+  });
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
     const before = await this.#workloads();
-    return await withFile(file!.text, async (path) => {
-      await this.#refuseForeign(path);
-      let applied: readonly Item[] = [];
-      const rollouts = await this.#changed(async () => {
-        applied = await this.#items("apply", "-f", path);
-        await this.#prune("deployments,jobs,cronjobs,services", applied);
-      });
-      const back = rollouts.every(({ ok }) => ok) ? [] : await this.#cronJobsTakenBack(before);
-      await this.#prune("configmaps", applied, await this.#configMapsInUse());
-      return rollouts.map((rollout) =>
-        back.includes(rollout.app)
-          ? { ...rollout, ok: false, text: "rolled back, as other apps failed" }
-          : rollout
-      );
+    await this.#refuseForeign(file!.text);
+    let applied: readonly Item[] = [];
+    const rollouts = await this.#changed(undefined, async () => {
+      applied = await this.#items(["apply", "-f", "-"], file!.text);
+      await this.#prune("deployments,jobs,cronjobs,services", applied);
     });
+    const back = rollouts.every(({ ok }) => ok) ? [] : await this.#cronJobsTakenBack(before);
+    await this.#prune("configmaps", applied, await this.#configMapsInUse());
+    return rollouts.map((rollout) =>
+      back.includes(rollout.app)
+        ? { ...rollout, ok: false, text: "rolled back, as other apps failed" }
+        : rollout
+    );
   }
 
   async list(): Promise<Copy[]> {
@@ -67,13 +59,12 @@ export class Kubernetes extends Backend {
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
-    const workloads = await this.#workloads();
+    let workloads = await this.#workloads();
     for (const app of apps) this.#find(app, workloads);
     // Keys are container ids: a restarted container gets another one.
     const shown = new Map<string, Promise<number>>();
     for (let tail = lines;; tail = -1) {
-      const { pods } = await this.#workloads();
-      for (const pod of pods) {
+      for (const pod of workloads.pods) {
         const { name, deletionTimestamp } = pod.metadata;
         const id = containerOf(pod)?.containerID;
         const isMeant = apps.length === 0 || apps.includes(appOf(pod));
@@ -83,31 +74,26 @@ export class Kubernetes extends Backend {
       }
       if (!follow) return Math.max(0, ...await Promise.all(shown.values()));
       await sleep(POLL_MS);
+      workloads = await this.#workloads();
     }
   }
 
   async why(app: string): Promise<Explanation> {
     const workloads = await this.#workloads();
     this.#find(app, workloads);
-    const events = await this.#items<Event>("get", "events");
+    const events = await this.#items<Event>(["get", "events"]);
     return { copies: workloads.copies(app), history: workloads.history(app, events) };
   }
 
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const { metadata: { name }, spec: { replicas } } = await this.#deployment(app);
     const count = `--replicas=${copies(replicas ?? 0)}`;
-    return await this.#changed(
-      () => this.#kubectl.told("scale", `deployment/${name}`, count),
-      app,
-    );
+    return await this.#changed(app, () => this.#kubectl.told("scale", `deployment/${name}`, count));
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    const { metadata: { name } } = await this.#deployment(app);
-    return await this.#changed(
-      () => this.#kubectl.told("rollout", "restart", `deployment/${name}`),
-      app,
-    );
+    const name = `deployment/${(await this.#deployment(app)).metadata.name}`;
+    return await this.#changed(app, () => this.#kubectl.told("rollout", "restart", name));
   }
 
   async down(): Promise<string[]> {
@@ -118,11 +104,11 @@ export class Kubernetes extends Backend {
     return apps;
   }
 
-  /** Makes a change, waits for the rollouts, and rolls back those that fail. */
-  async #changed(change: () => Promise<unknown>, only?: string): Promise<Rollout[]> {
+  /** Makes a change to one app, or all; waits for the rollouts, and rolls back those that fail. */
+  async #changed(app: string | undefined, change: () => Promise<unknown>): Promise<Rollout[]> {
     const good = (await this.#workloads()).completeRevisions();
     await change();
-    const rollouts = await this.#rollouts(only);
+    const rollouts = await this.#rollouts(app);
     return await Promise.all(
       rollouts.map((rollout) => rollout.ok ? rollout : this.#takenBack(rollout, good)),
     );
@@ -140,7 +126,7 @@ export class Kubernetes extends Backend {
   async #takenBack(failed: Rollout, good: ReadonlyMap<string, string>): Promise<Rollout> {
     const { app, text } = failed;
     const before = good.get(app);
-    const now = (await this.#workloads()).deployment(app);
+    const now = (await this.#workloads()).deployments.find((one) => appOf(one) === app);
     if (now === undefined || before === undefined || revisionOf(now) === before) return failed;
     const name = `deployment/${now.metadata.name}`;
     await this.#kubectl.told("rollout", "undo", name, `--to-revision=${before}`);
@@ -160,7 +146,7 @@ export class Kubernetes extends Backend {
       return one !== undefined && appliedOf(one) !== appliedOf(old);
     });
     for (const old of changed) {
-      await withFile(appliedOf(old), (path) => this.#kubectl.told("apply", "-f", path));
+      await this.#kubectl.fed(appliedOf(old), "apply", "-f", "-");
     }
     const runs = now.runsSince(before, changed).map(({ metadata }) => `job/${metadata.name}`);
     if (runs.length > 0) await this.#kubectl.told("delete", "--wait=false", ...runs);
@@ -169,7 +155,7 @@ export class Kubernetes extends Backend {
 
   /** Throws `name_taken` if an object of the file exists that this stack did not create. */
   async #refuseForeign(file: string): Promise<void> {
-    const there = await this.#items("get", "--ignore-not-found", "-f", file);
+    const there = await this.#items(["get", "--ignore-not-found", "-f", "-"], file);
     const foreign = there.find(({ metadata: { labels = {} } }) =>
       labels["app.kubernetes.io/managed-by"] !== MANAGED_BY ||
       labels["app.kubernetes.io/instance"] !== this.stack
@@ -185,10 +171,10 @@ export class Kubernetes extends Backend {
   async #prune(
     kinds: string,
     applied: readonly Item[],
-    kept: ReadonlySet<string> = new Set(),
+    kept: ReadonlySet<string | undefined> = new Set(),
   ): Promise<void> {
     const wanted = new Set(applied.map(({ metadata }) => metadata.uid));
-    const gone = (await this.#items("get", kinds, "--selector", this.#selector))
+    const gone = (await this.#items(["get", kinds, "--selector", this.#selector]))
       .filter(({ metadata: { uid, name, ownerReferences } }) =>
         !wanted.has(uid) && !kept.has(name) && ownerReferences === undefined
       );
@@ -198,12 +184,14 @@ export class Kubernetes extends Backend {
   }
 
   /** Names of ConfigMaps that some revision refers to: `kubectl rollout undo` needs them. */
-  async #configMapsInUse(): Promise<Set<string>> {
+  async #configMapsInUse(): Promise<Set<string | undefined>> {
     const { deployments, replicaSets, cronJobs } = await this.#workloads();
     const containers = [...deployments, ...replicaSets, ...cronJobs]
       .flatMap((workload) => podTemplateOf(workload).containers);
     return new Set(
-      containers.flatMap(({ envFrom = [] }) => envFrom.map(({ configMapRef: { name } }) => name)),
+      containers.flatMap(({ envFrom = [] }) =>
+        envFrom.map(({ configMapRef }) => configMapRef?.name)
+      ),
     );
   }
 
@@ -225,18 +213,19 @@ export class Kubernetes extends Backend {
   }
 
   async #workloads(): Promise<Workloads> {
-    const items = await this.#items("get", WORKLOADS, "--selector", this.#selector);
+    const items = await this.#items(["get", WORKLOADS, "--selector", this.#selector]);
     const workloads = new Workloads(this.stack, items);
     // Only events say why a probe fails, or why a pod cannot be created.
     const silent = workloads.silent();
     if (silent.size === 0) return workloads;
-    const warnings = await this.#items<Event>("get", "events", "--field-selector=type=Warning");
-    return workloads.with(warnings.filter(({ involvedObject }) => silent.has(involvedObject.uid)));
+    const words = ["get", "events", "--field-selector=type=Warning"];
+    const warnings = await this.#items<Event>(words);
+    return workloads.with(warnings.filter(({ involvedObject: { uid } }) => silent.has(uid)));
   }
 
   /** Runs a command and returns the objects that it prints. */
-  async #items<T extends Item = Item>(...words: string[]): Promise<T[]> {
-    const text = await this.#kubectl.told(...words, "--output=json");
+  async #items<T extends Item = Item>(words: readonly string[], input = ""): Promise<T[]> {
+    const text = await this.#kubectl.fed(input, ...words, "--output=json");
     if (text.trim() === "") return [];
     const found = JSON.parse(text) as T & { readonly items?: T[] };
     return found.items ?? [found];

@@ -1,85 +1,43 @@
 /** Derives rollouts, copies and reasons of a stack from its Kubernetes objects. */
 
+import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
+import type { ICronJob } from "kubernetes-models/batch/v1/CronJob";
+import type { IJob } from "kubernetes-models/batch/v1/Job";
+import type { IEvent } from "kubernetes-models/v1/Event";
+import type { IPod } from "kubernetes-models/v1/Pod";
 import { type Copy, type Progress, restartsText, shortName, withReason } from "./backend.ts";
 
+type Meta = NonNullable<IPod["metadata"]>;
+
+/** Any object. Each has a name and an id. */
 export interface Item {
   readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly generation?: number;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly ownerReferences?: readonly { readonly kind: string; readonly uid: string }[];
-    readonly deletionTimestamp?: string;
-  };
+  readonly metadata: Meta & Required<Pick<Meta, "name" | "uid">>;
 }
 
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
+interface Parts {
+  readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
-interface PodSpec {
-  readonly nodeName?: string;
-  readonly containers: readonly {
-    readonly image: string;
-    readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
-  }[];
-}
+type Spec<T extends Parts> = NonNullable<T["spec"]>;
+type Status<T extends Parts> = NonNullable<T["status"]>;
 
 /** A Deployment, Job or CronJob, or a ReplicaSet, which is one revision of a Deployment. */
 export interface Workload extends Item {
-  readonly spec: {
-    readonly template?: { readonly spec: PodSpec };
-    readonly jobTemplate?: { readonly spec: Workload["spec"] };
-    readonly replicas?: number;
-    readonly parallelism?: number;
-    readonly schedule?: string;
-    readonly suspend?: boolean;
-  };
-  readonly status: {
-    readonly observedGeneration?: number;
-    readonly replicas?: number;
-    readonly updatedReplicas?: number;
-    readonly availableReplicas?: number;
-    readonly lastScheduleTime?: string;
-    readonly conditions?: readonly Condition[];
-  };
-}
-
-interface ContainerState {
-  readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly terminated?: { readonly reason?: string; readonly exitCode: number };
+  readonly spec: Partial<Spec<IDeployment> & Spec<IJob> & Spec<ICronJob>>;
+  readonly status: Status<IDeployment> & Status<IJob> & Status<ICronJob>;
 }
 
 /** A pod: a current or former copy of an app. */
 interface Pod extends Item {
-  readonly spec: PodSpec;
-  readonly status: {
-    readonly phase: string;
-    readonly reason?: string;
-    readonly message?: string;
-    readonly conditions?: readonly Condition[];
-    readonly containerStatuses?: readonly {
-      readonly containerID?: string;
-      readonly restartCount: number;
-      readonly state: ContainerState;
-      readonly lastState: ContainerState;
-    }[];
-  };
+  readonly spec: Spec<IPod>;
+  readonly status: Status<IPod>;
 }
 
-export interface Event extends Item {
-  readonly involvedObject: { readonly kind: string; readonly uid: string; readonly name: string };
-  readonly reason: string;
-  readonly message: string;
-  readonly count?: number | null;
-  readonly lastTimestamp?: string | null;
-  readonly eventTime?: string | null;
-}
+export type Event = Item & Pick<IEvent, EventField>;
+
+type EventField = "involvedObject" | "reason" | "message" | "count" | "lastTimestamp" | "eventTime";
 
 /** Reasons why a Job will never start. (A Deployment has a deadline.) */
 const STUCK = new Set([
@@ -135,10 +93,6 @@ export class Workloads {
     return new Workloads(this.#stack, this.#items, warnings);
   }
 
-  deployment(app: string): Workload | undefined {
-    return this.deployments.find((deployment) => appOf(deployment) === app);
-  }
-
   /** App → revision, for each Deployment whose copies are all available. */
   completeRevisions(): Map<string, string> {
     const complete = this.deployments.filter(isComplete);
@@ -176,7 +130,7 @@ export class Workloads {
   history(app: string, events: readonly Event[]): string[] {
     const items = this.#items.filter((item) => appOf(item) === app);
     const makers = items.filter(({ kind }) => kind === "ReplicaSet" || kind === "Job");
-    const own = events.filter(({ reason, involvedObject: { uid, name } }) =>
+    const own = events.filter(({ reason = "", involvedObject: { uid, name = "" } }) =>
       !ROUTINE.test(reason) && (items.some(({ metadata }) => metadata.uid === uid) ||
         // Events of deleted pods.
         makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`)))
@@ -203,7 +157,7 @@ export class Workloads {
   }
 
   /** Ids of objects that are not ready and give no reason. */
-  silent(): Set<string> {
+  silent(): ReadonlySet<string | undefined> {
     const pods = this.pods.filter((pod) => !hasEnded(pod) && !isReady(pod) && reasonOf(pod) === "");
     const jobs = this.#jobs.filter((job) =>
       endOf(job) === undefined && !this.#podsOf(job).some((pod) => !hasEnded(pod))
@@ -252,7 +206,7 @@ export class Workloads {
       return { ok: true, state };
     }
     const warning = this.#warningOf(job);
-    const reasons = [...pods.map((pod) => containerOf(pod)?.state.waiting), warning];
+    const reasons = [...pods.map((pod) => containerOf(pod)?.state?.waiting), warning];
     const isStuck = reasons.some((one) => STUCK.has(one?.reason ?? ""));
     const reason = this.#firstReason(pods) || textOf(warning);
     return { ok: isStuck ? false : undefined, state, reason };
@@ -275,7 +229,7 @@ export class Workloads {
     return {
       ...{ name: this.#short(pod), app: appOf(pod), state: stateOf(pod), ready },
       node: pod.spec.nodeName ?? "-",
-      image: pod.spec.containers[0]!.image,
+      image: imageOf(pod.spec),
       reason: ready ? exitOf(pod) : this.#reason(pod),
     };
   }
@@ -285,7 +239,7 @@ export class Workloads {
     const { lastScheduleTime } = workload.status;
     return {
       ...{ name: appOf(workload), app: appOf(workload), state, ready: ok === true, node: "-" },
-      image: podTemplateOf(workload).containers[0]!.image,
+      image: imageOf(podTemplateOf(workload)),
       reason: lastScheduleTime === undefined ? reason : `last run ${lastScheduleTime}`,
     };
   }
@@ -295,8 +249,12 @@ export class Workloads {
   }
 }
 
-export function podTemplateOf({ spec }: Workload): PodSpec {
-  return (spec.jobTemplate?.spec ?? spec).template!.spec;
+export function podTemplateOf({ spec }: Workload): Spec<IPod> {
+  return (spec.jobTemplate?.spec ?? spec).template!.spec!;
+}
+
+function imageOf({ containers: [container] }: Spec<IPod>): string {
+  return container?.image ?? "-";
 }
 
 /** The revision of a Deployment or a ReplicaSet. */
@@ -328,11 +286,11 @@ function conditionOf(
   { status: { conditions = [] } }: Workload | Pod,
   type: string,
   status = "True",
-): Condition | undefined {
+) {
   return conditions.find((one) => one.type === type && one.status === status);
 }
 
-function endOf(job: Workload): Condition | undefined {
+function endOf(job: Workload) {
   return conditionOf(job, "Complete") ?? conditionOf(job, "Failed");
 }
 
@@ -353,7 +311,7 @@ export function containerOf({ status: { containerStatuses } }: Pod) {
 function stateOf(pod: Pod): string {
   if (pod.metadata.deletionTimestamp !== undefined) return "Terminating";
   const { waiting, terminated } = containerOf(pod)?.state ?? {};
-  const state = waiting?.reason ?? terminated?.reason ?? pod.status.phase;
+  const state = waiting?.reason ?? terminated?.reason ?? pod.status.phase ?? "Unknown";
   return state === "Running" && !isReady(pod) ? "Running (not ready)" : state;
 }
 
@@ -362,7 +320,7 @@ function reasonOf(pod: Pod): string {
   const { reason, message } = pod.status;
   const unscheduled = conditionOf(pod, "PodScheduled", "False");
   if (unscheduled !== undefined) return `${unscheduled.reason}: ${unscheduled.message}`;
-  const waiting = containerOf(pod)?.state.waiting;
+  const waiting = containerOf(pod)?.state?.waiting;
   const why = waiting?.reason === "CrashLoopBackOff" ? exitOf(pod) : waiting?.message;
   if (waiting !== undefined && why) return `${waiting.reason}: ${why}`;
   return exitOf(pod) || (reason === undefined ? "" : `${reason}: ${message}`);
@@ -378,7 +336,7 @@ function exitOf(pod: Pod): string {
 }
 
 function textOf(event: Event | undefined): string {
-  return event === undefined ? "" : `${event.reason}: ${event.message.trim()}`;
+  return event === undefined ? "" : `${event.reason}: ${event.message?.trim()}`;
 }
 
 function newestFirst(a: Event, b: Event): number {

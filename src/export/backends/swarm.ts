@@ -1,14 +1,12 @@
 /** The Docker Swarm backend, which runs `docker`. */
 
-import { Client, withFile } from "../client.ts";
+import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import {
   Backend,
   type Copy,
   type Explanation,
   type LogFlags,
-  type OnProgress,
-  type Place,
   type Progress,
   type Rollout,
   shortName,
@@ -56,20 +54,11 @@ const FAILURES = 3;
 const AS_JSON = ["--format", "{{json .}}"];
 
 export class Swarm extends Backend {
-  readonly #docker: Client;
-
-  constructor(place: Place, onProgress: OnProgress) {
-    super(place, onProgress);
-    this.#docker = new Client("docker", { context: place.context });
-  }
+  readonly #docker = new Client("docker", { context: this.place.context });
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
-    return await this.#changed(() =>
-      withFile(file!.text, (path) => {
-        const words = ["--prune", "--with-registry-auth", "-c", path, this.stack];
-        return this.#docker.told("stack", "deploy", ...words);
-      })
-    );
+    const words = ["stack", "deploy", "--prune", "--with-registry-auth", "-c", "-", this.stack];
+    return await this.#changed(undefined, () => this.#docker.fed(file!.text, ...words));
   }
 
   async list(): Promise<Copy[]> {
@@ -104,17 +93,15 @@ export class Swarm extends Backend {
     const { Spec: { Name, Mode } } = await this.#service(app);
     const change = `${Name}=${copies(Mode.Replicated?.Replicas ?? 0)}`;
     return await this.#changed(
-      () => this.#docker.told("service", "scale", "--detach", change),
       Name,
+      () => this.#docker.told("service", "scale", "--detach", change),
     );
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const { Spec: { Name } } = await this.#service(app);
-    return await this.#changed(
-      () => this.#docker.told("service", "update", "--detach", "--force", Name),
-      Name,
-    );
+    const words = ["service", "update", "--detach", "--force", Name];
+    return await this.#changed(Name, () => this.#docker.told(...words));
   }
 
   async down(): Promise<string[]> {
@@ -123,8 +110,8 @@ export class Swarm extends Backend {
     return names.map((name) => shortName(this.stack, name));
   }
 
-  /** Makes a change, and waits until every service, or one, has adopted it or failed. */
-  async #changed(change: () => Promise<unknown>, only?: string): Promise<Rollout[]> {
+  /** Makes a change, and waits until one service, or every one, has adopted it or failed. */
+  async #changed(only: string | undefined, change: () => Promise<unknown>): Promise<Rollout[]> {
     const before = new Map(
       (await this.#services()).map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus]),
     );
@@ -169,7 +156,7 @@ export class Swarm extends Backend {
     if (lines.length === 0) return [];
     // `ask()`: a task may be gone by now, which is not a failure.
     const ids = lines.map(({ ID }) => ID);
-    const { stdout } = await this.#docker.ask("inspect", "--type", "task", ...ids);
+    const { stdout } = await this.#docker.ask(["inspect", "--type", "task", ...ids]);
     const found = new Map((JSON.parse(stdout || "[]") as Task[]).map((task) => [task.ID, task]));
     return lines.flatMap(({ ID, Name, Node, Image }) => {
       const task = found.get(ID);

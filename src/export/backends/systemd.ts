@@ -49,12 +49,11 @@ function refuseTimers(app: string, copies: readonly Copy[]): void {
 }
 
 export class Systemd extends Backend {
-  readonly #target: string;
+  readonly #target = `${this.stack}.target`;
 
   /** Throws `forbidden` unless run by root. */
   constructor(place: Place, onProgress: OnProgress) {
     super(place, onProgress);
-    this.#target = `${place.stack}.target`;
     if (Deno.uid() === 0) return;
     throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
       hint: "sudo procsup … --on systemd",
@@ -152,7 +151,7 @@ export class Systemd extends Backend {
     );
     if (gone.length > 0) {
       await systemctl.told("disable", "--now", "--quiet", ...gone);
-      await systemctl.ask("reset-failed", ...gone);
+      await systemctl.ask(["reset-failed", ...gone]);
     }
     for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
   }
