@@ -7,7 +7,7 @@ import type { IEvent } from "kubernetes-models/v1/Event";
 import type { IPod } from "kubernetes-models/v1/Pod";
 import { type Copy, type Progress, restartsText, shortName, withReason } from "./backend.ts";
 
-type Meta = NonNullable<IPod["metadata"]>;
+type Meta = Required<IPod>["metadata"];
 
 /** Any object. Each has a name and an id. */
 export interface Item {
@@ -15,29 +15,21 @@ export interface Item {
   readonly metadata: Meta & Required<Pick<Meta, "name" | "uid">>;
 }
 
-interface Parts {
-  readonly spec?: unknown;
-  readonly status?: unknown;
-}
-
-type Spec<T extends Parts> = NonNullable<T["spec"]>;
-type Status<T extends Parts> = NonNullable<T["status"]>;
+type Part<K extends "spec" | "status"> =
+  & Required<IDeployment>[K]
+  & Required<IJob>[K]
+  & Required<ICronJob>[K];
 
 /** A Deployment, Job or CronJob, or a ReplicaSet, which is one revision of a Deployment. */
 export interface Workload extends Item {
-  readonly spec: Partial<Spec<IDeployment> & Spec<IJob> & Spec<ICronJob>>;
-  readonly status: Status<IDeployment> & Status<IJob> & Status<ICronJob>;
+  readonly spec: Partial<Part<"spec">>;
+  readonly status: Part<"status">;
 }
 
-/** A pod: a current or former copy of an app. */
-interface Pod extends Item {
-  readonly spec: Spec<IPod>;
-  readonly status: Status<IPod>;
-}
+/** A current or former copy of an app. */
+type Pod = Item & Required<IPod>;
 
-export type Event = Item & Pick<IEvent, EventField>;
-
-type EventField = "involvedObject" | "reason" | "message" | "count" | "lastTimestamp" | "eventTime";
+export type Event = Item & IEvent;
 
 /** Reasons why a Job will never start. (A Deployment has a deadline.) */
 const STUCK = new Set([
@@ -249,11 +241,11 @@ export class Workloads {
   }
 }
 
-export function podTemplateOf({ spec }: Workload): Spec<IPod> {
+export function podTemplateOf({ spec }: Workload): Pod["spec"] {
   return (spec.jobTemplate?.spec ?? spec).template!.spec!;
 }
 
-function imageOf({ containers: [container] }: Spec<IPod>): string {
+function imageOf({ containers: [container] }: Pod["spec"]): string {
   return container?.image ?? "-";
 }
 
