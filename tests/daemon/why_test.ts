@@ -48,11 +48,13 @@ Deno.test("reasonsOf() explains why an app runs again, whether or not it counts 
 
 Deno.test("reasonsOf() explains what is wrong with a running app", () => {
   const reasons = (different: Partial<ProcessInfo>, problem?: string) =>
-    reasonsOf(info(different), NOW, problem).slice(1);
+    reasonsOf(info(different), NOW, { problem }).slice(1);
   assertEquals(reasons({ health: "unhealthy" }, "it answered 500"), ["unhealthy: it answered 500"]);
   assertEquals(reasons({ health: "unhealthy" }), ["unhealthy"]);
   const once = "the last health check failed: it answered 500";
   assertEquals(reasons({ health: "healthy" }, "it answered 500"), [once]);
+  const restarted = { lastExit: ENDED, lastReason: "unhealthy: it answered 500" };
+  assertEquals(reasons(restarted, "it answered 500"), []);
   assertEquals(reasons({ ready: false }), ["not ready"]);
 });
 
@@ -68,11 +70,18 @@ Deno.test("reasonsOf() explains that a job waits for its schedule", () => {
   const idle = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW);
   assertEquals(idle, ["api is stopped", "starts only on schedule: 0 3 * * *"]);
   assertEquals(reasonsOf(info({}, job), NOW).length, 1);
+  const off = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW, { isOff: true });
+  assertEquals(off[1], "does not start by itself, its schedule is off: 0 3 * * *");
+  assertEquals(hintsOf(info({ state: "crashed" }, job)).at(-1), "procsup cron run api");
+  assertEquals(
+    hintsOf(info({ state: "stopped" }, job), { isOff: true }).at(-1),
+    "procsup cron start api",
+  );
 });
 
 Deno.test("reasonsOf() explains what a starting app waits for", () => {
   const reasons = (config: object, problem?: string) =>
-    reasonsOf(info({ state: "starting", ready: false }, config), NOW, problem).slice(1);
+    reasonsOf(info({ state: "starting", ready: false }, config), NOW, { problem }).slice(1);
   assertEquals(reasons({}), []);
   assertEquals(reasons({ ready_log: "up" }), [
     'not ready yet, waits for a line of output that matches "up"',
@@ -117,7 +126,7 @@ Deno.test("takenPortHint() recognizes a server that exits silently, unless a use
     hint(),
     `Port ${port}, its PORT, is in use: some servers then exit without an error`,
   );
-  assertEquals(hintsOf(lone.process.info(), hint())[0], hint());
+  assertEquals(hintsOf(lone.process.info(), { port: hint() })[0], hint());
   const error = `listen tcp :${port}: bind: address already in use`;
   assertMatch(
     takenPortHint(lone.process, { errorLine: error, lastOutput: [] })!,

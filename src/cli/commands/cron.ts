@@ -92,7 +92,7 @@ const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
     priority: 1,
     value: ({ running, last_status }) => running ? "running" : last_status ?? "-",
   },
-  right("EXIT", 3, ({ last_exit_code }) => String(last_exit_code ?? "-")),
+  right("EXIT", 3, ({ running, last_exit_code }) => running ? "-" : String(last_exit_code ?? "-")),
 ];
 
 const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = [

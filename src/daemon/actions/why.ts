@@ -20,12 +20,14 @@ export const WHY_ACTIONS: Handlers<"why"> = {
     const error = run === "before"
       ? (await lastWords(process, { runs: run })).errorLine
       : errorLine;
+    const isOff = supervisor.scheduler.list([process]).some(({ enabled }) => !enabled);
+    const port = takenPortHint(process, { errorLine: error, lastOutput });
     return {
       process: processJson(info),
-      reasons: reasonsOf(info, Date.now(), lastProblem(info, process)),
+      reasons: reasonsOf(info, Date.now(), { problem: lastProblem(info, process), isOff }),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
-      hints: hintsOf(info, takenPortHint(process, { errorLine: error, lastOutput })),
+      hints: hintsOf(info, { port, isOff }),
     };
   },
 };
@@ -54,8 +56,12 @@ function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedPr
   return check?.problem ?? "";
 }
 
-/** Sentences about the state of a process, the most important first. Pure. */
-export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[] {
+/** Sentences about the state of a process, the most important first. `isOff`: its schedule. Pure. */
+export function reasonsOf(
+  info: ProcessInfo,
+  now: number,
+  { problem = "", isOff = false } = {},
+): string[] {
   const reasons = [headline(info)];
   const check = checkReason(info, problem);
   if (check !== undefined) reasons.push(check);
@@ -67,7 +73,10 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
   }
   const { cron } = info.config;
   if (cron !== undefined && info.state !== "running") {
-    reasons.push(`starts only on schedule: ${cron.schedule}`);
+    const what = isOff
+      ? "does not start by itself, its schedule is off"
+      : "starts only on schedule";
+    reasons.push(`${what}: ${cron.schedule}`);
   }
   if (info.restarts > 0) {
     const { maxRestarts, restartWindowMs } = info.config;
@@ -82,7 +91,7 @@ export function reasonsOf(info: ProcessInfo, now: number, problem = ""): string[
 
 /** The state of a process's checks. `problem` is the problem of the last check, or empty. */
 function checkReason(
-  { state, health, ready, config }: ProcessInfo,
+  { state, health, ready, config, lastReason }: ProcessInfo,
   problem: string,
 ): string | undefined {
   const answer = problem === "" ? "" : `: ${problem}`;
@@ -93,7 +102,9 @@ function checkReason(
   }
   if (state !== "running") return undefined;
   if (!ready) return `not ready${answer}`;
-  return problem === "" ? undefined : `the last health check failed: ${problem}`;
+  return problem === "" || lastReason.endsWith(problem)
+    ? undefined
+    : `the last health check failed: ${problem}`;
 }
 
 function headline(info: ProcessInfo): string {
@@ -108,18 +119,19 @@ function headline(info: ProcessInfo): string {
 }
 
 /** Commands to run next, the most useful first. Pure. */
-export function hintsOf({ name, state, config, lastExit }: ProcessInfo, port?: string): string[] {
+export function hintsOf(
+  { name, state, config, lastExit }: ProcessInfo,
+  { port, isOff = false }: { readonly port?: string | undefined; readonly isOff?: boolean } = {},
+): string[] {
   if (state === "running") {
     const before = lastExit === null ? [] : [`procsup events ${name} --since 24h`];
     return [`procsup logs ${name} -f`, ...before];
   }
-  if (state === "stopped" && config.cron !== undefined) {
-    return [`procsup cron history ${name}`, `procsup cron run ${name}`];
-  }
+  const logs = [...(port === undefined ? [] : [port]), `procsup logs ${name} -n 50`];
+  if (config.cron === undefined) return [...logs, `procsup restart ${name}`];
   return [
-    ...(port === undefined ? [] : [port]),
-    `procsup logs ${name} -n 50`,
-    `procsup restart ${name}`,
+    ...(state === "stopped" ? [`procsup cron history ${name}`] : logs),
+    `procsup cron ${isOff ? "start" : "run"} ${name}`,
   ];
 }
 
