@@ -1,5 +1,6 @@
-/** HTTP requests that bypass proxies. */
+/** HTTP requests that bypass proxies, and why one failed. */
 
+import { messageOf } from "../model/errors.ts";
 import { isLocal, withoutBrackets } from "../model/listen_address.ts";
 
 const PROXY = /^(https?|all)_proxy$/i;
@@ -28,4 +29,11 @@ function directClient(): { readonly client?: Deno.HttpClient } {
   } finally {
     for (const [name, value] of proxies) Deno.env.set(name, value);
   }
+}
+
+/** Why `fetch()` failed: the innermost cause, without the URL and the layers that report it. */
+export function fetchProblem(error: unknown): string {
+  let at = error;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return messageOf(at).replace(/^error sending request .*?\): (?:client error \(\w+\): )?/, "");
 }

@@ -1,8 +1,9 @@
 /** Single HTTP and TCP probes, for health checks. */
 
+import { messageOf } from "../model/errors.ts";
 import { withoutBrackets } from "../model/listen_address.ts";
 import { timeoutSignal } from "./clock.ts";
-import { withoutProxy } from "./direct_http.ts";
+import { fetchProblem, withoutProxy } from "./direct_http.ts";
 import { isLack, lackOfDescriptors } from "./lack.ts";
 
 /**
@@ -26,7 +27,7 @@ export async function probeHttp(
     if (timeout.aborted) return `${url} did not answer within ${timeoutMs} ms`;
     const lack = lackOfDescriptors();
     if (lack !== undefined) throw lack;
-    return `${url} does not answer: ${reasonOf(error)}`;
+    return `${url} does not answer: ${fetchProblem(error)}`;
   }
 }
 
@@ -51,13 +52,6 @@ export async function probeTcp(
   } catch (error) {
     if (timeout.aborted) return `${endpoint} did not accept within ${timeoutMs} ms`;
     if (isLack(error)) throw error;
-    return `${endpoint} does not accept: ${reasonOf(error)}`;
+    return `${endpoint} does not accept: ${messageOf(error)}`;
   }
-}
-
-/** The innermost cause has the clearest message. */
-function reasonOf(error: unknown): string {
-  let at = error as Error;
-  while (at.cause instanceof Error) at = at.cause;
-  return at.message;
 }

@@ -214,7 +214,10 @@ Deno.test("http: a closed port is a failure with that reason", async () => {
   await using lone = await checked({ url, retries: 2, on_failure: "restart" });
   lone.world.clock.advance(1000);
   await waitFor(() => lone.process.snapshot.restarts > 0, { what: "a restart" });
-  assertMatch(lone.process.snapshot.lastReason, /does not answer: .*[Cc]onnection refused/);
+  assertMatch(
+    lone.process.snapshot.lastReason,
+    /^unhealthy: http:\S+ does not answer: tcp connect error: Connection refused/,
+  );
   await lone.process.stop();
 });
 

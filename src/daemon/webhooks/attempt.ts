@@ -1,10 +1,9 @@
 /** One attempt to deliver a message. */
 
-import { messageOf } from "../../model/errors.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { retryAfter, type Verdict, verdictOf } from "../../model/webhook_rules.ts";
 import { timeoutSignal } from "../../platform/clock.ts";
-import { withoutProxyHere } from "../../platform/direct_http.ts";
+import { fetchProblem, withoutProxyHere } from "../../platform/direct_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { bodyIn } from "./formats.ts";
 import type { Message } from "./message.ts";
@@ -50,7 +49,7 @@ export async function attempt(
     };
   } catch (error) {
     const late = `no answer within ${webhook.timeoutMs} ms`;
-    const why = deadline.aborted ? late : withoutUrl(reasonOf(error), webhook.url);
+    const why = deadline.aborted ? late : withoutUrl(fetchProblem(error), webhook.url);
     return { verdict: "again", status: null, error: why, askedMs: 0 };
   }
 }
@@ -68,12 +67,6 @@ async function headersOf(
   });
   if (key !== undefined) headers.set("webhook-signature", await signature(key, id, seconds, body));
   return headers;
-}
-
-/** fetch() has the reason in the error's cause. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof TypeError ? error.cause : undefined;
-  return messageOf(cause ?? error).replace(/^error sending request for url \([^)]*\): /, "");
 }
 
 /** Removes the URL, which may be a secret, from an error of the runtime. */
