@@ -1,6 +1,8 @@
 /** The monitors of a run, started and stopped with it. */
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
+import { humanBytes } from "../model/human_bytes.ts";
+import { formatSize } from "../model/size.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import { dirname } from "../npm/path.js";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
@@ -78,7 +80,8 @@ function limitMemory(process: MonitoredRun, limit: number): Monitor {
   const { attempt, run, world } = process;
   const stop = world.limitMemory(run, limit, (bytes) => {
     if (!process.snapshot.ready) return;
-    const reason = `memory ${bytes} bytes, more than its max_memory of ${limit}`;
+    const used = humanBytes(bytes, Infinity);
+    const reason = `memory ${used}, more than its max_memory of ${formatSize(limit)}`;
     process.post({ type: "recycle_requested", attempt, reason });
   });
   return { stop };

@@ -43,7 +43,7 @@ Deno.test("max_memory counts the whole tree, so a child that allocates causes a 
   const { pid } = await test.script("app", app, { max_memory: "30MB", env });
   await waitFor(() => test.info("app").restarts === 1, { what: "a restart" });
   const now = await test.until("app", "running");
-  assertMatch(now.lastReason, /^memory \d+ bytes, more than its max_memory of 3\d+$/);
+  assertMatch(now.lastReason, /^memory \d+\.\d MB, more than its max_memory of 30MB$/);
   assert(now.pid !== pid && !isAlive(pid));
   // During exec it has no environment.
   await waitFor(() => livingWith(`MARK=${env.MARK}`).length === 2, {

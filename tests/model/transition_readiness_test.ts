@@ -130,7 +130,7 @@ Deno.test("transition() starts again when a user asks while a late start is bein
 });
 
 Deno.test("transition() replaces a run on request and counts a restart", () => {
-  const reason = "memory 20 bytes, more than its max_memory of 10";
+  const reason = "memory 20.0 MB, more than its max_memory of 10MB";
   const ending = play(inState("running"), [recycle(1, reason)]);
   assertEquals([ending.now.state, ending.now.desired, ending.now.stopCause], [
     "stopping",
