@@ -11,6 +11,9 @@ const hostile = (gate: string) =>
   `printf '{"level":"error","msg":"it broke","user":{"id":7}}\\n' >&2; ` +
   `while [ ! -e ${gate} ]; do sleep 0.1; done; while :; do sleep 0.2; i=$((i+1)); echo "later $i"; done`;
 
+/** A moment from now, as in an address. */
+const iso = (ms: number) => new Date(Date.now() + ms).toISOString();
+
 function row({ page }: Dashboard, name: string) {
   return page.locator(`[data-row="${name}"]`);
 }
@@ -211,15 +214,18 @@ browserTest("a lost connection is shown, and recovers without a reload", async (
   await page.context().setOffline(true);
   await daemon.cli("web", "stop");
   await page.getByText("No connection to the daemon").waitFor();
+  // A fixed range is requested once, which fails now.
+  await dashboard.go(`#/events?from=${iso(-3_600_000)}&to=${iso(3_600_000)}`);
+  await page.getByRole("heading", { name: "Events" }).waitFor();
   await daemon.client.call("stop", { target: "steady" });
   await page.context().setOffline(false);
   const { host } = new URL(page.url());
   await daemon.cli("web", "start", "--listen", host);
   const banner = page.getByText("No connection to the daemon");
   await banner.waitFor({ state: "detached" });
+  await page.locator(".events li", { hasText: "steady" }).getByText("stopped").first().waitFor();
   await daemon.startScript("newcomer", "sleep 1000");
+  await dashboard.go("#/processes");
   await row(dashboard, "newcomer").getByText("running").waitFor();
   assertEquals(await page.evaluate("window.isSame"), true);
-  await dashboard.go("#/events");
-  await page.locator(".events li", { hasText: "steady" }).getByText("stopped").first().waitFor();
 });

@@ -18,7 +18,10 @@ export interface Polled<T> {
 /** After this long a request is given up, and sent again: a broken network may never answer it. */
 const PATIENCE_MS = 30_000;
 
-/** Polls every `ms` milliseconds (`Infinity`: once) while visible, and at once if `key` changes. */
+/**
+ * Polls every `ms` milliseconds (`Infinity`: once) while visible, and at once if `key` changes or a
+ * lost connection is back.
+ */
 export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal("");
@@ -45,11 +48,13 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     if (asking.current === undefined) await begin();
     else asking.current.again = true;
   };
+  const isLost = connection.value === "lost";
   useEffect(() => {
+    if (isLost) return;
     void begin();
     const timer = ms < Infinity
       ? setInterval(() => {
-        if (document.hidden || connection.value === "lost") return;
+        if (document.hidden) return;
         const { since, abort } = asking.current ?? {};
         if (since !== undefined && Date.now() - since < PATIENCE_MS) return;
         abort?.abort();
@@ -61,7 +66,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
       asking.current?.abort.abort();
       asking.current = undefined;
     };
-  }, [path, ms, key]);
+  }, [path, ms, key, isLost]);
   return { data, error, reload };
 }
 
