@@ -57,6 +57,20 @@ browserTest("a process is shown in its current state", async (dashboard) => {
   await page.locator("table.history").waitFor();
 });
 
+const FOUR_MINUTES_BEHIND = `globalThis.Date = class extends Date {
+  constructor(...given) { given.length ? super(...given) : super(Date.now()); }
+  static now() { return super.now() - 240_000; }
+}`;
+
+browserTest("ages are right in a browser with a wrong clock", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("app", "exec sleep 1000");
+  await page.addInitScript(FOUR_MINUTES_BEHIND);
+  await dashboard.signIn();
+  const age = page.locator(".events time").last();
+  await waitFor(async () => /^(now|\d+s ago)$/.test(await age.innerText()), { what: "its age" });
+});
+
 browserTest("actions are within reach at any width, and happen once", async (dashboard) => {
   const { page, daemon } = dashboard;
   await setUp(dashboard);

@@ -2,6 +2,7 @@
 
 import { REST_BASE, SECRET_HEADER } from "../../../../protocol/version.ts";
 import { secretOfTab } from "./session_secret.ts";
+import { compareClocks } from "./time_range.ts";
 
 type About = { readonly [K in "field" | "process"]?: string | undefined };
 
@@ -42,6 +43,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(secret === undefined ? {} : { [SECRET_HEADER]: secret }),
   };
+  const askedAt = Date.now();
   const response = await fetch(`${REST_BASE}${path}${queryText(query)}`, {
     method,
     credentials: "same-origin",
@@ -53,6 +55,7 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");
   });
+  compareClocks(response, askedAt);
   if (response.ok) return response;
   throw await refusal(response);
 }

@@ -7,6 +7,7 @@ import { loadRecent } from "./past.ts";
 import { fetchState, poll, type Stream } from "./poll.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
+import { now } from "./time_range.ts";
 import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
 const FIRST_WAIT_MS = 500;
@@ -171,7 +172,8 @@ function close(): void {
 }
 
 function receive(message: Readonly<Record<string, unknown>>): void {
-  heardAt = lastMessageAt.value = Date.now();
+  heardAt = Date.now();
+  lastMessageAt.value = now();
   wait = FIRST_WAIT_MS;
   connection.value = "live";
   if ("id" in message) return takeLines(message);

@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
+import { now } from "./time_range.ts";
 import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
 
 type Connection = "connecting" | "live" | "lost" | "signed_out";
@@ -14,10 +15,10 @@ export const session = signal<Session | undefined>(undefined);
 /** Processes by id. Null before the first answer. */
 export const processes = signal<ReadonlyMap<string, ProcessJson> | null>(null);
 export const metrics = signal<SystemMetrics | undefined>(undefined);
-/** The current time, updated every second. Read it to render ages. */
-export const clock = signal(Date.now());
+/** The daemon's time, updated every second. Read it to render ages. */
+export const clock = signal(now());
 
-setInterval(() => document.hidden || (clock.value = Date.now()), 1000);
+setInterval(() => document.hidden || (clock.value = now()), 1000);
 
 /** All processes, by numeric id. */
 export const processList = computed<readonly ProcessJson[]>(() =>
@@ -62,7 +63,7 @@ export function takeList(list: readonly ProcessJson[]): void {
 export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
   const before = processes.value;
   if (before === null) return true;
-  const now = Date.now();
+  const at = now();
   const next = new Map<string, ProcessJson>();
   let stale = items.length !== before.size;
   for (const item of items) {
@@ -75,7 +76,7 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
     const process = merged(old, item);
     next.set(process.id, process);
     record(process.id, {
-      at: now,
+      at,
       cpu: process.cpu_percent,
       memory: process.memory_bytes,
       fds: process.fds,
@@ -92,7 +93,7 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
 export function takeMetrics(news: SystemMetrics): void {
   metrics.value = news;
   record(HOST, {
-    at: Date.now(),
+    at: now(),
     cpu: news.cpu_percent ?? 0,
     memory: news.used_memory ?? 0,
     fds: 0,

@@ -1,4 +1,19 @@
-/** Time ranges, in addresses and in requests to the daemon. Pure, except for the current time. */
+/** The daemon's time, and ranges of it in addresses and in requests. */
+
+/** Milliseconds by which the daemon's clock is ahead of the browser's. */
+let ahead = 0;
+
+/** The daemon's time. All times that the page shows are the daemon's. */
+export function now(): number {
+  return Date.now() + ahead;
+}
+
+/** Compares the clocks by the date of a response, which is in whole seconds. */
+export function compareClocks({ headers }: Response, askedAt: number): void {
+  const dated = Date.parse(headers.get("date") ?? "");
+  if (Number.isNaN(dated)) return;
+  ahead = Math.min(Math.max(ahead, dated - Date.now()), dated + 1000 - askedAt);
+}
 
 /** Ranges that end now, by name. */
 export const SPANS = {
@@ -43,26 +58,25 @@ export function rangeText({ span, from, to, at }: Range): string {
 }
 
 /** Reads a range from a query. Ignores invalid values. */
-export function readRange(params: URLSearchParams, now = Date.now()): Range {
+export function readRange(params: URLSearchParams, end = now()): Range {
   const [from, to, at] = ["from", "to", "at"].map((key) => momentIn(params.get(key)));
   const span = Object.keys(SPANS).find((one) => one === params.get("range")) as Span | undefined;
   if (from! > 0 && to! > from!) return between(from!, to!, at!);
   if (at! > 0) {
-    const end = Math.max(at! + 60_000, Math.min(now, at! + AROUND_MS));
-    return between(at! - AROUND_MS, end, at!);
+    return between(at! - AROUND_MS, Math.max(at! + 60_000, Math.min(end, at! + AROUND_MS)), at!);
   }
   return { ...NOW, span: span ?? NOW.span };
 }
 
 /** Selects a moment, in the given range if that is fixed and contains it, else in one around it. */
-export function lookingAt(at: number, { span, from, to }: Range, now = Date.now()): Range {
+export function lookingAt(at: number, { span, from, to }: Range, end = now()): Range {
   if (span === undefined && at >= from && at <= to) return between(from, to, at);
   const half = span === undefined ? AROUND_MS : Math.min(SPANS[span][1] / 2, AROUND_MS);
-  return between(at - half, Math.max(at + 1000, Math.min(now, at + half)), at);
+  return between(at - half, Math.max(at + 1000, Math.min(end, at + half)), at);
 }
 
-export function endsOf({ span, from, to }: Range, now: number): readonly [number, number] {
-  return span === undefined ? [from, to] : [now - SPANS[span][1], now];
+export function endsOf({ span, from, to }: Range, end: number): readonly [number, number] {
+  return span === undefined ? [from, to] : [end - SPANS[span][1], end];
 }
 
 /** The range as query of the daemon's routes. */

@@ -1,6 +1,7 @@
 /** Usage of processes and the host in the last two minutes, for the small charts. */
 
 import { signal } from "@preact/signals";
+import { now } from "../data/time_range.ts";
 
 export interface Sample {
   /** Milliseconds since the epoch. */
@@ -51,8 +52,8 @@ export function prepend(key: string, past: readonly Sample[]): void {
 }
 
 /** The readings of the last `ms` milliseconds. */
-export function recent(key: string, ms: number, now = Date.now()): readonly Sample[] {
-  return (samples.get(key) ?? []).filter(({ at }) => at >= now - ms);
+export function recent(key: string, ms: number, end = now()): readonly Sample[] {
+  return (samples.get(key) ?? []).filter(({ at }) => at >= end - ms);
 }
 
 /** Forgets processes that are gone. */
