@@ -205,3 +205,24 @@ browserTest("a typed time takes effect as a whole", async (dashboard) => {
   await waitFor(async () => await from.inputValue() === shown);
   assertEquals([paramOf(page, "from"), paramOf(page, "to")], [chosen!.toISOString(), later]);
 });
+
+browserTest(
+  "Back restores the range that was shown before, and a new screen keeps it",
+  async (dashboard) => {
+    const { page } = dashboard;
+    await dashboard.signIn();
+    const screens = page.getByRole("navigation", { name: "Screens" });
+    await screens.getByRole("link", { name: "Events" }).click();
+    await page.getByLabel("Time range").focus();
+    await page.keyboard.press("ArrowDown");
+    await waitFor(() => paramOf(page, "range") === "1h", { what: "another range" });
+    await screens.getByRole("link", { name: "Host" }).click();
+    await waitFor(() => page.url().endsWith("#/host?range=1h"), { what: "the same range" });
+    await page.goBack();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Events" }).waitFor();
+    assertEquals(await page.getByLabel("Time range").inputValue(), "15m");
+    await page.goForward();
+    await waitFor(() => paramOf(page, "range") === "1h", { what: "the later range" });
+  },
+);

@@ -2,7 +2,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { type Range, rangeText, readRange } from "./time_range.ts";
-import { go, linkTo, place, replaceParams, screen } from "./router.ts";
+import { go, isNewPlace, linkTo, place, replaceParams, screen } from "./router.ts";
 
 const KEYS = ["range", "from", "to", "at"];
 const SCREENS = new Set(["process", "logs", "events", "host"]);
@@ -18,8 +18,11 @@ export const range = computed(() => {
 effect(() => {
   const { params } = place.value;
   const own = rangeIn(params);
-  if (own !== "") kept.value = own;
-  else if (kept.value !== "" && SCREENS.has(screen.value)) replaceParams(withRange(params));
+  const isNew = isNewPlace();
+  if (own === "" && !SCREENS.has(screen.value)) return;
+  // Back and forward restore the range of their entry, which may be the default one.
+  if (own !== "" || !isNew) kept.value = own;
+  else if (kept.peek() !== "") replaceParams(withRange(params));
 });
 
 /** Changes the range of all screens. Adds an entry to the browser history. */

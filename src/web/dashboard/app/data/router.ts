@@ -67,6 +67,15 @@ export function replaceParams(params: URLSearchParams): void {
 export function replacePlace(path: readonly string[], params?: URLSearchParams): void {
   const link = linkTo(path, params);
   if (link === hash.value) return;
-  history.replaceState(null, "", link);
+  history.replaceState(SEEN, "", link);
   hash.value = link;
+}
+
+const SEEN = "seen";
+
+/** True once for each history entry: false after going back or forward to it, or a reload. */
+export function isNewPlace(): boolean {
+  const isNew = history.state !== SEEN;
+  if (isNew) history.replaceState(SEEN, "");
+  return isNew;
 }
