@@ -62,5 +62,5 @@ function exclusive(config: ProcessConfig): string[] {
 }
 
 function problemOf({ config, place }: LoadedProcess, what: string): ConfigProblem {
-  return new ConfigProblem(place?.file ?? config.cwd, what, place && { place });
+  return new ConfigProblem(place?.file ?? config.cwd, what, { place });
 }

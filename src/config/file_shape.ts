@@ -36,6 +36,8 @@ const PROFILE_KEYS: readonly string[] = [
   ...["web", "webhooks", "run"],
 ];
 
+export const RUN_KEYS = ["critical", "exit_on_failure"] as const;
+
 /** Splits a file into its parts. Mistakes are added to `problems`. */
 export class FileShape {
   readonly #document: ConfigDocument;
@@ -96,6 +98,7 @@ export class FileShape {
       const given = value !== undefined && value !== null;
       if (given && !isMap(value)) this.#problem([...path, key], `${key}: expected a map`);
     }
+    if (isMap(run)) this.#checkKeys(run, [...path, "run"], RUN_KEYS);
     return {
       ...(isMap(web) ? { web: this.#layer([...path, "web"], web) } : {}),
       ...(isMap(run) ? { run: this.#layer([...path, "run"], run) } : {}),

@@ -134,7 +134,7 @@ function filledText(
     return filled;
   } catch (error) {
     const place = placeIn(document, full);
-    problems.push(new ConfigProblem(document.file, messageOf(error), place && { place }));
+    problems.push(new ConfigProblem(document.file, messageOf(error), { place }));
     return "";
   }
 }

@@ -19,22 +19,15 @@ import {
   preparedKeys,
   type Reference,
 } from "./layer.ts";
+import { checked, located } from "./located.ts";
 import { type LoadedSettings, loadRun, loadSettings, type RunSettings } from "./load_settings.ts";
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
-import { readFiles } from "./read_files.ts";
+import { readFiles, type ReadRequest } from "./read_files.ts";
 
-export interface LoadRequest {
-  /** The content of a file, in place of files. Its paths are relative to `/`. */
-  readonly inline?: object;
-  /** Replaces the content of a file. */
-  readonly content?: { readonly file: string; readonly text: string };
-  /** Absolute paths; later files override earlier ones. */
-  readonly files: readonly string[];
-  /** The environment of files that are programs. */
-  readonly env: Readonly<Record<string, string>>;
+interface LoadRequest extends ReadRequest {
   /** Variables for `${…}`; they override the `.env` beside a file. Default: `env`. */
   readonly variables?: Readonly<Record<string, string>>;
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Whether to accept unset variables, because another machine sets them. */
   readonly assumeVariables?: boolean;
 }
@@ -81,10 +74,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   }
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
-  const { lookup, used, unset } = variablesOf({
-    env: request.variables ?? request.env,
-    folders: [...folders],
-  });
+  const { lookup, used, unset } = variablesOf(request.variables ?? request.env, [...folders]);
   // A number is valid for every key.
   const context = { lookup, problems, ...(request.assumeVariables ? { assumed: "1" } : {}) };
   const defaults = parts.flatMap((part) => part.defaults);
@@ -141,18 +131,14 @@ function loadProcess(
   const origin = merged(prepared.map((keys, index) => numbered(keys, index) as Keys));
   const isKept = ({ path, layer }: { readonly path: Path; readonly layer: number }) =>
     valueAt(origin, path) === layer;
-  try {
-    const place = placeIn(document, path, "key");
-    const loaded = {
-      ...{ config: parseConfig(wire), wire, place, references: references.filter(isKept) },
-      absolutePaths: absolutePaths.filter(isKept).map(({ path }) => path),
-    };
-    return { loaded, layers };
-  } catch (error) {
-    const each = error instanceof ConfigFieldError ? error.each : [error];
-    context.problems.push(...each.map((one) => located(one, name, layers)));
-    return undefined;
-  }
+  const config = checked(() => parseConfig(wire), layers, context.problems, name);
+  if (config === undefined) return undefined;
+  const place = placeIn(document, path, "key");
+  const loaded = {
+    ...{ config, wire, place, references: references.filter(isKept) },
+    absolutePaths: absolutePaths.filter(isKept).map(({ path }) => path),
+  };
+  return { loaded, layers };
 }
 
 /** The keys with a number in place of each value. */
@@ -162,48 +148,6 @@ function numbered(value: unknown, number: number): unknown {
   if (!isMap(value)) return number;
   const entries = Object.entries(value).map(([key, inner]) => [key, numbered(inner, number)]);
   return Object.fromEntries(entries);
-}
-
-/** An error of validation, with the place of the value. */
-function located(error: unknown, name: string, layers: readonly Layer[]): ProcsupError {
-  const last = layers.at(-1)!;
-  const what = `"${name}": ${messageOf(error).replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase())}`;
-  const field = error instanceof ConfigFieldError ? error : undefined;
-  const place = field === undefined
-    ? placeIn(last.document, last.path, "key")
-    : placeOfField(field, layers);
-  const file = place?.file ?? last.document.file;
-  const misplaced = field?.onKey && field.path[0] === "critical" && field.path.length === 1;
-  return new ConfigProblem(file, what, {
-    ...(place && { place }),
-    ...(misplaced ? { advice: `write it under "run": run: { critical: [${name}] }` } : {}),
-  });
-}
-
-function placeOfField({ path, onKey }: ConfigFieldError, layers: readonly Layer[]) {
-  const own = path.filter((part) => typeof part !== "symbol");
-  // In a cron job the schedule is not under "cron".
-  const ways = own[0] === "cron"
-    ? [own, own.slice(1)]
-    : own[0] === "entrypoint"
-    ? [own, ["command"]]
-    : [own];
-  for (const layer of layers.toReversed()) {
-    for (const way of ways) {
-      const full = [...layer.path, ...asWritten(way, layer)];
-      if (way.length === 0 || valueAt(layer.document.value, full) === undefined) continue;
-      return placeIn(layer.document, full, onKey ? "key" : "value");
-    }
-  }
-  const { document, path: at } = layers.at(-1)!;
-  return placeIn(document, at, "key");
-}
-
-/** The path of a dependency in a list, which stands for a map. */
-function asWritten(path: Path, layer: Layer): Path {
-  if (path[0] !== "depends_on" || path.length !== 2) return path;
-  const given = valueAt(layer.document.value, [...layer.path, "depends_on"]);
-  return Array.isArray(given) ? ["depends_on", given.indexOf(path[1])] : path;
 }
 
 function checkDependencies(
@@ -219,7 +163,7 @@ function checkDependencies(
       const what = `"depends_on" names "${dependency}", which is not in the file`;
       const message = withNearest(what, near);
       problems.push(
-        located(new ConfigFieldError(message, ["depends_on", dependency]), config.name, layers),
+        located(new ConfigFieldError(message, ["depends_on", dependency]), layers, config.name),
       );
     }
   }
@@ -244,7 +188,7 @@ async function checkSyntax(processes: readonly Loading[], problems: ProcsupError
         if (!(error instanceof ProcsupError)) throw error;
         // The short form of a schedule is a text.
         const path = typeof wire[key] === "string" ? [key] : error.field?.split(".") ?? [key];
-        problems.push(located(new ConfigFieldError(error.message, path), config.name, layers));
+        problems.push(located(new ConfigFieldError(error.message, path), layers, config.name));
       }
     };
     check("sockets", () => parseSockets(config.sockets));
@@ -309,14 +253,7 @@ function withoutRenamed(base: Keys, over: Keys, table: KeyTable): Record<string,
   return kept;
 }
 
-export interface VariableSources {
-  /** The environment, which overrides `.env` files. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Folders whose `.env` files are read; the last one wins. */
-  readonly folders: readonly string[];
-}
-
-export interface Variables {
+interface Variables {
   /** Throws if a `.env` file cannot be read. */
   readonly lookup: Lookup;
   /** Variables of the environment that were used. Those of `.env` files can be read again. */
@@ -325,8 +262,14 @@ export interface Variables {
   readonly unset: ReadonlySet<string>;
 }
 
-/** Looks up variables. A `.env` file is read only when needed. */
-function variablesOf({ env, folders }: VariableSources): Variables {
+/**
+ * Looks up variables in the environment, then in the `.env` files of folders, of which the last one
+ * wins. These are read only when needed.
+ */
+function variablesOf(
+  env: Readonly<Record<string, string>>,
+  folders: readonly string[],
+): Variables {
   const used: Record<string, string> = {};
   const unset = new Set<string>();
   let fromFiles: Record<string, string> | undefined;

@@ -1,16 +1,17 @@
 /** Loads `web` and `webhooks` of configuration files. */
 
-import { ConfigFieldError, parseWeb, parseWebhook } from "../model/config_schema.ts";
+import { parseWeb, parseWebhook } from "../model/config_schema.ts";
 import { didYouMean, nearestWord } from "../model/nearest_word.ts";
-import { messageOf, type ProcsupError } from "../model/errors.ts";
+import type { ProcsupError } from "../model/errors.ts";
 import type { KeyTable } from "../model/key_table.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 import type { Webhook } from "../model/webhook.ts";
 import { dirname } from "../npm/path.js";
-import { placeIn, valueAt } from "./document.ts";
-import type { FileParts } from "./file_shape.ts";
+import { placeIn } from "./document.ts";
+import { type FileParts, RUN_KEYS } from "./file_shape.ts";
 import { type Layer, type LayerContext, preparedKeys } from "./layer.ts";
+import { checked } from "./located.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** The daemon's settings in the files; undefined if no file has them. */
@@ -25,14 +26,14 @@ export function loadSettings(parts: readonly FileParts[], context: LayerContext)
   const lists = parts.flatMap((part) => part.webhooks ?? []);
   const listens = web.length === 0
     ? undefined
-    : checked(web, context, () => parseWeb(merged(web, context, WEB_KEYS)));
+    : checked(() => parseWeb(merged(web, context, WEB_KEYS)), web, context.problems);
   if (lists.length === 0) return listens === undefined ? {} : { web: listens };
   const names = new Set(lists.flatMap((list) => [...list.keys()]));
   const webhooks = [...names].flatMap((name) => {
     const layers = lists.flatMap((list) => list.get(name) ?? []);
     const cwd = dirname(layers.at(-1)!.document.file);
     const wire = { ...merged(layers, context, WEBHOOK_KEYS), name };
-    return checked(layers, context, () => parseWebhook(wire, cwd)) ?? [];
+    return checked(() => parseWebhook(wire, cwd), layers, context.problems) ?? [];
   });
   return { ...(listens === undefined ? {} : { web: listens }), webhooks };
 }
@@ -49,31 +50,6 @@ function merged(
   return Object.assign({}, ...all);
 }
 
-function checked<T>(
-  layers: readonly Layer[],
-  context: LayerContext,
-  parse: () => T,
-): T | undefined {
-  try {
-    return parse();
-  } catch (error) {
-    const each = error instanceof ConfigFieldError ? error.each : [error];
-    context.problems.push(...each.map((one) => located(one, layers)));
-    return undefined;
-  }
-}
-
-/** An error of validation, with the place of the value. */
-function located(error: unknown, layers: readonly Layer[]): ConfigProblem {
-  const { path = [], onKey = false } = error instanceof ConfigFieldError ? error : {};
-  const own = path.filter((part) => typeof part !== "symbol");
-  const layer = layers.findLast(({ value }) => valueAt(value, own) !== undefined) ?? layers.at(-1)!;
-  const { document, path: prefix } = layer;
-  const place = placeIn(document, [...prefix, ...own], onKey ? "key" : "value");
-  const what = messageOf(error).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-  return new ConfigProblem(document.file, what, { place });
-}
-
 /** Names of processes that end `procsup run` before all processes have ended. */
 export interface RunSettings {
   /** Processes whose final exit ends it. */
@@ -81,8 +57,6 @@ export interface RunSettings {
   /** Processes whose failure ends it. */
   readonly exitOnFailure: readonly string[];
 }
-
-const RUN_KEYS = ["critical", "exit_on_failure"] as const;
 
 /**
  * The names under each key of `run`, from the last part that has the key. Adds mistakes, such as names
@@ -94,7 +68,6 @@ export function loadRun(
   problems: ProcsupError[],
 ): RunSettings {
   const layers = parts.flatMap(({ run }) => run ?? []);
-  for (const layer of layers) refuseOtherKeys(layer, problems);
   const [critical, exitOnFailure] = RUN_KEYS.map((key) => {
     const layer = layers.findLast(({ value }) => (value[key] ?? null) !== null);
     if (layer === undefined) return [];
@@ -110,17 +83,6 @@ export function loadRun(
   return { critical: critical!, exitOnFailure: exitOnFailure! };
 }
 
-function refuseOtherKeys(layer: Layer, problems: ProcsupError[]): void {
-  const { document, path, value } = layer;
-  for (const key of Object.keys(value)) {
-    if (RUN_KEYS.some((known) => known === key)) continue;
-    const place = placeIn(document, [...path, key], "key");
-    const what = `unknown key "${[...path, key].join(".")}"`;
-    const advice = `expected ${RUN_KEYS.map((known) => `"${known}"`).join(" or ")}`;
-    problems.push(new ConfigProblem(document.file, what, { advice, ...(place && { place }) }));
-  }
-}
-
 function unknownName(
   { document, path }: Layer,
   at: readonly (string | number)[],
@@ -130,8 +92,5 @@ function unknownName(
   const place = placeIn(document, [...path, ...at]);
   const near = typeof name === "string" ? nearestWord(name, names) : undefined;
   const what = `"run.${at[0]}" names ${JSON.stringify(name)}, which is not in the file`;
-  return new ConfigProblem(document.file, what, {
-    ...(place && { place }),
-    ...(near && { advice: didYouMean(near) }),
-  });
+  return new ConfigProblem(document.file, what, { place, advice: near && didYouMean(near) });
 }

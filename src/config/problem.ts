@@ -6,6 +6,11 @@ import type { Place } from "./document.ts";
 /** Stands for a configuration that a request contains; relative paths in it are below `/`. */
 export const INLINE_FILE = "/config";
 
+interface ProblemOptions {
+  readonly place?: Place | undefined;
+  readonly advice?: string | undefined;
+}
+
 /** One mistake in a configuration file. */
 export class ConfigProblem extends ProcsupError {
   /** Undefined if the format has no positions. */
@@ -15,8 +20,7 @@ export class ConfigProblem extends ProcsupError {
   /** What would be right; undefined if unknown. */
   readonly advice: string | undefined;
 
-  constructor(file: string, what: string, options: { place?: Place; advice?: string } = {}) {
-    const { place, advice } = options;
+  constructor(file: string, what: string, { place, advice }: ProblemOptions = {}) {
     const at = place !== undefined
       ? `${place.file}:${place.line}:${place.column}: `
       : file === INLINE_FILE

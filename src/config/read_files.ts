@@ -8,15 +8,17 @@ import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
 
 export interface ReadRequest {
+  /** Absolute paths; later files override earlier ones. */
   readonly files: readonly string[];
+  /** The content of a file, in place of files. Its paths are relative to `/`. */
   readonly inline?: object;
   /** Replaces the content of a file. */
   readonly content?: { readonly file: string; readonly text: string };
+  /** The environment of files that are programs. */
   readonly env: Readonly<Record<string, string>>;
-  readonly profile?: string;
 }
 
-export interface ReadFiles {
+interface ReadFiles {
   readonly documents: readonly ConfigDocument[];
   readonly notes: readonly Note[];
 }
@@ -51,7 +53,7 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
       const files = [...trail, document.file];
       if (files.includes(path)) {
         const what = `files extend each other: ${[...files, path].join(" → ")}`;
-        throw new ConfigProblem(document.file, what, place && { place });
+        throw new ConfigProblem(document.file, what, { place });
       }
       await read(path, files).catch((error) => {
         throw extending(error, document, path, place);
@@ -81,10 +83,7 @@ function extending(
 ): unknown {
   if (!(error instanceof ConfigProblem) || error.place !== undefined) return error;
   const { what, advice } = error;
-  return new ConfigProblem(file, `extends "${path}": ${what}`, {
-    ...(place && { place }),
-    ...(advice === undefined ? {} : { advice }),
-  });
+  return new ConfigProblem(file, `extends "${path}": ${what}`, { place, advice });
 }
 
 interface Base {

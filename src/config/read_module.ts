@@ -99,8 +99,8 @@ export async function runModule(
     // Files that it imports fail too.
     const which = place === undefined || place.file === file ? "it" : `"${file}"`;
     throw new ConfigProblem(file, `${which} failed: ${why}`, {
-      ...(FROM_ELSEWHERE.test(why) ? { advice: IMPORTABLE } : {}),
-      ...(place && { place }),
+      advice: FROM_ELSEWHERE.test(why) ? IMPORTABLE : undefined,
+      place,
     });
   }
   return JSON.parse(json);

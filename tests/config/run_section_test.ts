@@ -23,7 +23,7 @@ Deno.test("loadConfig() rejects unknown names and other keys in run", async () =
   assertEquals(
     await mistakes("procsup.yaml", `${APPS}run: { critical: [web, wbe], crtical: 1 }\n`),
     [
-      '4:30: unknown key "run.crtical": expected "critical" or "exit_on_failure"',
+      '4:30: unknown key "run.crtical": did you mean "critical"?',
       '4:24: "run.critical" names "wbe", which is not in the file: did you mean "web"?',
     ],
   );
