@@ -186,7 +186,7 @@ function rangeText({ min, max }: { min?: number; max?: number }): string {
 function defaultCell({ required, default: value }: Key): string {
   if (required) return "required";
   const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  if (value === undefined || isEmpty) return "";
+  if (value === undefined || value === "" || isEmpty) return "";
   return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }
 

@@ -55,7 +55,8 @@ procsup wait api --timeout 30s         # 124: it took longer
 procsup wait job --for exit            # the app's own exit code
 procsup ping                           # 5: no daemon answers
 \`\`\``,
-    "The command line exits with one of these codes; `procsup wait --for exit` with that of the app.",
+    "The command line exits with one of these codes. `procsup wait --for exit`, `run` and `attach` " +
+    "exit with that of the app.",
     table(["Exit code", "Means"], EXIT_CODES),
     "An error has the same code on every surface: as `code` in the JSON of REST, the socket and " +
     "MCP, and of a `ProcsupError` in the library. Codes are stable; messages are for people. With " +
@@ -75,7 +76,7 @@ export function eventReference(): string {
     `\`\`\`sh
 procsup events -f                          # the last ones, then as it happens
 procsup events api --since yesterday       # what happened
-procsup events -o jsonl                    # an object a line
+procsup events -o jsonl                    # one object per line
 curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:9615/api/v1/events
 curl -H "Authorization: Bearer $TOKEN" \\
   "http://127.0.0.1:9615/api/v1/events/history?type=crashed&since=24h&limit=50"

@@ -44,7 +44,7 @@ const NO_CLOCK = "= (the container waits for its time)";
 const NO_RELOAD = "engines replace containers instead of reloading an app";
 const NO_ORDER = "- it starts apps in no order";
 const NO_BACKOFF = "- the delay between restarts is RestartSec";
-const NO_PROBE = "- it does not ask an app whether it is ready";
+const NO_PROBE = "- units have no readiness or health checks";
 const NO_PID = "- the node limits processes";
 
 /** Key → cells, in the order of `ENGINES`. */
@@ -114,9 +114,9 @@ const ROWS: Readonly<Record<string, Row>> = {
   ready_log: inside(NO_PROBE),
   ready_delay: inside(NO_PROBE),
   health_check: docker(
-    "= (asked by readinessProbe)",
-    "= (asked by healthcheck)",
-    "= (asked by Services.Checks)",
+    "= (through readinessProbe)",
+    "= (through healthcheck)",
+    "= (through Services.Checks)",
     NO_PROBE,
   ),
   "cron.schedule": docker("CronJob", NO_CLOCK, "Periodic.Spec", "OnCalendar"),

@@ -34,7 +34,7 @@ export interface ProcessConfig {
   readonly shellEnv?: Readonly<Record<string, string>>;
   /** Variables that hold a number to which each instance adds its index. */
   readonly incrementEnv: readonly string[];
-  /** Number of copies; max: one for each processor. */
+  /** Number of copies; max: one for each CPU. */
   readonly instances: number;
   /** Listening sockets, host:port, that every instance inherits from descriptor 3 on. */
   readonly sockets: readonly string[];
@@ -104,7 +104,7 @@ export interface ProcessConfig {
   readonly nice?: number;
   /** Resource limits. */
   readonly limits: LimitsConfig;
-  /** Log rotation. */
+  /** Log files and their rotation. */
   readonly log: LogConfig;
 }
 

@@ -183,7 +183,7 @@ export const PROCESS_KEYS: KeyTable = {
       word: "max",
       default: 1,
       live: true,
-      help: "Number of copies; max: one for each processor",
+      help: "Number of copies; max: one for each CPU",
       flag: { short: "i", value: "N|max", help: "number of copies", onlyNew: true },
     },
     sockets: {
@@ -414,5 +414,5 @@ export const PROCESS_KEYS: KeyTable = {
     nice: { type: "int", min: -20, max: 19, help: "Priority of the scheduler, -20 (first) to 19" },
     limits: { ...LIMITS, default: {}, help: "Resource limits" },
   }),
-  ...group("Logs", { log: { ...LOG, default: {}, help: "Log rotation" } }),
+  ...group("Logs", { log: { ...LOG, default: {}, help: "Log files and their rotation" } }),
 };

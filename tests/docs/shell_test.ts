@@ -67,7 +67,6 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   ],
   [CHECKOUT]: [
     "npx -y deno@2.9.6 task demo",
-    "npx -y deno@2.9.6 task test",
     "deno task compile && scripts/install.sh --from dist",
     "deno run -A scripts/npm_package.ts",
     "npm pack ./dist/npm && npm install -g ./procsup-*.tgz",
@@ -80,7 +79,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "deno info main.ts",
     "deno run -A scripts/publish.ts --dry-run",
     "deno run -A scripts/npm_client.ts",
-    "npm install -g procsup",
+    "scripts/install.sh --from dist",
   ],
 };
 
