@@ -56,12 +56,9 @@ interface Log {
   warn(message: string): void;
 }
 
-/** The key of the turns in which existing processes are changed. */
-const CHANGES = "changes";
-
 /**
- * The configuration files of a daemon. Planning and registering take turns, and so do changes of
- * existing processes. Starts do not: a start may wait for a dependency without a time limit.
+ * The configuration files of a daemon. Planning and registering take turns. Starts and changes do not:
+ * one may wait for a dependency without a time limit.
  */
 export class ConfigFiles {
   readonly #supervisor: Supervisor;
@@ -87,11 +84,7 @@ export class ConfigFiles {
       const { run, notes } = loaded;
       return { plan, outcomes: [], errors: [], settings, run, notes };
     }
-    const { result } = await this.#turns.take(async () => {
-      const begun = await this.#turns.take(() => this.#begin(request));
-      await begun.changed;
-      return begun;
-    }, CHANGES);
+    const { result } = await this.#turns.take(() => this.#begin(request));
     return await result;
   }
 
@@ -146,12 +139,12 @@ export class ConfigFiles {
       .filter((config) => registered.added.get(config)?.length !== 0).map(({ name }) => name);
     this.#remember({ ...applied, variables, unset }, names, wanted, request);
     request.onRegistered?.();
-    const applying = carryOut(this.#supervisor, plan, registered, request);
-    const result = applying.applied.then(({ outcomes, errors }): ConfigResult => {
+    const changed = carryOut(this.#supervisor, plan, registered, request);
+    const result = changed.then(({ outcomes, errors }): ConfigResult => {
       const all = [...failed, ...errors];
       return { plan, outcomes, errors: all, settings: settings.changes, run, notes };
     });
-    return { changed: applying.changed, result };
+    return { result };
   }
 
   /**

@@ -21,7 +21,7 @@ import {
 import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { takenLogs } from "./log_path_checks.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
-import { hasFailed } from "./rolling_reload.ts";
+import { hasFailed, isLatest, supersede } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -192,13 +192,6 @@ interface Registered extends Applied {
   readonly added: ReadonlyMap<ProcessConfig, readonly ManagedProcess[]>;
 }
 
-/** A plan that is being carried out. */
-interface Applying {
-  /** Resolves when only starts are left. A start may wait for a dependency without a time limit. */
-  readonly changed: Promise<void>;
-  readonly applied: Promise<Applied>;
-}
-
 /**
  * Removes processes that are no longer in the files, and registers new ones. Throws `closed` during a
  * shutdown.
@@ -229,31 +222,19 @@ export async function register(
 }
 
 /** Starts registered processes and changes existing ones. After a failure the others go on. */
-export function carryOut(
-  supervisor: Supervisor,
-  plan: ApplyPlan,
-  registered: Registered,
-  options: ApplyOptions,
-): Applying {
-  const changed = Promise.withResolvers<void>();
-  const applied = waveByWave(supervisor, plan, registered, {
-    ...options,
-    changed: changed.resolve,
-  });
-  return { changed: changed.promise, applied: applied.finally(changed.resolve) };
-}
-
-/** Calls `changed` when only starts are left. */
-async function waveByWave(
+export async function carryOut(
   supervisor: Supervisor,
   plan: ApplyPlan,
   { added, ...before }: Registered,
-  { changed, ...options }: ApplyOptions & { readonly changed: () => void },
+  options: ApplyOptions,
 ): Promise<Applied> {
+  // Unchanged ones as well: an earlier request may still be about to change them.
+  for (const config of plan.configs.values()) {
+    supersede(supervisor.registry.instancesOf(config.name), config);
+  }
   const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
   const startOne = starter(supervisor.registry.list());
   const changes = new Map(plan.changed.map((change) => [change.config.name, change]));
-  if (changes.size === 0) changed();
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     const processes = added.get(config);
     if (processes !== undefined) {
@@ -261,12 +242,7 @@ async function waveByWave(
       return await supervisor.startAdded(processes, how, startOne);
     }
     const change = changes.get(config.name);
-    const outcomes = change === undefined
-      ? []
-      : await applyChange(supervisor, change, options).finally(() => {
-        changes.delete(config.name);
-        if (changes.size === 0) changed();
-      });
+    const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
     const tried = new Set(outcomes.map(({ process }) => process));
     const down = (options.startDown || change?.starts) && config.autostart
       ? startDown(supervisor, config, tried, (process) => startOne(process, options))
@@ -310,8 +286,10 @@ async function applyChange(
 ): Promise<Outcome[]> {
   const { registry } = supervisor;
   const outcomes: Outcome[] = [];
+  const isWanted = () =>
+    registry.instancesOf(config.name).every((process) => isLatest(process, config));
   const before = registry.instancesOf(config.name);
-  if (before.length > config.instances) {
+  if (before.length > config.instances && isWanted()) {
     outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }
   const left = registry.instancesOf(config.name);
@@ -319,7 +297,7 @@ async function applyChange(
   const reloaded = (await reloadWith(registry, left, config, { waitReady })).outcomes;
   outcomes.push(...reloaded);
   const failed = hasFailed(reloaded);
-  if (!failed && left.length < config.instances) {
+  if (!failed && left.length < config.instances && isWanted()) {
     outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }
   return outcomes;

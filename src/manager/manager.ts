@@ -240,7 +240,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
       const { applied } = await this.#plans.take(async () => {
         const plan = await planApply(this.#live, wanted);
         const registered = await register(this.#live, plan, {});
-        return carryOut(this.#live, plan, registered, options);
+        return { applied: carryOut(this.#live, plan, registered, options) };
       });
       const { outcomes, errors } = await applied;
       throwFailed(outcomes);

@@ -12,11 +12,10 @@ import type { Registry } from "./registry.ts";
 import {
   hasFailed,
   isLatest,
-  refuseSuperseded,
+  isLeftToLater,
   type RollingOptions,
   rollingReload,
   type RollingResult,
-  supersede,
 } from "./rolling_reload.ts";
 
 interface ReloadOptions extends Omit<RollingOptions, "config"> {
@@ -41,7 +40,7 @@ export interface Reconfigured extends RollingResult {
 /**
  * Reloads processes that need a restart for the change, see `needsRestart()`; apps that become jobs
  * are stopped. The others use the configuration from their next start, or keep the old one if a reload
- * failed. A later call for the same processes wins.
+ * failed. Call `supersede()` first: the latest of several requests wins.
  */
 export async function reloadWith(
   registry: Registry,
@@ -50,7 +49,6 @@ export async function reloadWith(
   { always = false, ...rolling }: ReloadOptions,
 ): Promise<Reconfigured> {
   const fields = firstChanges(processes, config);
-  supersede(processes, config);
   const replaced = always
     ? processes
     : needsRestart(fields)
@@ -79,8 +77,7 @@ async function becomeJobs(
 ): Promise<RollingResult> {
   const outcomes = await runBulk(processes, async (process) => {
     await process.stop({ reason: "stopped to wait for its schedule" });
-    refuseSuperseded(process, config);
-    process.reconfigure(config);
+    if (!isLeftToLater(process, config)) process.reconfigure(config);
   });
   return { outcomes, rolledBack: false };
 }

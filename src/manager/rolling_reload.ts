@@ -6,6 +6,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/requests.ts";
 import { type Outcome, runBulk, stoppedSince } from "./bulk.ts";
+import { configChanges } from "./config_diff.ts";
 
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
   /** The new configuration; default: the current one. */
@@ -89,14 +90,21 @@ export function isLatest(process: ManagedProcess, config: ProcessConfig | undefi
   return config === undefined || (latest.get(process) ?? config) === config;
 }
 
-/** Throws `wrong_state` for a process that is leaving, or whose configuration is superseded. */
-export function refuseSuperseded(process: ManagedProcess, config: ProcessConfig | undefined): void {
+/**
+ * Whether a later request makes the same change. Throws `wrong_state` if it makes another one, and
+ * for a process that is leaving.
+ */
+export function isLeftToLater(
+  process: ManagedProcess,
+  config: ProcessConfig | undefined,
+): boolean {
+  if (!process.isLeaving) {
+    if (isLatest(process, config)) return false;
+    if (configChanges(latest.get(process)!, config!).length === 0) return true;
+  }
   const why = process.isLeaving
     ? "it was deleted meanwhile"
-    : isLatest(process, config)
-    ? undefined
     : "a later request changes its configuration";
-  if (why === undefined) return;
   throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
 }
 
@@ -106,7 +114,7 @@ async function reloadTo(
   wait: boolean,
 ): Promise<void> {
   refuseEndless("reload", process, { askedIn });
-  refuseSuperseded(process, config);
+  if (isLeftToLater(process, config)) return;
   const old = process.config;
   if (config !== undefined) process.reconfigureForReload(config);
   try {

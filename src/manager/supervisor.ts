@@ -45,6 +45,7 @@ import {
   type RollingOptions,
   rollingReload,
   type RollingResult,
+  supersede,
 } from "./rolling_reload.ts";
 import { resurrect, saveState } from "./saved_state.ts";
 import { scale } from "./scale.ts";
@@ -211,6 +212,7 @@ export class Supervisor implements AsyncDisposable {
     const config = this.parse(changedConfig(processes, options));
     this.registry.checkDependencies(config);
     await this.check(config);
+    supersede(processes, config);
     const done = await reloadWith(this.registry, processes, config, options);
     await this.scheduler.sync();
     return done;

@@ -227,3 +227,26 @@ processes:
   assertEquals(applied.code, 0, applied.stderr);
   assertEquals(await states(daemon), { db: "running", web: "running" });
 });
+
+Deno.test("a changed app that waits for ever holds up no other change, and gives way to a later one", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.json`;
+  const sleeper = { entrypoint: "sleep", args: ["1000"], min_uptime: "10ms" };
+  const never = { type: "tcp", tcp_endpoint: "127.0.0.1:1", on_failure: "none" };
+  const db = { ...sleeper, health_check: never };
+  const write = (api: object) =>
+    Deno.writeTextFileSync(
+      file,
+      JSON.stringify({ processes: { db, api: { ...sleeper, ...api } } }),
+    );
+  write({});
+  assertEquals((await daemon.cli("up", file)).code, 0);
+  write({ depends_on: { db: "healthy" }, env: { V: "1" } });
+  const waiting = daemon.client.call("config_reload", { config_path: file, wait: true });
+  await waitFor(async () => (await states(daemon)).api === "waiting");
+  write({ env: { V: "2" } });
+  const fixed = daemon.cli("up", file);
+  await waitFor(async () => (await states(daemon)).api === "running", { what: "the fixed app" });
+  assertEquals((await fixed).code, 0);
+  await waiting;
+});

@@ -17,6 +17,7 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import type { Supervisor } from "../../src/manager/supervisor.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { freePort } from "../support/http_load.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -25,7 +26,7 @@ import { waitFor } from "../support/wait_for.ts";
 /** Applies a plan to its end. */
 async function apply(supervisor: Supervisor, plan: ApplyPlan, options: ApplyOptions = {}) {
   const registered = await register(supervisor, plan, options);
-  return await carryOut(supervisor, plan, registered, options).applied;
+  return await carryOut(supervisor, plan, registered, options);
 }
 
 /** The names on record at this moment. */
@@ -200,6 +201,30 @@ Deno.test("apply() adds instances although one is deleted during the reload", as
   await supervisor.remove("web:1");
   await applying;
   assertEquals(supervisor.list().length, 3);
+});
+
+Deno.test("apply() leaves an app alone in a late wave if a later request has it otherwise", async () => {
+  for (const later of ["2", "0"]) {
+    await using test = await TestManager.open();
+    const { supervisor } = test;
+    const gate = { pre_stop: "touch hooked; while [ ! -e go ]; do sleep 0.02; done" };
+    await test.script("db", "exec sleep 1000", { hooks: gate });
+    await test.script("web", "exec sleep 1000", { env: { V: "0" }, depends_on: ["db"] });
+    const plan = (v: string) => {
+      const [db, web] = ["db", "web"].map((name) => supervisor.process(name).config);
+      return planApply(supervisor, [
+        { ...db!, args: ["-c", "exec sleep 1001"] },
+        { ...web!, env: { V: v } },
+      ]);
+    };
+    const earlier = apply(supervisor, await plan("1"));
+    await waitFor(() => lstatIfAny(`${test.home}/hooked`), { what: "the hook" });
+    await apply(supervisor, await plan(later));
+    Deno.writeTextFileSync(`${test.home}/go`, "");
+    const { errors } = await earlier;
+    assertEquals(supervisor.process("web").config.env, { V: later });
+    assertEquals(errors, ['Cannot reload "web": a later request changes its configuration']);
+  }
 });
 
 Deno.test("apply() adds no instances after a failed reload, and still sees what to change", async () => {

@@ -5,7 +5,12 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { changedConfig, reloadWith } from "../../src/manager/reconfigure.ts";
-import { batchCount, rollingReload } from "../../src/manager/rolling_reload.ts";
+import {
+  batchCount,
+  type RollingOptions,
+  rollingReload,
+  supersede,
+} from "../../src/manager/rolling_reload.ts";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -29,6 +34,12 @@ function failWith(fake: FakeRegistry, instance: string, argument: string): void 
   fake.world.beforeLaunch = ({ stdout, argv }) => {
     if (stdout.includes(`/${instance}/`) && argv.includes(argument)) throw new Error("no");
   };
+}
+
+/** The reload of every process by the latest request. */
+function latestReload({ registry }: FakeRegistry, config: ProcessConfig, how: RollingOptions = {}) {
+  supersede(registry.list(), config);
+  return reloadWith(registry, registry.list(), config, how);
 }
 
 /** The arguments that each instance runs with. */
@@ -299,7 +310,7 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
   const { registry } = fake;
   const change = (args: string[]) => {
     const config = { ...registry.list()[0]!.config, args };
-    return reloadWith(registry, registry.list(), config, { rollbackOnFailure: true });
+    return latestReload(fake, config, { rollbackOnFailure: true });
   };
   const earlier = change(["2"]);
   const later = change(["3"]);
@@ -314,14 +325,22 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
   assertEquals(registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
 });
 
+Deno.test("two requests at once for the same change both succeed", async () => {
+  await using fake = await running(3);
+  const both = [release(fake), release(fake)].map((config) => latestReload(fake, config));
+  const done = await settle(fake, Promise.all(both));
+  assertEquals(done.flatMap(({ outcomes }) => outcomes.flatMap(({ error }) => error ?? [])), []);
+  assertEquals(versions(fake), ["2", "2", "2"]);
+});
+
 Deno.test("a change of configuration gives way to a later one, also on instances that it need not reload", async () => {
   await using fake = await running(2);
   const { registry } = fake;
   const [, second] = registry.list();
   await settle(fake, second!.stop());
   const config = registry.list()[0]!.config;
-  const earlier = reloadWith(registry, registry.list(), { ...config, args: ["2"] }, {});
-  const later = reloadWith(registry, registry.list(), { ...config, args: ["2"], priority: 7 }, {});
+  const earlier = latestReload(fake, { ...config, args: ["2"] });
+  const later = latestReload(fake, { ...config, args: ["2"], priority: 7 });
   await settle(fake, Promise.all([earlier, later]));
   assertEquals(second!.config.priority, 7);
 });
@@ -331,8 +350,8 @@ Deno.test("an app does not become a job if a later change says otherwise", async
   const { registry } = fake;
   const [app] = registry.list();
   const job = parseConfig({ name: "api", entrypoint: "/bin/sleep", cwd: "/", cron: "@yearly" });
-  const earlier = reloadWith(registry, [app!], job, {});
-  const later = reloadWith(registry, [app!], { ...app!.config, args: ["2"] }, {});
+  const earlier = latestReload(fake, job);
+  const later = latestReload(fake, { ...app!.config, args: ["2"] });
   const [first] = await settle(fake, Promise.all([earlier, later]));
   assertEquals(first.outcomes.map(({ error }) => error?.code), ["wrong_state"]);
   assertEquals([app!.config.cron, app!.config.args], [undefined, ["2"]]);
