@@ -5,7 +5,7 @@ import { pathTest } from "./glob.ts";
 import type { Format } from "./key_table.ts";
 import { parseListen } from "./listen_address.ts";
 import { nameProblem } from "./name.ts";
-import { parseSignal } from "./signal.ts";
+import { signalProblem } from "./signal.ts";
 
 interface FormatRule {
   /** Why a text is invalid; undefined if it is valid. */
@@ -51,7 +51,7 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   failure_action: {
     problem: (text) => {
       const [, signal] = /^signal:(.+)$/.exec(text) ?? [];
-      if (signal !== undefined) return failureOf(() => parseSignal(signal));
+      if (signal !== undefined) return signalProblem(signal);
       if (text === "restart" || text === "none") return undefined;
       return 'expected "restart", "none" or "signal:" and a signal';
     },

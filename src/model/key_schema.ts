@@ -2,8 +2,7 @@
 
 import { isAbsolute } from "../npm/path.js";
 import * as z from "../npm/zod.ts";
-import { parseDuration } from "./duration.ts";
-import { messageOf } from "./errors.ts";
+import { durationProblem, parseDuration } from "./duration.ts";
 import { FORMATS } from "./key_formats.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";
 import {
@@ -18,8 +17,8 @@ import {
   type ValueType,
   VARIABLE_NAME,
 } from "./key_table.ts";
-import { parseSignal } from "./signal.ts";
-import { parseSize } from "./size.ts";
+import { parseSignal, signalProblem } from "./signal.ts";
+import { parseSize, sizeProblem } from "./size.ts";
 
 type Schema = z.ZodMiniType;
 
@@ -48,12 +47,13 @@ function valueSchema(type: ValueType): Schema {
     case "number":
       return numberSchema(type);
     case "duration":
-      return unitSchema(type, parseDuration, 'expected a duration such as "5s"');
+      return unitSchema(type, parseDuration, durationProblem, 'expected a duration such as "5s"');
     case "size":
-      return unitSchema(type, parseSize, 'expected a size such as "512MB"');
+      return unitSchema(type, parseSize, sizeProblem, 'expected a size such as "512MB"');
     case "signal":
       return reading(
         z.union([z.string(), z.int()], 'expected a signal such as "SIGTERM"'),
+        signalProblem,
         parseSignal,
       );
     case "choice":
@@ -102,29 +102,23 @@ function numberSchema({ type, min, max }: NumberType): Schema {
 function unitSchema(
   { least }: UnitType,
   parse: (value: string | number) => number,
+  problem: (value: string | number) => string | undefined,
   expected: string,
 ): Schema {
   const schema = z.union([z.string(), z.number()], expected);
-  return reading(schema, (value) => {
-    const amount = parse(value);
-    if (least !== undefined && amount < parse(least)) throw new Error(`expected ${least} or more`);
-    return amount;
-  });
+  const tooLow = (value: string | number) =>
+    least !== undefined && parse(value) < parse(least) ? `expected ${least} or more` : undefined;
+  return reading(schema, (value) => problem(value) ?? tooLow(value), parse);
 }
 
-/** The schema of a value that `parse` reads. The error of `parse` becomes the issue. */
-function reading<I extends Schema>(input: I, parse: (value: z.output<I>) => unknown): Schema {
-  return z.pipe(
-    input,
-    z.transform((value: z.output<I>, context) => {
-      try {
-        return parse(value);
-      } catch (error) {
-        context.issues.push({ code: "custom", input: value, message: messageOf(error) });
-        return z.NEVER;
-      }
-    }),
-  );
+/** The schema of a value that `parse` reads if `problem` finds none. */
+function reading<I extends Schema>(
+  input: I,
+  problem: (value: z.output<I>) => string | undefined,
+  parse: (value: z.output<I>) => unknown,
+): Schema {
+  const valid = input.check((context) => refuse(context, problem(context.value)));
+  return z.pipe(valid, z.transform(parse));
 }
 
 function listSchema({ of, single, minItems = 0, maxItems = Infinity }: ListType): Schema {

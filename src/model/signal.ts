@@ -44,14 +44,28 @@ export type SignalName = (typeof SIGNAL_NAMES)[number];
 
 /** `"TERM"`, `"sigterm"`, `"SIGTERM"` or `15` → `"SIGTERM"`. Throws `bad_request` for an unknown one. */
 export function parseSignal(value: string | number): SignalName {
-  const text = String(value).trim().toUpperCase();
-  if (/^\d+$/.test(text)) {
-    const named = SIGNAL_NAMES[Number(text) - 1];
-    if (named !== undefined) return named;
-  }
-  const name = text.startsWith("SIG") ? text : `SIG${text}`;
-  const found = SIGNAL_NAMES.find((signal) => signal === name);
+  const found = signalOf(value);
   if (found !== undefined) return found;
-  const near = /^\d+$/.test(text) ? undefined : nearestWord(name, SIGNAL_NAMES);
-  throw new ProcsupError("bad_request", withNearest(`Unknown signal ${quote(value)}`, near));
+  throw new ProcsupError("bad_request", withNearest(`Unknown signal ${quote(value)}`, near(value)));
+}
+
+/** Describes why a signal is invalid; undefined if it is valid. */
+export function signalProblem(value: string | number): string | undefined {
+  return signalOf(value) === undefined ? withNearest("unknown signal", near(value)) : undefined;
+}
+
+function signalOf(value: string | number): SignalName | undefined {
+  const text = String(value).trim();
+  if (/^\d+$/.test(text)) return SIGNAL_NAMES[Number(text) - 1];
+  return SIGNAL_NAMES.find((signal) => signal === `SIG${shortName(text)}`);
+}
+
+/** Compared without the prefix, which nearly every short text resembles. */
+function near(value: string | number): string | undefined {
+  const found = nearestWord(shortName(value), SIGNAL_NAMES.map(shortName));
+  return found && `SIG${found}`;
+}
+
+function shortName(value: string | number): string {
+  return String(value).trim().toUpperCase().replace(/^SIG/, "");
 }

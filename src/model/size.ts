@@ -22,20 +22,25 @@ const BARE_BYTES = 1024 ** 2;
 
 /** Parses a size to bytes. K, M and G are powers of 1024. Throws `bad_request`. */
 export function parseSize(value: string | number): number {
+  const problem = sizeProblem(value);
+  if (problem === undefined) return read(value)!.bytes;
+  throw new ProcsupError("bad_request", `Invalid size ${quote(value)}: ${problem}`);
+}
+
+/** Describes why a size is invalid and what is expected; undefined if it is valid. */
+export function sizeProblem(value: string | number): string | undefined {
+  const size = read(value);
+  if (size === undefined) return 'expected bytes, or a number with a unit, such as "512MB"';
+  const { digits, unit, bytes } = size;
+  if (unit !== "" || bytes === 0 || bytes >= BARE_BYTES) return undefined;
+  return `a size under 1 MB needs a unit, such as "${digits}MB"`;
+}
+
+function read(value: string | number) {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(value).trim()) ?? [];
   const factor = UNIT_BYTES[unit.toLowerCase()];
-  if (digits !== undefined && factor !== undefined) {
-    const bytes = Math.round(Number(digits) * factor);
-    if (unit !== "" || bytes === 0 || bytes >= BARE_BYTES) return bytes;
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid size ${quote(value)}: a size under 1 MB needs a unit, such as "${digits}MB"`,
-    );
-  }
-  throw new ProcsupError(
-    "bad_request",
-    `Invalid size ${quote(value)}: expected bytes, or a number with a unit, such as "512MB"`,
-  );
+  if (digits === undefined || factor === undefined) return undefined;
+  return { digits, unit, bytes: Math.round(Number(digits) * factor) };
 }
 
 /** A size in the largest unit that divides it: `536870912` → `"512MB"`. */

@@ -137,7 +137,7 @@ Deno.test("loadConfig() rejects invalid settings with their position, and quotes
     ],
     [
       "webhooks: { a: { url: http://a/, timeout: 1d } }",
-      '1:43 invalid "webhooks.a.timeout" "1d": invalid duration "1d"',
+      '1:43 invalid "webhooks.a.timeout" "1d": expected a number',
     ],
     [
       'webhooks: { a: { url: "http://${GONE}/" } }',

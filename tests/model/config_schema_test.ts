@@ -281,7 +281,7 @@ const MISTAKES: readonly [object, string][] = [
   [{ success_exit_codes: [256] }, '"success_exit_codes.0" 256: expected 255 or less'],
   [
     { stop_signal: "SIGTREM" },
-    '"stop_signal" "SIGTREM": unknown signal "SIGTREM": did you mean "SIGTERM"?',
+    '"stop_signal" "SIGTREM": unknown signal: did you mean "SIGTERM"?',
   ],
   [{ instances: 0 }, '"instances" 0: expected 1 or more'],
   [{ instances: 1025 }, '"instances" 1025: expected 1024 or less'],

@@ -34,7 +34,9 @@ Deno.test("parseSignal() rejects an unknown signal and suggests the nearest", ()
   }
 });
 
-Deno.test("parseSignal() suggests no name for an unknown number", () => {
-  const error = assertThrows(() => parseSignal(99), ProcsupError);
-  assert(!error.message.includes("did you mean"), error.message);
+Deno.test("parseSignal() suggests no name for an unknown number, or for three other letters", () => {
+  for (const value of [99, "FOO"]) {
+    const error = assertThrows(() => parseSignal(value), ProcsupError);
+    assert(!error.message.includes("did you mean"), error.message);
+  }
 });
