@@ -690,3 +690,12 @@ Deno.test("a service that is no map, and the user of one that runs here, are nam
   assert(notes.includes("b: user www: uid, if it exists here"));
   assertStringIncludes(yaml, "cwd: ${HOME}/src\n");
 });
+
+Deno.test("a restart policy of systemd that procsup lacks becomes the nearest, and is named", async () => {
+  for (const [policy, nearest] of [["on-abort", "on-failure"], ["on-success", "always"]]) {
+    const unit = `[Service]\nExecStart=/bin/x\nRestart=${policy}\n`;
+    const { yaml, notes } = await made({ "x.service": unit });
+    assertStringIncludes(yaml, `restart_policy: ${nearest}`);
+    assertEquals(notes, [`x: Restart=${policy}: ${nearest} is the nearest`]);
+  }
+});

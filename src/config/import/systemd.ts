@@ -56,10 +56,11 @@ const SETTINGS: ImportTable<Values, undefined> = {
       ? "a file that may be missing (-): env_file must exist"
       : undefined,
   }),
-  Restart: ([value]) => ({
-    restart_policy: RESTART[value!] ?? value,
-    lost: /^on-(ab|watch)/.test(value!) ? "on-failure is the nearest" : undefined,
-  }),
+  Restart: ([value]) => {
+    const policy = RESTART[value!] ?? value;
+    const isSame = value === policy || value === "no";
+    return { restart_policy: policy, lost: isSame ? undefined : `${policy} is the nearest` };
+  },
   RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
   StartLimitBurst: ([value]) => isZero(value!) ? {} : { max_restarts: Number(value) },
   StartLimitInterval: ([value]) => window(value!),
@@ -113,6 +114,7 @@ const RESTART: Readonly<Record<string, string>> = {
   "on-abnormal": "on-failure",
   "on-abort": "on-failure",
   "on-watchdog": "on-failure",
+  "on-success": "always",
 };
 
 /** Units that are up before any service of procsup. */
