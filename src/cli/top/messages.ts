@@ -1,6 +1,7 @@
 /** Messages to the screen and effects it requests. */
 
-import type { PortsJson, ProcessJson, WhyJson } from "../../protocol/wire.ts";
+import type { HostMeter } from "../../platform/host.ts";
+import type { PortsJson, ProcessJson, SystemMetricsJson, WhyJson } from "../../protocol/wire.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { SORT_KEYS, type SortKey } from "./sort.ts";
@@ -107,25 +108,12 @@ function sortCommand(key: string | undefined): UserCommand | string {
   const known = SORT_KEYS.find((known) => known === key);
   return known === undefined
     ? `Unknown order "${key}": one of ${SORT_KEYS.join(", ")}`
-    : { type: "sort", key: known satisfies SortKey };
+    : { type: "sort", key: known };
 }
 
 /** Contents of the lower pane. */
 export type Pane = "logs" | "details" | "graph" | "none";
 
-/** Figures of the machine in the head line. */
-export interface HostFigures {
-  readonly hostname: string;
-  readonly cpuPercent: number;
-  readonly cpuCount: number;
-  readonly usedMemory: number;
-  readonly totalMemory: number;
-  readonly load: readonly [number, number, number];
-  readonly uptimeSeconds: number;
-}
-
-export interface DaemonFigures {
-  readonly pid: number;
-  readonly version: string;
-  readonly memory: number;
-}
+/** Figures of the machine in the head line, and of the daemon. */
+export type HostFigures = ReturnType<HostMeter["read"]>;
+export type DaemonFigures = SystemMetricsJson["daemon"];

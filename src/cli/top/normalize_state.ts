@@ -120,7 +120,7 @@ function ticked(state: TopState, { now, host }: { now: number; host?: TopState["
     ...state,
     now,
     notice: over ? undefined : state.notice,
-    ...(host === undefined ? {} : { host, hostCpu: push(state.hostCpu, host.cpuPercent) }),
+    ...(host === undefined ? {} : { host, hostCpu: push(state.hostCpu, host.cpu_percent) }),
   };
 }
 

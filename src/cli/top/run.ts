@@ -153,13 +153,12 @@ class Top {
     if (performance.now() - this.#daemonAskedAt < everyMs) return;
     this.#daemonAskedAt = performance.now();
     this.#client.call("system_metrics").then((metrics) => {
-      const { pid, version, memory_bytes: memory } = metrics.daemon;
-      if (this.#meter === undefined) this.#tick(hostFigures(metrics));
-      this.#tell({ type: "daemon", daemon: { pid, version, memory } });
+      if (this.#meter === undefined) this.#tick(metrics);
+      this.#tell({ type: "daemon", daemon: metrics.daemon });
     }).catch(() => {});
   }
 
-  #tick(host = this.#meter && hostFigures(this.#meter.read())): void {
+  #tick(host: HostFigures | undefined = this.#meter?.read()): void {
     if (host !== undefined) this.#tell({ type: "tick", now: Date.now(), host });
   }
 
@@ -222,18 +221,6 @@ class Top {
     this.#screen.forget();
     this.#tell({ type: "size", ...this.#terminal.size });
   }
-}
-
-function hostFigures(read: ReturnType<HostMeter["read"]>): HostFigures {
-  return {
-    hostname: read.hostname,
-    cpuPercent: read.cpu_percent,
-    cpuCount: read.cpu_count,
-    usedMemory: read.used_memory,
-    totalMemory: read.total_memory,
-    load: [read.cpu_load_1, read.cpu_load_5, read.cpu_load_15],
-    uptimeSeconds: read.uptime_seconds,
-  };
 }
 
 /** Width without a terminal. */

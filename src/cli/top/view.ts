@@ -58,14 +58,13 @@ function hostLine({ host, hostCpu, columns }: TopState, style: Style): string {
 }
 
 function hostParts(host: HostFigures, cpu: readonly number[]): string[] {
-  const { cpuPercent, usedMemory, totalMemory, load, uptimeSeconds, cpuCount } = host;
-  const percent = `${cpuPercent.toFixed(0).padStart(3)}%`;
+  const load = [host.cpu_load_1, host.cpu_load_5, host.cpu_load_15];
   return [
-    `cpu ${percent} ${sparkline(cpu, SPARK, 100)}`,
-    `mem ${humanBytes(usedMemory)} of ${humanBytes(totalMemory)}`,
+    `cpu ${host.cpu_percent.toFixed(0).padStart(3)}% ${sparkline(cpu, SPARK, 100)}`,
+    `mem ${humanBytes(host.used_memory)} of ${humanBytes(host.total_memory)}`,
     `load ${load.map((value) => value.toFixed(2)).join(" ")}`,
-    `up ${humanDuration(uptimeSeconds * 1000)}`,
-    counted(cpuCount, "core"),
+    `up ${humanDuration(host.uptime_seconds * 1000)}`,
+    counted(host.cpu_count, "core"),
   ];
 }
 
@@ -84,7 +83,9 @@ function appsLine(state: TopState, style: Style): string {
   if (state.lost !== undefined) return lostLine(state, style);
   const left = shorten(summary(state), columns);
   if (daemon === undefined) return left;
-  const right = `daemon ${daemon.pid}  ${humanBytes(daemon.memory)}  ${cleanLine(daemon.version)}`;
+  const right = `daemon ${daemon.pid}  ${humanBytes(daemon.memory_bytes)}  ${
+    cleanLine(daemon.version)
+  }`;
   const gap = columns - textWidth(left) - textWidth(right);
   return gap < 3 ? left : left + " ".repeat(gap) + style.dim(right);
 }

@@ -3,7 +3,7 @@
 import { baseName } from "../../model/name.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import { fitting, GAP, widthOf } from "../columns.ts";
+import { type Column, fitting, GAP, widthOf } from "../columns.ts";
 import { whileUp } from "../describe.ts";
 import { humanDuration } from "../human.ts";
 import { paintState } from "../paint.ts";
@@ -83,16 +83,11 @@ function emptyLine({ processes, filter, columns }: TopState): string {
 }
 
 /** A column of fixed width, so that scrolling does not move it. */
-interface TableColumn {
-  readonly header: string;
+interface TableColumn extends Column<ProcessJson> {
   readonly width: number;
   readonly align: "left" | "right";
-  /** Columns with higher numbers are dropped first; 0 is never dropped. */
-  readonly priority: number;
   /** Sort key of this column. */
-  readonly sort?: SortKey;
-  readonly value: (process: ProcessJson) => string;
-  readonly paint?: (text: string, process: ProcessJson) => string;
+  readonly sort?: SortKey | undefined;
 }
 
 interface ColumnsFor {
@@ -151,7 +146,7 @@ function column(
   value: (process: ProcessJson) => string,
   sort?: SortKey,
 ): TableColumn {
-  return { header, width, align, priority, value, ...(sort === undefined ? {} : { sort }) };
+  return { header, width, align, priority, value, sort };
 }
 
 /** Health, or readiness without health checks. */
