@@ -40,7 +40,7 @@ export class Output {
     this.raw(`${terminalText(text, this.color)}\n`);
   }
 
-  /** Writes a value as JSON to stdout, on one line or indented. Nothing of it is lost. */
+  /** Writes a value as JSON to stdout, on one line or indented. */
   json(value: unknown, indent?: number): void {
     this.jsonText(JSON.stringify(value, null, indent));
   }

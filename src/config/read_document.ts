@@ -159,7 +159,7 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
 function withTextDates(value: unknown, depth = 0): unknown {
   if (value instanceof Date) return value.toISOString();
   const inner = (item: unknown) => withTextDates(item, depth + 1);
-  // What is deeper is refused later, with its place.
+  // Deeper values are rejected later, with their place.
   if (!isMap(value) && !Array.isArray(value) || depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map(inner);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]));

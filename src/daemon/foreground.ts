@@ -96,7 +96,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
     if (signal === "SIGINT" || signal === started) return signalCode(signal);
     return codeOf(before, supervisor.list(), rules);
   } catch (error) {
-    // Nobody else would stop the apps.
+    // Without a daemon, only this process can stop the apps.
     await supervisor.shutDown();
     await starting.catch(() => {});
     await output.finish();

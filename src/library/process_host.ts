@@ -249,7 +249,7 @@ function namesOne(target: string, { id, numericId, name, config }: ProcessInfo):
     target.startsWith(id);
 }
 
-/** What is known of a process once it was removed. */
+/** The last details of a removed process. */
 function removed(info: ProcessInfo): ProcessInfo {
   const over = { state: "stopped", pid: 0, uptimeMs: 0, ready: false, health: "unknown" } as const;
   return { ...info, ...NO_USAGE, ...over, nextRestartAt: null };

@@ -102,7 +102,7 @@ export async function planApply(
   return { added, changed, unchanged, gone, configs, waves };
 }
 
-/** Whether it is a job between its runs, and nobody has switched its schedule off. */
+/** Whether it is a job between its runs whose schedule is enabled. */
 function isScheduled({ scheduler }: Supervisor, process: ManagedProcess): boolean {
   const { config: { cron }, snapshot } = process;
   if (cron === undefined || snapshot.run !== null) return false;

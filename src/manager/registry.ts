@@ -210,8 +210,8 @@ export class Registry implements Observer {
   }
 
   /**
-   * Registers a recorded process. It gets a new numeric id if its own is taken. Refuses no name: a
-   * supervisor that does not start helps nobody.
+   * Registers a recorded process. It gets a new numeric id if its own is taken. Accepts any
+   * name: the supervisor must start.
    */
   restore(record: ProcessRecord): ManagedProcess {
     const taken = this.list().some((process) =>
@@ -223,7 +223,7 @@ export class Registry implements Observer {
     return process;
   }
 
-  /** Stops a process and removes it. Nobody who depends on its other instances waits for it. */
+  /** Stops a process and removes it. Dependents of its other instances do not wait for it. */
   async retire(process: ManagedProcess, request: StopRequest): Promise<void> {
     process.post({ type: "leaving", leaving: true });
     try {

@@ -65,7 +65,7 @@ export async function rollingReload(
     outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
     if (!hasFailed(outcomes)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
-    // Those that failed come first: they serve nobody.
+    // Those that failed come first: they serve no requests.
     const old = touched
       .filter((process) => isLatest(process, options.config) && !process.isLeaving).toReversed();
     for (let back = 0; back < old.length; back += size) {

@@ -25,7 +25,7 @@ export async function scale(
   return [...stopped, ...await runBulk(started, (process) => process.start(options))];
 }
 
-/** Removes and registers instances. Nobody else may change their number meanwhile. */
+/** Removes and registers instances. Their number must not change meanwhile. */
 async function resize(
   registry: Registry,
   name: string,

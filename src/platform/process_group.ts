@@ -150,7 +150,7 @@ async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
 /** How long to wait after SIGKILL: an uninterruptible call delays it. */
 const KILL_PATIENCE_MS = 2000;
 
-/** What is known of the stop signal to a run's group. */
+/** The state of the stop signal to a run's group. */
 export interface GroupSignal {
   /** It was sent before, perhaps by an earlier daemon. */
   readonly isSent: boolean;

@@ -231,8 +231,8 @@ export class ManagedProcess {
 
   /**
    * Sends its reload signal; without one it is replaced with overlap, or stopped and started. So is
-   * one on its way up or down, which may not handle the signal. Throws `wrong_state` if the
-   * signal has nobody to go to.
+   * one on its way up or down, which may not handle the signal. Throws `wrong_state` if no
+   * process can receive the signal.
    */
   async reload(options: UpOptions = {}): Promise<void> {
     refuseEndless("reload", this, options);
@@ -261,7 +261,7 @@ export class ManagedProcess {
     return this.#stops;
   }
 
-  /** Whether a stop is in progress, during which its schedule must start nothing. */
+  /** Whether a stop is in progress: its schedule must not start it meanwhile. */
   get isBeingStopped(): boolean {
     return this.#finalStops > 0;
   }

@@ -20,7 +20,7 @@ export interface ProcessHandle {
   readonly hasEnded: boolean;
   /** Whether it is expected to end by itself. */
   readonly mayEnd: boolean;
-  /** Whether a stop is under way, during which its schedule must start nothing. */
+  /** Whether a stop is in progress: its schedule must not start it meanwhile. */
   readonly isBeingStopped: boolean;
   start(options?: RestartOptions): Promise<void>;
   restart(options?: RestartOptions): Promise<void>;

@@ -76,7 +76,7 @@ export class RunEnd {
       isSent = true;
       signalled();
     };
-    // Until the pid is known, the app's process is a shell, which would swallow the signal.
+    // Until the pid is known, the app's process is a shell, which would ignore the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
     for (;;) {

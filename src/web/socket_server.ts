@@ -20,7 +20,7 @@ import { placeToFree } from "./shares.ts";
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Time for the other side to answer a close. */
 const CLOSE_MS = 2000;
-/** Time for a browser to send its session's secret, and the maximum of browsers yet to send it. */
+/** Time for a browser to send its session's secret, and the maximum of browsers that have not. */
 const PROOF_MS = 5000;
 const MAX_UNPROVEN = 64;
 /** Close codes of RFC 6455. */

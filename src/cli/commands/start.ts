@@ -72,7 +72,7 @@ function shortList(names: readonly string[]): string {
   return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-/** The named configuration files; empty for the one in this folder; undefined if none is meant. */
+/** The named configuration files; empty for the one in this folder; undefined without any. */
 async function configFiles(
   { positionals, rest, host }: CommandContext,
   { cwd, isFile }: Place,

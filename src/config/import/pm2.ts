@@ -239,7 +239,7 @@ function restarts({ max_restarts }: App, { min_uptime, restart_policy }: Keys): 
   if (restart_policy === "never") return {};
   const most = Number(max_restarts ?? MAX_RESTARTS);
   const uptime = String(min_uptime ?? MIN_UPTIME);
-  // Validation names what is not a number, or not a time.
+  // Validation reports a wrong number or time.
   if (!(most > 0) || durationProblem(uptime) !== undefined) return { max_restarts: most };
   const window = most * parseDuration(uptime);
   return window > 0 ? { max_restarts: most, restart_window: formatDuration(window) } : UNLIMITED;

@@ -18,7 +18,7 @@ const SHORT = 3;
 
 const FAILS = "values of the environment: the program fails with others, so they are written here";
 
-/** What is known of a program after its first run. */
+/** A program after its first run. */
 interface Program {
   readonly source: string;
   /** The environment at its end. */

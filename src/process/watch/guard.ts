@@ -29,7 +29,7 @@ export function withRestart(
   return [...row.filter(({ at }) => restart.at - at <= LOOP_WINDOW_MS), restart];
 }
 
-/** What is remembered of a process across runs. */
+/** Remembers the restarts of a process across its runs. */
 export class LoopGuard {
   #row: readonly WatchRestart[] = [];
 

@@ -63,7 +63,7 @@ const PAGES: Readonly<Record<string, FunctionComponent>> = {
   start: Start,
 };
 
-/** What the screens that only admins may open do. */
+/** The screens for admins, by what they do. */
 const GUARDED: ReadonlyMap<string, string> = new Map([
   ["apply", "Applying a configuration"],
   ["machines", "Looking at other machines"],

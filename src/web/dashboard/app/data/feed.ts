@@ -12,7 +12,7 @@ import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
-/** A WebSocket is lost, even while it opens, without a message for this long. One comes every 2 s. */
+/** A WebSocket without a message for this long is lost, also while it opens. One comes every 2 s. */
 const SILENCE_MS = 8000;
 /** Timeout of the full list, after which it is requested again. */
 const PATIENCE_MS = 30_000;

@@ -45,7 +45,7 @@ export function linkTo(path: readonly string[], params?: URLSearchParams | strin
 /** Goes to a place, like a link. */
 export function go(path: readonly string[], params?: URLSearchParams | string): void {
   location.hash = linkTo(path, params);
-  // The event comes later. What is typed or pressed before it must not act on the old place.
+  // The event comes later. Keys pressed before it must not act on the old place.
   hash.value = location.hash;
 }
 
