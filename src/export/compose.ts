@@ -2,7 +2,6 @@
 
 import {
   type App,
-  lose,
   notes,
   PROBE_SECONDS,
   PROBE_WORDS,
@@ -32,14 +31,14 @@ export function composeFile(stack: Stack): Keys {
     const isPublished = instances === 1;
     if (!isPublished && app.ports.length > 0) {
       const why = "several copies cannot publish one port of this machine: put a proxy before them";
-      lose(stack, app, "sockets", why);
+      app.lose("sockets", why);
     }
     return [app.id, {
-      ...common(stack, app),
+      ...common(app),
       restart: cron !== undefined ? "always" : RESTART[restartPolicy],
       ports: unlessEmpty(isPublished ? app.ports.map((port) => `${port}:${port}`) : []),
       expose: unlessEmpty(isPublished ? [] : app.ports.map(String)),
-      depends_on: unlessEmpty(dependencies(stack, app)),
+      depends_on: unlessEmpty(dependencies(app)),
       labels: unlessEmpty(labelsOf(app)),
       pids_limit: limits.pids,
       deploy: { replicas: copies(app), resources: resources(app) },
@@ -52,7 +51,7 @@ export function composeFile(stack: Stack): Keys {
 /** The file for `docker stack deploy`. */
 export function swarmFile(stack: Stack, mode: PortMode): Keys {
   const services = stack.apps.map((app) => [app.id, {
-    ...common(stack, app),
+    ...common(app),
     ports: unlessEmpty(
       app.ports.map((port) => ({ target: port, published: port, protocol: "tcp", mode })),
     ),
@@ -82,13 +81,13 @@ function copies({ config: { autostart, instances, cron } }: App): number {
   return autostart && cron?.enabled !== false ? instances : 0;
 }
 
-function common(stack: Stack, app: App): Keys {
+function common(app: App): Keys {
   const variables = Object.entries(app.variables).map(([name, needed]) =>
     [name, needed ? `\${${name}?}` : null] as const
   );
   return {
-    image: stack.image,
-    command: runWords(stack, app, "inside").map(literal),
+    image: app.stack.image,
+    command: runWords(app, "inside").map(literal),
     environment: unlessEmpty({ ...literals(app.plain), ...Object.fromEntries(variables) }),
     secrets: unlessEmpty(
       Object.entries(app.files).map(([source, file]) => ({ source, target: literal(file.inside) })),
@@ -141,15 +140,15 @@ function labelsOf(app: App): Record<string, string> {
   return literals(notes(app, "procsup."));
 }
 
-function dependencies(stack: Stack, app: App): Keys {
+function dependencies(app: App): Keys {
   const all = Object.entries(app.config.dependsOn).map(([name, state]) => {
-    const other = stack.apps.find((app) => app.name === name)!;
+    const other = app.stack.apps.find((app) => app.name === name)!;
     const isJob = other.config.cron !== undefined;
     if (isJob && state.startsWith("completed")) {
       const why = "compose does not run a job before its time";
-      lose(stack, app, "depends_on", `${name}: ${state}: ${why}`);
+      app.lose("depends_on", `${name}: ${state}: ${why}`);
     } else if (state === "completed") {
-      lose(stack, app, "depends_on", `${name}: ${state}: compose waits for its success`);
+      app.lose("depends_on", `${name}: ${state}: compose waits for its success`);
     }
     // A job has no probe.
     return [other.id, { condition: isJob ? "service_started" : CONDITIONS[state] }];

@@ -56,7 +56,7 @@ const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
   nomad: (stack) =>
     stack.apps.map((app) => ({
       path: `${stack.name}-${app.id}.nomad.json`,
-      text: `${JSON.stringify(nomadJob(stack, app), null, 2)}\n`,
+      text: `${JSON.stringify(nomadJob(app), null, 2)}\n`,
     })),
   systemd: (stack) =>
     systemdUnits(stack).map(({ path, sections, advice, app }) => {

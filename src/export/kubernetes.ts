@@ -5,7 +5,6 @@ import { checksum } from "../platform/state_file.ts";
 import { cronJobSchedule } from "./calendar.ts";
 import {
   type App,
-  lose,
   PROBE_SECONDS,
   PROBE_WORDS,
   PROGRAM,
@@ -31,22 +30,16 @@ export function secretName({ name }: Stack): string {
   return `${name}-secrets`;
 }
 
-export function kubernetesManifests(stack: Stack): Manifest[] {
-  return stack.apps.flatMap((app) => {
+export function kubernetesManifests({ apps }: Stack): Manifest[] {
+  return apps.flatMap((app) => {
     const { plain, ports } = app;
-    const config = { metadata: metadata(stack, app, checksumOf(plain)), data: plain };
-    const service = {
-      metadata: metadata(stack, app),
-      spec: {
-        selector: selector(stack, app),
-        ports: ports.map((port) => ({ name: `p${port}`, port, targetPort: port })),
-      },
-    };
+    const published = ports.map((port) => ({ name: `p${port}`, port, targetPort: port }));
+    const spec = { selector: selector(app), ports: published };
     return [
-      ...(unlessEmpty(plain) ? [{ apiVersion: "v1", kind: "ConfigMap", ...config }] : []),
-      workload(stack, app),
-      ...(unlessEmpty(ports) ? [{ apiVersion: "v1", kind: "Service", ...service }] : []),
-    ];
+      unlessEmpty(plain) && object(app, "v1", "ConfigMap", { data: plain }, checksumOf(plain)),
+      workload(app),
+      unlessEmpty(ports) && object(app, "v1", "Service", { spec }),
+    ].filter((manifest) => manifest !== undefined);
   });
 }
 
@@ -55,32 +48,38 @@ function checksumOf(value: unknown): string {
   return `-${checksum(JSON.stringify(value))}`;
 }
 
-function nameOf({ name }: Stack, { id }: App): string {
-  return `${name}-${id}`;
+function nameOf({ stack, id }: App): string {
+  return `${stack.name}-${id}`;
 }
 
-function selector({ name }: Stack, { id }: App): Record<string, string> {
-  return { "app.kubernetes.io/name": id, "app.kubernetes.io/instance": name };
+function selector({ stack, id }: App): Record<string, string> {
+  return { "app.kubernetes.io/name": id, "app.kubernetes.io/instance": stack.name };
 }
 
-function labels(stack: Stack, app: App): Record<string, string> {
-  return { ...selector(stack, app), "app.kubernetes.io/managed-by": MANAGED_BY };
+function labels(app: App): Record<string, string> {
+  return { ...selector(app), "app.kubernetes.io/managed-by": MANAGED_BY };
 }
 
-function metadata(stack: Stack, app: App, suffix = ""): Manifest {
+/** An object of an app. */
+function object(
+  app: App,
+  apiVersion: string,
+  kind: string,
+  content: Manifest,
+  suffix = "",
+): Manifest {
   const { tags, namespace } = app.config;
   const taken = Object.entries(app.config.labels).filter(([key]) => ANNOTATION.test(key));
-  return {
-    name: nameOf(stack, app) + suffix,
-    labels: {
-      ...labels(stack, app),
-      "app.kubernetes.io/part-of": isGroup(namespace) ? namespace : undefined,
-    },
+  const group = isGroup(namespace) ? namespace : undefined;
+  const metadata = {
+    name: nameOf(app) + suffix,
+    labels: { ...labels(app), "app.kubernetes.io/part-of": group },
     annotations: unlessEmpty({
       ...Object.fromEntries(taken),
       "procsup/tags": tags.length === 0 ? undefined : tags.join(","),
     }),
   };
+  return { apiVersion, kind, metadata, ...content };
 }
 
 /** True if a namespace becomes a label. */
@@ -88,42 +87,38 @@ function isGroup(namespace: string): boolean {
   return namespace !== "default" && LABEL_VALUE.test(namespace);
 }
 
-function workload(stack: Stack, app: App): Manifest {
-  const { cron, restartPolicy, instances, autostart, overlap, namespace } = app.config;
-  if (namespace !== "default" && !isGroup(namespace)) {
-    lose(stack, app, "namespace", "no value of a label");
+function workload(app: App): Manifest {
+  const { lose, config } = app;
+  const { cron, restartPolicy, instances, autostart, overlap, namespace } = config;
+  if (namespace !== "default" && !isGroup(namespace)) lose("namespace", "no value of a label");
+  for (const key of Object.keys(config.labels).filter((key) => !ANNOTATION.test(key))) {
+    lose(`labels.${key}`, "no name of an annotation");
   }
-  for (const key of Object.keys(app.config.labels).filter((key) => !ANNOTATION.test(key))) {
-    lose(stack, app, `labels.${key}`, "no name of an annotation");
-  }
-  if (cron !== undefined) return cronJob(stack, app, cron);
+  if (cron !== undefined) return cronJob(app, cron);
   if (restartPolicy === "never") {
     const spec = {
       ...runs(app),
       suspend: autostart ? undefined : true,
       backoffLimit: 0,
-      template: pod(stack, app, "Never"),
+      template: pod(app, "Never"),
     };
     // A Job cannot be changed, so a changed one gets another name.
-    const meta = metadata(stack, app, checksumOf(spec));
-    return { apiVersion: "batch/v1", kind: "Job", metadata: meta, spec };
+    return object(app, "batch/v1", "Job", { spec }, checksumOf(spec));
   }
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: metadata(stack, app),
+  return object(app, "apps/v1", "Deployment", {
     spec: {
       replicas: autostart ? instances : 0,
-      selector: { matchLabels: selector(stack, app) },
+      selector: { matchLabels: selector(app) },
       strategy: {
         type: "RollingUpdate",
         rollingUpdate: { maxSurge: overlap ? 1 : 0, maxUnavailable: overlap ? 0 : 1 },
       },
-      minReadySeconds: Math.ceil(app.config.minUptimeMs / 1000),
-      progressDeadlineSeconds: progressSeconds(app),
-      template: pod(stack, app, "Always"),
+      minReadySeconds: Math.ceil(config.minUptimeMs / 1000),
+      // Longer than an app may take to become ready.
+      progressDeadlineSeconds: Math.ceil((config.listenTimeoutMs + config.minUptimeMs) / 1000) + 60,
+      template: pod(app, "Always"),
     },
-  };
+  });
 }
 
 /** A Job runs every copy at the same time. */
@@ -131,65 +126,60 @@ function runs({ config: { instances } }: App): Manifest {
   return instances === 1 ? {} : { parallelism: instances, completions: instances };
 }
 
-/** Deadline of a rollout: longer than an app may take to become ready. */
-function progressSeconds({ config }: App): number {
-  return Math.ceil((config.listenTimeoutMs + config.minUptimeMs) / 1000) + 60;
-}
-
-function cronJob(stack: Stack, app: App, cron: CronConfig): Manifest {
+function cronJob(app: App, cron: CronConfig): Manifest {
+  const { lose } = app;
   const { schedule, timezone, overlap, timeoutMs, enabled } = cron;
   const fields = schedule.trim().split(/\s+/);
   const known = cronJobSchedule(schedule);
-  const loseCron = (key: string, text: string) => lose(stack, app, `cron.${key}`, text);
-  if (fields.length === 6) loseCron("schedule", "seconds: a CronJob knows minutes");
-  if (known === undefined) loseCron("schedule", `${schedule}: a CronJob has no L, W and #`);
-  if (overlap === "queue") loseCron("overlap", "queue: a CronJob skips or replaces a run");
-  return {
-    apiVersion: "batch/v1",
-    kind: "CronJob",
-    metadata: metadata(stack, app),
+  if (fields.length === 6) lose("cron.schedule", "seconds: a CronJob knows minutes");
+  if (known === undefined) lose("cron.schedule", `${schedule}: a CronJob has no L, W and #`);
+  if (overlap === "queue") lose("cron.overlap", "queue: a CronJob skips or replaces a run");
+  return object(app, "batch/v1", "CronJob", {
     spec: {
       schedule: known ?? fields.slice(-5).join(" "),
       timeZone: timezone,
       concurrencyPolicy: overlap === "kill" ? "Replace" : "Forbid",
       suspend: !enabled || !app.config.autostart,
       jobTemplate: {
-        metadata: { labels: labels(stack, app) },
+        metadata: { labels: labels(app) },
         spec: {
           ...runs(app),
           backoffLimit: 0,
           activeDeadlineSeconds: timeoutMs && Math.ceil(timeoutMs / 1000),
-          template: pod(stack, app, "Never"),
+          template: pod(app, "Never"),
         },
       },
     },
-  };
+  });
 }
 
-function pod(stack: Stack, app: App, restartPolicy: string): Manifest {
+function pod(app: App, restartPolicy: string): Manifest {
   const mounts = Object.entries(app.files).map(([key, { inside }]) => (
     { name: "secrets", mountPath: inside, subPath: key, readOnly: true }
   ));
-  const volume = { name: "secrets", secret: { secretName: secretName(stack) } };
+  const volume = { name: "secrets", secret: { secretName: secretName(app.stack) } };
   return {
-    metadata: { labels: labels(stack, app) },
+    metadata: { labels: labels(app) },
     spec: {
       restartPolicy,
       // Variables of Services, such as SHOP_API_PORT, could take the place of those of the file.
       enableServiceLinks: false,
       terminationGracePeriodSeconds: app.graceSeconds,
-      containers: [{ ...container(stack, app), volumeMounts: unlessEmpty(mounts) }],
+      containers: [{ ...container(app), volumeMounts: unlessEmpty(mounts) }],
       volumes: unlessEmpty(mounts) && [volume],
     },
   };
 }
 
-function container(stack: Stack, app: App): Manifest {
+function container(app: App): Manifest {
   const { plain, ports, variables, config: { cron, limits } } = app;
-  const configMap = nameOf(stack, app) + checksumOf(plain);
+  const configMap = nameOf(app) + checksumOf(plain);
   const env = Object.entries(variables).map(([key, needed]) => {
     const optional = needed ? undefined : true;
-    return { name: key, valueFrom: { secretKeyRef: { name: secretName(stack), key, optional } } };
+    return {
+      name: key,
+      valueFrom: { secretKeyRef: { name: secretName(app.stack), key, optional } },
+    };
   });
   const max = unlessEmpty({
     memory: limits.memoryBytes === undefined ? undefined : String(limits.memoryBytes),
@@ -197,9 +187,9 @@ function container(stack: Stack, app: App): Manifest {
   });
   return {
     name: app.id,
-    image: stack.image,
+    image: app.stack.image,
     command: [PROGRAM],
-    args: runWords(stack, app, "engine"),
+    args: runWords(app, "engine"),
     envFrom: unlessEmpty(plain) && [{ configMapRef: { name: configMap } }],
     env: unlessEmpty(env),
     ports: unlessEmpty(ports.map((port) => ({ name: `p${port}`, containerPort: port }))),

@@ -4,13 +4,11 @@ import { nomadSchedule } from "./calendar.ts";
 import {
   type App,
   endsByItself,
-  lose,
   notes,
   PROBE_SECONDS,
   PROBE_WORDS,
   REPLACE_SECONDS,
   runWords,
-  type Stack,
   unlessEmpty,
 } from "./stack.ts";
 
@@ -21,12 +19,13 @@ function nanoseconds(ms: number): number {
   return Math.round(ms * 1e6);
 }
 
-export function nomadJob(stack: Stack, app: App): Keys {
+export function nomadJob(app: App): Keys {
+  const { stack } = app;
   const { cron, instances, autostart } = app.config;
   const isBatch = endsByItself(app.config);
   const name = `${stack.name}-${app.id}`;
   if (cron?.overlap === "kill" || cron?.overlap === "queue") {
-    lose(stack, app, "cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);
+    app.lose("cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);
   }
   const lost = stack.losses.filter((loss) => loss.app === undefined || loss.app === app.name);
   // JSON has no comments.
@@ -63,7 +62,7 @@ export function nomadJob(stack: Stack, app: App): Keys {
           ReservedPorts: app.ports.map((port) => ({ Label: `p${port}`, Value: port, To: port })),
         }],
         Services: isBatch ? undefined : [probed(app, name)],
-        Tasks: [task(stack, app, name)],
+        Tasks: [task(app, name)],
       }],
     },
   };
@@ -106,7 +105,7 @@ function probed({ id, ports: [port], config }: App, name: string): Keys {
   };
 }
 
-function task(stack: Stack, app: App, name: string): Keys {
+function task(app: App, name: string): Keys {
   const { memoryBytes, pids } = app.config.limits;
   const mounts = Object.entries(app.files).map(([key, { inside }]) => (
     { type: "bind", source: `secrets/${key}`, target: inside, readonly: true }
@@ -115,8 +114,8 @@ function task(stack: Stack, app: App, name: string): Keys {
     Name: app.id,
     Driver: "docker",
     Config: {
-      image: stack.image,
-      args: runWords(stack, app, "engine"),
+      image: app.stack.image,
+      args: runWords(app, "engine"),
       ports: unlessEmpty(app.ports.map((port) => `p${port}`)),
       pids_limit: pids,
       mount: unlessEmpty(mounts),

@@ -30,6 +30,7 @@ export const PROBE_SECONDS = 5;
 export const REPLACE_SECONDS = 120;
 
 export interface App {
+  readonly stack: Stack;
   readonly name: string;
   /** The name on engines: a DNS label. */
   readonly id: string;
@@ -45,6 +46,8 @@ export interface App {
   readonly ports: readonly number[];
   /** Stop timeout for the engine: that of the app and its hooks, plus time for procsup. */
   readonly graceSeconds: number;
+  /** Reports a setting that has no counterpart on the engine. */
+  readonly lose: (key: string, text: string) => void;
 }
 
 /** A file that is not in the image. */
@@ -70,7 +73,6 @@ export interface Stack {
   /** Profile of the file, for the procsup in the containers too. */
   readonly profile: string | undefined;
   readonly apps: readonly App[];
-  /** Exporters add their losses here. */
   readonly losses: Loss[];
 }
 
@@ -98,15 +100,19 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
   const folder = dirname(file);
   const name = stackName(folder, stack);
   const isContainer = engine !== "systemd";
-  const apps = loaded.processes.map((process) => appOf(process, folder));
+  const apps: App[] = [];
+  const losses: Loss[] = [];
+  const made: Stack = {
+    ...{ name, file: basename(file), folder, image: image ?? `${name}:latest`, profile },
+    ...{ apps, losses },
+  };
+  apps.push(...loaded.processes.map((process) => appOf(made, process)));
   refuseSameIds(apps.map(({ id, name }) => [id, name]));
   if (isContainer) {
     const files = apps.flatMap(({ loaded }) => filesOf(loaded, folder));
     refuseSameIds(files.map(([id, { path }]) => [id, path]));
   }
-  const losses: Loss[] = apps.flatMap((app) =>
-    [...lossesOf(app, engine, folder)].map(([key, text]) => ({ app: app.name, key, text }))
-  );
+  for (const app of apps) reportLosses(app, engine);
   for (const path of isContainer ? loaded.files : []) {
     if (isWithin(path, folder)) continue;
     losses.push({ key: "extends", text: `${path} is outside of the folder, and not in the image` });
@@ -115,14 +121,7 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
     const text = "they belong to a daemon, which does not run there";
     if (loaded.settings[key] !== undefined) losses.push({ key, text });
   }
-  return {
-    ...{ name, file: basename(file), folder, image: image ?? `${name}:latest`, profile },
-    ...{ apps, losses },
-  };
-}
-
-export function lose({ losses }: Stack, { name }: App, key: string, text: string): void {
-  losses.push({ app: name, key, text });
+  return made;
 }
 
 /** Labels, tags and namespace of an app, as one map. */
@@ -149,11 +148,7 @@ export function unlessEmpty<T extends object>(value: T): T | undefined {
 }
 
 /** The arguments of `procsup` that run an app in its container. */
-export function runWords(
-  stack: Stack,
-  { name, config }: App,
-  clock: "engine" | "inside",
-): string[] {
+export function runWords({ stack, name, config }: App, clock: "engine" | "inside"): string[] {
   const isNow = clock === "engine" && config.cron !== undefined;
   return [
     ...["run", "--single", name],
@@ -170,25 +165,24 @@ export function fileWords({ file, profile }: Stack): string[] {
 
 export const PROBE_WORDS: readonly string[] = ["test", "-e", READY_FILE];
 
-function appOf(loaded: LoadedProcess, folder: string): App {
+function appOf(stack: Stack, loaded: LoadedProcess): App {
   const { config } = loaded;
   const { name, hooks, stopTimeoutMs } = config;
   const hookMs = [hooks.preStop, hooks.postStop].map((hook) => hook?.timeoutMs ?? 0);
   const shared = sharedPorts(loaded);
   const graceMs = [stopTimeoutMs, ...hookMs].reduce((sum, ms) => sum + ms);
   return {
-    name,
-    loaded,
-    config,
+    ...{ stack, name, loaded, config },
     // At most 63 characters with the stack name; names of CronJobs and Jobs get up to 11 more.
     id: label(name, endsByItself(config) ? 31 : 42),
     ...variablesOf(loaded),
-    files: Object.fromEntries(filesOf(loaded, folder)),
+    files: Object.fromEntries(filesOf(loaded, stack.folder)),
     // Engines that publish no ports do not ask: they do not need the value of PORT.
     get ports() {
       return [...new Set([...shared, ...ownPort(loaded)])];
     },
     graceSeconds: Math.ceil(graceMs / 1000) + 5,
+    lose: (key, text) => stack.losses.push({ app: name, key, text }),
   };
 }
 
@@ -283,36 +277,32 @@ function moved(path: string, folder: string): string {
   return [APP_FOLDER, ...[relative(folder, path)].filter(Boolean)].join("/");
 }
 
-/** What an app loses: set keys without a counterpart, and values that cannot be written. */
-function* lossesOf(
-  { loaded, config }: App,
-  engine: Engine,
-  folder: string,
-): Generator<[key: string, text: string]> {
+/** Reports set keys without a counterpart, and values that cannot be written. */
+function reportLosses({ stack: { folder }, loaded, config, lose }: App, engine: Engine): void {
   const { wire, references, absolutePaths } = loaded;
   for (const [key, { default: usual }] of EXPORTED_ROWS) {
     const text = lackOf(key, engine);
-    if (text !== undefined && isSet(wire, key, usual)) yield [key, text];
+    if (text !== undefined && isSet(wire, key, usual)) lose(key, text);
   }
   if (engine !== "systemd") {
     if (!isWithin(config.cwd, folder)) {
-      yield ["cwd", `${config.cwd} is outside of the folder, and not in the image`];
+      lose("cwd", `${config.cwd} is outside of the folder, and not in the image`);
     }
     for (const path of absolutePaths) {
       const value = String(valueAt(wire, path));
       if (OUTSIDE_IMAGE.has(String(path[0])) || !isWithin(value, folder)) continue;
       const text = `${value} is ${moved(value, folder)} in the image`;
-      yield [path.join("."), `${text}: write it relative to the file`];
+      lose(path.join("."), `${text}: write it relative to the file`);
     }
     for (const { text, port } of parseSockets(config.sockets).filter(isLocal)) {
       const reach = `nothing outside of the container reaches ${text}`;
-      yield ["sockets", `${reach}; "${port}" is for every interface`];
+      lose("sockets", `${reach}; "${port}" is for every interface`);
     }
   }
   const filled = references.map(({ path }) => path.join("."));
   for (const [name, value] of Object.entries(config.env)) {
     if (filled.includes(`env.${name}`) || !looksSecret(name, value)) continue;
-    yield [`env.${name}`, "it looks like a secret, and is not written here: move it to secrets"];
+    lose(`env.${name}`, "it looks like a secret, and is not written here: move it to secrets");
   }
 }
 

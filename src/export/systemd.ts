@@ -10,7 +10,7 @@ import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
-import { type App, endsByItself, lose, RESTART, settled, type Stack } from "./stack.ts";
+import { type App, endsByItself, RESTART, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */
 export interface UnitFile {
@@ -26,12 +26,8 @@ export interface UnitFile {
 type Setting = readonly [name: string, value: string | number | undefined];
 
 export function systemdUnits(stack: Stack): UnitFile[] {
-  const units = stack.apps.flatMap((app) => [
-    service(stack, app),
-    ...timer(stack, app),
-    ...socket(stack, app),
-  ]);
-  const wants = stack.apps.flatMap((app) => wantedUnits(stack, app));
+  const units = stack.apps.flatMap((app) => [service(app), ...timer(app), ...socket(app)]);
+  const wants = stack.apps.flatMap(wantedUnits);
   const enabled = [`${stack.name}.target`, ...wants].join(" ");
   return [...units, {
     path: `${stack.name}.target`,
@@ -49,17 +45,17 @@ export function unitName(stack: string, app: string): string {
 }
 
 /** The units to enable for an app: its timer, or its services. */
-export function wantedUnits(stack: Stack, app: App): string[] {
+export function wantedUnits(app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
   if (cron !== undefined && calendarEvents(cron.schedule) === undefined) return [];
-  return unitNames(stack, app, cron === undefined ? "service" : "timer");
+  return unitNames(app, cron === undefined ? "service" : "timer");
 }
 
 /** Units of an app, one for each copy. */
-function unitNames(stack: Stack, app: App, kind: "service" | "timer"): string[] {
+function unitNames(app: App, kind: "service" | "timer"): string[] {
   const { instances } = app.config;
-  const name = unitName(stack.name, app.id);
+  const name = unitName(app.stack.name, app.id);
   if (instances === 1) return [`${name}.${kind}`];
   return Array.from({ length: instances }, (_, i) => `${name}@${i + 1}.${kind}`);
 }
@@ -69,15 +65,15 @@ export function fileOf(unit: string): string {
   return unit.replace(/@\d+\./, "@.");
 }
 
-function service(stack: Stack, app: App): UnitFile {
-  const { config } = app;
+function service(app: App): UnitFile {
+  const { stack, config } = app;
   const needed = neededNames(app);
   const path = `/etc/${stack.name}/${app.id}.env`;
   const isNeeded = needed.length > 0;
   // Before the other settings, so that its losses are the first.
-  const variables = environment(stack, app, isNeeded ? path : undefined);
+  const variables = environment(app, isNeeded ? path : undefined);
   return {
-    path: fileOf(unitNames(stack, app, "service")[0]!),
+    path: fileOf(unitNames(app, "service")[0]!),
     app: app.name,
     advice: isNeeded ? `${path}, mode 600, must set: ${needed.join(", ")}` : undefined,
     sections: {
@@ -86,7 +82,7 @@ function service(stack: Stack, app: App): UnitFile {
         ["Wants", "network-online.target"],
         ["After", "network-online.target"],
         ["PartOf", `${stack.name}.target`],
-        ...dependencies(stack, app),
+        ...dependencies(app),
         ["StartLimitIntervalSec", seconds(config.restartWindowMs)],
         ["StartLimitBurst", config.maxRestarts + 1],
       ],
@@ -94,21 +90,21 @@ function service(stack: Stack, app: App): UnitFile {
         // systemd waits for the end of a job.
         ["Type", endsByItself(config) ? "oneshot" : "exec"],
         ["TimeoutStartSec", startLimit(config)],
-        ...program(stack, app),
+        ...program(app),
         ...variables,
-        ...hooks(stack, app),
+        ...hooks(app),
         ...ending(config),
         ...rights(config),
-        ["Sockets", config.sockets.length > 0 ? socketName(stack, app) : undefined],
+        ["Sockets", config.sockets.length > 0 ? socketName(app) : undefined],
       ],
-      ...(config.cron === undefined && { Install: install(stack) }),
+      ...(config.cron === undefined && { Install: install(app) }),
     },
   };
 }
 
 /** The target starts the enabled units. */
-function install({ name }: Stack): Setting[] {
-  return [["WantedBy", `${name}.target`]];
+function install({ stack }: App): Setting[] {
+  return [["WantedBy", `${stack.name}.target`]];
 }
 
 /** A job has its time limit; for other apps, systemd applies the limit to each hook of the start. */
@@ -127,13 +123,13 @@ function stopLimit({ stopTimeoutMs, hooks: { preStop, postStop } }: ProcessConfi
   return seconds(Math.max(stopTimeoutMs, ...hookMs, 1));
 }
 
-function program(stack: Stack, app: App): Setting[] {
-  const { config, loaded } = app;
-  const words = settled(loaded, "entrypoint", argv(stack, app)).map((word) => commandWord(word));
+function program(app: App): Setting[] {
+  const { config, loaded, lose } = app;
+  const words = settled(loaded, "entrypoint", argv(app)).map((word) => commandWord(word));
   const args = config.args.map((arg, index) => {
     const secret = secretArgument(app, index);
     if (secret !== undefined) {
-      lose(stack, app, `args.${index}`, `it looks like a secret: set ${secret} instead`);
+      lose(`args.${index}`, `it looks like a secret: set ${secret} instead`);
       return `\${${secret}}`;
     }
     const text = referenceIn(app, index);
@@ -146,13 +142,13 @@ function program(stack: Stack, app: App): Setting[] {
 }
 
 /** The program without its arguments, looked up on this machine. */
-function argv(stack: Stack, app: App): readonly string[] {
-  const { config } = app;
+function argv(app: App): readonly string[] {
+  const { config, lose } = app;
   try {
     return commandLine({ ...config, args: [] }, Deno.env.get("PATH") ?? "").argv;
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
-    lose(stack, app, "entrypoint", `not found here: ${error.message}`);
+    lose("entrypoint", `not found here: ${error.message}`);
     return [...(config.interpreter === undefined ? [] : [config.interpreter]), config.entrypoint];
   }
 }
@@ -184,18 +180,18 @@ function neededNames(app: App): string[] {
 }
 
 /** Plain values go into the unit; the others into the environment file. */
-function environment(stack: Stack, app: App, path: string | undefined): Setting[] {
+function environment(app: App, path: string | undefined): Setting[] {
   const { envFile, inheritEnv } = app.config;
   for (const name of overriddenNames(app)) {
     const text = "a file of env_file sets it, or cannot be read here: systemd lets the file win";
-    lose(stack, app, `env.${name}`, text);
+    app.lose(`env.${name}`, text);
   }
   for (const file of envFile) {
     const unlike = unlikeSystemd(file);
     if (unlike.length === 0) continue;
     const text = `systemd reads ${unlike.join(", ")} of ${file} differently: ` +
       "it has no export, no comment after a value, no escapes, and only letters, digits and _ in names";
-    lose(stack, app, "env_file", text);
+    app.lose("env_file", text);
   }
   return [
     ...envFile.map((file) => ["EnvironmentFile", specifiers(file)] as const),
@@ -222,16 +218,16 @@ const HOOKS = [
   ["postStop", "post_stop", "ExecStopPost"],
 ] as const;
 
-function hooks(stack: Stack, app: App): Setting[] {
+function hooks(app: App): Setting[] {
   return HOOKS.flatMap(([key, word, setting]): Setting[] => {
     const hook = app.config.hooks[key];
     if (hook === undefined || hook.command === "") return [];
     if (holdsSecret(hook.command)) {
-      lose(stack, app, `hooks.${word}`, "it looks like a secret");
+      app.lose(`hooks.${word}`, "it looks like a secret");
       return [];
     }
     if (valueAt(app.loaded.wire, ["hooks", word, "timeout"]) !== undefined) {
-      lose(stack, app, `hooks.${word}.timeout`, "a unit has no time limit for one command");
+      app.lose(`hooks.${word}.timeout`, "a unit has no time limit for one command");
     }
     return [[setting, hookLine(hook, key)]];
   });
@@ -280,27 +276,27 @@ function rights(config: ProcessConfig): Setting[] {
   ];
 }
 
-function socketName({ name }: Stack, { id }: App): string {
-  return `${unitName(name, id)}.socket`;
+function socketName({ stack, id }: App): string {
+  return `${unitName(stack.name, id)}.socket`;
 }
 
-function socket(stack: Stack, app: App): UnitFile[] {
+function socket(app: App): UnitFile[] {
   const addresses = parseSockets(app.config.sockets);
   if (addresses.length === 0) return [];
-  const [service] = unitNames(stack, app, "service");
+  const [service] = unitNames(app, "service");
   const socket: Setting[] = [
     ...addresses.map(({ text }) => ["ListenStream", text.replace(/^:/, "")] as const),
     ["Service", service],
   ];
-  return [companion(stack, app, socketName(stack, app), "Sockets", { Socket: socket })];
+  return [companion(app, socketName(app), "Sockets", { Socket: socket })];
 }
 
-function timer(stack: Stack, app: App): UnitFile[] {
+function timer(app: App): UnitFile[] {
   const { cron } = app.config;
   if (cron === undefined) return [];
   const events = calendarEvents(cron.schedule);
   if (events === undefined) {
-    lose(stack, app, "cron.schedule", `${cron.schedule}: no calendar event means it`);
+    app.lose("cron.schedule", `${cron.schedule}: no calendar event means it`);
     // systemd refuses to start a timer without OnCalendar=.
     return [];
   }
@@ -310,32 +306,32 @@ function timer(stack: Stack, app: App): UnitFile[] {
     ["AccuracySec", "1s"],
   ];
   return [
-    companion(stack, app, fileOf(unitNames(stack, app, "timer")[0]!), "Schedule", {
+    companion(app, fileOf(unitNames(app, "timer")[0]!), "Schedule", {
       Timer: timer,
-      Install: install(stack),
+      Install: install(app),
     }),
   ];
 }
 
 /** A unit beside the service of an app. */
 function companion(
-  stack: Stack,
   app: App,
   path: string,
   what: string,
   sections: UnitFile["sections"],
 ): UnitFile {
+  const { stack, name } = app;
   const unit: Setting[] = [
-    ["Description", specifiers(`${what} of ${app.name} of ${stack.file}`)],
+    ["Description", specifiers(`${what} of ${name} of ${stack.file}`)],
     ["PartOf", `${stack.name}.target`],
   ];
-  return { path, app: app.name, sections: { Unit: unit, ...sections } };
+  return { path, app: name, sections: { Unit: unit, ...sections } };
 }
 
 /** systemd waits for the end of a job, but only for the start of other apps. */
-function dependencies(stack: Stack, app: App): Setting[] {
+function dependencies(app: App): Setting[] {
   return Object.entries(app.config.dependsOn).flatMap(([name, state]) => {
-    const other = stack.apps.find((one) => one.name === name)!;
+    const other = app.stack.apps.find((one) => one.name === name)!;
     const { waitReady, readyLog, readyDelayMs, healthCheck } = other.config;
     const isEnd = state === "completed" || state === "completed_ok";
     const isProbed = waitReady || [readyLog, readyDelayMs, healthCheck].some(Boolean);
@@ -344,12 +340,10 @@ function dependencies(stack: Stack, app: App): Setting[] {
       : isEnd || (state !== "started" && isProbed);
     if (isDifferent) {
       const what = endsByItself(other.config) ? "its end" : "its start alone";
-      lose(stack, app, "depends_on", `${name}: ${state}: systemd waits for ${what}`);
+      app.lose("depends_on", `${name}: ${state}: systemd waits for ${what}`);
     }
     const verb = state === "completed" ? "Wants" : "Requires";
-    return unitNames(stack, other, "service").flatMap((unit) =>
-      [[verb, unit], ["After", unit]] as const
-    );
+    return unitNames(other, "service").flatMap((unit) => [[verb, unit], ["After", unit]] as const);
   });
 }
 

@@ -62,7 +62,7 @@ export class Systemd extends Backend {
 
   async up({ stack, files }: Exported): Promise<Rollout[]> {
     const paths = files.map(({ path }) => path);
-    const units = stack.apps.flatMap((app) => wantedUnits(stack, app));
+    const units = stack.apps.flatMap(wantedUnits);
     const sockets = paths.filter((path) => path.endsWith(".socket"));
     await this.#refuseForeign(paths);
     await this.#remove(paths, units);
