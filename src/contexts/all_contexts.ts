@@ -41,12 +41,8 @@ export async function askContexts<Copy>(
   ): Promise<Found<Copy>> => {
     if (destination === undefined) return await processesOf(home(), signal);
     if ("on" in destination) return { copies: await copiesOn(destination) };
-    const host = new Host({ name: context, ...destination }, true);
-    try {
-      return await processesOf(host, signal);
-    } finally {
-      host.close();
-    }
+    using host = new Host({ name: context, ...destination }, true);
+    return await processesOf(host, signal);
   };
   const others = Object.entries(readContexts().contexts);
   return await fewAtATime(

@@ -91,7 +91,7 @@ export class Host implements Way {
     throw errorOf({ ...json, error: `On ${this.machine}: ${json.error}` });
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     for (const stream of this.#idle.splice(0)) stream.close();
   }
 

@@ -8,7 +8,7 @@ const answers = ANSWERS as unknown as Readonly<Record<string, { items: Item[]; e
 /** The workloads as the backend sees them, with warnings for those that give no reason. */
 function workloadsOf(stack: string): Workloads {
   const { items, events } = answers[stack]!;
-  const workloads = new Workloads(stack, items);
+  const workloads = new Workloads(items);
   const silent = workloads.silent();
   return workloads.with(
     events.filter(({ involvedObject }) => silent.has(involvedObject.uid)),
@@ -16,7 +16,11 @@ function workloadsOf(stack: string): Workloads {
 }
 
 const rolloutsOf = (stack: string) =>
-  Object.fromEntries(workloadsOf(stack).rollouts().map(({ app, ok, text }) => [app, [ok, text]]));
+  Object.fromEntries(
+    workloadsOf(stack).rollouts().map(({ app, ok, state, reason }) => [
+      ...[app, [ok, reason ? `${state}: ${reason}` : state]],
+    ]),
+  );
 
 Deno.test("rollouts() fails with the engine's reason once the deadline has passed", () => {
   const image = 'ImagePullBackOff: Back-off pulling image "localhost/none:9"';
@@ -56,7 +60,7 @@ Deno.test("rollouts() ignores the status of an earlier change", () => {
   }[];
   for (const { kind, metadata } of items) if (kind === "Deployment") metadata.generation++;
   const { web, worker } = Object.fromEntries(
-    new Workloads("shop", items as unknown as Item[]).rollouts().map(({ app, ok }) => [app, [ok]]),
+    new Workloads(items as unknown as Item[]).rollouts().map(({ app, ok }) => [app, [ok]]),
   );
   assertEquals([web, worker], [[undefined], [undefined]]);
 });
@@ -99,9 +103,9 @@ Deno.test("runsSince() returns new, unfinished runs of the CronJob", () => {
     metadata: { name: uid, uid, ownerReferences: [owner] },
     status: { conditions },
   });
-  const before = new Workloads("shop", [...items, run("earlier")]);
+  const before = new Workloads([...items, run("earlier")]);
   const ended = run("ended", [{ type: "Complete", status: "True" }]);
-  const now = new Workloads("shop", [...items, run("earlier"), run("new"), ended]);
+  const now = new Workloads([...items, run("earlier"), run("new"), ended]);
   assertEquals(now.runsSince(before, [cronJob]).map(({ metadata }) => metadata.name), ["new"]);
   assertEquals(now.runsSince(before, []), []);
 });

@@ -26,7 +26,9 @@ export interface Rollout {
 }
 
 /** Progress of a rollout; `ok` is undefined while it is running. */
-export type Progress = Omit<Rollout, "ok"> & { readonly ok: boolean | undefined };
+export interface Progress extends Pick<Copy, "app" | "state">, Partial<Pick<Copy, "reason">> {
+  readonly ok: boolean | undefined;
+}
 
 /** Explains the state of an app. */
 export interface Explanation {
@@ -98,7 +100,9 @@ export abstract class Backend {
     const last = new Map<string, string>();
     let since = performance.now();
     for (;;) {
-      const all = await look();
+      const all = (await look()).map(({ app, ok, state, reason }) => (
+        { app, ok, text: reason ? `${state}: ${reason}` : state }
+      ));
       for (const { app, text } of all) {
         if (last.get(app) === text) continue;
         last.set(app, text);
@@ -107,7 +111,7 @@ export abstract class Backend {
       }
       const isLate = performance.now() - since > PATIENCE_MS;
       if (isLate || all.every(({ ok }) => ok !== undefined)) {
-        return all.map(({ app, ok, text }) => ({ app, text, ok: ok === true }));
+        return all.map(({ ok, ...rest }) => ({ ...rest, ok: ok === true }));
       }
       await sleep(POLL_MS);
     }
@@ -117,11 +121,6 @@ export abstract class Backend {
 /** The name of an engine's object without the name of its stack, which precedes it. */
 export function shortName(stack: string, name: string): string {
   return name.slice(stack.length + 1);
-}
-
-/** A state with its reason, if there is one. */
-export function withReason(state: string, reason: string): string {
-  return reason === "" ? state : `${state}: ${reason}`;
 }
 
 /** How often a copy was restarted; empty if never. */

@@ -214,7 +214,7 @@ export class Kubernetes extends Backend {
 
   async #workloads(): Promise<Workloads> {
     const items = await this.#items(["get", WORKLOADS, "--selector", this.#selector]);
-    const workloads = new Workloads(this.stack, items);
+    const workloads = new Workloads(items);
     // Only events say why a probe fails, or why a pod cannot be created.
     const silent = workloads.silent();
     if (silent.size === 0) return workloads;

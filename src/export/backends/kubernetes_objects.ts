@@ -5,7 +5,7 @@ import type { ICronJob } from "kubernetes-models/batch/v1/CronJob";
 import type { IJob } from "kubernetes-models/batch/v1/Job";
 import type { IEvent } from "kubernetes-models/v1/Event";
 import type { IPod } from "kubernetes-models/v1/Pod";
-import { type Copy, type Progress, restartsText, shortName, withReason } from "./backend.ts";
+import { type Copy, type Progress, restartsText, shortName } from "./backend.ts";
 
 type Meta = Required<IPod>["metadata"];
 
@@ -46,12 +46,7 @@ const MAX_EVENTS = 20;
 const ROUTINE =
   /^(Scheduled|Pulling|Pulled|Created|Started|Successful(Create|Delete)|Completed|SawCompletedJob)$/;
 
-/** The rollout of a workload; `ok` is undefined while it is running. */
-interface State {
-  readonly ok: boolean | undefined;
-  readonly state: string;
-  readonly reason?: string;
-}
+type State = Omit<Progress, "app">;
 
 /** The workloads of a stack, with their pods. */
 export class Workloads {
@@ -62,13 +57,11 @@ export class Workloads {
   /** The workloads of the file. A job that something owns is a run of a CronJob. */
   readonly own: readonly Workload[];
   readonly #jobs: readonly Workload[];
-  readonly #stack: string;
   readonly #items: readonly Item[];
   readonly #warnings: readonly Event[];
 
-  constructor(stack: string, items: readonly Item[], warnings: readonly Event[] = []) {
+  constructor(items: readonly Item[], warnings: readonly Event[] = []) {
     const of = <T = Workload>(kind: string) => items.filter((item) => item.kind === kind) as T[];
-    this.#stack = stack;
     this.#items = items;
     this.#warnings = warnings.toSorted(newestFirst);
     this.deployments = of("Deployment");
@@ -82,7 +75,7 @@ export class Workloads {
 
   /** A copy with warnings, which give reasons. */
   with(warnings: readonly Event[]): Workloads {
-    return new Workloads(this.#stack, this.#items, warnings);
+    return new Workloads(this.#items, warnings);
   }
 
   /** App → revision, for each Deployment whose copies are all available. */
@@ -101,10 +94,7 @@ export class Workloads {
   }
 
   rollouts(): Progress[] {
-    return this.own.map((workload) => {
-      const { ok, state, reason = "" } = this.#stateOf(workload);
-      return { app: appOf(workload), ok, text: withReason(state, reason) };
-    });
+    return this.own.map((workload) => ({ app: appOf(workload), ...this.#stateOf(workload) }));
   }
 
   /** The pods that have not ended, and the workloads without such pods. */
@@ -137,7 +127,7 @@ export class Workloads {
       ...failures.map(({ reason, message }) => `${reason}: ${message}`),
       ...(items as Pod[]).filter(({ kind }) => kind === "Pod").flatMap((pod) => {
         const why = exitOf(pod);
-        const where = `${this.#short(pod)} on ${pod.spec.nodeName ?? "-"}`;
+        const where = `${shortOf(pod)} on ${pod.spec.nodeName ?? "-"}`;
         return why === "" ? [] : [`${where}: ${why}`];
       }),
       ...own.toSorted(newestFirst).slice(0, MAX_EVENTS).map((event) => {
@@ -219,7 +209,7 @@ export class Workloads {
   #copy(pod: Pod): Copy {
     const ready = isReady(pod);
     return {
-      ...{ name: this.#short(pod), app: appOf(pod), state: stateOf(pod), ready },
+      ...{ name: shortOf(pod), app: appOf(pod), state: stateOf(pod), ready },
       node: pod.spec.nodeName ?? "-",
       image: imageOf(pod.spec),
       reason: ready ? exitOf(pod) : this.#reason(pod),
@@ -234,10 +224,6 @@ export class Workloads {
       image: imageOf(podTemplateOf(workload)),
       reason: lastScheduleTime === undefined ? reason : `last run ${lastScheduleTime}`,
     };
-  }
-
-  #short({ metadata: { name } }: Item): string {
-    return shortName(this.#stack, name);
   }
 }
 
@@ -261,6 +247,10 @@ export function appliedOf({ metadata: { annotations = {} } }: Item): string {
 
 export function appOf({ metadata: { labels = {} } }: Item): string {
   return labels["app.kubernetes.io/name"] ?? "";
+}
+
+function shortOf({ metadata: { name, labels = {} } }: Item): string {
+  return shortName(labels["app.kubernetes.io/instance"] ?? "", name);
 }
 
 function isOwned({ metadata: { ownerReferences = [] } }: Item, owner: Item | undefined): boolean {

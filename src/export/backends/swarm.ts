@@ -10,7 +10,6 @@ import {
   type Progress,
   type Rollout,
   shortName,
-  withReason,
 } from "./backend.ts";
 
 /** The fields of `docker service inspect` that are used. */
@@ -204,17 +203,17 @@ function progressOf(
     const { State, Message } = UpdateStatus;
     const isOver = /^(rollback_completed|rollback_paused|paused)$/.test(State);
     const state = State.replace("_", " ") + (isOver ? `, ${Message}` : "");
-    return { ok: isOver ? false : undefined, text: withReason(state, why) };
+    return { ok: isOver ? false : undefined, state, reason: why };
   }
   const isNew = ({ Spec: task }: Task) => isOf(task, Spec.TaskTemplate);
   const current = tasks.filter((task) => task.Status.State === "running" && isNew(task)).length;
-  const text = `${current} of ${count} running`;
+  const state = `${current} of ${count} running`;
   const isLeft = tasks.some((task) => isWanted(task) && !isNew(task));
   // A task of a job completes after one run, and a new task waits for the next one.
   const hasRun = tasks.some((task) => task.Status.State === "complete" && isNew(task));
-  if ((current === count || hasRun) && !isLeft) return { ok: true, text };
+  if ((current === count || hasRun) && !isLeft) return { ok: true, state };
   const isFailed = errors.length >= FAILURES * Math.max(1, count);
-  return { ok: isFailed ? false : undefined, text: withReason(text, why) };
+  return { ok: isFailed ? false : undefined, state, reason: why };
 }
 
 /** True if a task runs the current version of the service. */

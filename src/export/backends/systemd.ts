@@ -16,7 +16,6 @@ import {
   restartsText,
   type Rollout,
   shortName,
-  withReason,
 } from "./backend.ts";
 
 /** The folder of the administrator's units. */
@@ -226,7 +225,7 @@ export class Systemd extends Backend {
         const active = before.has(unit.InvocationID ?? "") ? true : undefined;
         const inactive = unit.Result === "success" ? true : undefined;
         const ok = { active, inactive, failed: false }[unit.ActiveState!];
-        return { app, ok, text: withReason(state, reason) };
+        return { app, ok, state, reason };
       });
     });
   }
