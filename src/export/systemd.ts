@@ -83,8 +83,9 @@ function service(app: App): UnitFile {
         ["After", "network-online.target"],
         ["PartOf", `${stack.name}.target`],
         ...dependencies(app),
-        ["StartLimitIntervalSec", seconds(config.restartWindowMs)],
-        ["StartLimitBurst", config.maxRestarts + 1],
+        // systemd counts every start: the limit would end a job that runs often.
+        ["StartLimitIntervalSec", config.cron ? 0 : seconds(config.restartWindowMs)],
+        ["StartLimitBurst", config.cron ? undefined : config.maxRestarts + 1],
       ],
       Service: [
         // systemd waits for the end of a job.

@@ -81,6 +81,16 @@ Deno.test("calendarEvents() returns nothing for cron syntax that systemd cannot 
   }
 });
 
+Deno.test("systemdUnits() limits the starts of apps, but not those of jobs, which end as planned", async () => {
+  const apps = "app: { entrypoint: /bin/true }, job: { entrypoint: /bin/true, cron: '@hourly' }";
+  const { files } = await exportText(`processes: { ${apps} }`, "systemd");
+  const limits = files.flatMap(({ text }) => text.match(/StartLimit.*/g) ?? []);
+  assertEquals(limits, [
+    ...["StartLimitIntervalSec=60s", "StartLimitBurst=11"],
+    "StartLimitIntervalSec=0",
+  ]);
+});
+
 Deno.test("systemdUnits() writes no timer for a schedule that systemd cannot express", async () => {
   const text = 'processes: { job: { entrypoint: /bin/true, cron: "0 0 L * *" } }';
   const { files } = await exportText(text, "systemd");
