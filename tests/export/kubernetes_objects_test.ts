@@ -84,6 +84,22 @@ Deno.test("copies() includes pods, and workloads without pods", () => {
   assertEquals(quota.map(({ state, ready }) => [state, ready]), [["0 of 1 ready", false]]);
 });
 
+Deno.test("copies() and rollouts() are about the app's container, not one that the cluster adds", () => {
+  const items = structuredClone(answers.shop!.items) as unknown as {
+    kind: string;
+    spec: { containers: unknown[] };
+    status: { containerStatuses: unknown[] };
+  }[];
+  for (const { kind, spec, status } of items) {
+    if (kind !== "Pod") continue;
+    spec.containers.unshift({ name: "proxy", image: "proxy:1" });
+    status.containerStatuses.unshift({ name: "proxy", restartCount: 0, state: { running: {} } });
+  }
+  const workloads = new Workloads(items as unknown as Item[]);
+  assertEquals(workloads.copies(), workloadsOf("shop").copies());
+  assertEquals(workloads.rollouts(), workloadsOf("shop").rollouts());
+});
+
 Deno.test("history() includes conditions, exits and events, newest first, without routine events", () => {
   const { events } = answers.img!;
   const lines = workloadsOf("img").history("web", events);

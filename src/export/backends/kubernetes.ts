@@ -69,7 +69,8 @@ export class Kubernetes extends Backend {
         const id = containerOf(pod)?.containerID;
         const isMeant = apps.length === 0 || apps.includes(appOf(pod));
         if (!isMeant || !id || shown.has(id) || deletionTimestamp !== undefined) continue;
-        const flags = [...follow ? ["--follow"] : [], "--prefix", `--tail=${tail}`];
+        const which = [`--container=${appOf(pod)}`, "--prefix", `--tail=${tail}`];
+        const flags = [...follow ? ["--follow"] : [], ...which];
         shown.set(id, this.#kubectl.shown("logs", ...flags, name));
       }
       if (!follow) return Math.max(0, ...await Promise.all(shown.values()));

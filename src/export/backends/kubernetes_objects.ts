@@ -211,7 +211,7 @@ export class Workloads {
     return {
       ...{ name: shortOf(pod), app: appOf(pod), state: stateOf(pod), ready },
       node: pod.spec.nodeName ?? "-",
-      image: imageOf(pod.spec),
+      image: imageOf(pod, pod.spec),
       reason: ready ? exitOf(pod) : this.#reason(pod),
     };
   }
@@ -221,7 +221,7 @@ export class Workloads {
     const { lastScheduleTime } = workload.status;
     return {
       ...{ name: appOf(workload), app: appOf(workload), state, ready: ok === true, node: "-" },
-      image: imageOf(podTemplateOf(workload)),
+      image: imageOf(workload, podTemplateOf(workload)),
       reason: lastScheduleTime === undefined ? reason : `last run ${lastScheduleTime}`,
     };
   }
@@ -231,8 +231,8 @@ export function podTemplateOf({ spec }: Workload): Pod["spec"] {
   return (spec.jobTemplate?.spec ?? spec).template!.spec!;
 }
 
-function imageOf({ containers: [container] }: Pod["spec"]): string {
-  return container?.image ?? "-";
+function imageOf(item: Item, { containers }: Pod["spec"]): string {
+  return containers.find(({ name }) => name === appOf(item))?.image ?? "-";
 }
 
 /** The revision of a Deployment or a ReplicaSet. */
@@ -284,9 +284,9 @@ function isReady(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, "Ready") !== undefined;
 }
 
-/** The status of the only container of a pod. */
-export function containerOf({ status: { containerStatuses } }: Pod) {
-  return containerStatuses?.[0];
+/** The status of the app's container. A cluster may add others, such as a proxy. */
+export function containerOf(pod: Pod) {
+  return pod.status.containerStatuses?.find(({ name }) => name === appOf(pod));
 }
 
 /** The state of a pod, as in `kubectl get pods`. */
