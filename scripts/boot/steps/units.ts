@@ -9,7 +9,7 @@ const FILE = `processes:
   pair: { command: sleep 1000, instances: 2, depends_on: [count] }
   echo: { command: /bin/sh -c 'echo fds=$LISTEN_FDS; exec sleep 1000', sockets: ["127.0.0.1:7070"] }
 cron:
-  tick: { schedule: "*/2 * * * * *", command: echo ticked }
+  tick: { schedule: "* * * * * *", command: echo ticked }
   twin: { schedule: "*/2 * * * * *", command: echo twice, instances: 2 }
 `;
 
@@ -32,6 +32,13 @@ export const UNITS: readonly Step[] = [
           async () => (await scene.sh(`journalctl -u shop_${unit} -o cat`)).includes(text!),
         );
       }
+      const ticks = async () =>
+        (await scene.sh("journalctl -u shop_tick -o cat")).split("\n")
+          .filter((line) => line === "ticked").length;
+      await scene.until(
+        "tick ran more often than apps may restart",
+        async () => await ticks() > 11,
+      );
       holds(await scene.sh("cd /srv/shop && procsup logs tick --on systemd"), "ticked", "logs");
       holds(await scene.sh("journalctl -u shop_echo -o cat"), "fds=1", "the log of echo");
       const { stdout, stderr } = await scene.try(
@@ -81,12 +88,14 @@ export const UNITS: readonly Step[] = [
         scene,
         `${FILE}  bad: { schedule: "@yearly", command: "true" }\n`.replace(
           "processes:\n",
-          "processes:\n  wrong: { command: /bin/sh -c 'exit 9', restart_delay: 1ms }\n",
+          "processes:\n  wrong: { command: /bin/sh -c 'sleep 1000 <mended', restart_delay: 1ms }\n",
         ),
       );
       const { code, stdout, stderr } = await scene.try("cd /srv/shop && procsup up --on systemd");
       equal(code, 1, "exit code");
       holds(stdout + stderr, "✘ wrong  failed (failed): exit-code", "what is said");
+      await scene.sh("cd /srv/shop && touch mended && procsup up --on systemd");
+      equal(await scene.sh("systemctl is-active shop_wrong"), "active", "wrong, mended");
       return stderr.trim().split("\n").at(-1)!;
     },
   },
