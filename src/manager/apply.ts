@@ -135,9 +135,18 @@ function changesTo(
   config: ProcessConfig,
 ): readonly FieldChange[] {
   const fields = firstChanges(instances, config);
-  const isTold = fields.some(({ field }) => field === "instances");
-  if (isTold || instances.length === config.instances) return fields;
-  return [...fields, { field: "instances", from: instances.length, to: config.instances }];
+  const from = shownCount(instances, config) ?? instances.length;
+  if (from === config.instances) return fields;
+  return [...fields, { field: "instances", from, to: config.instances }];
+}
+
+/** Another number of instances that one of them shows. */
+function shownCount(
+  instances: readonly ManagedProcess[],
+  wanted: ProcessConfig,
+): number | undefined {
+  return instances.map(({ config }) => config.instances)
+    .find((count) => count !== wanted.instances);
 }
 
 async function checkAll(
@@ -297,7 +306,8 @@ async function applyChange(
   const reloaded = (await reloadWith(registry, left, config, { waitReady })).outcomes;
   outcomes.push(...reloaded);
   const failed = hasFailed(reloaded);
-  if (!failed && left.length < config.instances && isWanted()) {
+  const isMiscounted = left.length < config.instances || shownCount(left, config) !== undefined;
+  if (!failed && isMiscounted && isWanted()) {
     outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
   }
   return outcomes;

@@ -82,13 +82,17 @@ async function becomeJobs(
   return { outcomes, rolledBack: false };
 }
 
-/** The changes of the first process that differs: after a failed rolling reload not all do. */
+/**
+ * The changes of the first process that differs: after a failed rolling reload not all do. The number
+ * of instances is changed by scaling.
+ */
 export function firstChanges(
   processes: readonly ManagedProcess[],
   config: ProcessConfig,
 ): readonly FieldChange[] {
-  return processes.map((process) => configChanges(process.config, config))
-    .find((changes) => changes.length > 0) ?? [];
+  return processes.map(({ config: now }) =>
+    configChanges(now, { ...config, instances: now.instances })
+  ).find((changes) => changes.length > 0) ?? [];
 }
 
 /**

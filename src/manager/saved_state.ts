@@ -114,7 +114,7 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
   for (const process of registry.list()) {
     const instances = counts.get(process.config.name) ?? process.config.instances;
     if (instances !== process.config.instances) {
-      process.reconfigure({ ...process.config, instances });
+      process.recount(instances);
     }
   }
   registry.recorder.recordRest();

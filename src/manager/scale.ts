@@ -40,19 +40,15 @@ async function resize(
   const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
   if (count > 1 && byIndex[0]!.name === name) await registry.rename(byIndex[0]!, `${name}:0`);
   const config = { ...byIndex[0]!.config, instances: count };
-  // After a failed rolling reload not all have the same configuration.
-  const record = (processes: readonly ManagedProcess[]) => {
-    for (const process of processes) process.reconfigure({ ...process.config, instances: count });
-  };
   const stopping = runBulk(
     byIndex.slice(count),
     (process) => registry.retire(process, { reason: "scaled down" }),
   );
-  record(byIndex.slice(0, count));
+  for (const process of byIndex.slice(0, count)) process.recount(count);
   const stopped = await stopping;
   // Some may have been deleted meanwhile, and some may have survived.
   const left = staying(registry, name);
-  record(left);
+  for (const process of left) process.recount(count);
   const indexes = freeIndexes(registry.instancesOf(name), count - left.length);
   const added = registry.addInstances(config, indexes);
   registry.recorder.recordRest();

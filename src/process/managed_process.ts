@@ -205,10 +205,17 @@ export class ManagedProcess {
     this.#identity = { ...this.#identity, name };
   }
 
-  /** Sets the configuration for its next start. */
+  /** Sets the configuration for its next start, except for the number of instances. */
   reconfigure(config: ProcessConfig): void {
-    this.#config = config;
+    this.#config = withInstances(config, this.#config.instances);
     this.#replacedConfig = undefined;
+    this.#observer.record(this);
+  }
+
+  /** Sets the number of instances that its configuration shows. */
+  recount(instances: number): void {
+    this.#config = withInstances(this.#config, instances);
+    this.#replacedConfig &&= withInstances(this.#replacedConfig, instances);
     this.#observer.record(this);
   }
 
@@ -220,7 +227,7 @@ export class ManagedProcess {
     const { state, run } = this.#snapshot;
     if (run === null || state === "stopping") return this.reconfigure(config);
     this.#replacedConfig ??= this.#config;
-    this.#config = config;
+    this.#config = withInstances(config, this.#config.instances);
   }
 
   /** What the next daemon must know of it. */
@@ -379,6 +386,10 @@ export class ManagedProcess {
       this.#observer.note(this, `${now.state}: ${message}`);
     }
   }
+}
+
+function withInstances(config: ProcessConfig, instances: number): ProcessConfig {
+  return config.instances === instances ? config : { ...config, instances };
 }
 
 function dateOrNull(ms: number | null): Date | null {

@@ -184,3 +184,18 @@ Deno.test("scale() adds nothing to a process that is being deleted", async () =>
     assertEquals(names(fake), []);
   }
 });
+
+Deno.test("scale() decides the number of instances, also during a change of configuration", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const ready = { wait_ready: true, health_check: { type: "command", command: "[ ! -e hold ]" } };
+  await test.script("app", "exec sleep 1000", { instances: 3, ...ready }, { wait: true });
+  Deno.writeTextFileSync(`${test.home}/hold`, "");
+  const changing = supervisor.reconfigure("app", { keys: { env: { NEW: "1" } } });
+  await test.until("app:0", "starting");
+  await supervisor.scale("app", 2);
+  Deno.removeSync(`${test.home}/hold`);
+  await changing;
+  const now = test.instances("app").map(({ config }) => [config.instances, config.env]);
+  assertEquals(now, [[2, { NEW: "1" }], [2, { NEW: "1" }]]);
+});
