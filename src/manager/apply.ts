@@ -275,7 +275,10 @@ export async function carryOut(
   return { outcomes: final, errors };
 }
 
-/** Starts what is down, except for the processes that were tried already. */
+/**
+ * Starts what is down, except for the processes that were tried already. Waits for what is being
+ * started at the moment.
+ */
 async function startDown(
   supervisor: Supervisor,
   { name }: ProcessConfig,
@@ -283,7 +286,7 @@ async function startDown(
   start: (process: ManagedProcess) => Promise<void>,
 ): Promise<Outcome[]> {
   const down = supervisor.registry.instancesOf(name).filter((process) =>
-    isDown(process) && !isJob(process) && !tried.has(process)
+    (isDown(process) || isComingUp(process)) && !isJob(process) && !tried.has(process)
   );
   return await runBulk(down, start);
 }
@@ -316,4 +319,9 @@ async function applyChange(
 /** Whether it was stopped, or ended by itself. */
 function isDown({ snapshot: { state, desired } }: ManagedProcess): boolean {
   return desired === "down" || AT_REST.has(state);
+}
+
+/** Whether another request has started it, and its pid or its readiness is awaited. */
+function isComingUp({ snapshot: { state, pid, awaiting } }: ManagedProcess): boolean {
+  return state === "starting" || awaiting === "dependencies" || (state === "running" && pid === 0);
 }

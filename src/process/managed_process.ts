@@ -186,9 +186,11 @@ export class ManagedProcess {
   /** Starts it unless it runs. */
   async start(options: RestartOptions = {}): Promise<void> {
     this.#refuseStart("start");
-    if (this.#snapshot.state === "running") return;
+    if (this.#snapshot.state === "running") {
+      return void await this.until(({ state, pid }) => state !== "running" || pid > 0);
+    }
     const { reason } = options;
-    await startAndWait(this, { type: "start_requested", ...(reason && { reason }) }, options);
+    await this.#startAndWait({ type: "start_requested", ...(reason && { reason }) }, options);
   }
 
   /** Stops it and starts it again. */
@@ -196,7 +198,7 @@ export class ManagedProcess {
     refuseEndless("restart", this, options);
     await this.#before("restart");
     const { reason = "restarted by user" } = options;
-    await startAndWait(this, { type: "restart_requested", reason, hook: "postRestart" }, options);
+    await this.#startAndWait({ type: "restart_requested", reason, hook: "postRestart" }, options);
   }
 
   /** Renames it and moves its logs. A running app keeps writing into them. */
@@ -254,7 +256,7 @@ export class ManagedProcess {
     }
     if (overlap && isRunning) return await this.#effects.run.overlap();
     const reason = "reloaded by user";
-    await startAndWait(this, { type: "restart_requested", reason, hook: "postReload" }, options);
+    await this.#startAndWait({ type: "restart_requested", reason, hook: "postReload" }, options);
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */
@@ -345,6 +347,16 @@ export class ManagedProcess {
     await this.#effects.hook(verb === "restart" ? "preRestart" : "preReload");
     if (this.#stops !== stops) this.#refuse(verb, "it was stopped meanwhile");
     this.#observer.refuseClosed();
+  }
+
+  async #startAndWait(input: Input, options: UpOptions): Promise<void> {
+    try {
+      await startAndWait(this, input, options);
+    } catch (error) {
+      // The shutdown stopped it: that is no failure of the app.
+      this.#observer.refuseClosed();
+      throw error;
+    }
   }
 
   #refuseStart(verb: "start" | "restart" | "reload"): void {

@@ -37,6 +37,24 @@ cleanTest("Close during AddProcess leaves nothing behind", async () => {
   }
 });
 
+cleanTest("Close during a start, restart or reload that waits ends it with closed", async () => {
+  for (const verb of ["start", "restart", "reload"] as const) {
+    const opened = await openManager();
+    const { manager, logDir } = opened;
+    const command = `[ ! -e "${logDir}/hold" ]`;
+    await manager.start(
+      sleeper("app", { waitReady: true, healthCheck: { type: "command", command } }),
+      { wait: true },
+    );
+    if (verb === "start") await manager.stop("app");
+    Deno.writeTextFileSync(`${logDir}/hold`, "");
+    const code = codeOf(manager[verb]("app", { wait: true }));
+    await waitFor(() => manager.inspect("app").state === "starting", { what: "the start" });
+    await opened[Symbol.asyncDispose]();
+    assertEquals(await code, "closed", verb);
+  }
+});
+
 /** The pids whose environment names a directory. */
 function strays(path: string): number[] {
   return [...Deno.readDirSync("/proc")].map(({ name }) => Number(name)).filter((pid) => {

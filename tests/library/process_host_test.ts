@@ -251,8 +251,12 @@ async function configurations(host: ProcessHost): Promise<void> {
     { ...sleeper("waits"), waitReady: true, healthCheck: { type: "command", command: "false" } },
     { wait: true },
   ).catch((error) => error);
-  const shared = await Promise.all([1, 2, 3].map(() => host.ensure(sleeper("shared"))));
-  assertEquals(new Set(shared.map(({ id }) => id)).size, 1);
+  const shared = await Promise.all([1, 2, 3].map(async () => {
+    const { id, pid } = await host.ensure(sleeper("shared"));
+    assert(pid > 0);
+    return id;
+  }));
+  assertEquals(new Set(shared).size, 1);
   // Nor does a change that waits hold up others.
   const changing = host.ensure(
     { ...sleeper("waits"), waitReady: true, healthCheck: { type: "command", command: "exit 1" } },

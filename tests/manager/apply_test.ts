@@ -92,7 +92,7 @@ Deno.test("apply() reports what a shutdown keeps from starting", async () => {
   await supervisor.shutDown();
   const { outcomes } = await applying;
   assertEquals(outcomes.map(({ process, error }) => [process.name, error?.code]), [
-    ["first", "start_failed"],
+    ["first", "closed"],
     ["later", "wrong_state"],
   ]);
 });
