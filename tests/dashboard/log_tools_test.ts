@@ -26,6 +26,14 @@ browserTest("older lines are searched on the server, and shown in context", asyn
   await log.getByText("at b (y.js:2)").waitFor();
   await page.keyboard.press("v");
   await log.getByText("at b (y.js:2)").waitFor({ state: "detached" });
+  // No count of other lines is shown while those of a level are counted, which may take long.
+  const counts = page.getByRole("img", { name: /^Lines over time: .* [1-9][0-9,]* other lines/ });
+  await counts.waitFor();
+  await page.route(/counts.*level=error/, () => {});
+  await page.keyboard.press("e");
+  await counts.waitFor({ state: "detached" });
+  await page.keyboard.press("e");
+  await counts.waitFor();
   await page.getByLabel("Search the lines").fill("needle");
   await page.locator(".match-count").getByText("0", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Search older lines on the server" }).click();

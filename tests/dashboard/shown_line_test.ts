@@ -37,3 +37,17 @@ Deno.test("Folder folds a stack trace into its first line, separately for each a
   assertEquals(rows.map((row) => folder.fold(row, true)), LINES.map(() => false));
   assertEquals(rows[0]!.trace, undefined);
 });
+
+Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest ones", async () => {
+  // Not an import that is checked: its types are those of a browser.
+  const path = "../../src/web/dashboard/app/logs/log_buffer.ts";
+  const { LogBuffer } = await import(path);
+  Object.assign(globalThis, { document: { hidden: false }, requestAnimationFrame: () => 0 });
+  const buffer = new LogBuffer(10);
+  const add = (text: string) => buffer.add([{ name: "app", stream: "stdout", at: 0, text }]);
+  for (const text of "0123456789") add(text);
+  buffer.cursor.value = 5;
+  buffer.opened.value = 0;
+  add("10");
+  assertEquals([buffer.shown[buffer.cursor.value]?.text, buffer.opened.value], ["5", -1]);
+});

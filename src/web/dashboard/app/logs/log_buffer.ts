@@ -36,10 +36,15 @@ export class LogBuffer {
   shown: LogRow[] = [];
   /** Positions in `shown` of lines that match the search. */
   matches: number[] = [];
+  /** Position in `shown` of the line that keys act on; -1 for none. */
+  readonly cursor = signal(-1);
+  /** Position in `shown` of the line whose details are open; -1 for none. */
+  readonly opened = signal(-1);
   /** Number of lines removed from the top of `shown` so far. */
   dropped = 0;
   /** Number of lines folded into others. */
   folded = 0;
+  readonly #most: number;
   readonly #folder = new Folder();
   #all: LogRow[] = [];
   #seq = 0;
@@ -48,6 +53,10 @@ export class LogBuffer {
   #generation = 0;
   #done = 0;
   #bumped = false;
+
+  constructor(most = MAX_LINES) {
+    this.#most = most;
+  }
 
   get size(): number {
     return this.#all.length;
@@ -61,7 +70,7 @@ export class LogBuffer {
 
   add(lines: readonly Omit<LogRow, "seq">[]): void {
     for (const line of lines) this.#all.push({ ...line, seq: this.#seq++ });
-    if (this.#all.length > MAX_LINES) this.#trim();
+    if (this.#all.length > this.#most) this.#trim();
     if (this.isFiltering.value) return;
     this.#sift(this.#all.length);
     this.#bump();
@@ -91,6 +100,7 @@ export class LogBuffer {
   #restart(): void {
     this.shown = [];
     this.matches = [];
+    this.cursor.value = this.opened.value = -1;
     this.folded = 0;
     this.#folder.clear();
     this.#done = 0;
@@ -118,7 +128,7 @@ export class LogBuffer {
   }
 
   #trim(): void {
-    const cut = MAX_LINES / 10;
+    const cut = this.#most / 10;
     const first = this.#all[cut]!.seq;
     this.#all = this.#all.slice(cut);
     this.#done = Math.max(0, this.#done - cut);
@@ -127,6 +137,7 @@ export class LogBuffer {
     for (const { trace } of this.shown.slice(0, lost)) this.folded -= trace?.length ?? 0;
     this.shown = this.shown.slice(lost);
     this.matches = this.matches.map((at) => at - lost).filter((at) => at >= 0);
+    for (const at of [this.cursor, this.opened]) at.value = Math.max(-1, at.value - lost);
     this.dropped += lost;
   }
 

@@ -18,8 +18,6 @@ interface LogListProps {
   readonly pattern: RegExp | undefined;
   /** True to keep the newest line in view. */
   readonly follow: Signal<boolean>;
-  /** Position of the line that keys act on; -1 for none. */
-  readonly cursor: Signal<number>;
   readonly showName: boolean;
   readonly hueOf: (name: string) => number;
   readonly onOpen: (index: number) => void;
@@ -33,32 +31,33 @@ const MARK_COLUMNS = 3;
 const PADDING_PX = 32;
 
 export function LogList(props: LogListProps) {
-  const { buffer, follow, cursor, pattern, showName, hueOf, onOpen } = props;
+  const { buffer, follow, pattern, showName, hueOf, onOpen } = props;
+  const { cursor } = buffer;
   const isWrapped = wrap.value;
   const showTime = timeLook.value !== "none";
   const now = timeLook.value === "ago" ? clock.value : 0;
   const version = buffer.version.value;
   const frame = useRef<HTMLDivElement>(null);
   const view = useSignal({ top: 0, height: 600, width: 800 });
-  const seen = useRef({ length: 0, dropped: 0 });
+  /** Number of lines received until the view stopped following. */
+  const seen = useRef(0);
   const columns = isWrapped ? columnsFor(view.value.width, showTime, showName) : 0;
   const look = useMemo<LineLook>(() => ({ isTimed: showTime, isRaw: isRaw.value }), [
     showTime,
     isRaw.value,
   ]);
   const heights = useMemo(() => new RowHeights(columns, look), [columns, look, buffer]);
-  heights.update(buffer.shown, buffer.dropped);
+  const cut = heights.update(buffer.shown, buffer.dropped);
+  const received = buffer.dropped + buffer.shown.length;
   useView(frame, view, follow);
   const total = heights.height;
 
   useLayoutEffect(() => {
     const element = frame.current!;
-    if (follow.value) element.scrollTop = element.scrollHeight;
-    else if (buffer.dropped > seen.current.dropped) {
-      element.scrollTop -= (buffer.dropped - seen.current.dropped) * ROW_PX;
-    }
-    seen.current.dropped = buffer.dropped;
-    if (follow.value) seen.current.length = buffer.dropped + buffer.shown.length;
+    if (follow.value) {
+      element.scrollTop = element.scrollHeight;
+      seen.current = received;
+    } else if (cut > 0) element.scrollTop -= cut;
   }, [version, follow.value, total]);
 
   useLayoutEffect(() => {
@@ -76,7 +75,7 @@ export function LogList(props: LogListProps) {
     buffer.shown.length,
     heights.at(view.value.top + view.value.height) + OVERSCAN,
   );
-  const news = follow.value ? 0 : buffer.dropped + buffer.shown.length - seen.current.length;
+  const news = follow.value ? 0 : received - seen.current;
   return (
     <div class="log-area">
       <div

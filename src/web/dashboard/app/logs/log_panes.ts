@@ -15,10 +15,6 @@ import { type LogReceiver, OpenLog } from "./open_log.ts";
 
 export class LogPane {
   readonly buffer = new LogBuffer();
-  /** Position of the line that keys act on; -1 for none. */
-  readonly cursor = signal(-1);
-  /** Position of the line whose details are open; -1 for none. */
-  readonly opened = signal(-1);
   /** Name of its app; empty for all apps. */
   readonly target: string;
 
@@ -155,7 +151,7 @@ export function useLogSource(
 
 /** Goes once to the line of a permalink, or to the line nearest to the selected moment. */
 export function useMoment(
-  { buffer, cursor, opened }: LogPane,
+  buffer: LogBuffer,
   { mark }: LogQuery,
   source: OpenLog | undefined,
   found: () => void,
@@ -173,8 +169,8 @@ export function useMoment(
     if (index < 0) return;
     isFound.current = true;
     queueMicrotask(() => {
-      cursor.value = index;
-      if (mark !== "") opened.value = index;
+      buffer.cursor.value = index;
+      if (mark !== "") buffer.opened.value = index;
       found();
     });
   });

@@ -105,9 +105,9 @@ const SWITCHES = [
 function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps) {
   const field = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => field.current?.focus() });
-  const { buffer, cursor } = panes.current;
+  const { buffer } = panes.current;
   buffer.version.value;
-  const current = buffer.matches.indexOf(cursor.value);
+  const current = buffer.matches.indexOf(buffer.cursor.value);
   const { search } = query;
   const count = buffer.matches.length.toLocaleString("en");
   return (

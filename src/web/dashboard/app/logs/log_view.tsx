@@ -21,7 +21,7 @@ import {
   useMoment,
   wrap,
 } from "./log_panes.ts";
-import { type LogQuery, patternOf, readLogQuery, writeLogQuery } from "./log_query.ts";
+import { filterOf, type LogQuery, patternOf, readLogQuery, writeLogQuery } from "./log_query.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
 import { FIRST_LINES, type OpenLog } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
@@ -86,8 +86,8 @@ function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
   const source = useLogSource(panes, query, lines.value, follow);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
   const hueOf = useMemo(() => hues(), []);
-  const pane = panes.current;
-  const { buffer, cursor, opened } = pane;
+  const { buffer } = panes.current;
+  const { cursor, opened } = buffer;
   const toMatch = (step: 1 | -1) => {
     const next = nextMatch(buffer.matches, cursor.value, step);
     if (next === undefined) return;
@@ -127,7 +127,7 @@ function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
         follow={follow}
         single={single}
       />
-      <LogHistogram query={query} />
+      <LogHistogram key={JSON.stringify([targets, filterOf(query)])} query={query} />
       <LogStatus
         panes={panes}
         source={source}
@@ -195,13 +195,13 @@ interface LogColumnProps {
 
 function LogColumn(props: LogColumnProps) {
   const { pane, query, pattern, follow, showName, source, hueOf, onActive } = props;
-  const { buffer, cursor, opened, target } = pane;
+  const { buffer, target } = pane;
+  const { cursor, opened } = buffer;
   const { search, isRegex, matchCase, invert, onlyMatches, stream } = query;
   useEffect(() => {
-    cursor.value = opened.value = -1;
     void buffer.filter({ ...query, isRaw: isRaw.value });
   }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, isRaw.value]);
-  useMoment(pane, query, source, () => {
+  useMoment(buffer, query, source, () => {
     follow.value = false;
     onActive();
   });
@@ -213,7 +213,6 @@ function LogColumn(props: LogColumnProps) {
         buffer={buffer}
         pattern={pattern}
         follow={follow}
-        cursor={cursor}
         showName={showName}
         hueOf={hueOf}
         onOpen={(index) => {

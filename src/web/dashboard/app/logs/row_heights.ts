@@ -20,14 +20,19 @@ export class RowHeights {
     this.#look = look;
   }
 
-  /** Measures new lines. `dropped` is the number of lines removed from the top so far. */
-  update(lines: readonly LogRow[], dropped: number): void {
+  /**
+   * Measures new lines. `dropped` is the number of lines removed from the top so far. Returns the
+   * height in pixels of those removed since the last call.
+   */
+  update(lines: readonly LogRow[], dropped: number): number {
+    const cut = this.top(Math.min(dropped - this.#dropped, this.#count));
+    const isCut = dropped !== this.#dropped;
+    this.#dropped = dropped;
     if (this.#columns === 0) {
       this.#count = lines.length;
-      return;
+      return cut;
     }
-    if (dropped !== this.#dropped || lines.length < this.#count) this.#count = 0;
-    this.#dropped = dropped;
+    if (isCut || lines.length < this.#count) this.#count = 0;
     if (this.#before.length <= lines.length) {
       const larger = new Uint32Array(Math.max(lines.length + 1, this.#before.length * 2));
       larger.set(this.#before);
@@ -37,6 +42,7 @@ export class RowHeights {
       this.#before[i + 1] = this.#before[i]! + this.#rowsOf(lines[i]!);
     }
     this.#count = lines.length;
+    return cut;
   }
 
   #rowsOf(line: LogRow): number {
