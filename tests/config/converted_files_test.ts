@@ -699,3 +699,12 @@ Deno.test("a restart policy of systemd that procsup lacks becomes the nearest, a
     assertEquals(notes, [`x: Restart=${policy}: ${nearest} is the nearest`]);
   }
 });
+
+Deno.test("a mistake in a unit file has its place, and a comment has no second line", async () => {
+  const { yaml } = await made({
+    "x.service": "[Service]\n# not \\\nExecStart=/bin/x \\\n# between\n  --y\n",
+  });
+  assertStringIncludes(yaml, "args:\n      - --y\n");
+  const wrong = made({ "x.service": "[Service]\nExecStart=/bin/x \\\n  --y\nnothing\n" });
+  await assertRejects(() => wrong, ProcsupError, "x.service:4:1: not a unit file");
+});

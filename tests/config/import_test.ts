@@ -7,6 +7,7 @@ import {
   assertMatch,
   assertRejects,
   assertStringIncludes,
+  assertThrows,
 } from "@std/assert";
 import { importFile } from "../../src/config/import/import_file.ts";
 import { parseIni } from "../../src/config/import/ini.ts";
@@ -379,17 +380,12 @@ Deno.test("splitWords() handles quotes and backslashes", () => {
 });
 
 Deno.test("parseIni() accepts comments and continuation lines, and rejects anything else", () => {
-  const [section] = parseIni("; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
+  const [section] = parseIni("x.conf", "; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
   assertEquals([section!.name, ...section!.keys], ["a:b", ["x", "1"], ["y", "a\nb"]]);
-  assertEquals([...parseIni("[A]\nCommand=Run\n")[0]!.keys], [["command", "Run"]]);
-  assertEquals(thrownLine("[a]\nnothing\n"), 2);
+  assertEquals([...parseIni("x.conf", "[A]\nCommand=Run\n")[0]!.keys], [["command", "Run"]]);
+  assertThrows(
+    () => parseIni("x.conf", "[a]\nnothing\n"),
+    ProcsupError,
+    "x.conf:2:1: not valid ini: expected [section]",
+  );
 });
-
-function thrownLine(text: string): number | undefined {
-  try {
-    parseIni(text);
-    return undefined;
-  } catch (error) {
-    return (error as { line: number }).line;
-  }
-}

@@ -78,8 +78,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   keys: decodeKeys,
   "safe text": safeText,
   interpolation: (text) => interpolate(text, () => "x"),
-  ini: (text) => parseIni(`[a]\n${text}`),
-  "ini value": (text) => parseIni(`[a]\nk=v\n ${text}`),
+  ini: (text) => parseIni("x.conf", `[a]\n${text}`),
+  "ini value": (text) => parseIni("x.conf", `[a]\nk=v\n ${text}`),
   supervisord: (text) =>
     supervisord.convert(
       documentOf(`[program:a]\ncommand=${text}\nenvironment=${text}`),

@@ -1,25 +1,18 @@
 /** Parses the ini format of supervisord. */
 
+import { placeOfLine } from "../document.ts";
+import { ConfigProblem } from "../problem.ts";
+
 export interface Section {
   readonly name: string;
   readonly keys: Map<string, string>;
 }
 
-/** A line that is not valid ini, counted from 1. */
-export class IniError extends Error {
-  readonly line: number;
-
-  constructor(line: number, message: string) {
-    super(message);
-    this.line = line;
-  }
-}
-
 /**
  * The sections in order, with the keys in lower case, as supervisord takes them. Indented lines
- * continue the value above. Throws `IniError`.
+ * continue the value above. Throws `ConfigProblem`.
  */
-export function parseIni(text: string): Section[] {
+export function parseIni(file: string, text: string): Section[] {
   const sections: Section[] = [];
   let last: string | undefined;
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
@@ -38,7 +31,9 @@ export function parseIni(text: string): Section[] {
       last = pair.key;
       keys.set(last, pair.value);
     } else {
-      throw new IniError(index + 1, "expected [section] or key=value");
+      throw new ConfigProblem(file, "not valid ini: expected [section] or key=value", {
+        place: placeOfLine(file, text, index),
+      });
     }
   }
   return sections;

@@ -2,7 +2,7 @@
 
 import { dirname, join } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { type ConfigDocument, placeAt } from "../document.ts";
+import { type ConfigDocument, placeOfLine } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type Imported, type Importer, ImportResult } from "./imported.ts";
@@ -52,16 +52,12 @@ function convert({ file, text }: ConfigDocument): Imported {
 
 /** Parses names and commands. Throws `ConfigProblem`. */
 function linesOf(file: string, text: string): (readonly [name: string, command: string])[] {
-  let offset = 0;
-  return text.split("\n").flatMap((raw) => {
-    const at = offset;
-    offset += raw.length + 1;
+  return text.split("\n").flatMap((raw, index) => {
     const line = raw.trim();
     const [, name, command] = LINE.exec(line) ?? [];
     if (name !== undefined) return [[name, command!] as const];
     if (line === "" || line.startsWith("#")) return [];
-    throw new ConfigProblem(file, 'expected "name: command"', {
-      place: placeAt(file, text, { offset: at, length: raw.length }),
-    });
+    const place = placeOfLine(file, text, index);
+    throw new ConfigProblem(file, 'expected "name: command"', { place });
   });
 }

@@ -3,12 +3,12 @@
 import { nameTest } from "../../model/glob.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { type ConfigDocument, placeAt } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";
-import { IniError, parseIni, type Section } from "./ini.ts";
+import { parseIni, type Section } from "./ini.ts";
 
-export interface SupervisordFiles {
+interface SupervisordFiles {
   /** Sections with unique names. Later files override keys of earlier ones. */
   readonly sections: readonly Section[];
   /** Patterns in `[include]` that match no file. */
@@ -37,26 +37,13 @@ export function readSupervisord({ file, text }: ConfigDocument): SupervisordFile
 /** Adds the sections of a file. `%(here)s` becomes its folder. */
 function lay(sections: Map<string, Section>, file: string, text: string): void {
   const here = dirname(file);
-  for (const { name, keys } of parsed(file, text)) {
+  for (const { name, keys } of parseIni(file, text)) {
     const before = sections.get(name) ?? { name, keys: new Map<string, string>() };
     for (const [key, value] of keys) {
       const placed = value.replace(/%%|%\(here\)s/g, (found) => found === "%%" ? found : here);
       before.keys.set(key, placed);
     }
     sections.set(name, before);
-  }
-}
-
-function parsed(file: string, text: string): Section[] {
-  try {
-    return parseIni(text);
-  } catch (error) {
-    if (!(error instanceof IniError)) throw error;
-    const before = text.split("\n").slice(0, error.line - 1);
-    const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
-    throw new ConfigProblem(file, `not valid ini: ${error.message}`, {
-      place: placeAt(file, text, { offset, length: text.split("\n")[error.line - 1]!.length }),
-    });
   }
 }
 

@@ -3,7 +3,7 @@
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
-import type { ConfigDocument } from "../document.ts";
+import { type ConfigDocument, placeOfLine } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
@@ -267,9 +267,13 @@ function shellWord(word: string): string {
 function read(file: string, text: string): Map<string, Map<string, string[]>> {
   const sections = new Map<string, Map<string, string[]>>();
   let section: Map<string, string[]> | undefined;
-  for (const raw of text.replace(/\\\r?\n([#;].*\r?\n)*/g, " ").split(/\r?\n/)) {
-    const line = raw.trim();
-    if (line === "" || /^[#;]/.test(line)) continue;
+  let begun = "";
+  for (const [index, raw] of [...text.split(/\r?\n/), ""].entries()) {
+    if (/^[#;]/.test(raw.trim())) continue;
+    const whole = begun + raw;
+    begun = whole.endsWith("\\") ? `${whole.slice(0, -1)} ` : "";
+    const line = whole.trim();
+    if (line === "" || begun !== "") continue;
     const [, header] = /^\[(.+)\]$/.exec(line) ?? [];
     const [, key, value] = /^([\w-]+)\s*=\s*(.*)$/.exec(line) ?? [];
     if (header !== undefined) {
@@ -278,7 +282,9 @@ function read(file: string, text: string): Map<string, Map<string, string[]>> {
     } else if (key !== undefined && section !== undefined) {
       section.set(key, value === "" ? [] : [...section.get(key) ?? [], value!]);
     } else {
-      throw new ConfigProblem(file, `not a unit file: ${JSON.stringify(line.slice(0, 40))}`);
+      throw new ConfigProblem(file, "not a unit file: expected [section] or Key=value", {
+        place: placeOfLine(file, text, index),
+      });
     }
   }
   return sections;
