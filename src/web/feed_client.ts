@@ -2,9 +2,13 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
+import * as z from "../npm/zod.ts";
 import { parseJson } from "../protocol/json_text.ts";
+import { logStream } from "../protocol/verbs/logs.ts";
+import { readPayload } from "../protocol/verbs/read_input.ts";
+import { target, text } from "../protocol/verbs/shapes.ts";
 import type { Backend } from "./backend.ts";
-import { FeedLogs } from "./feed_logs.ts";
+import { FeedLogs, type FeedLogsOptions } from "./feed_logs.ts";
 import { publicError } from "./reply.ts";
 
 export interface FeedSocket {
@@ -21,6 +25,19 @@ export interface FeedSocket {
 const TOPICS = ["events", "logs", "system_metrics"] as const;
 
 type Topic = (typeof TOPICS)[number];
+
+const topics = z.array(z.enum(TOPICS));
+
+const unsubscription = z.strictObject({ type: text, topics });
+
+/** The fields besides the target are those of `GET /logs`. */
+const subscription = z.extend(unsubscription, {
+  target: z._default(target, "all"),
+  ...z.pick(logStream, { lines: true, grep: true, level: true }).shape,
+  stderr: z.optional(z.boolean("expected true or false")),
+});
+
+type Subscription = z.output<typeof subscription>;
 
 /** With more unsent bytes than this, a new list is skipped: the next one replaces it. */
 const ENOUGH_LISTS = 256 * 1024;
@@ -96,7 +113,7 @@ export class FeedClient {
       const message = parseJson(text) as Record<string, unknown> | null;
       if (message?.type === "ping") this.#tell({ type: "pong" });
       if (message?.type === "subscribe") return this.#subscribe(message);
-      if (message?.type === "unsubscribe") this.#unsubscribe(topicsOf(message));
+      if (message?.type === "unsubscribe") this.#unsubscribe(message);
       if (message?.type === "open_log") this.#openLog(message);
       if (message?.type === "close_log") this.#closeLog(Number(message.id));
     } catch (error) {
@@ -105,34 +122,45 @@ export class FeedClient {
     return [];
   }
 
-  #subscribe(message: Record<string, unknown>): readonly Topic[] {
-    const topics = topicsOf(message);
-    const target = message.target ?? "all";
-    if (typeof target !== "string") throw badRequest('Invalid "target": expected a string');
-    const matches = this.#backend.matcher(target);
-    if (topics.includes("logs")) this.#follow(target, message);
+  /** The topic `logs` is confirmed, like the others, once it is open. */
+  #subscribe(message: unknown): readonly Topic[] {
+    const { topics, ...wanted } = readPayload(subscription, message);
+    const matches = this.#backend.matcher(wanted.target);
     if (topics.includes("events")) this.#matches = matches;
-    for (const topic of topics) this.#topics.add(topic);
-    this.#tell({ type: "subscribed", topics: [...this.#topics], target });
+    const others = topics.filter((topic) => topic !== "logs");
+    for (const topic of others) this.#topics.add(topic);
+    if (topics.includes("logs")) this.#follow(wanted);
+    if (others.length > 0 || topics.length === 0) this.#confirm(wanted.target);
     return topics;
   }
 
-  #unsubscribe(topics: readonly Topic[]): void {
-    for (const topic of topics) this.#topics.delete(topic);
+  #unsubscribe(message: unknown): void {
+    const { topics } = readPayload(unsubscription, message);
     if (topics.includes("logs")) this.#logs?.stop();
-    this.#tell({ type: "subscribed", topics: [...this.#topics] });
+    for (const topic of topics) this.#topics.delete(topic);
+    this.#confirm();
   }
 
-  #follow(target: string, { lines, grep, level, stderr }: Record<string, unknown>): void {
+  /** Tells what the client is subscribed to. */
+  #confirm(target?: string): void {
+    this.#tell({ type: "subscribed", topics: [...this.#topics], target });
+  }
+
+  #follow({ target, lines = 0, grep, level, stderr }: Omit<Subscription, "topics">): void {
     const query = new URLSearchParams({ target, follow: "true" });
-    if (lines === undefined || lines === 0) query.set("new", "true");
+    if (lines === 0) query.set("new", "true");
     else query.set("lines", String(lines));
     for (const [key, value] of Object.entries({ grep, level })) {
-      if (typeof value === "string") query.set(key, value);
+      if (value !== undefined) query.set(key, value);
     }
-    if (typeof stderr === "boolean") query.set(stderr ? "stderr" : "stdout", "true");
+    if (stderr !== undefined) query.set(stderr ? "stderr" : "stdout", "true");
     this.#logs?.stop();
-    this.#logs = this.#logsOf(query);
+    this.#topics.delete("logs");
+    const opened = () => {
+      this.#topics.add("logs");
+      this.#confirm(target);
+    };
+    this.#logs = this.#logsOf(query, { opened });
   }
 
   /** Opens a log: `{id, query}`, where the query is that of `GET /logs`. */
@@ -147,7 +175,7 @@ export class FeedClient {
       const error = publicError(new ProcsupError("too_many_clients", message));
       return this.#tell({ type: "error", id, ...error });
     }
-    const log = this.#logsOf(new URLSearchParams(query), id);
+    const log = this.#logsOf(new URLSearchParams(query), { id });
     this.#opened.set(id, log);
     void log.ended.then(() => this.#opened.get(id) === log && this.#opened.delete(id));
   }
@@ -157,12 +185,12 @@ export class FeedClient {
     this.#opened.delete(id);
   }
 
-  #logsOf(query: URLSearchParams, id?: number): FeedLogs {
+  #logsOf(query: URLSearchParams, options: FeedLogsOptions): FeedLogs {
     const sink = {
       unsent: () => this.#socket.unsent(),
       send: (message: string | Uint8Array<ArrayBuffer>) => this.send(message),
     };
-    return new FeedLogs(() => this.#backend.streamLogs(query, { byName: true }), sink, id);
+    return new FeedLogs(() => this.#backend.streamLogs(query, { byName: true }), sink, options);
   }
 
   #tell(message: unknown): void {
@@ -175,12 +203,6 @@ export class FeedClient {
     this.#second = second;
     return ++this.#messages > MAX_MESSAGES_A_SECOND;
   }
-}
-
-function topicsOf({ topics }: Record<string, unknown>): Topic[] {
-  const known: readonly unknown[] = TOPICS;
-  if (Array.isArray(topics) && topics.every((topic) => known.includes(topic))) return topics;
-  throw badRequest(`Invalid "topics": expected a list of ${TOPICS.join(", ")}`);
 }
 
 function badRequest(message: string): ProcsupError {

@@ -4,6 +4,13 @@ import type { ErrorJson } from "../protocol/error_json.ts";
 import type { LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 
+export interface FeedLogsOptions {
+  /** All messages carry it: the client tells its logs apart by it. */
+  readonly id?: number;
+  /** Called when the log is open, before its lines are sent. */
+  readonly opened?: () => void;
+}
+
 interface LogSink {
   /** Bytes that the client has not taken yet. */
   unsent(): number;
@@ -35,14 +42,15 @@ export class FeedLogs {
   #reader: ReadableStreamDefaultReader<LogLines> | undefined;
   #isOver = false;
 
-  /**
-   * `open` returns the lines; its errors are sent to the client. All messages carry the `id`, by
-   * which the client tells its logs apart.
-   */
-  constructor(open: () => Promise<ReadableStream<LogLines>>, sink: LogSink, id?: number) {
+  /** `open` returns the lines; its errors are sent to the client. */
+  constructor(
+    open: () => Promise<ReadableStream<LogLines>>,
+    sink: LogSink,
+    { id, opened }: FeedLogsOptions = {},
+  ) {
     this.#sink = sink;
     this.#id = id === undefined ? {} : { id };
-    this.ended = this.#run(open);
+    this.ended = this.#run(open, opened);
   }
 
   stop(): void {
@@ -50,10 +58,14 @@ export class FeedLogs {
     this.#reader?.cancel().catch(() => {});
   }
 
-  async #run(open: () => Promise<ReadableStream<LogLines>>): Promise<void> {
+  async #run(
+    open: () => Promise<ReadableStream<LogLines>>,
+    opened: () => void = () => {},
+  ): Promise<void> {
     try {
       this.#reader = (await open()).getReader();
       if (this.#isOver) return this.stop();
+      opened();
       for (;;) {
         const { done, value } = await this.#reader.read();
         // Do not `await` between this check and `send()`: all logs of a connection wait for the

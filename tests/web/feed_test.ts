@@ -216,6 +216,33 @@ Deno.test("Feed answers invalid messages with an error, and ignores unknown ones
   client.left();
 });
 
+Deno.test("Feed refuses a wrong subscription, and confirms no topic that it does not serve", async () => {
+  const scene = new Scene();
+  scene.lines = [{ line: "one" }];
+  const client = scene.join();
+  const mistakes = [
+    [{ lines: -1 }, 'Invalid "lines" -1: expected a number from 0 to 10000'],
+    [{ level: 5 }, 'Invalid "level" 5: expected one of debug, info, warn, error'],
+    [{ stderr: "yes" }, 'Invalid "stderr" "yes": expected true or false'],
+    [{ lnes: 1 }, 'Unknown field "lnes": did you mean "lines"?'],
+    [{ target: 5 }, 'Invalid "target" 5: expected string, received number'],
+    [{ topics: undefined }, 'Missing "topics"'],
+  ] as const;
+  for (const [mistake, error] of mistakes) {
+    client.say({ type: "subscribe", topics: ["events", "logs"], target: "api", ...mistake });
+    assertEquals(client.got.at(-1), { type: "error", error, code: "bad_request" });
+  }
+  scene.problem = new ProcsupError("bad_request", 'Invalid "grep" "("');
+  client.say({ type: "subscribe", topics: ["events", "logs"], target: "api", grep: "(" });
+  await waitFor(() => client.got.some(({ error }) => error === 'Invalid "grep" "("'));
+  scene.problem = undefined;
+  client.say({ type: "subscribe", topics: ["logs"], target: "api" });
+  await waitFor(() => client.types().includes("log_end"));
+  const confirmed = client.got.filter(({ type }) => type === "subscribed");
+  assertEquals(confirmed.map(({ topics }) => topics), [["events"], ["events", "logs"]]);
+  client.left();
+});
+
 Deno.test("Snapshots reuses a list until something changes or it expires", async () => {
   let now = 0;
   let built = 0;
