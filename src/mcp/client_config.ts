@@ -2,6 +2,9 @@
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { quote } from "../model/quote.ts";
+import { shellWord } from "../model/shell_line.ts";
 import { memberAt, withMember, withoutMember } from "./json_members.ts";
 
 /** Program and arguments that start `procsup mcp`. */
@@ -68,19 +71,33 @@ export function ownEntry({ key }: McpClient, command: ServerCommand): Record<str
 
 /**
  * Adds our entry to a client's file and keeps everything else, even what the user added to the entry.
- * Undefined if nothing changes. Throws `wrong_state` if the file cannot be edited.
+ * Undefined if nothing changes; `before` is the command that it replaces. Throws `wrong_state` if
+ * the file cannot be edited, or if the entry is a server at a URL.
  */
 export function mergedFile(
-  { key }: McpClient,
+  { name, title, key }: McpClient,
   command: ServerCommand,
   existing: string | undefined,
-): string | undefined {
+): { readonly text: string; readonly before?: string } | undefined {
   const [mark, text] = split(existing);
-  const before = memberAt(text, [key, OWN]);
-  const kept = typeof before === "object" && before !== null ? before : {};
-  const entry = { ...kept, type: "stdio", ...command };
-  if (JSON.stringify(before) === JSON.stringify(entry)) return undefined;
-  return mark + withMember(text, [key, OWN], entry);
+  const entry = memberAt(text, [key, OWN]);
+  const kept: Record<string, unknown> = isMap(entry) ? entry : {};
+  if (kept.url !== undefined) {
+    throw new ProcsupError("wrong_state", `${title} has a server "${OWN}" at ${quote(kept.url)}`, {
+      hint: `To replace it, first run: procsup mcp uninstall ${name}`,
+    });
+  }
+  const wanted = { ...kept, type: "stdio", ...command };
+  if (JSON.stringify(entry) === JSON.stringify(wanted)) return undefined;
+  const before = wordsOf(kept);
+  return {
+    text: mark + withMember(text, [key, OWN], wanted),
+    ...before !== wordsOf({ ...command }) && before !== "" && { before },
+  };
+}
+
+function wordsOf({ command, args }: Readonly<Record<string, unknown>>): string {
+  return [command ?? [], args ?? []].flat().map((word) => shellWord(String(word))).join(" ");
 }
 
 /** A client's file without our entry; undefined if it has none. Throws like `mergedFile()`. */

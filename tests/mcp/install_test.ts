@@ -13,7 +13,7 @@ const COMMAND = { command: "/bin/procsup", args: ["mcp"] };
 Deno.test("mergedFile keeps all existing content when it adds our entry", () => {
   const cursor = mcpClient("cursor");
   const existing = JSON.stringify({ theme: "dark", mcpServers: { other: { command: "x" } } });
-  const merged = mergedFile(cursor, COMMAND, existing)!;
+  const merged = mergedFile(cursor, COMMAND, existing)!.text;
   assertEquals(JSON.parse(merged), {
     theme: "dark",
     mcpServers: {
@@ -22,7 +22,7 @@ Deno.test("mergedFile keeps all existing content when it adds our entry", () => 
     },
   });
   assertEquals(mergedFile(cursor, COMMAND, merged), undefined);
-  assertEquals(JSON.parse(mergedFile(cursor, COMMAND, undefined)!), ownEntry(cursor, COMMAND));
+  assertEquals(JSON.parse(mergedFile(cursor, COMMAND, undefined)!.text), ownEntry(cursor, COMMAND));
   assertEquals(Object.keys(ownEntry(mcpClient("vscode"), COMMAND)), ["servers"]);
 });
 
@@ -30,7 +30,8 @@ Deno.test("mergedFile keeps a user's comments, and their additions to our entry"
   const vscode = mcpClient("vscode");
   const existing = '\ufeff{\n  // mine\n  "servers": {\n' +
     '    "procsup": { "command": "old", "env": { "A": "b" } }, // ours\n  },\n}\n';
-  const merged = mergedFile(vscode, COMMAND, existing)!;
+  const { text: merged, before } = mergedFile(vscode, COMMAND, existing)!;
+  assertEquals(before, "old");
   assert(merged.startsWith("\ufeff{\n  // mine\n") && merged.endsWith("}, // ours\n  },\n}\n"));
   assertStringIncludes(merged, '"A": "b"');
   assertStringIncludes(merged, '"command": "/bin/procsup"');
@@ -43,12 +44,14 @@ Deno.test("mergedFile keeps a user's comments, and their additions to our entry"
   ]);
 });
 
-Deno.test("mergedFile rejects a file that it cannot parse completely", () => {
+Deno.test("mergedFile rejects a file that it cannot parse completely, and an entry of another kind", () => {
   const vscode = mcpClient("vscode");
   for (const text of ["[]", '{"servers": 5}', "{"]) {
     assertThrows(() => mergedFile(vscode, COMMAND, text), Error, "Cannot edit");
     assertThrows(() => clearedFile(vscode, text === "[]" ? text : "{"), Error, "Cannot edit");
   }
+  const remote = '{"servers": {"procsup": {"url": "http://x/mcp"}}}';
+  assertThrows(() => mergedFile(vscode, COMMAND, remote), Error, 'at "http://x/mcp"');
   assertThrows(() => mcpClient("cursr"), Error, 'did you mean "cursor"');
   assertThrows(() => parseToolNames("list_apps,get_log"), Error, 'did you mean "get_logs"');
   assertEquals(parseToolNames(" list_apps, ,get_logs"), ["list_apps", "get_logs"]);

@@ -72,8 +72,9 @@ async function install(context: CommandContext, name: string): Promise<void> {
   const merged = mergedFile(client, command, readFileIfAny(path));
   if (merged === undefined) return output.done(`${client.title} already has procsup (${path})`);
   Deno.mkdirSync(dirname(path), { recursive: true });
-  replaceKeepingMode(path, merged);
+  replaceKeepingMode(path, merged.text);
   output.done(`✔ ${client.title} now has procsup (${path})`);
+  if (merged.before !== undefined) output.note(`  before: ${merged.before}`);
   output.note("  hint: restart it, or reload its MCP servers");
 }
 
