@@ -1,6 +1,12 @@
 /** Prints failures for people: what went wrong, then what to do next. */
 
-import { ERROR_TABLE, isErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import {
+  ERROR_TABLE,
+  type ErrorCode,
+  isErrorCode,
+  messageOf,
+  ProcsupError,
+} from "../model/errors.ts";
 import { type Output, writeMessage } from "./output.ts";
 
 /** The first failure that was reported. */
@@ -29,15 +35,17 @@ export async function printFailure(output: Output): Promise<void> {
   await printData(output, errorJson(reported));
 }
 
-/**
- * The lines `error: …`, `hint: …` (if any) and `more: …` with a help page. For a mistake in the
- * command line, that is the page of its command.
- */
+/** The codes of mistakes that a command explains best. Their own pages are about apps. */
+const OF_COMMAND: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...["bad_request", "not_found", "wrong_state", "name_taken"] as const,
+]);
+
+/** The lines `error: …`, `hint: …` (if any) and `more: …` with a help page. */
 export function errorText(error: unknown, command?: string): string {
   const message = messageOf(error).replace(/^[a-z]/, (letter) => letter.toUpperCase());
   if (!(error instanceof ProcsupError)) return `error: ${message}\n`;
   const { hint, code } = error;
-  const page = code === "bad_request" && command ? command : ERROR_TABLE[code].page;
+  const page = OF_COMMAND.has(code) && command ? command : ERROR_TABLE[code].page;
   const lines = [
     `error: ${message}`,
     ...(hint === undefined ? [] : [`  hint: ${hint}`]),

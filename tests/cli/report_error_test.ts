@@ -17,6 +17,8 @@ Deno.test("errorText() prints the message, the hint and the help page", () => {
     errorText(words, "flush"),
     "error: No\n  hint: procsup flush all\n  more: procsup help flush\n",
   );
+  const state = new ProcsupError("wrong_state", "no");
+  assertEquals(errorText(state, "mcp"), "error: No\n  more: procsup help mcp\n");
   assertEquals(errorText(error, "stop"), errorText(error));
 });
 
