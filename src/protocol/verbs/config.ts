@@ -9,7 +9,10 @@ const words = z.union([text, z.array(text).check(z.minLength(1))]);
 
 const prune = about(z._default(flag, false), "Delete processes that the files no longer name");
 
-const paths = about(z.optional(words), "Path of a file, or several; default: the last one applied");
+const paths = about(
+  z.optional(words),
+  "Path of a file, or several; default: the files applied last",
+);
 
 const selection = {
   only: about(
@@ -115,7 +118,7 @@ export const CONFIG_VERBS = {
         "Apply a configuration file. Call it with `plan` first: it changes nothing and " +
         "reports what would be done. Waits until the apps have stayed up.",
       input: z.strictObject({
-        file: about(z.optional(text), "Absolute path of a file; default: the file applied last"),
+        file: about(z.optional(text), "Absolute path of a file; default: the files applied last"),
         content: about(
           z.optional(text),
           "Content to use instead of the file on disk; needs `file`",
@@ -131,7 +134,8 @@ export const CONFIG_VERBS = {
     },
   }),
   config_delete: verb({
-    help: "Stop and delete the apps of configuration files",
+    help:
+      "Stop and delete the apps of configuration files: of those applied last unless it names some",
     role: "admin",
     input: z.strictObject({
       ...selection,

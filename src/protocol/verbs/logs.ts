@@ -66,7 +66,8 @@ export const logStream = z.strictObject({
   target: about(z._default(targets.clone(), ["all"]), "one target or several; default: all"),
   lines: about(
     z.optional(lineCount),
-    "how many of the last lines of each, 0 for all; default: 50, with a filter all",
+    "how many of the last lines of each, 0 for all; default: 50, with a filter all. With `follow` " +
+      "and a filter, all are at most the last 10000",
   ),
   follow: about(z._default(flag, false), "also new lines"),
   new: about(z._default(flag, false), "only new lines"),
