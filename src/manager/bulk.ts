@@ -44,7 +44,7 @@ function hasFailed({ snapshot: { state, awaiting, lastExit }, config }: ManagedP
 /** Acts on each process, in parallel or one after the other. After a failure the others go on. */
 export async function runBulk(
   processes: readonly ManagedProcess[],
-  act: (process: ManagedProcess) => Promise<void>,
+  act: (process: ManagedProcess) => Promise<unknown>,
   parallel = true,
 ): Promise<Outcome[]> {
   const one = async (process: ManagedProcess): Promise<Outcome> => {

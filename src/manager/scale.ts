@@ -21,8 +21,8 @@ export async function scale(
 ): Promise<Outcome[]> {
   // Starts take no turn: a start may wait for a dependency without a time limit.
   const { stopped, added } = await registry.sizes.take(() => resize(registry, name, change), name);
-  const started = added.filter((process) => !isJob(process));
-  return [...stopped, ...await runBulk(started, (process) => process.start(options))];
+  const start = async (process: ManagedProcess) => isJob(process) || await process.start(options);
+  return [...stopped, ...await runBulk(added, start)];
 }
 
 /** Removes and registers instances. Their number must not change meanwhile. */

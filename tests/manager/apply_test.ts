@@ -97,12 +97,15 @@ Deno.test("apply() reports what a shutdown keeps from starting", async () => {
   ]);
 });
 
-Deno.test("scale() records the instances of a scheduled job before it returns", async () => {
+Deno.test("scale() records and returns the instances of a scheduled job", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
   await supervisor.add({ name: "job", entrypoint: "/bin/true", cwd: test.home, cron: "@yearly" });
-  await supervisor.scale("job", 2);
+  const added = await supervisor.scale("job", 2);
   assertEquals(recorded(test.home), ["job:0", "job:1"]);
+  assertEquals(added.map(({ process }) => [process.name, process.snapshot.state]), [
+    ["job:1", "stopped"],
+  ]);
 });
 
 Deno.test("apply() treats an app that exits at once as a failure, unless others wait for its exit", async () => {
