@@ -30,7 +30,7 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
     refuse(name, "log.stdout and log.stderr would share a file for some instances");
   }
   const [taken] = takenLogs(config, others, own);
-  if (taken !== undefined) refuse(name, `"${taken.path}" is a log of "${taken.owner}"`);
+  if (taken !== undefined) refuse(name, `log "${taken.path}" belongs to "${taken.owner}"`);
 }
 
 /** Throws `invalid_config` if several instances would write to one file. */

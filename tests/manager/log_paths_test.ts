@@ -108,7 +108,7 @@ Deno.test("log paths are rejected if they involve other users, the home or anoth
   const cases: [Record<string, unknown>, string][] = [
     [{ log: { stdout: `${at}/open/x.log` } }, `others may write to "${at}/open"`],
     [{ log: { stdout: `${at}/one.log` }, instances: 2 }, "is one file for 2 instances"],
-    [{ log: { stdout: `${at}/link/api-7.log` } }, `"${at}/api-7.log" is a log of "api"`],
+    [{ log: { stdout: `${at}/link/api-7.log` } }, `log "${at}/api-7.log" belongs to "api"`],
     [{ log: { stderr: `${test.home}/token` } }, "is in the home"],
     [{ log: { stdout: `${at}/a`, stderr: `${at}/a`, pipe: true } }, "log.pipe needs two files"],
     [{ log: { stdout: `${at}/dir` } }, "it is not a file"],
