@@ -28,14 +28,16 @@ const COMMANDS: { readonly [N in VerbName]?: readonly string[] } = {
 
 interface NextTool {
   readonly tool: string;
-  readonly target: boolean;
+  /** Its input that stands for the first argument of the command. */
+  readonly field: string | undefined;
 }
 
-/** The tools that replace a command, and whether a target follows the command. */
+/** The tools that replace a command. */
 const TOOLS_OF: ReadonlyMap<string, readonly NextTool[]> = Map.groupBy(
-  TOOL_VERBS.flatMap(({ name, verb: { bare }, row: { tool } }) =>
-    (COMMANDS[name] ?? [name]).map((word) => ({ word, tool, target: bare !== undefined }))
-  ),
+  TOOL_VERBS.flatMap(({ name, verb: { bare }, row: { tool, input: { shape } } }) => {
+    const field = bare && ["target", "file"].find((field) => field in shape);
+    return (COMMANDS[name] ?? [name]).map((word) => ({ word, tool, field }));
+  }),
   ({ word }) => word,
 );
 
@@ -56,8 +58,8 @@ export function inTools(hint: string, granted: ReadonlySet<string>): string {
     forTerminal ||= known === undefined;
     if (known === undefined) return whole;
     if (target === undefined) return known.tool;
-    return known.target && placeholder === undefined
-      ? `${known.tool} with target "${target}"`
+    return known.field !== undefined && placeholder === undefined
+      ? `${known.tool} with ${known.field} "${target}"`
       : `${known.tool} ${target}`;
   });
   return forTerminal ? `${text} (a terminal command: no tool does this)` : text;

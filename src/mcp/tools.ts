@@ -1,6 +1,7 @@
 /** The tools: their output, and how they call the verb behind them. */
 
 import * as z from "zod/mini";
+import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { statusFor } from "../protocol/failed_result.ts";
@@ -227,9 +228,19 @@ interface NewApp extends Readonly<Record<string, unknown>> {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** The configuration of a new app, with defaults for the name and the folder. */
-function newConfig({ config, ...args }: NewApp, here: ToolUse["cwd"]): Record<string, unknown> {
+/**
+ * The configuration of a new app, with defaults for the name and the folder. Throws `bad_request`
+ * for a key that is given twice.
+ */
+function newConfig(
+  { config = {}, ...args }: NewApp,
+  here: ToolUse["cwd"],
+): Record<string, unknown> {
   const { entrypoint } = args;
+  const twice = Object.keys(args).find((key) => Object.hasOwn(config, key));
+  if (twice !== undefined) {
+    throw new ProcsupError("bad_request", `"${twice}" is given twice: take it out of "config"`);
+  }
   const folder = isAbsolute(entrypoint) ? dirname(entrypoint) : here;
   return {
     name: nameFromPath(entrypoint),

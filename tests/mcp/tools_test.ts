@@ -142,6 +142,10 @@ Deno.test("tools of one daemon", async (t) => {
     );
     const keys = { entrypoint: "/bin/sleep", config: { crom: "@daily" } };
     assertMatch(await refusal(client, "start_app", keys), /crom[^]*"cron"/);
+    const twice = { entrypoint: "/bin/sleep", name: "one", config: { name: "two" } };
+    assertMatch(await refusal(client, "start_app", twice), /^"name" is given twice/);
+    const planned = await refusal(http.client, "apply_config", { plan: true });
+    assertMatch(planned, /Hint: Name a file: apply_config with file "procsup.yaml"$/);
     const unscheduled = await refusal(http.client, "run_job", { target: "pair:0" });
     assertMatch(unscheduled, /Hint: The key cron or cron_restart gives a schedule$/);
     assertMatch(
