@@ -144,17 +144,18 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
     const message = `${shown} is not a variable name: it is empty, or contains a blank or "="`;
     context.issues.push({ code: "custom", input: wrong, message });
   });
-  const prepare = z.transform((value, context) => {
+  const prepare = z.transform((given, context) => {
+    const isNames = Array.isArray(given) && given.every((item) => typeof item === "string");
+    const value = isNames && listMeans !== undefined
+      ? Object.fromEntries(given.map((item) => [item, listMeans]))
+      : given;
     if (isMap(value) && Object.hasOwn(value, "__proto__")) {
       // zod would drop this key silently.
       const params = { onKey: true };
       const message = "this name is reserved";
       context.issues.push({ code: "custom", input: value, path: ["__proto__"], message, params });
     }
-    const isNames = Array.isArray(value) && value.every((item) => typeof item === "string");
-    return isNames && listMeans !== undefined
-      ? Object.fromEntries(value.map((item) => [item, listMeans]))
-      : value;
+    return value;
   });
   return z.pipe(prepare, map);
 }

@@ -108,6 +108,11 @@ const LIST = JSON.stringify({ action: "list" });
 const start = (config: unknown) => JSON.stringify({ action: "start", payload: config });
 const sleeper = { name: "x", entrypoint: "/bin/sleep", args: ["1000"], cwd: "/" };
 
+/** With an own key of that name. */
+function withProto(config: object): unknown {
+  return JSON.parse(JSON.stringify(config).replace("{", '{"__proto__":{"x":1},'));
+}
+
 const WRONG_REQUESTS: readonly (readonly [Request, status: number, says: RegExp])[] = [
   [{ body: "{" }, 400, /not JSON/],
   [{ body: "" }, 400, /"action"/],
@@ -140,7 +145,9 @@ const WRONG_REQUESTS: readonly (readonly [Request, status: number, says: RegExp]
   [{ body: start({ ...sleeper, entrypoint: "/bin/sl\0eep" }) }, 422, /entrypoint/],
   [{ body: start({ ...sleeper, cwd: "relative" }) }, 422, /cwd/],
   [{ body: start({ ...sleeper, name: "../../etc/passwd" }) }, 422, /"name"/],
-  [{ body: '{"action":"start","payload":{"__proto__":{"x":1}}}' }, 422, /__proto__|"name"/],
+  [{ body: '{"action":"start","payload":{"__proto__":{"x":1}}}' }, 422, /"__proto__"/],
+  [{ body: start(withProto(sleeper)) }, 422, /Unknown key "__proto__"/],
+  [{ body: start({ ...sleeper, depends_on: ["__proto__"] }) }, 422, /"depends_on/],
 ];
 
 Deno.test("daemon rejects invalid requests and survives", async () => {

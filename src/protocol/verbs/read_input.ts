@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { issueText } from "../../model/issue_text.ts";
+import { isMap } from "../../model/merge_patch.ts";
 import { didYouMean, nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { quote } from "../../model/quote.ts";
 import * as z from "../../npm/zod.ts";
@@ -18,10 +19,19 @@ export function readInput({ input, bare }: Verb, payload: unknown): unknown {
   return readPayload(input, isBare ? { [bare]: payload } : payload ?? {});
 }
 
-/** Parses a payload by a schema. Throws `bad_request` naming the invalid field. */
+/**
+ * Parses a payload by a schema. Throws `bad_request` naming the invalid field, and `invalid_config`
+ * for a key that zod would drop silently from a map.
+ */
 export function readPayload<S extends z.ZodMiniType>(schema: S, payload: unknown): z.output<S> {
   const result = z.safeParse(schema, payload, { error: issueText });
-  if (result.success) return result.data;
+  if (result.success) {
+    const drops = Object.values(Object(payload)).some((value) =>
+      isMap(value) && Object.hasOwn(value, "__proto__")
+    );
+    if (!drops) return result.data;
+    throw new ProcsupError("invalid_config", 'Unknown key "__proto__"', { field: "__proto__" });
+  }
   throw payloadError(result.error.issues[0]!, schema, payload);
 }
 
