@@ -175,7 +175,10 @@ export abstract class ProcessHost {
     await this.perform("signal", target, { signal: name }, signal);
   }
 
-  /** Writes a text to the standard input of apps with `stdin` or `tty`. */
+  /**
+   * Writes a text to the standard input of apps with `stdin` or `tty`. A client takes up to 65,536
+   * characters.
+   */
   async send(target: string, text: string, options: CallOptions = {}): Promise<void> {
     const { signal } = optionsOf("call", options);
     checkText(text);
