@@ -2,7 +2,7 @@
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { type ErrorCode, ProcsupError } from "../model/errors.ts";
-import type { DurationInput } from "../model/duration.ts";
+import { type DurationInput, durationProblem } from "../model/duration.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { quote } from "../model/quote.ts";
 import type {
@@ -73,22 +73,21 @@ export function optionsOf<K extends keyof Kinds>(kind: K, given: Kinds[K]): Kind
   return checkOptions(given, KEYS[kind]);
 }
 
-/** Throws `bad_request` for an unknown option, a flag that is no boolean, or another signal. */
+/** Throws `bad_request` for an unknown option, or one with a wrong value. */
 export function checkOptions<T extends object>(given: T, known: readonly string[]): T {
   refuseUnknown("options", given, known, "bad_request");
   for (const [key, value] of Object.entries(given)) {
-    const expected = value === undefined
-      ? undefined
-      : FLAGS.has(key) && typeof value !== "boolean"
-      ? "true or false"
-      : key === "signal" && !(value instanceof AbortSignal)
-      ? "an AbortSignal"
-      : undefined;
-    if (expected === undefined) continue;
-    const message = `Invalid "${key}" ${quote(value)}: expected ${expected}`;
-    throw new ProcsupError("bad_request", message);
+    const problem = value === undefined ? undefined : optionProblem(key, value);
+    if (problem === undefined) continue;
+    throw new ProcsupError("bad_request", `Invalid "${key}" ${quote(value)}: ${problem}`);
   }
   return given;
+}
+
+function optionProblem(key: string, value: unknown): string | undefined {
+  if (key === "timeout") return durationProblem(value as DurationInput);
+  if (FLAGS.has(key) && typeof value !== "boolean") return "expected true or false";
+  return key === "signal" && !(value instanceof AbortSignal) ? "expected an AbortSignal" : undefined;
 }
 
 /** Throws `bad_request` for what cannot be sent to an app. */
@@ -99,7 +98,7 @@ export function checkText(text: unknown): void {
 
 /** The options of a stop. A plain duration is the time until SIGKILL. Throws `bad_request`. */
 export function stopOptions(how: DurationInput | StopOptions): StopOptions {
-  return typeof how === "object" ? optionsOf("stop", how) : { timeout: how };
+  return optionsOf("stop", typeof how === "object" ? how : { timeout: how });
 }
 
 /** The options that select lines. Throws `bad_request`. */

@@ -156,7 +156,8 @@ cleanTest("Client's errors carry the same information over both transports", asy
   ];
   for (const target of targets) await same((c) => c.inspect(target));
   for (const target of ["..", ""]) await same((c) => textOf(c, {}, target));
-  await same((c) => c.stop("app", { timeout: "soon" }));
+  const soon = await same((c) => c.stop("app", { timeout: "soon" }));
+  assertStringIncludes(soon, 'Invalid \\"timeout\\" \\"soon\\": expected a number with a unit');
   await same((c) => textOf(c, { tail: -1 }));
   const tooMany = await same((c) => textOf(c, { tail: 10_001 }));
   assertStringIncludes(tooMany, 'Invalid \\"tail\\" #: expected a number of lines up to #');
