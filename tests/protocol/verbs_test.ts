@@ -97,3 +97,12 @@ Deno.test("readQuery() converts to the verb's types, and has REST's own defaults
   assertThrows(() => read("forse=true"), ProcsupError, 'did you mean "force"');
   assertThrows(() => read("timeout=1s&timeout=2s"), ProcsupError, '"timeout" is given twice');
 });
+
+Deno.test("readRequest() refuses fields for a verb without fields", () => {
+  for (const payload of [undefined, null, {}]) {
+    assertEquals(readRequest("list", payload), { name: "list", input: undefined });
+  }
+  const named = () => readRequest("list", { target: "api" });
+  assertThrows(named, ProcsupError, 'Unknown field "target"');
+  assertThrows(() => readRequest("list", "api"), ProcsupError, "Invalid payload: expected map");
+});

@@ -14,10 +14,12 @@ import type { RestRow, Verb } from "./verb.ts";
  * `bad_request`.
  */
 export function readInput({ input, bare }: Verb, payload: unknown): unknown {
-  if (input === nothing) return undefined;
+  if (input === nothing) return void readPayload(NO_FIELDS, payload ?? {});
   const isBare = bare !== undefined && typeof payload === "string";
   return readPayload(input, isBare ? { [bare]: payload } : payload ?? {});
 }
+
+const NO_FIELDS = z.strictObject({});
 
 /**
  * Parses a payload by a schema. Throws `bad_request` naming the invalid field, and `invalid_config`

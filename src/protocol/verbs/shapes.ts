@@ -5,7 +5,7 @@ import { MAX_LINES } from "../../model/log_line.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
 import * as z from "../../npm/zod.ts";
 
-/** Input of a verb without fields. Anything sent is ignored. */
+/** Input of a verb without fields: nothing, or an empty object. */
 export const nothing: z.ZodMiniUndefined = z.undefined();
 
 /**
