@@ -12,7 +12,10 @@ export function reportProblems(error: unknown, cwd: string): number {
 }
 
 function printProblems(problems: readonly ProcsupError[], cwd: string): number {
-  const text = problems.map((problem) => `error: ${problemText(problem, cwd)}\n`).join("");
+  const text = problems.map((problem) => {
+    const hint = problem.hint === undefined ? "" : `  hint: ${problem.hint}\n`;
+    return `error: ${problemText(problem, cwd)}\n${hint}`;
+  }).join("");
   const error = problems.length === 1 ? problems[0] : new ConfigProblems(problems);
   return reportError(error, `${text}  more: procsup help configuration\n`);
 }

@@ -3,7 +3,7 @@
  * have the same socket or log file.
  */
 
-import { messageOf, type ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logPathTemplates } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
@@ -21,7 +21,8 @@ export function fileProblems(processes: readonly LoadedProcess[], path: string):
       try {
         check();
       } catch (error) {
-        found.push(problemOf(loaded, shown(messageOf(error))));
+        const hint = error instanceof ProcsupError ? error.hint : undefined;
+        found.push(problemOf(loaded, shown(messageOf(error)), hint));
       }
     };
     note(
@@ -61,6 +62,6 @@ function exclusive(config: ProcessConfig): string[] {
   ];
 }
 
-function problemOf({ config, place }: LoadedProcess, what: string): ConfigProblem {
-  return new ConfigProblem(place?.file ?? config.cwd, what, { place });
+function problemOf({ config, place }: LoadedProcess, what: string, hint?: string): ConfigProblem {
+  return new ConfigProblem(place?.file ?? config.cwd, what, { place, hint });
 }

@@ -9,6 +9,7 @@ export const INLINE_FILE = "/config";
 interface ProblemOptions {
   readonly place?: Place | undefined;
   readonly advice?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** One mistake in a configuration file. */
@@ -20,13 +21,13 @@ export class ConfigProblem extends ProcsupError {
   /** What would be right; undefined if unknown. */
   readonly advice: string | undefined;
 
-  constructor(file: string, what: string, { place, advice }: ProblemOptions = {}) {
+  constructor(file: string, what: string, { place, advice, hint }: ProblemOptions = {}) {
     const at = place !== undefined
       ? `${place.file}:${place.line}:${place.column}: `
       : file === INLINE_FILE
       ? ""
       : `${file}: `;
-    super("invalid_config", `${at}${what}${advice === undefined ? "" : `: ${advice}`}`);
+    super("invalid_config", `${at}${what}${advice === undefined ? "" : `: ${advice}`}`, { hint });
     this.place = place;
     this.what = what;
     this.advice = advice;

@@ -119,7 +119,7 @@ Deno.test("procsup config validate and plan need no daemon and, with --no-files,
 
 Deno.test("procsup config validate gives the line of each missing program and watched path", async () => {
   await using files = new Files({
-    "procsup.yaml": "processes:\n  a: { command: nosuch, watch: { paths: [nonexist] } }\n",
+    "procsup.yaml": "processes:\n  a: { entrypoint: sleep 1, watch: { paths: [nonexist] } }\n",
   });
   const env = { PROCSUP_HOME: `${files.folder}/home` };
   const run = (...args: string[]) => runCommandLine(args, env, files.folder);
@@ -129,6 +129,7 @@ Deno.test("procsup config validate gives the line of each missing program and wa
   ]);
   assertEquals([missing.code, skipped.code], [2, 0]);
   assertStringIncludes(missing.stderr, 'procsup.yaml:2:3 cannot start "a"');
+  assertStringIncludes(missing.stderr, "\n  hint: To run a program with arguments, use command: ");
   const watched = `"${files.folder}/nonexist": no such file or directory`;
   assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": invalid "watch.paths" ${watched}`);
 });
