@@ -214,6 +214,9 @@ browserTest("a lost connection is shown, and recovers without a reload", async (
   await page.context().setOffline(true);
   await daemon.cli("web", "stop");
   await page.getByText("No connection to the daemon").waitFor();
+  await dashboard.go("#/host");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("Signing out failed").waitFor();
   // A fixed range is requested once, which fails now.
   await dashboard.go(`#/events?from=${iso(-3_600_000)}&to=${iso(3_600_000)}`);
   await page.getByRole("heading", { name: "Events" }).waitFor();

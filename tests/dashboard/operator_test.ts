@@ -51,6 +51,8 @@ browserTest("a process is shown in its current state", async (dashboard) => {
   await dashboard.go("#/graph");
   await page.locator(".edge").waitFor({ state: "attached" });
   assertEquals(await page.locator(".edge.met").count(), 0);
+  await page.getByRole("link", { name: /^pair/ }).click();
+  await page.getByRole("heading", { name: "pair", exact: true }).waitFor();
 
   await dashboard.go("#/");
   await page.getByRole("link", { name: "its health checks fail" }).click();

@@ -110,11 +110,9 @@ function NodeLink({ node: { name, members, state } }: { node: Node }) {
   const text = members.length > 1
     ? `${up} of ${members.length} running`
     : `${state ?? "missing"}${took === undefined ? "" : `, ready in ${shortSpan(took)}`}`;
-  const href = members.length === 1
-    ? linkTo(["processes", members[0]!.name])
-    : linkTo(["processes"], new URLSearchParams({ q: name }));
+  const page = members.length === 1 ? members[0]!.name : name;
   return (
-    <a class={`node is-${state ?? "missing"}`} href={href}>
+    <a class={`node is-${state ?? "missing"}`} href={linkTo(["processes", page])}>
       {state && <StateShape state={state} size={12} />}
       <span class="node-text">
         <strong class="clip">{name}</strong>

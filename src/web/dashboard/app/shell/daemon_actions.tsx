@@ -1,8 +1,7 @@
 /** Actions on all apps: save, restore, sign out. */
 
-import { send } from "../data/api.ts";
 import { confirmed } from "./notices.ts";
-import { connection, mayAdminister, mayOperate } from "../data/store.ts";
+import { mayAdminister, mayOperate } from "../data/store.ts";
 import { Button } from "../controls/controls.tsx";
 import { run } from "../process/actions.ts";
 
@@ -34,7 +33,6 @@ export function DaemonActions() {
 
 /** Ends the session; the page asks to sign in. */
 export async function signOut(): Promise<void> {
-  await send("/session", { method: "DELETE" }).catch(() => {});
-  connection.value = "signed_out";
-  location.reload();
+  const words = { doing: "Signing out", done: "Signed out" };
+  if (await run(words, "/session", { method: "DELETE" })) location.reload();
 }

@@ -102,7 +102,7 @@ function ConnectionBanner() {
       <span>
         No connection to the daemon
         {processes.value !== null && since > 0 &&
-          <span>: what you see is from {relative(since, clock.value)}</span>}. Trying again…
+          <span>: last update {relative(since, clock.value)}</span>}. Trying again…
       </span>
       <Button kind="quiet" onClick={retryNow}>Try now</Button>
     </div>
