@@ -110,7 +110,7 @@ function checkCount(command: Command, words: readonly string[], rest?: readonly 
   const enough = words.length >= fewest ||
     (command.takesRest && rest !== undefined && rest.length > 0);
   if (!enough) {
-    const hint = command.usage === "<target…>"
+    const hint = command.usage.startsWith("<target…>")
       ? `procsup ${command.name} <name>, or procsup ${command.name} all`
       : undefined;
     throw usage(`Too few words for "${command.name}": expected ${command.usage}`, command, hint);

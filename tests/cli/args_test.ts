@@ -119,6 +119,10 @@ Deno.test("readCommandLine() names a flag with a missing or invalid value", () =
 
 Deno.test("readCommandLine() checks the number of words", () => {
   assertEquals(refused(["stop"]).message, 'Too few words for "stop": expected <target…>');
+  for (const command of ["stop", "restart"]) {
+    const ways = `procsup ${command} <name>, or procsup ${command} all`;
+    assertEquals(refused([command]).hint, ways);
+  }
   assertEquals(refused(["signal", "HUP"]).hint, "procsup help signal");
   assertEquals(refused(["ping", "me"]).message, 'Unexpected word "me"');
   assertEquals(readCommandLine(["stop", "--help"]).flags.on("help"), true);
