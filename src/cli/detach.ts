@@ -1,6 +1,6 @@
 /** Starts a daemon of this same program in the background, and waits until it answers. */
 
-import { ERROR_TABLE, hasCode, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, hasCode, ifPossible, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors } from "../platform/descriptors.ts";
@@ -183,10 +183,7 @@ function cacheFolder(): Record<string, string> {
 }
 
 function newLines(path: string, from: number): string[] {
-  try {
-    const text = new TextDecoder().decode(Deno.readFileSync(path).subarray(from));
-    return text.split("\n").filter((line) => line !== "").slice(-LOG_LINES);
-  } catch {
-    return [];
-  }
+  const bytes = ifPossible(() => Deno.readFileSync(path)) ?? new Uint8Array();
+  const text = new TextDecoder().decode(bytes.subarray(from));
+  return text.split("\n").filter((line) => line !== "").slice(-LOG_LINES);
 }

@@ -2,6 +2,16 @@
 
 import type { Output } from "./output.ts";
 
+/** Prints what was done: data for programs, or a line for people. */
+export async function printDone(
+  output: Output,
+  value: unknown,
+  line: string,
+  names: readonly string[] = [],
+): Promise<void> {
+  if (!await printData(output, value, names)) output.done(`✔ ${line}`);
+}
+
 /**
  * Prints `value` if the format is for programs, or `names` for `-o name`. Returns false for other
  * formats: the command then prints its own text.

@@ -1,6 +1,6 @@
 /** Commands on targets, such as `stop` and `roll`, and `save`, `resurrect` and `shutdown`. */
 
-import { hasCode, ProcsupError } from "../../model/errors.ts";
+import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { confirmed } from "../ask.ts";
@@ -9,7 +9,7 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { writeMessage } from "../output.ts";
 import { withProcesses } from "../progress.ts";
-import { printData } from "../print_data.ts";
+import { printDone } from "../print_data.ts";
 import { forEachTarget, printResults } from "../results.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { NO_WAIT } from "../table/start_flags.ts";
@@ -59,16 +59,13 @@ export async function restart(context: CommandContext): Promise<number> {
 export async function save(context: CommandContext): Promise<void> {
   const client = connect(context);
   const data = await client.call("save");
-  if (await printData(context.output, data)) return;
-  context.output.done(`✔ saved ${counted(data.count, "app")}`);
+  await printDone(context.output, data, `saved ${counted(data.count, "app")}`);
 }
 
 /** Restores the saved processes. Exit code 1 if some could not be restored. */
 export async function resurrect(context: CommandContext): Promise<number> {
   const data = await withDaemonStarted(context, () => connect(context).call("resurrect"));
-  if (!await printData(context.output, data)) {
-    context.output.done(`✔ resurrected ${counted(data.count, "app")}`);
-  }
+  await printDone(context.output, data, `resurrected ${counted(data.count, "app")}`);
   if (data.count === 0 && data.errors.length === 0) {
     context.output.note("every saved app exists already; to start stopped ones: procsup start all");
   }
@@ -106,18 +103,10 @@ function signalOf(word: string, targets: readonly string[]): string {
   } catch (error) {
     // The words are in the wrong order: `signal api HUP`.
     const other = targets.at(-1)!;
-    if (!(error instanceof ProcsupError) || !isSignal(other)) throw error;
+    const isSignal = ifPossible(() => parseSignal(other)) !== undefined;
+    if (!(error instanceof ProcsupError) || !isSignal) throw error;
     const order = [other, word, ...targets.slice(0, -1)].map(shellWord).join(" ");
     throw new ProcsupError(error.code, error.message, { hint: `procsup signal ${order}` });
-  }
-}
-
-function isSignal(word: string): boolean {
-  try {
-    parseSignal(word);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -17,8 +17,7 @@ import {
 import { checkDestination } from "../../contexts/ssh.ts";
 import { engineIn, machineIn } from "../target_flags.ts";
 import type { Flags } from "../flags.ts";
-import type { Output } from "../output.ts";
-import { printData } from "../print_data.ts";
+import { printData, printDone } from "../print_data.ts";
 import { verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
@@ -49,7 +48,7 @@ async function add(
   const { contexts, ...rest } = readContexts();
   write({ ...rest, contexts: { ...contexts, [name]: destination } });
   const text = `context "${name}" is ${destinationText(destination)}`;
-  await tell(output, { status: "added", name, ...destination }, text);
+  await printDone(output, { status: "added", name, ...destination }, text);
   output.note(
     `  hint: procsup --host ${name} list, or for every command: procsup context use ${name}`,
   );
@@ -70,18 +69,14 @@ async function use({ output }: CommandContext, [name]: readonly string[]): Promi
   const isHere = name === THIS_MACHINE;
   write({ use: isHere ? undefined : known(contexts, name), contexts });
   const machine = isHere ? "this machine" : name;
-  await tell(output, { status: "used", name }, `commands go to ${machine}`);
+  await printDone(output, { status: "used", name }, `commands go to ${machine}`);
 }
 
 async function remove({ output }: CommandContext, [name]: readonly string[]): Promise<void> {
   const { contexts, use } = readContexts();
   const { [known(contexts, name)]: _, ...rest } = contexts;
   write({ use: use === name ? undefined : use, contexts: rest });
-  await tell(output, { status: "removed", name }, `context "${name}" is removed`);
-}
-
-async function tell(output: Output, data: unknown, text: string): Promise<void> {
-  if (!await printData(output, data)) output.done(`✔ ${text}`);
+  await printDone(output, { status: "removed", name }, `context "${name}" is removed`);
 }
 
 function known(contexts: Contexts["contexts"], name: string | undefined): string {

@@ -10,7 +10,7 @@ import { connect } from "../connect.ts";
 import { clockTime } from "../describe.ts";
 import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
-import { printData } from "../print_data.ts";
+import { printData, printDone } from "../print_data.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Runs a verb. `list` and `history` show all schedules if no name is given. */
@@ -41,8 +41,8 @@ function switched(verb: "start" | "stop" | "run", word?: string): Verb {
   return async (client, output, target) => {
     const name = wordAfter(`cron ${verb}`, target, "a target");
     const result = await client.call(`cron_${verb}`, { name });
-    if (await printData(output, result, [name])) return;
-    output.done(`✔ ${name}  ${word === undefined ? result.status : `schedule ${word}`}`);
+    const done = word === undefined ? result.status : `schedule ${word}`;
+    await printDone(output, result, `${name}  ${done}`, [name]);
   };
 }
 

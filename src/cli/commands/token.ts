@@ -5,7 +5,7 @@ import type { TokenJson } from "../../protocol/wire.ts";
 import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { printData } from "../print_data.ts";
+import { printData, printDone } from "../print_data.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Prints the token, or replaces it with `--rotate`; creates, lists or revokes named tokens. */
@@ -33,7 +33,7 @@ async function create(context: CommandContext, word?: string): Promise<void> {
 async function revoke(context: CommandContext, word?: string): Promise<void> {
   const name = wordAfter("token revoke", word, "<name>");
   const data = await connect(context).call("token_revoke", { name });
-  if (!await printData(context.output, data)) context.output.done(`✔ token "${name}" is revoked`);
+  await printDone(context.output, data, `token "${name}" is revoked`);
 }
 
 const COLUMNS: readonly Column<TokenJson>[] = [

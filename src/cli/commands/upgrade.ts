@@ -17,7 +17,7 @@ import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
 import { releaseDaemon, startDaemon, untilReleased } from "../detach.ts";
-import { printData } from "../print_data.ts";
+import { printData, printDone } from "../print_data.ts";
 import { withNotice } from "../progress.ts";
 
 /** Replaces the daemon, unless it is this build already. */
@@ -42,8 +42,9 @@ export async function upgrade({ home, flags, output }: CommandContext): Promise<
   await withNotice(output, what, () => replaceDaemon(home, old));
   const apps = await new DaemonClient(home).call("list");
   const up = apps.filter(({ pid }) => pid > 0).length;
-  if (await printData(output, { status: "upgraded", from: version, to: VERSION })) return;
-  output.done(`✔ daemon ${version} → ${VERSION}, ${up} of ${apps.length} apps up, none restarted`);
+  const done = { status: "upgraded", from: version, to: VERSION };
+  const counts = `${up} of ${apps.length} apps up, none restarted`;
+  await printDone(output, done, `daemon ${version} → ${VERSION}, ${counts}`);
 }
 
 const HANDOVER_PATIENCE = { ms: DAEMON_PATIENCE_MS };

@@ -3,7 +3,7 @@
 import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { printData } from "../print_data.ts";
+import { printData, printDone } from "../print_data.ts";
 import { verbIn } from "../unknown_word.ts";
 
 /** Exit code if the web server is not running. */
@@ -55,7 +55,7 @@ function noteWarning({ output }: CommandContext, { warning }: WebJson): void {
 
 async function stop(context: CommandContext): Promise<void> {
   const web = await connect(context).call("web_stop");
-  if (!await printData(context.output, web)) context.output.done("✔ web is stopped");
+  await printDone(context.output, web, "web is stopped");
 }
 
 async function status(context: CommandContext): Promise<number> {

@@ -10,7 +10,7 @@ import type { CommandContext } from "../command.ts";
 import { keysOf } from "../config_flags.ts";
 import { connect } from "../connect.ts";
 import { placeOf } from "../place.ts";
-import { printData } from "../print_data.ts";
+import { printData, printDone } from "../print_data.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Lists, sets, deletes or tests webhooks; exit code 1 if a test was not accepted. */
@@ -58,15 +58,14 @@ async function set(context: CommandContext, word: string | undefined): Promise<v
   };
   const secret = env === undefined && file === undefined ? {} : { secret: sources };
   const data = await connect(context).call("webhook_set", { name, ...keys, ...secret });
-  if (!await printData(context.output, data, [data.name])) {
-    context.output.done(`✔ ${data.name}  ${data.events.join(", ")} to ${plainText(data.url)}`);
-  }
+  const line = `${data.name}  ${data.events.join(", ")} to ${plainText(data.url)}`;
+  await printDone(context.output, data, line, [data.name]);
 }
 
 async function remove(context: CommandContext, word: string | undefined): Promise<void> {
   const name = wordAfter("webhook delete", word, "<name>");
   const data = await connect(context).call("webhook_delete", { name });
-  if (!await printData(context.output, data)) context.output.done(`✔ ${name} is deleted`);
+  await printDone(context.output, data, `${name} is deleted`);
 }
 
 async function test(context: CommandContext, name: string | undefined): Promise<number> {

@@ -1,5 +1,6 @@
 /** Checks the machine: disk space, clock and limits. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
 import { dirname } from "../../npm/path.js";
@@ -51,13 +52,8 @@ function largestLogs(home: string): { name: string; bytes: number } | undefined 
 /** Disk usage of a folder and its subfolders. */
 function bytesIn(folder: string): number {
   return pathsBelow(folder).reduce((sum, path) => {
-    try {
-      const { isDirectory, blocks, size } = Deno.lstatSync(path);
-      const own = blocks === null ? size : blocks * 512;
-      return sum + own + (isDirectory ? bytesIn(path) : 0);
-    } catch {
-      return sum;
-    }
+    const { isDirectory, blocks, size = 0 } = ifPossible(() => Deno.lstatSync(path)) ?? {};
+    return sum + (blocks ? blocks * 512 : size) + (isDirectory ? bytesIn(path) : 0);
   }, 0);
 }
 

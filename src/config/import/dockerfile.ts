@@ -1,5 +1,6 @@
 /** Finds out what a Dockerfile runs. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 
@@ -42,12 +43,8 @@ const INSTRUCTIONS: Readonly<Record<string, (rest: string, image: Image, args: A
 
 /** Reads the target stage, or the last one, including the stages it is based on. */
 export function readDockerfile({ file, target, args: given }: ImageSource): Image {
-  let text: string;
-  try {
-    text = readForeignFile(file);
-  } catch {
-    return { ...EMPTY, found: false };
-  }
+  const text = ifPossible(() => readForeignFile(file));
+  if (text === undefined) return { ...EMPTY, found: false };
   const stages = new Map<string, Image>();
   let last = EMPTY;
   let name = "";
@@ -113,9 +110,6 @@ function filled(text: string, known: Args): string | undefined {
 /** Parses the JSON form, or runs the text with a shell. */
 function wordsOf(text: string): string[] {
   if (!text.trim().startsWith("[")) return ["/bin/sh", "-c", text.trim()];
-  try {
-    return (JSON.parse(text) as unknown[]).map(String);
-  } catch {
-    return splitWords(text.replace(/^\[|\]$/g, "").replaceAll(",", " "));
-  }
+  return ifPossible(() => (JSON.parse(text) as unknown[]).map(String)) ??
+    splitWords(text.replace(/^\[|\]$/g, "").replaceAll(",", " "));
 }

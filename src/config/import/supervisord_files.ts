@@ -1,5 +1,6 @@
 /** Reads a supervisord configuration with its included files. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { nameTest } from "../../model/glob.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
@@ -60,10 +61,7 @@ function matches(pattern: string): string[] {
 
 function namesIn(folder: string, pattern: string): string[] {
   const isWanted = nameTest(pattern);
-  try {
-    return [...Deno.readDirSync(folder || "/")].map(({ name }) => name)
-      .filter((name) => isWanted(name) && (!name.startsWith(".") || pattern.startsWith(".")));
-  } catch {
-    return [];
-  }
+  const entries = ifPossible(() => [...Deno.readDirSync(folder || "/")]) ?? [];
+  return entries.map(({ name }) => name)
+    .filter((name) => isWanted(name) && (!name.startsWith(".") || pattern.startsWith(".")));
 }
