@@ -708,3 +708,21 @@ Deno.test("a mistake in a unit file has its place, and a comment has no second l
   const wrong = made({ "x.service": "[Service]\nExecStart=/bin/x \\\n  --y\nnothing\n" });
   await assertRejects(() => wrong, ProcsupError, "x.service:4:1: not a unit file");
 });
+
+Deno.test("a container has the input and terminal of its service, and one copy of its name", async () => {
+  const text =
+    "services:\n  a:\n    image: mine\n    stdin_open: true\n    tty: true\n    scale: 2\n";
+  const { yaml, notes } = await made({ "compose.yml": text }, undefined, { withDocker: true });
+  assertMatch(yaml, /- --interactive\n +- --tty\n/);
+  assert(!yaml.includes("instances:"));
+  assert(notes.includes("a: replicas 2: one, because containers cannot share a name"));
+});
+
+Deno.test("a service whose own command is docker runs in no container", async () => {
+  const { yaml } = await made({
+    "compose.yml": "services:\n  a:\n    image: mine\n    command: docker events\n" +
+      "    mem_limit: 1g\n    healthcheck: { test: check }\n",
+  });
+  assertMatch(yaml, /limits:\n +memory: 1GB\n/);
+  assert(!yaml.includes("docker exec"));
+});

@@ -87,6 +87,8 @@ function overrideOf(file: string): string | undefined {
 /** Keys of a process that depend on its image, and notes. */
 interface Program extends Keys {
   readonly notes: readonly string[];
+  /** Whether `docker run` runs it. */
+  readonly isInContainer?: true;
   /** The variables of the image, under those of the service. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -110,9 +112,9 @@ class Converter {
     const container = `${nameFromPath(this.#folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
     const found = this.#program(service, container);
     if (typeof found === "string") return this.#result.note(name, found);
-    const { notes, env, ...program } = found;
-    const inside = program.entrypoint === "docker" ? `docker exec ${container} ` : "";
+    const { notes, env, isInContainer = false, ...program } = found;
     const limits = serviceLimits(service);
+    const count = instances(service);
     const own = { ...env, ...environment(service.environment) };
     const files = envFiles(service.env_file);
     const inHealth = underFiles(healthVariables(service.healthcheck), files, this.#folder).env;
@@ -122,16 +124,18 @@ class Converter {
       ...program,
       ...restart(service),
       depends_on: this.#dependsOn(service.depends_on),
-      ...health(service.healthcheck, inside),
+      ...health(service.healthcheck, isInContainer ? `docker exec ${container} ` : ""),
       stop_signal: service.stop_signal ?? program.stop_signal,
       stop_timeout: service.stop_grace_period ?? "10s",
       stdin: service.stdin_open,
       tty: service.tty,
-      limits: inside === "" ? limits.keys : undefined,
-      ...instances(service),
+      ...(isInContainer ? {} : { limits: limits.keys, instances: count }),
     });
-    const limitsLost = inside === "" ? limits.lost : [];
-    this.#result.note(taken, ...notes, ...limitsLost, ...lost(service, inside !== ""));
+    this.#result.note(taken, ...notes, ...lost(service, isInContainer));
+    if (!isInContainer) this.#result.note(taken, ...limits.lost);
+    else if (count !== undefined) {
+      this.#result.note(taken, `replicas ${count}: one, because containers cannot share a name`);
+    }
   }
 
   /** The program to run, or the reason why it is missing. */
@@ -141,7 +145,7 @@ class Converter {
     if (build === undefined && typeof image === "string") {
       const advice = imageAdvice(image);
       if (this.#context.withDocker) {
-        return { ...dockerRun(service, this.#folder, container), notes: [] };
+        return { ...dockerRun(service, this.#folder, container), notes: [], isInContainer: true };
       }
       if (given === undefined || !given.whole || advice.known) return advice.text;
       const why = `${advice.text}; its command runs without the entrypoint of the image`;
@@ -270,7 +274,7 @@ function restart({ restart, deploy }: Service): Keys {
   };
 }
 
-function instances({ deploy, scale }: Service): Keys {
-  const count = scale ?? (isMap(deploy) ? deploy.replicas : undefined);
-  return Number(count) > 1 ? { instances: Number(count) } : {};
+function instances({ deploy, scale }: Service): number | undefined {
+  const count = Number(scale ?? (isMap(deploy) ? deploy.replicas : 1));
+  return count > 1 ? count : undefined;
 }

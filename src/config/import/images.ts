@@ -42,6 +42,7 @@ export function dockerRun(
   container: string,
 ): Keys {
   const { image, command, entrypoint, ports, volumes, environment, user, working_dir } = service;
+  const { stdin_open, tty } = service;
   const list = (value: unknown) => Array.isArray(value) ? value : [];
   const names = Array.isArray(environment)
     ? environment.map((pair) => String(pair).split("=")[0]!)
@@ -57,6 +58,8 @@ export function dockerRun(
     ...list(ports).flatMap((port) => ["-p", portText(port)]),
     ...list(volumes).flatMap((volume) => ["-v", volumeText(volume, folder)]),
     ...serviceLimits(service).flags,
+    ...(stdin_open === true ? ["--interactive"] : []),
+    ...(tty === true ? ["--tty"] : []),
     ...(user === undefined ? [] : ["--user", String(user)]),
     ...(working_dir === undefined ? [] : ["--workdir", String(working_dir)]),
     ...(entry.length === 0 ? [] : ["--entrypoint", entry[0]!]),
