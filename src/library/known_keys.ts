@@ -87,7 +87,9 @@ export function checkOptions<T extends object>(given: T, known: readonly string[
 function optionProblem(key: string, value: unknown): string | undefined {
   if (key === "timeout") return durationProblem(value as DurationInput);
   if (FLAGS.has(key) && typeof value !== "boolean") return "expected true or false";
-  return key === "signal" && !(value instanceof AbortSignal) ? "expected an AbortSignal" : undefined;
+  return key === "signal" && !(value instanceof AbortSignal)
+    ? "expected an AbortSignal"
+    : undefined;
 }
 
 /** Throws `bad_request` for what cannot be sent to an app. */
