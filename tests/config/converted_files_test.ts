@@ -726,3 +726,15 @@ Deno.test("a service whose own command is docker runs in no container", async ()
   assertMatch(yaml, /limits:\n +memory: 1GB\n/);
   assert(!yaml.includes("docker exec"));
 });
+
+Deno.test("a compose file without a service that can run names why, and nothing else", async () => {
+  const reasons: [string, string][] = [
+    ["services: { a: { image: redis } }\nsecrets: {}\n", "(a: image redis: apt-get install"],
+    ["services: {}\n", "services: expected a map of names"],
+  ];
+  for (const [text, reason] of reasons) {
+    const error = await assertRejects(() => made({ "compose.yml": text }), ProcsupError);
+    assertStringIncludes(error.message, reason);
+    assert(!/undefined|secrets/.test(error.message), error.message);
+  }
+});

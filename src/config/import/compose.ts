@@ -54,11 +54,14 @@ const FILE_KEYS = handled("version", "name", "networks", "volumes");
 
 function convert({ file, value }: ConfigDocument, context: ImportContext): Imported {
   const { services, ...rest } = value as Record<string, unknown>;
-  if (!isMap(services)) throw new ConfigProblem(file, "services: expected a map of names");
+  if (!isMap(services) || Object.keys(services).length === 0) {
+    throw new ConfigProblem(file, "services: expected a map of names");
+  }
   const result = new ImportResult(file);
-  const converter = new Converter(file, services, context, result);
+  const { withDocker = false } = context;
+  const composeFile = { services, withDocker, result };
   for (const [name, service] of Object.entries(services)) {
-    if (isMap(service)) converter.add(name, service);
+    if (isMap(service)) addService(name, service, composeFile);
     else result.note(name, "expected a map");
   }
   const override = overrideOf(file);
@@ -70,9 +73,10 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
     result.note(undefined, "services reach each other at 127.0.0.1, not by their names");
     return result.imported();
   }
-  const why = result.notes.map(({ process, text }) => `${process}: ${text}`).join("; ");
+  const why = result.notes.filter(({ process }) => process !== undefined)
+    .map(({ process, text }) => `${process}: ${text}`).join("; ");
   throw new ConfigProblem(file, `no service can run without a container (${why})`, {
-    ...(context.withDocker ? {} : { advice: "to run images with docker run: --with-docker" }),
+    ...(withDocker ? {} : { advice: "to run images with docker run: --with-docker" }),
   });
 }
 
@@ -93,121 +97,119 @@ interface Program extends Keys {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-class Converter {
-  readonly #folder: string;
-  readonly #services: Service;
-  readonly #context: ImportContext;
-  readonly #result: ImportResult;
+/** What the services of a file depend on. */
+interface ComposeFile {
+  readonly services: Service;
+  readonly withDocker: boolean;
+  readonly result: ImportResult;
+}
 
-  constructor(file: string, services: Service, context: ImportContext, result: ImportResult) {
-    this.#folder = dirname(file);
-    this.#services = services;
-    this.#context = context;
-    this.#result = result;
-  }
-
-  /** Adds the process of a service, or a note on why it has none. */
-  add(name: string, service: Service): void {
-    // The name is used in shell lines.
-    const container = `${nameFromPath(this.#folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
-    const found = this.#program(service, container);
-    if (typeof found === "string") return this.#result.note(name, found);
-    const { notes, env, isInContainer = false, ...program } = found;
-    const limits = serviceLimits(service);
-    const count = instances(service);
-    const own = { ...env, ...environment(service.environment) };
-    const files = envFiles(service.env_file);
-    const inHealth = underFiles(healthVariables(service.healthcheck), files, this.#folder).env;
-    const taken = this.#result.add(name, {
-      env: { ...inHealth, ...own },
-      env_file: files,
-      ...program,
-      ...restart(service),
-      depends_on: this.#dependsOn(service.depends_on),
-      ...health(service.healthcheck, isInContainer ? `docker exec ${container} ` : ""),
-      stop_signal: service.stop_signal ?? program.stop_signal,
-      stop_timeout: service.stop_grace_period ?? "10s",
-      stdin: service.stdin_open,
-      tty: service.tty,
-      ...(isInContainer ? {} : { limits: limits.keys, instances: count }),
-    });
-    this.#result.note(taken, ...notes, ...lost(service, isInContainer));
-    if (!isInContainer) this.#result.note(taken, ...limits.lost);
-    else if (count !== undefined) {
-      this.#result.note(taken, `replicas ${count}: one, because containers cannot share a name`);
-    }
-  }
-
-  /** The program to run, or the reason why it is missing. */
-  #program(service: Service, container: string): Program | string {
-    const { build, image, command, entrypoint } = service;
-    const given = commandOf(command, entrypoint);
-    if (build === undefined && typeof image === "string") {
-      const advice = imageAdvice(image);
-      if (this.#context.withDocker) {
-        return { ...dockerRun(service, this.#folder, container), notes: [], isInContainer: true };
-      }
-      if (given === undefined || !given.whole || advice.known) return advice.text;
-      const why = `${advice.text}; its command runs without the entrypoint of the image`;
-      return { ...given.keys, ...this.#folderOf(service, {}), notes: [why] };
-    }
-    const source = buildOf(build, this.#folder);
-    if (source === undefined) return "it has no build, image or command";
-    const made = readDockerfile(source);
-    const own = builtWords(made, given, entrypoint);
-    if (own === undefined) {
-      return made.found
-        ? `${source.file} has no command: add "command"`
-        : `${source.file} does not exist: add "command"`;
-    }
-    const { env, unread } = underFiles(made.env, envFiles(service.env_file), this.#folder);
-    const notes = [
-      `build: what ${source.file} installs must be on this machine`,
-      ...unread.map((path) => `env_file ${path}: ${UNREAD}`),
-      ...lostOfImage(made, service),
-    ];
-    return {
-      ...{ ...own, ...this.#folderOf(service, { ...source, workdir: made.workdir }) },
-      ...{ env, stop_signal: made.stopSignal, notes },
-    };
-  }
-
-  /** The folder on this machine that corresponds to the container's working directory. */
-  #folderOf(
-    service: Service,
-    source: { readonly context?: string; readonly workdir?: string | undefined },
-  ): Keys {
-    const inside = service.working_dir ?? source.workdir;
-    const mounts = (Array.isArray(service.volumes) ? service.volumes : []).flatMap((volume) => {
-      const [from, to] = isMap(volume) ? [volume.source, volume.target] : String(volume).split(":");
-      return /^[./~]/.test(String(from)) && to !== undefined ? [[String(from), String(to)]] : [];
-    });
-    const mount = mounts.find(([, to]) =>
-      inside === to || String(inside).startsWith(`${to!.replace(/\/$/, "")}/`)
-    );
-    if (mount === undefined) return { cwd: source.context ?? this.#folder };
-    const [from, to] = mount as [string, string];
-    return {
-      cwd: withReferences(`${homePath(from)}${String(inside).slice(to.replace(/\/$/, "").length)}`),
-    };
-  }
-
-  /** Dependencies on services that become processes. */
-  #dependsOn(value: unknown): Keys {
-    const entries = Array.isArray(value)
-      ? value.map((name) => [String(name), "started"] as const)
-      : Object.entries(isMap(value) ? value : {}).map(([name, how]) => {
-        const condition = isMap(how) ? String(how.condition ?? "service_started") : "";
-        return [name, CONDITIONS[condition] ?? "started"] as const;
-      });
-    return Object.fromEntries(entries.map(([name, state]) => {
-      const service = this.#services[name];
-      const probed = isMap(service) && service.healthcheck !== undefined;
-      return [name, state === "healthy" && !probed ? "ready" : state];
-    }));
+/** Adds the process of a service, or a note on why it has none. */
+function addService(name: string, service: Service, file: ComposeFile): void {
+  const { result, result: { folder } } = file;
+  // The name is used in shell lines.
+  const container = `${nameFromPath(folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
+  const found = programOf(service, container, file);
+  if (typeof found === "string") return result.note(name, found);
+  const { notes, env, isInContainer = false, ...program } = found;
+  const limits = serviceLimits(service);
+  const count = instances(service);
+  const own = { ...env, ...environment(service.environment) };
+  const files = envFiles(service.env_file);
+  const inHealth = underFiles(healthVariables(service.healthcheck), files, folder).env;
+  const taken = result.add(name, {
+    env: { ...inHealth, ...own },
+    env_file: files,
+    ...program,
+    ...restart(service),
+    depends_on: dependsOn(service.depends_on, file.services),
+    ...health(service.healthcheck, isInContainer ? `docker exec ${container} ` : ""),
+    stop_signal: service.stop_signal ?? program.stop_signal,
+    stop_timeout: service.stop_grace_period ?? "10s",
+    stdin: service.stdin_open,
+    tty: service.tty,
+    ...(isInContainer ? {} : { limits: limits.keys, instances: count }),
+  });
+  result.note(taken, ...notes, ...lost(service, isInContainer));
+  if (!isInContainer) result.note(taken, ...limits.lost);
+  else if (count !== undefined) {
+    result.note(taken, `replicas ${count}: one, because containers cannot share a name`);
   }
 }
 
+/** The program to run, or the reason why it is missing. */
+function programOf(
+  service: Service,
+  container: string,
+  { withDocker, result: { folder } }: ComposeFile,
+): Program | string {
+  const { build, image, command, entrypoint } = service;
+  const given = commandOf(command, entrypoint);
+  if (build === undefined && typeof image === "string") {
+    const advice = imageAdvice(image);
+    if (withDocker) {
+      return { ...dockerRun(service, folder, container), notes: [], isInContainer: true };
+    }
+    if (given === undefined || !given.whole || advice.known) return advice.text;
+    const why = `${advice.text}; its command runs without the entrypoint of the image`;
+    return { ...given.keys, ...folderOf(service, folder, {}), notes: [why] };
+  }
+  const source = buildOf(build, folder);
+  if (source === undefined) return "it has no build, image or command";
+  const made = readDockerfile(source);
+  const own = builtWords(made, given, entrypoint);
+  if (own === undefined) {
+    return made.found
+      ? `${source.file} has no command: add "command"`
+      : `${source.file} does not exist: add "command"`;
+  }
+  const { env, unread } = underFiles(made.env, envFiles(service.env_file), folder);
+  const notes = [
+    `build: what ${source.file} installs must be on this machine`,
+    ...unread.map((path) => `env_file ${path}: ${UNREAD}`),
+    ...lostOfImage(made, service),
+  ];
+  return {
+    ...{ ...own, ...folderOf(service, folder, { ...source, workdir: made.workdir }) },
+    ...{ env, stop_signal: made.stopSignal, notes },
+  };
+}
+
+/** The folder on this machine that corresponds to the container's working directory. */
+function folderOf(
+  service: Service,
+  folder: string,
+  source: { readonly context?: string; readonly workdir?: string | undefined },
+): Keys {
+  const inside = service.working_dir ?? source.workdir;
+  const mounts = (Array.isArray(service.volumes) ? service.volumes : []).flatMap((volume) => {
+    const [from, to] = isMap(volume) ? [volume.source, volume.target] : String(volume).split(":");
+    return /^[./~]/.test(String(from)) && to !== undefined ? [[String(from), String(to)]] : [];
+  });
+  const mount = mounts.find(([, to]) =>
+    inside === to || String(inside).startsWith(`${to!.replace(/\/$/, "")}/`)
+  );
+  if (mount === undefined) return { cwd: source.context ?? folder };
+  const [from, to] = mount as [string, string];
+  return {
+    cwd: withReferences(`${homePath(from)}${String(inside).slice(to.replace(/\/$/, "").length)}`),
+  };
+}
+
+/** Dependencies on services that become processes. */
+function dependsOn(value: unknown, services: Service): Keys {
+  const entries = Array.isArray(value)
+    ? value.map((name) => [String(name), "started"] as const)
+    : Object.entries(isMap(value) ? value : {}).map(([name, how]) => {
+      const condition = isMap(how) ? String(how.condition ?? "service_started") : "";
+      return [name, CONDITIONS[condition] ?? "started"] as const;
+    });
+  return Object.fromEntries(entries.map(([name, state]) => {
+    const service = services[name];
+    const probed = isMap(service) && service.healthcheck !== undefined;
+    return [name, state === "healthy" && !probed ? "ready" : state];
+  }));
+}
 /** The command of a service; `whole` if it does not depend on the image's entrypoint. */
 function commandOf(
   command: unknown,
