@@ -47,25 +47,26 @@ export class ConfigFieldError extends ProcsupError {
 
 /**
  * Returns the input in wire form, with defaults. Throws a `ConfigFieldError` that lists all unknown
- * keys, or else names the first invalid value and has an error for each.
+ * keys, or else names the first invalid value. It has an error for each mistake.
  */
 function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   const schema = objectSchema({ type: "object", keys: table, named: "" });
   const result = z.safeParse(schema, input, { error: issueText });
   if (result.success) return result.data as Keyed;
   const { issues } = result.error;
-  // Report unknown keys first: a misspelled key makes the right one look missing.
   const unknown = issues.flatMap((issue) =>
     issue.code === "unrecognized_keys" ? unknownKeys(issue, input, table, where) : []
   );
-  if (unknown.length === 0) {
-    const each = issues.map((issue) => fieldError(innermost(issue), input, table, where));
-    const [{ message, path, onKey }] = each as [ConfigFieldError];
-    throw new ConfigFieldError(message, path, onKey, each);
-  }
-  const [{ path }] = unknown as [ConfigFieldError];
-  const message = unknown.map((error) => error.message).join("; ");
-  throw new ConfigFieldError(message, path, true, unknown);
+  const invalid = issues.filter(({ code }) => code !== "unrecognized_keys").map(innermost)
+    // A misspelled key makes the right one look missing.
+    .filter((issue) =>
+      unknown.length === 0 || located(issue.path, input, table).value !== undefined
+    )
+    .map((issue) => fieldError(issue, input, table, where));
+  const each = [...unknown, ...invalid];
+  const [{ message, path, onKey }] = each as [ConfigFieldError];
+  const all = unknown.map((error) => error.message).join("; ");
+  throw new ConfigFieldError(all || message, path, onKey, each);
 }
 
 function unknownKeys(
@@ -78,9 +79,14 @@ function unknownKeys(
   const field = [...where === "" ? [] : [where], ...path].join(".");
   return issue.keys.map((key) => {
     const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
-    const near = ours ?? nearestWord(key, keysAt(table, path));
+    const known = keysAt(table, path);
+    const near = ours ?? nearestWord(key, known);
     const name = field === "" ? key : `${field}.${key}`;
-    const message = withNearest(`Unknown key "${name}"`, near);
+    // The process itself has too many keys to list.
+    const expected = near === undefined && path.length > 0
+      ? `: expected one of ${known.join(", ")}`
+      : "";
+    const message = withNearest(`Unknown key "${name}"`, near) + expected;
     return new ConfigFieldError(message, [...path, key], true);
   });
 }

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { parseConfig } from "../../src/model/config_schema.ts";
+import { ConfigFieldError, parseConfig } from "../../src/model/config_schema.ts";
 import { keyNames } from "../../src/model/key_table.ts";
 import { MAX_INSTANCES, PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -371,6 +371,15 @@ Deno.test("parseConfig() treats __proto__ and the like as unknown keys", () => {
     );
     assertThrows(() => parseConfig(input), ProcsupError, `Unknown key "${key}"`);
   }
+});
+
+Deno.test("parseConfig() has an error for each mistake, and for no key that may only be misspelled", () => {
+  const input = { name: "api", entrypont: "x", cwd: "/", max_memory: "lots", stop_timeout: 5 };
+  const error = assertThrows(() => parseConfig(input), ConfigFieldError);
+  assertEquals(error.message, 'Unknown key "entrypont": did you mean "entrypoint"?');
+  assertEquals(error.each.map(({ path }) => path), [["entrypont"], ["max_memory"], [
+    "stop_timeout",
+  ]]);
 });
 
 Deno.test("parseConfig() reads no value from a prototype", () => {
