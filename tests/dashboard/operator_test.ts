@@ -57,6 +57,14 @@ browserTest("a process is shown in its current state", async (dashboard) => {
   await dashboard.go("#/");
   await page.getByRole("link", { name: "its health checks fail" }).click();
   await page.locator("table.history").waitFor();
+
+  await dashboard.go("#/processes/pair");
+  await page.getByRole("button", { name: "More actions", exact: true }).click();
+  await page.getByRole("group", { name: "Actions on pair" }).getByText("Delete…").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Deleted pair").first().waitFor();
+  await stuck.waitFor();
+  assertEquals(await page.locator('[data-row^="pair"]').count(), 0);
 });
 
 const FOUR_MINUTES_BEHIND = `globalThis.Date = class extends Date {

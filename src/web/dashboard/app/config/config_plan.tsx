@@ -6,7 +6,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { ask, messageOf } from "../data/api.ts";
 import { outcome, progress } from "./config_apply.ts";
 import { linkTo } from "../data/router.ts";
-import { processList } from "../data/store.ts";
+import { processesOf } from "../data/store.ts";
 import type { ConfigReloadResult } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { Button } from "../controls/controls.tsx";
@@ -94,9 +94,7 @@ interface ItemProps {
 }
 
 function Item({ kind, name, what, children }: ItemProps) {
-  const members = progress.value === "applying"
-    ? processList.value.filter((process) => baseName(process.name) === name)
-    : [];
+  const members = progress.value === "applying" ? processesOf(name) : [];
   return (
     <li class={`plan-${kind}`}>
       <p class="row wrap">

@@ -1,6 +1,7 @@
 /** The state of the dashboard: signals that the screens read. */
 
 import { computed, signal } from "@preact/signals";
+import { baseName } from "../../../../model/name.ts";
 import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
 import { now } from "./time_range.ts";
@@ -24,6 +25,12 @@ setInterval(() => document.hidden || (clock.value = now()), 1000);
 export const processList = computed<readonly ProcessJson[]>(() =>
   [...processes.value?.values() ?? []].sort((a, b) => a.numeric_id - b.numeric_id)
 );
+
+/** The process of a name or id, or all instances of an app. */
+export function processesOf(name: string): readonly ProcessJson[] {
+  const one = processList.value.find((process) => process.name === name || process.id === name);
+  return one ? [one] : processList.value.filter((process) => baseName(process.name) === name);
+}
 
 export const stateCounts = computed(() => {
   const counts = new Map<State, number>();

@@ -5,7 +5,7 @@ import { effect, type Signal, signal, useSignal, useSignalEffect } from "@preact
 import { useEffect, useRef } from "preact/hooks";
 import { isPhone } from "../shell/theme.ts";
 import { range } from "../data/range.ts";
-import { processList } from "../data/store.ts";
+import { processesOf } from "../data/store.ts";
 import { LogBuffer } from "./log_buffer.ts";
 import type { LogRow } from "./log_rows.ts";
 import { levelOf } from "../../../../model/log_level.ts";
@@ -56,8 +56,7 @@ export class LogPanes implements LogReceiver {
 
 /** Whether targets name a single process. An app with several instances is not one. */
 export function isOneProcess(targets: readonly string[]): boolean {
-  return targets.length === 1 &&
-    !processList.value.some(({ name }) => name !== targets[0] && baseName(name) === targets[0]);
+  return targets.length === 1 && processesOf(targets[0]!).length < 2;
 }
 
 export type TimeLook = "exact" | "ago" | "none";

@@ -1,12 +1,11 @@
 /** Actions on processes. They show their progress, and ask before they interrupt or delete. */
 
-import { baseName } from "../../../../model/name.ts";
 import { fewAtATime } from "../../../../platform/few_at_a_time.ts";
 import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
 import { go, place, screen } from "../data/router.ts";
-import { processList } from "../data/store.ts";
+import { processesOf, processList } from "../data/store.ts";
 import { isUp, runningDependents } from "./select.ts";
 
 export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
@@ -145,18 +144,12 @@ async function isWanted(
   whom: string,
   names: readonly string[],
 ): Promise<boolean> {
-  if (warning === undefined || (harmlessWhenDown && !names.some(isRunning))) return true;
+  const isHarmless = harmlessWhenDown && !names.flatMap(processesOf).some(isUp);
+  if (warning === undefined || isHarmless) return true;
   const affected = names.length === 1 ? "" : ` Affects: ${listed(names)}.`;
   const dependents = interrupts ? runningDependents(names, processList.value) : [];
   const others = dependents.length === 0 ? "" : ` Others depend on it: ${listed(dependents)}.`;
   return await confirmed(`${title} ${whom}?`, warning + affected + others, confirm);
-}
-
-/** `name` is that of a process, or of an app with all its instances. */
-function isRunning(name: string): boolean {
-  return processList.value.some((one) =>
-    (one.name === name || baseName(one.name) === name) && isUp(one)
-  );
 }
 
 function listed(names: readonly string[]): string {

@@ -8,7 +8,7 @@ import { ask, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, toast } from "../shell/notices.ts";
 import { go } from "../data/router.ts";
-import { processList } from "../data/store.ts";
+import { processesOf } from "../data/store.ts";
 import type { ReconfigureResult } from "../data/types.ts";
 import { FormDialog, Select } from "../controls/controls.tsx";
 import { Field } from "../controls/field.tsx";
@@ -36,7 +36,7 @@ interface WindowProps {
 
 function ScaleDialog({ name, onClose }: WindowProps) {
   const base = baseName(name);
-  const now = processList.value.filter((process) => baseName(process.name) === base).length;
+  const now = processesOf(base).length;
   const count = useSignal(now);
   const submit = () => {
     onClose();

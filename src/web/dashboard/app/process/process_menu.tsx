@@ -1,12 +1,12 @@
-/** The menu of all actions on a process, beside the button that opened it. */
+/** The menu of all actions on a process or an app, beside the button that opened it. */
 
 import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { act, type Verb } from "./actions.ts";
 import { go, linkTo } from "../data/router.ts";
-import { isUp } from "./select.ts";
-import { mayAdminister, mayOperate, processList } from "../data/store.ts";
+import { isStarted } from "./select.ts";
+import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Icon, type IconName, stepThrough } from "../controls/controls.tsx";
 import { processDialog } from "./process_dialogs.tsx";
@@ -26,12 +26,12 @@ export function openProcessMenu(name: string, by: HTMLElement): void {
 
 export function ProcessMenu() {
   const open = opened.value;
-  const process = processList.value.find(({ name }) => name === open?.name);
-  if (open === undefined || process === undefined) return null;
-  return <OpenMenu key={open.name} process={process} by={open.by} />;
+  const members = open === undefined ? [] : processesOf(open.name);
+  if (open === undefined || members.length === 0) return null;
+  return <OpenMenu key={open.name} {...open} members={members} />;
 }
 
-function OpenMenu({ process, by }: { process: ProcessJson; by: HTMLElement }) {
+function OpenMenu({ name, by, members }: Opened & { members: readonly ProcessJson[] }) {
   const ref = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const menu = ref.current!;
@@ -60,10 +60,10 @@ function OpenMenu({ process, by }: { process: ProcessJson; by: HTMLElement }) {
       popover="auto"
       class="menu-list process-menu"
       role="group"
-      aria-label={`Actions on ${process.name}`}
+      aria-label={`Actions on ${name}`}
       onKeyDown={(event) => stepThrough(ref.current!, event)}
     >
-      {entriesFor(process).map(({ text, icon, danger, run }) => (
+      {entriesFor(name, members).map(({ text, icon, danger, run }) => (
         <Button key={text} icon={icon} kind={danger ? "danger" : "quiet"} onClick={done(run)}>
           {text}
         </Button>
@@ -79,8 +79,7 @@ interface Entry {
   readonly run: () => void;
 }
 
-function entriesFor(process: ProcessJson): Entry[] {
-  const { name, pid } = process;
+function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
   const verb = (text: string, icon: IconName, verb: Verb, names = [name]): Entry => ({
     text,
     icon,
@@ -97,18 +96,18 @@ function entriesFor(process: ProcessJson): Entry[] {
     run: () => go(["processes", name], "tab=logs"),
   };
   if (!mayOperate.value) return [logs];
-  const down = !isUp(process) && process.state !== "waiting";
+  const hasPid = members.some(({ pid }) => pid > 0);
   const some: readonly (Entry | false)[] = [
-    down ? verb("Start", "start", "start") : verb("Stop…", "stop", "stop"),
+    members.some(isStarted) ? verb("Stop…", "stop", "stop") : verb("Start", "start", "start"),
     verb("Restart…", "restart", "restart"),
     verb("Reload…", "reload", "reload"),
     verb("Rolling reload…", "reload", "roll", [baseName(name)]),
     logs,
     ask("Scale…", "processes", "scale"),
     mayAdminister.value && ask("Change…", "file", "change"),
-    pid > 0 && ask("Send a signal…", "events", "signal"),
+    hasPid && ask("Send a signal…", "events", "signal"),
     verb("Empty logs…", "delete", "flush"),
-    pid > 0 && verb("Kill…", "close", "kill"),
+    hasPid && verb("Kill…", "close", "kill"),
     mayAdminister.value && { text: "Delete…", icon: "delete", danger: true, run: remove(name) },
   ];
   return some.filter((entry) => entry !== false);
@@ -131,9 +130,8 @@ function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
 export function RowActions({ process }: { process: ProcessJson }) {
   const { name } = process;
   const logs = linkTo(["logs"], new URLSearchParams({ t: name }));
-  const isStarted = isUp(process) || process.state === "waiting";
   const verbs: readonly (readonly ["start" | "stop" | "restart", string])[] = [
-    isStarted ? ["stop", "Stop"] : ["start", "Start"],
+    isStarted(process) ? ["stop", "Stop"] : ["start", "Start"],
     ["restart", "Restart"],
   ];
   return (

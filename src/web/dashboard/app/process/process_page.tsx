@@ -5,8 +5,8 @@ import { act } from "./actions.ts";
 import { copyText } from "../controls/copy.ts";
 import { useKeys } from "../shell/keys.ts";
 import { go, linkTo, place } from "../data/router.ts";
-import { isUp } from "./select.ts";
-import { mayAdminister, mayOperate, processes, processList } from "../data/store.ts";
+import { isStarted } from "./select.ts";
+import { mayAdminister, mayOperate, processes, processesOf } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
 import { Button, Empty, Facts, Loading } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
@@ -18,7 +18,6 @@ import { openProcessMenu } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { Tabs } from "../controls/tabs.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
-import { processDialog } from "./process_dialogs.tsx";
 import { inOrder, ProcessRows } from "./process_list.tsx";
 
 const TABS = [
@@ -33,11 +32,9 @@ const UNIT_TABS = ["summary", "logs", "metrics", "events"] as const;
 /** The screen of a process, or of an app with all its instances. */
 export function Process() {
   const name = place.value.path[1] ?? "";
-  const process = processList.value.find((one) => one.name === name || one.id === name);
   if (processes.value === null) return <Loading />;
-  const members = process
-    ? [process]
-    : processList.value.filter((one) => baseName(one.name) === name);
+  const members = processesOf(name);
+  const process = members.find((one) => one.name === name || one.id === name);
   if (members.length === 0) return <NotOne name={name} />;
   const tabs: readonly Tab[] = process ? TABS : UNIT_TABS;
   const tab = tabs.find((one) => one === place.value.params.get("tab")) ?? "summary";
@@ -154,7 +151,6 @@ function ProcessActions({ name, members, isUnit }: {
   readonly isUnit: boolean;
 }) {
   const names = [name];
-  const up = members.some((one) => isUp(one) || one.state === "waiting");
   const guarded = (then: () => void) => () => mayOperate.value && then();
   // With several instances, the keys belong to the rows.
   useKeys(
@@ -170,30 +166,19 @@ function ProcessActions({ name, members, isUnit }: {
   if (!mayOperate.value) return null;
   return (
     <div class="row wrap head-actions">
-      {up
+      {members.some(isStarted)
         ? <Button icon="stop" onClick={() => act("stop", names)}>Stop</Button>
         : <Button icon="start" kind="primary" onClick={() => act("start", names)}>Start</Button>}
       <Button icon="restart" onClick={() => act("restart", names)}>Restart</Button>
-      {isUnit
-        ? (
-          <>
-            <Button icon="reload" onClick={() => act("roll", names)}>Roll</Button>
-            <Button icon="processes" onClick={() => processDialog.value = { kind: "scale", name }}>
-              Scale
-            </Button>
-          </>
-        )
-        : (
-          <>
-            <Button icon="reload" onClick={() => act("reload", names)}>Reload</Button>
-            <Button
-              id="more-actions"
-              icon="more"
-              label="More actions (.)"
-              onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
-            />
-          </>
-        )}
+      <Button icon="reload" onClick={() => act(isUnit ? "roll" : "reload", names)}>
+        {isUnit ? "Roll" : "Reload"}
+      </Button>
+      <Button
+        id="more-actions"
+        icon="more"
+        label={isUnit ? "More actions" : "More actions (.)"}
+        onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
+      />
     </div>
   );
 }

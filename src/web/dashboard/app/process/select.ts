@@ -35,7 +35,7 @@ export function byKey(key: SortKey): (a: ProcessJson, b: ProcessJson) => number 
   };
 }
 
-const natural = new Intl.Collator("en", { numeric: true });
+export const natural = new Intl.Collator("en", { numeric: true });
 
 const VALUE_OF: Readonly<Record<SortKey, (process: ProcessJson) => string | number>> = {
   name: ({ name }) => name,
@@ -50,6 +50,11 @@ const VALUE_OF: Readonly<Record<SortKey, (process: ProcessJson) => string | numb
 /** True if it runs, or is starting or stopping. */
 export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
   return state === "running" || state === "starting" || state === "stopping";
+}
+
+/** True if it can be stopped: it is up, or waits for its start. */
+export function isStarted(process: Pick<ProcessJson, "state">): boolean {
+  return isUp(process) || process.state === "waiting";
 }
 
 /** True if it needs attention. */
