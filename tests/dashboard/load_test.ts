@@ -1,6 +1,6 @@
 /** Large amounts of data: the page stays responsive. */
 
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest } from "./browser.ts";
 import { cpuOf, type CpuTime } from "./cpu_trace.ts";
@@ -85,4 +85,13 @@ browserTest("500 processes are painted at once, and stay responsive", async ({ p
     await last.waitFor({ state: "detached", ...PATIENCE });
   });
   assertQuick("searching", searching, 1200);
+
+  await page.getByLabel("Search processes").fill("app-1");
+  await page.getByLabel("Group by").selectOption("app");
+  await page.locator("tr.group").first().waitFor(PATIENCE);
+  const groups = await page.locator("tr.group a").allTextContents();
+  assertEquals(groups.slice(0, 3), ["app-1", "app-10", "app-11"]);
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
+  await page.getByRole("link", { name: "and 2 more" }).click();
+  await page.getByRole("columnheader", { name: "State", exact: true }).waitFor(PATIENCE);
 });

@@ -161,7 +161,11 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
           </p>
         </li>
       ))}
-      {needy.length > MANY && <li class="faint">and {needy.length - MANY} more</li>}
+      {needy.length > MANY && (
+        <li>
+          <a href={linkTo(["processes"], "sort=state")}>and {needy.length - MANY} more</a>
+        </li>
+      )}
     </ul>
   );
 }

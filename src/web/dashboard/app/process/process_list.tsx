@@ -8,7 +8,7 @@ import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
-import { byKey, type SortKey } from "./select.ts";
+import { byKey, natural, type SortKey } from "./select.ts";
 import { mayAdminister, mayOperate, ports, processes, processList } from "../data/store.ts";
 import type { PortsJson, ProcessJson, State } from "../data/types.ts";
 import { Button, Empty, Icon, type IconName, Loading, NothingYet } from "../controls/controls.tsx";
@@ -121,7 +121,7 @@ function grouped(shown: readonly ProcessJson[], by: string): Group[] {
   return [...Map.groupBy(shown, titleOf)].map(([title, members]) =>
     by === "app" ? { title, members, href: linkTo(["processes", title]) } : { title, members }
   )
-    .sort((a, b) => a.title < b.title ? -1 : 1);
+    .sort((a, b) => natural.compare(a.title, b.title));
 }
 
 const GROUP_TITLES: Readonly<Record<string, (process: ProcessJson) => string>> = {
