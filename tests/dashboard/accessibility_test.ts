@@ -99,6 +99,7 @@ browserTest(
     assertEquals(problems.join("\n"), "");
     // The screens that do not fit into the tab bar of a phone.
     await page.getByText("More", { exact: true }).click();
+    await page.getByRole("link", { name: "Documentation" }).waitFor();
     await page.getByRole("link", { name: "Cron" }).click();
     await page.getByRole("heading", { name: "Cron" }).waitFor();
     await page.getByRole("link", { name: "Cron" }).waitFor({ state: "hidden" });

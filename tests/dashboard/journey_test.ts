@@ -66,6 +66,15 @@ browserTest(
     await page.getByRole("button", { name: "Start" }).click();
     await page.locator("#field-name-error").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("looping");
+    // The group of the invalid field is closed.
+    const restarts = page.getByText("Restarts", { exact: true });
+    await restarts.click();
+    const delay = page.getByLabel("Restart delay");
+    await delay.fill("soon");
+    await restarts.click();
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.locator("#field-restart_delay:focus").waitFor();
+    await delay.fill("");
     await page.getByLabel("Script or command").fill("/bin/false");
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByText('Cannot start "looping"').waitFor();

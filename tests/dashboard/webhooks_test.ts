@@ -1,6 +1,6 @@
 /** Webhooks in the dashboard, with a receiver that gets real messages. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { Receiver, SECRET } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { bringAxe, findings } from "./axe.ts";
@@ -117,7 +117,13 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   assertEquals(await dialog.getByLabel("Format").inputValue(), "slack");
   await dialog.getByLabel("URL").fill(`${receiver.url}/${SECRET}`);
   await dialog.getByLabel("Format").selectOption("slack");
-  await dialog.getByLabel("recovered").uncheck();
+  // The box is beside its text.
+  const label = dialog.locator("label", { hasText: "recovered" });
+  const middle = (box: { y: number; height: number } | null) => box!.y + box!.height / 2;
+  const recovered = dialog.getByLabel("recovered");
+  const [box, text] = await Promise.all([recovered.boundingBox(), label.boundingBox()]);
+  assert(Math.abs(middle(box) - middle(text)) < 4, JSON.stringify({ box, text }));
+  await recovered.uncheck();
   await dialog.getByRole("button", { name: "Save" }).click();
   const row = page.getByRole("row", { name: /^chat / });
   await row.getByText("crash, errored, unhealthy").waitFor();

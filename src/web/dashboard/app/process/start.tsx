@@ -1,7 +1,7 @@
 /** The form of a new process. */
 
 import { type Signal, signal, useSignal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, messageOf } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { toast } from "../shell/notices.ts";
@@ -43,12 +43,13 @@ export function Start() {
         return go(["processes", ...(reason.process ? [reason.process] : [])]);
       }
       refusal.value = reason;
-      document.getElementById(`field-${fieldOf(reason, PATHS)}`)?.focus();
     } finally {
       busy.value = false;
     }
   };
   const wrong = fieldOf(refusal.value, PATHS);
+  // After rendering, which opens the group of the field.
+  useEffect(() => document.getElementById(`field-${wrong}`)?.focus(), [refusal.value]);
   const error = refusal.value === undefined ? "" : messageOf(refusal.value);
   return (
     <>

@@ -159,6 +159,10 @@ function PhoneMore() {
       </summary>
       <div class="phone-sheet">
         <Links entries={rest} />
+        <a href="/docs" target="_blank">
+          <Icon name="help" size={18} />
+          <span>Documentation</span>
+        </a>
         <Button icon="leave" kind="quiet" onClick={() => void signOut()}>Sign out</Button>
         <RoleNote />
       </div>
