@@ -3,7 +3,7 @@
 import { parseFilter } from "../../protocol/filter_processes.ts";
 import { layoutOf, paneHeight, tableHeight } from "./layout.ts";
 import { append, emptied, inRange, MAX_LINES, sourceKey } from "./log_view.ts";
-import type { FeedEvent, Message } from "./messages.ts";
+import type { FeedEvent } from "./messages.ts";
 import { sorted } from "./sort.ts";
 import { chosen, current, push, record, type TopState } from "./state.ts";
 
@@ -55,15 +55,6 @@ const RECORD_EVERY_MS = 700;
 
 /** How long a notice is shown. */
 const [NOTICE_MS, BAD_NOTICE_MS] = [4000, 10_000];
-
-const EVENT_TYPES: ReadonlySet<string> = new Set<FeedEvent["type"]>(
-  ["size", "tick", "list", "lost", "daemon", "event", "log", "ports", "why", "done"],
-);
-
-/** True for events, false for commands. */
-export function isEvent(message: Message): message is FeedEvent {
-  return EVENT_TYPES.has(message.type);
-}
 
 export function withEvent(state: TopState, event: FeedEvent): TopState {
   switch (event.type) {

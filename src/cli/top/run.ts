@@ -5,6 +5,7 @@ import { HostMeter } from "../../platform/host.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { ListFeed } from "../list_feed.ts";
+import { terminalSize } from "../terminal_size.ts";
 import { commandOf } from "./keys.ts";
 import { LogFeed } from "./log_feed.ts";
 import type { Effect, HostFigures, Message } from "./messages.ts";
@@ -68,7 +69,7 @@ class Top {
     this.#client = client;
     this.#meter = isRemote ? undefined : new HostMeter();
     const now = Date.now();
-    this.#state = initialState({ ...this.#terminal.size, color, now });
+    this.#state = initialState({ ...terminalSize(), color, now });
     this.#state = update(this.#state, { type: "list", processes, now }).state;
     this.#logs = new LogFeed(client, (event) => this.#tell(event));
     this.#list = new ListFeed(client, {
@@ -219,7 +220,7 @@ class Top {
   /** A terminal may move its lines when it is resized. */
   #resized(): void {
     this.#screen.forget();
-    this.#tell({ type: "size", ...this.#terminal.size });
+    this.#tell({ type: "size", ...terminalSize() });
   }
 }
 

@@ -1,7 +1,6 @@
 /** The terminal in full-screen mode; restored on every exit and while suspended. */
 
 import { sleep } from "../../platform/clock.ts";
-import { terminalSize } from "../terminal_size.ts";
 import { textWidth } from "../text_width.ts";
 import { decodeKeys, type Input } from "./keys.ts";
 
@@ -17,10 +16,6 @@ const encoder = new TextEncoder();
 export class Terminal {
   #taken = false;
   #written: Promise<void> = Promise.resolve();
-
-  get size(): { columns: number; rows: number } {
-    return terminalSize();
-  }
 
   /** Enters full-screen mode. Keys arrive one by one; Ctrl-C and Ctrl-Z stay signals. */
   take(): void {

@@ -9,10 +9,10 @@ import { counted } from "../human.ts";
 import { paneHeight, tableHeight } from "./layout.ts";
 import { scrolled } from "./log_view.ts";
 import type { Effect, Message, UserCommand } from "./messages.ts";
-import { isEvent, normalizeState, noticed, withEvent } from "./normalize_state.ts";
+import { normalizeState, noticed, withEvent } from "./normalize_state.ts";
 import { SORT_KEYS } from "./sort.ts";
 import { chosen, current, type TopState } from "./state.ts";
-import { isTyping, typed, withLog } from "./update_prompt.ts";
+import { typed, type Typing, withLog } from "./update_prompt.ts";
 import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 
 /** The next state and effects to perform. */
@@ -23,37 +23,47 @@ interface Update {
 
 /** Applies a message. Only this function changes the state. */
 export function update(state: TopState, message: Message): Update {
-  if (isEvent(message)) return { state: normalizeState(withEvent(state, message)), effects: [] };
-  const { state: next, effects } = onCommand(state, message);
+  const { state: next, effects } = applied(state, message);
   return { state: normalizeState(next), effects };
 }
 
-function onCommand(state: TopState, command: UserCommand): Update {
-  if (isTyping(command)) {
-    const { state: next, then } = typed(state, command);
-    if (then === undefined) return { state: next, effects: [] };
-    return "targets" in then
-      ? { state: next, effects: [{ type: "act", action: then }] }
-      : onCommand(next, then);
+function applied(state: TopState, message: Message): Update {
+  switch (message.type) {
+    case "type":
+    case "erase":
+    case "complete":
+    case "enter":
+    case "cancel":
+      return onTyping(state, message);
+    case "do":
+      return acting(state, message);
+    case "quit":
+    case "redraw":
+      return { state, effects: [message] };
+    default:
+      return { state: changed(state, message), effects: [] };
   }
-  if (command.type === "do") return acting(state, command);
-  if (command.type === "quit" || command.type === "redraw") return { state, effects: [command] };
-  return { state: changed(state, command), effects: [] };
 }
 
-type Change = Exclude<
-  UserCommand,
-  { type: "do" | "quit" | "redraw" } | Parameters<typeof typed>[1]
->;
+function onTyping(state: TopState, command: Typing): Update {
+  const { state: next, then } = typed(state, command);
+  if (then === undefined) return { state: next, effects: [] };
+  return "targets" in then
+    ? { state: next, effects: [{ type: "act", action: then }] }
+    : applied(next, then);
+}
 
-function changed(state: TopState, command: Change): TopState {
-  switch (command.type) {
+function changed(
+  state: TopState,
+  message: Exclude<Message, Typing | { type: "do" | "quit" | "redraw" }>,
+): TopState {
+  switch (message.type) {
     case "move":
-      return moved(state, command.by);
+      return moved(state, message.by);
     case "side":
     case "switch":
     case "find":
-      return withLog(state, command);
+      return withLog(state, message);
     case "mark":
       return moved({ ...state, marked: toggled(state.marked, current(state)?.id) }, 1);
     case "mark_all":
@@ -64,7 +74,7 @@ function changed(state: TopState, command: Change): TopState {
     case "back":
       return back(state);
     case "pane":
-      return opened(state, command);
+      return opened(state, message);
     case "focus":
       return state.pane === "none" ? state : { ...state, focus: "pane" };
     case "zoom":
@@ -72,15 +82,17 @@ function changed(state: TopState, command: Change): TopState {
     case "ports_column":
       return { ...state, portsColumn: !state.portsColumn };
     case "grow":
-      return { ...state, paneGrown: Math.max(-20, Math.min(20, state.paneGrown + command.by)) };
+      return { ...state, paneGrown: Math.max(-20, Math.min(20, state.paneGrown + message.by)) };
     case "sort":
-      return { ...state, sort: { key: command.key ?? nextKey(state), reverse: false } };
+      return { ...state, sort: { key: message.key ?? nextKey(state), reverse: false } };
     case "reverse":
       return { ...state, sort: { ...state.sort, reverse: !state.sort.reverse } };
     case "ask":
-      return withPrompt(state, command.what);
+      return withPrompt(state, message.what);
     case "help":
       return { ...state, help: state.help === undefined ? 0 : undefined };
+    default:
+      return withEvent(state, message);
   }
 }
 

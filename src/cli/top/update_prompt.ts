@@ -4,26 +4,20 @@ import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { paneHeight } from "./layout.ts";
 import { bottomOf, found } from "./log_view.ts";
-import { type Message, PALETTE_WORDS, parsePalette, type UserCommand } from "./messages.ts";
+import { PALETTE_WORDS, parsePalette, type UserCommand } from "./messages.ts";
 import type { ActionCall } from "./verbs.ts";
 import { noticed } from "./normalize_state.ts";
 import { completed, type Prompt, type TopState } from "./state.ts";
 
-type Typing = Extract<UserCommand, { type: "type" | "erase" | "complete" | "enter" | "cancel" }>;
+export type Typing = Extract<
+  UserCommand,
+  { type: "type" | "erase" | "complete" | "enter" | "cancel" }
+>;
 
 type TextPrompt = Exclude<Prompt, { type: "confirm" }>;
 
-const TYPING: ReadonlySet<string> = new Set<Typing["type"]>(
-  ["type", "erase", "complete", "enter", "cancel"],
-);
-
 /** Most characters of a prompt. */
 const MAX_TYPED = 500;
-
-/** True for commands that edit the prompt. */
-export function isTyping(command: Message): command is Typing {
-  return TYPING.has(command.type);
-}
 
 /** Edits the prompt; on enter, returns the command to run. */
 export function typed(
