@@ -16,24 +16,6 @@ export interface Flag {
   readonly help: string;
 }
 
-type Details = Pick<Flag, "short" | "choices">;
-
-/** A flag without a value. */
-export function bool(name: string, help: string, more: Details = {}): Flag {
-  return { name, type: "bool", help, ...more };
-}
-
-/** A flag with a value; `value` is its placeholder in the help. */
-export const text = valued("text");
-export const int = valued("int");
-export const list = valued("list");
-
-function valued(type: "text" | "int" | "list") {
-  return (name: string, value: string, help: string, more: Details = {}): Flag => (
-    { name, type, value, help, ...more }
-  );
-}
-
 /** The value of a parsed flag. */
 export type FlagValue = boolean | string | number | readonly string[];
 

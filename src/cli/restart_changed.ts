@@ -10,7 +10,7 @@ import { configKeys, some } from "./config_flags.ts";
 import { forEachTarget } from "./results.ts";
 import { selectProcesses } from "../protocol/select_processes.ts";
 import { placeOf } from "./place.ts";
-import { UPDATE_ENV } from "./table/start_flags.ts";
+import { UPDATE_ENV } from "./table/make_flags.ts";
 
 /**
  * Changes the configuration of each target, app by app, and restarts processes that the change did

@@ -6,7 +6,7 @@ import { resolve } from "../npm/path.js";
 import { shellWord, splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/verbs/types.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
-import { configFlags } from "./table/start_flags.ts";
+import { configFlags } from "./table/make_flags.ts";
 
 /** The command line of `start` and its environment. */
 interface StartRequest extends ConfigFlags {

@@ -12,7 +12,7 @@ import { withProcesses } from "../progress.ts";
 import { printDone } from "../print_data.ts";
 import { forEachTarget, printResults } from "../results.ts";
 import { shellWord } from "../../model/shell_line.ts";
-import { NO_WAIT } from "../table/start_flags.ts";
+import { NO_WAIT } from "../table/make_flags.ts";
 
 export async function stop(context: CommandContext): Promise<number> {
   await refuseFiles(context);

@@ -1,9 +1,9 @@
 /** The commands that change apps. */
 
 import type { CommandRow } from "../command.ts";
-import { bool, type Flag, int, text } from "../flags.ts";
+import type { Flag } from "../flags.ts";
 import { DOWN_FLAGS, FILE_FLAGS, ON_FLAGS, UP_FLAGS } from "./config_commands.ts";
-import { changeFlags, NO_WAIT, startFlags, UPDATE_ENV } from "./start_flags.ts";
+import { bool, changeFlags, int, NO_WAIT, startFlags, text, UPDATE_ENV } from "./make_flags.ts";
 
 const DETACH = bool("detach", "accepted for compose: apps run in the background anyway", {
   short: "d",

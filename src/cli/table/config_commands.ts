@@ -1,8 +1,8 @@
 /** Commands on configuration files. */
 
 import type { CommandRow } from "../command.ts";
-import { bool, type Flag, text } from "../flags.ts";
-import { NO_WAIT } from "./start_flags.ts";
+import type { Flag } from "../flags.ts";
+import { bool, NO_WAIT, text } from "./make_flags.ts";
 
 const PROFILE = text("profile", "NAME", "profile of a configuration file");
 

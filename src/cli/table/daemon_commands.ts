@@ -1,9 +1,8 @@
 /** The commands about procsup itself. */
 
 import type { CommandRow } from "../command.ts";
-import { bool, list, text } from "../flags.ts";
 import { FILE_FLAGS, ON_FLAGS } from "./config_commands.ts";
-import { startFlags, webhookFlags } from "./start_flags.ts";
+import { bool, list, startFlags, text, webhookFlags } from "./make_flags.ts";
 
 /** The configuration flags that `run -- command` accepts. */
 const RUN_FLAGS = ["name", "instances", "cwd", "env", "restart", "max-restarts", "stop-timeout"];

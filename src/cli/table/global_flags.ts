@@ -1,7 +1,8 @@
 /** The flags that every command takes. */
 
-import { bool, type Flag, text } from "../flags.ts";
+import type { Flag } from "../flags.ts";
 import { FORMATS } from "../output.ts";
+import { bool, text } from "./make_flags.ts";
 
 export const GLOBAL_FLAGS: readonly Flag[] = [
   text("home", "DIR", "folder of the daemon (default: ~/.procsup)"),

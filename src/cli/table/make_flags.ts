@@ -1,9 +1,27 @@
-/** The flags of `start`, `restart`, `run` and `webhook set`, made on demand from the key tables. */
+/** Makes flags: in one line each, or on demand from the key tables. */
 
 import { flagName, type Key, type KeyTable } from "../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
-import { bool, type Flag, text } from "../flags.ts";
+import type { Flag } from "../flags.ts";
+
+type Details = Pick<Flag, "short" | "choices">;
+
+/** A flag without a value. */
+export function bool(name: string, help: string, more: Details = {}): Flag {
+  return { name, type: "bool", help, ...more };
+}
+
+/** A flag with a value; `value` is its placeholder in the help. */
+export const text = valued("text");
+export const int = valued("int");
+export const list = valued("list");
+
+function valued(type: "text" | "int" | "list") {
+  return (name: string, value: string, help: string, more: Details = {}): Flag => (
+    { name, type, value, help, ...more }
+  );
+}
 
 /** Do not wait for readiness. */
 export const NO_WAIT: Flag = bool("no-wait", "return at once, without waiting until it is up");
