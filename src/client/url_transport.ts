@@ -32,7 +32,7 @@ export class UrlTransport implements Transport {
     const response = await this.#fetch(`${path}${queryText(query)}`, {
       method,
       body: JSON.stringify(body),
-      ...options,
+      signal: options.signal ?? null,
     });
     const data = await this.#json(response, options);
     if (name !== "start") return data as Output<N>;
@@ -45,7 +45,10 @@ export class UrlTransport implements Transport {
     query: URLSearchParams,
     options: CallOptions,
   ): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#fetch(`/${what}?${query}`, { method: "GET", ...options });
+    const response = await this.#fetch(`/${what}?${query}`, {
+      method: "GET",
+      signal: options.signal ?? null,
+    });
     if (response.headers.get("content-type")?.startsWith("application/x-ndjson")) {
       return endedBy(response.body!, options.signal);
     }
@@ -140,7 +143,7 @@ function endedBy(
 
 async function textOf(
   response: Response,
-  { signal }: { readonly signal?: AbortSignal | null },
+  { signal }: { readonly signal?: AbortSignal | null | undefined },
 ): Promise<string> {
   try {
     return await response.text();

@@ -8,7 +8,7 @@ import type { WaitPoint } from "../model/wait_point.ts";
 /** An abort ends the wait, but not an action that has begun. */
 export interface CallOptions {
   /** An abort rejects the promise with its reason. If aborted before the call, nothing is done. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Options of a start. */
@@ -25,7 +25,7 @@ export interface StopOptions extends CallOptions {
   /** Send SIGKILL at once. */
   readonly force?: boolean;
   /** Time until SIGKILL: `"5s"`, or nanoseconds; default: its `stopTimeout`. */
-  readonly timeout?: DurationInput;
+  readonly timeout?: DurationInput | undefined;
 }
 
 /** Options of a wait. */
@@ -36,7 +36,7 @@ export interface WaitOptions extends CallOptions {
    */
   readonly for?: WaitPoint;
   /** Fail with `timeout` after this time: `"30s"`, or nanoseconds; default: no limit. */
-  readonly timeout?: DurationInput;
+  readonly timeout?: DurationInput | undefined;
 }
 
 /** Options of a rolling reload. */
@@ -69,7 +69,7 @@ export interface LineOptions extends LineFilter {
   /** Only this stream; default: both. */
   readonly stream?: LogStream;
   /** Ends the stream without an error. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** One line that a process wrote. */
@@ -95,7 +95,7 @@ export type JobInput = Omit<ProcessConfigInput, "name" | "cron" | "cronRestart" 
 /** Options of a job's run. */
 export interface RunOptions extends CallOptions {
   /** After this time the job is stopped and `run()` fails with `timeout`; default: no limit. */
-  readonly timeout?: DurationInput;
+  readonly timeout?: DurationInput | undefined;
 }
 
 /** The result of a job. */

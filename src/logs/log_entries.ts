@@ -24,20 +24,20 @@ export interface LogEntry {
 
 export interface EntryOptions {
   /** Number of last lines (that pass the filter); undefined or 0 for all, including archives. */
-  readonly tail?: number;
+  readonly tail?: number | undefined;
   /** Skip the lines that exist. */
-  readonly newOnly?: boolean;
+  readonly newOnly?: boolean | undefined;
   /** Position to begin at; overrides the options above. */
-  readonly from?: number;
+  readonly from?: number | undefined;
   /** Existing lines before this position are read for what follows them, and left out. */
-  readonly showFrom?: number;
+  readonly showFrom?: number | undefined;
   /** Position to end at, unless following. */
-  readonly to?: number;
-  readonly filter?: LogFilter;
+  readonly to?: number | undefined;
+  readonly filter?: LogFilter | undefined;
   /** Milliseconds between reads while following; default 200. */
-  readonly pollMs?: number;
+  readonly pollMs?: number | undefined;
   /** The search that this reading is part of; default: one of its own without limits. */
-  readonly search?: Search;
+  readonly search?: Search | undefined;
 }
 
 /** New lines, shared by all readers at the same position. Do not change it. */

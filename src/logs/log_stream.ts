@@ -15,7 +15,7 @@ export interface LogStreamOptions {
   /** Continue as the file grows, and wait for a missing file. */
   readonly follow?: boolean;
   /** Closes the stream without an error, like `cancel()`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Abort it when no more output will come: a followed log then ends at its end. */
   readonly gone?: AbortSignal;
   /** Milliseconds between checks of a file that does not grow; default 200. */
@@ -123,7 +123,7 @@ const MAX_LAST = 8 * 1024 * 1024;
 
 interface FilteredOptions extends EntryOptions {
   readonly follow?: boolean;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Abort it when no more output will come: a followed log then ends at its end. */
   readonly gone?: AbortSignal;
 }

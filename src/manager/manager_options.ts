@@ -52,7 +52,7 @@ export interface LogOptions extends Omit<LineFilter, "grep"> {
   /** Standard error instead of standard output. */
   readonly stderr?: boolean;
   /** Ends the stream, without an error. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Only new lines, none that exist already. */
   readonly newOnly?: boolean;
   /** Only lines that match. */
@@ -62,5 +62,5 @@ export interface LogOptions extends Omit<LineFilter, "grep"> {
 /** Options of reading events. */
 export interface EventOptions {
   /** Ends the stream, without an error. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }

@@ -178,12 +178,17 @@ export interface Recovered {
   readonly found:
     /** The machine was rebooted: no part of the process still runs. */
     | { readonly kind: "rebooted"; readonly autostart: boolean }
-    | { readonly kind: "alive"; readonly run: Run; readonly pid: number; readonly ageMs?: number }
+    | {
+      readonly kind: "alive";
+      readonly run: Run;
+      readonly pid: number;
+      readonly ageMs?: number | undefined;
+    }
     | {
       readonly kind: "ended";
       readonly exit: Exit;
       readonly random: number;
-      readonly ageMs?: number;
+      readonly ageMs?: number | undefined;
     }
     /** No trace of a run: it was never launched. */
     | { readonly kind: "no_run" };

@@ -18,7 +18,11 @@ const CLOCK_SET_MS = 2000;
  * Start time of the run on the current clock, which may have been set since. `ageMs` is the age of
  * the run on the kernel's own clock, if known.
  */
-export function startOf(now: Snapshot, { ageMs }: { ageMs?: number }, at: number): number {
+export function startOf(
+  now: Snapshot,
+  { ageMs }: { ageMs?: number | undefined },
+  at: number,
+): number {
   const startedAt = now.startedAt ?? at;
   const isSet = ageMs !== undefined && Math.abs(at - startedAt - ageMs) > CLOCK_SET_MS;
   return isSet ? at - ageMs : startedAt;
@@ -32,7 +36,7 @@ export function startsAgain({ desired, leaving }: Snapshot): boolean {
 /** Adopts the running process. */
 export function adopted(
   now: Snapshot,
-  found: { run: Run; pid: number; ageMs?: number },
+  found: { run: Run; pid: number; ageMs?: number | undefined },
   at: number,
   policy: Policy,
 ): Step {

@@ -26,6 +26,7 @@ export function lackOfDescriptors(): unknown {
   try {
     Deno.openSync("/dev/null").close();
   } catch (error) {
-    if (isLack(error)) return error;
+    return isLack(error) ? error : undefined;
   }
+  return undefined;
 }

@@ -12,7 +12,7 @@ interface ShellCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /** Ends the command, as its timeout does. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Keep the end of its output. */
   readonly capture?: boolean;
   /** Whether it may go on printing captured output after the end of this process. */

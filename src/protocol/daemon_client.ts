@@ -48,7 +48,7 @@ export class DaemonClient {
   async call<A extends VerbName>(
     action: A,
     payload?: ActionMap[A]["payload"],
-    options: { signal?: AbortSignal } = {},
+    options: { signal?: AbortSignal | undefined } = {},
   ): Promise<ActionMap[A]["data"]> {
     const response = await this.#request({
       method: "POST",

@@ -15,7 +15,7 @@ export interface Followed<T> {
   readonly lost?: () => void;
   readonly note?: (message: string) => void;
   /** Ends the stream without an error. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Retry forever on any error; the caller reports problems in its own way. */
   readonly forEver?: boolean;
 }

@@ -18,7 +18,7 @@ export interface UnixRequest {
   /** The hook that sends the request: see `peer.ts`. */
   readonly hook?: string | undefined;
   /** Aborts the request and the body of its answer. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called after connecting, with a function that fails the request. The returned function is called
    * when the request is over.

@@ -37,6 +37,17 @@ Deno.test("every public symbol is documented, and its types are public too", asy
   }
 });
 
+Deno.test("a program with stricter options than ours can import the library by path", async () => {
+  await using folder = tempHome();
+  const strict = ["exactOptionalPropertyTypes", "noImplicitReturns", "noUncheckedIndexedAccess"];
+  const compilerOptions = Object.fromEntries(strict.map((option) => [option, true]));
+  Deno.writeTextFileSync(`${folder.path}/deno.json`, JSON.stringify({ compilerOptions }));
+  const imports = ENTRIES.map((entry) => `import "${ROOT}${entry}";`);
+  Deno.writeTextFileSync(`${folder.path}/main.ts`, imports.join("\n"));
+  const { code, text } = await deno(["check", "main.ts"], folder.path);
+  assertEquals(code, 0, text);
+});
+
 Deno.test("the examples in the documentation run as printed", async () => {
   await using folder = tempHome();
   const words = ["test", "-A", "--doc", "--no-check", ...ENTRIES];

@@ -27,7 +27,7 @@ export interface Verb<
   readonly bare?: B;
   readonly output: O;
   readonly rest?: readonly RestRow[];
-  readonly mcp?: McpRow;
+  readonly mcp?: McpRow | undefined;
 }
 
 export interface RestRow {
