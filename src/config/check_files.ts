@@ -1,18 +1,22 @@
 /**
- * Checks without the daemon that the programs and watched paths of processes exist, and that no two
- * have the same socket or log file.
+ * Checks without the daemon that the programs and watched paths of processes exist, that their log
+ * paths are safe, and that no two have the same socket or log file.
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { logPathTemplates } from "../model/log_paths.ts";
+import { logPaths, logPathTemplates } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { checkWatch } from "../platform/watch_paths.ts";
+import { sharedFileProblem } from "../platform/way.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { LoadedProcess } from "./load_config.ts";
 import { ConfigProblem } from "./problem.ts";
 
-/** A problem for each program and watched path that does not exist. `path` is the PATH to search. */
+/**
+ * A problem for each program and watched path that does not exist, and for each unsafe log path.
+ * `path` is the PATH to search.
+ */
 export function fileProblems(processes: readonly LoadedProcess[], path: string): ProcsupError[] {
   return processes.flatMap((loaded) => {
     const { config } = loaded;
@@ -33,6 +37,12 @@ export function fileProblems(processes: readonly LoadedProcess[], path: string):
       () => checkWatch(config),
       (message) => `"${config.name}": ${message.replace(/^Invalid/, "invalid")}`,
     );
+    for (const [stream, file] of Object.entries(logPaths(config, 0))) {
+      const problem = sharedFileProblem(file);
+      if (problem === undefined) continue;
+      const what = `log.${stream} "${file}" is not safe to write to: ${problem}`;
+      found.push(problemOf(loaded, `"${config.name}": ${what}`));
+    }
     return found;
   });
 }

@@ -8,7 +8,7 @@ import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { logPaths } from "../model/log_paths.ts";
-import { type LogFiles, logFiles } from "../logs/log_files.ts";
+import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
 import { startAndWait, staysUp } from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
@@ -223,11 +223,14 @@ export class ManagedProcess {
 
   /**
    * Sets the configuration for a reload that follows. It is recorded once the run is left: if the
-   * daemon is killed before that, the old run goes on with the old configuration.
+   * daemon is killed before that, the old run goes on with the old configuration. Throws
+   * `start_failed` before any change if its logs cannot be created.
    */
   reconfigureForReload(config: ProcessConfig): void {
     const { state, run } = this.#snapshot;
     if (run === null || state === "stopping") return this.reconfigure(config);
+    const logs = logPaths(config, this.instanceIndex);
+    prepareLogFiles(this.folder, logFiles(this.#apps, this.name, logs));
     this.#replacedConfig ??= this.#config;
     this.#config = withInstances(config, this.#config.instances);
   }

@@ -117,9 +117,10 @@ Deno.test("procsup config validate and plan need no daemon and, with --no-files,
   assertEquals([unset.code, assumed.code, assumed.stdout], [2, 0, "+ a  new\n"]);
 });
 
-Deno.test("procsup config validate gives the line of each missing program and watched path", async () => {
+Deno.test("procsup config validate gives the line of each missing program and watched path, and of a log that is a folder", async () => {
   await using files = new Files({
-    "procsup.yaml": "processes:\n  a: { entrypoint: sleep 1, watch: { paths: [nonexist] } }\n",
+    "procsup.yaml":
+      "processes:\n  a: { entrypoint: sleep 1, watch: { paths: [nonexist] }, log: { stderr: . } }\n",
   });
   const env = { PROCSUP_HOME: `${files.folder}/home` };
   const run = (...args: string[]) => runCommandLine(args, env, files.folder);
@@ -132,6 +133,8 @@ Deno.test("procsup config validate gives the line of each missing program and wa
   assertStringIncludes(missing.stderr, "\n  hint: To run a program with arguments, use command: ");
   const watched = `"${files.folder}/nonexist": no such file or directory`;
   assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": invalid "watch.paths" ${watched}`);
+  const log = `log.stderr "${files.folder}" is not safe to write to: it is not a file`;
+  assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": ${log}`);
 });
 
 Deno.test("procsup config validate refuses two apps with one socket or one log, as up does", async () => {

@@ -130,3 +130,14 @@ Deno.test("log paths are rejected if they involve other users, the home or anoth
   const error = await assertRejects(() => test.supervisor.scale("single", 2), ProcsupError);
   assertStringIncludes(error.message, "is one file for 2 instances");
 });
+
+Deno.test("a log path that cannot be created leaves the app running with the old one", async () => {
+  await using test = await TestManager.open();
+  const { pid, config } = await test.script("api", SLEEP);
+  const keys = { log: { stdout: "/proc/none/out.log" } };
+  const { outcomes: [outcome] } = await test.supervisor.reconfigure("api", { keys });
+  assertEquals(outcome!.error?.code, "start_failed");
+  assertStringIncludes(outcome!.error!.message, 'Cannot use log "/proc/none');
+  const now = test.info("api");
+  assertEquals([now.state, now.pid, now.config], ["running", pid, config]);
+});
