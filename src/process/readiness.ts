@@ -19,9 +19,11 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
   const cancels: Cancel[] = [];
   const stop = () => cancels.forEach((cancel) => cancel());
   let hasLooked = () => true;
+  const begun = world.clock.steady();
   const late = () => {
-    // It may have become ready while no daemon looked.
-    if (process.isAdopted && !hasLooked()) {
+    // It may have become ready while no daemon looked. A look may hang, or lack resources.
+    const isOver = world.clock.steady() - begun >= config.listenTimeoutMs;
+    if (process.isAdopted && !hasLooked() && !isOver) {
       cancels.push(world.clock.after(FIRST_LOOK_MS, late));
       return;
     }

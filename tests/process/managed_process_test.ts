@@ -309,6 +309,21 @@ for (
   });
 }
 
+Deno.test("an adopted app whose checks do not end is late after another listen_timeout", async () => {
+  const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
+  const startedAt = Date.UTC(2026, 0, 1, 12) - 60_000;
+  const starting = { ...NEW, state: "starting", desired: "up", attempt: 1 } as const;
+  const health_check = { type: "command", command: "sleep 1000", timeout: "1h" };
+  const config = { wait_ready: true, listen_timeout: "3s", health_check };
+  await using lone = new LoneProcess(config, { ...starting, run, pid: 1001, startedAt });
+  const found = { kind: "alive", run, pid: 1001 } as const;
+  lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
+  lone.world.clock.advance(2999);
+  assertEquals(lone.state, "starting");
+  lone.world.clock.advance(101);
+  await waitFor(() => lone.state === "errored", { what: "the timeout" });
+});
+
 Deno.test("dependencies are awaited before the launch, and a stop cancels the wait", async () => {
   await using lone = new LoneProcess({ depends_on: ["db"] });
   const aborted = Promise.withResolvers<void>();
