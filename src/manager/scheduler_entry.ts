@@ -2,6 +2,7 @@
 
 import type { Schedule } from "../model/cron.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import type { CronConfig, CronRestartConfig, ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -62,7 +63,7 @@ export class ScheduleEntry {
     };
     const { cron } = process.config;
     this.#runner = cron === undefined
-      ? new ClockRestart(process, log)
+      ? new ClockRestart(process, log, this.#memory)
       : new Job(process, cron, log, this.#memory);
   }
 
@@ -178,9 +179,16 @@ class ClockRestart implements Runner {
   readonly #log: RunLog;
   #busy = false;
 
-  constructor(process: ScheduledProcess, log: RunLog) {
+  /** Continues the restart that an earlier daemon left. */
+  constructor(process: ScheduledProcess, log: RunLog, { runningSince: since }: CronMemory) {
     this.#process = process;
     this.#log = log;
+    if (since === null) return;
+    const { run, state, startedAt } = process.snapshot;
+    const isOldRun = run !== null && (startedAt ?? 0) < since;
+    // The daemon was killed in the pre_restart hook. Later, the process itself continues.
+    if (isOldRun && state !== "stopping") void this.#restart("by schedule");
+    else this.#ended(since, Math.max(0, log.clock.now() - since), !AT_REST.has(state));
   }
 
   get busy(): boolean {
@@ -208,13 +216,17 @@ class ClockRestart implements Runner {
 
   async #restart(how: string): Promise<void> {
     const { clock } = this.#log;
-    const at = clock.now();
-    const begun = clock.steady();
+    const [at, begun] = [clock.now(), clock.steady()];
     this.#busy = true;
+    this.#log.running(at);
     const ok = await this.#process.restart({ reason: `restarted ${how}` })
       .then(() => true, () => false);
     this.#busy = false;
-    const durationMs = clock.steady() - begun;
+    this.#ended(at, clock.steady() - begun, ok);
+  }
+
+  #ended(at: number, durationMs: number, ok: boolean): void {
+    this.#log.running(null);
     this.#log.ended({ at, durationMs, status: ok ? "ok" : "failed", exitCode: null });
   }
 }

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { CronJson } from "../../src/protocol/wire.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { readFileIfAny } from "../../src/platform/atomic_file.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -90,6 +91,30 @@ Deno.test("a run continues and is recorded although the daemon is killed meanwhi
   await waitFor(async () => (await statuses(daemon, "queues")).length === 2, {
     what: "the run that was queued",
   });
+});
+
+Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook takes place", async () => {
+  await using daemon = await TestDaemon.start();
+  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done";
+  const { pid } = await daemon.startScript("app", "exec sleep 1000", {
+    ...{ cwd: daemon.home, cron_restart: RARELY, hooks: { pre_restart: hook } },
+  });
+  const hooks = () => readFileIfAny(`${daemon.home}/hooks`);
+  await daemon.client.call("cron_run", "app");
+  await waitFor(() => hooks() === "hook\n", { what: "the hook" });
+  await daemon.kill();
+  await daemon.run();
+  await waitFor(() => hooks() === "hook\nhook\n", { what: "the hook again" });
+  assertEquals((await daemon.status("app")).pid, pid);
+  Deno.writeTextFileSync(`${daemon.home}/go`, "");
+  await waitFor(async () => (await statuses(daemon, "app")).length === 1, { what: "the result" });
+  assertEquals(await statuses(daemon, "app"), ["ok"]);
+  const after = await daemon.status("app");
+  assert(after.pid > 0 && after.pid !== pid);
+  // It does not happen once more.
+  await daemon.kill();
+  await daemon.run();
+  assertEquals((await schedule(daemon, "app")).running, false);
 });
 
 Deno.test("a job that is due during a run is skipped, replaced or queued, as configured", async () => {
