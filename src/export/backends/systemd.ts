@@ -77,7 +77,6 @@ export class Systemd extends Backend {
       changed.some(({ path }) => path === fileOf(unit))
     );
     if (stale.length > 0) await systemctl.told("stop", ...stale);
-    await this.#forgetStarts(units);
     await systemctl.told("start", "--no-block", ...sockets, this.#target, ...units);
     return await this.#rollouts(units);
   }
@@ -129,7 +128,8 @@ export class Systemd extends Backend {
     const copies = await this.#copiesOf(app);
     refuseTimers(app, copies);
     const units = copies.map(({ name }) => `${unitName(this.stack, name)}.service`);
-    await this.#forgetStarts(units);
+    // Otherwise systemd refuses a unit whose StartLimitBurst is used up. It may also not be loaded.
+    await systemctl.ask(["reset-failed", ...units]);
     for (const unit of units) {
       await systemctl.told("restart", unit);
       const [rollout] = await this.#rollouts([unit]);
@@ -145,12 +145,6 @@ export class Systemd extends Backend {
     return [...apps];
   }
 
-  /** Lets units start whose StartLimitBurst is used up. */
-  async #forgetStarts(units: readonly string[]): Promise<void> {
-    // `ask()`: a unit may not be loaded, which is not a failure.
-    await systemctl.ask(["reset-failed", ...units]);
-  }
-
   /** Stops and removes the stack's units that are not in `files` and `units`. */
   async #remove(files: readonly string[], units: readonly string[]): Promise<void> {
     const gone = (await this.#units()).filter((unit) =>
@@ -158,7 +152,7 @@ export class Systemd extends Backend {
     );
     if (gone.length > 0) {
       await systemctl.told("disable", "--now", "--quiet", ...gone);
-      await this.#forgetStarts(gone);
+      await systemctl.ask(["reset-failed", ...gone]);
     }
     for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
   }
