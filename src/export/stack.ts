@@ -147,11 +147,14 @@ export function unlessEmpty<T extends object>(value: T): T | undefined {
   return Object.values(value).some((inner) => inner !== undefined) ? value : undefined;
 }
 
+/** The first arguments of every container. */
+export const RUN_WORDS = ["run", "--single"] as const;
+
 /** The arguments of `procsup` that run an app in its container. */
 export function runWords({ stack, name, config }: App, clock: "engine" | "inside"): string[] {
   const isNow = clock === "engine" && config.cron !== undefined;
   return [
-    ...["run", "--single", name],
+    ...[...RUN_WORDS, name],
     ...(isNow ? ["--now"] : []),
     ...(config.cron === undefined ? ["--ready-file", READY_FILE] : []),
     ...fileWords(stack),

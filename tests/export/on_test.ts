@@ -4,11 +4,14 @@ import { tempHome } from "../support/temp_home.ts";
 
 /** Recorded `docker` output for a stack with one app: one replica runs, one failed earlier. */
 const DOCKER = `#!/bin/sh
-spec='{"ContainerSpec":{"Image":"shop:1"},"ForceUpdate":0}'
+args='"Args":["run","--single","api"]'
+spec='{"ContainerSpec":{"Image":"shop:1",'$args'},"ForceUpdate":0}'
 case "$*" in
+"service ls "*=traefik" "*) echo '{"Name":"traefik_proxy"}' ;;
 "service ls "*) echo '{"Name":"shop_api"}' ;;
+"service inspect traefik_proxy") echo '[{"Spec":{"Name":"traefik_proxy","Mode":{},"TaskTemplate":{"ContainerSpec":{}}}}]' ;;
 "service inspect shop_api") echo '[{"ID":"s1","Spec":{"Name":"shop_api","Mode":{"Replicated":{"Replicas":1}},' \\
-  '"TaskTemplate":{"ContainerSpec":{"Image":"shop:1","DNSConfig":{}},"ForceUpdate":0}}}]' ;;
+  '"TaskTemplate":{"ContainerSpec":{"Image":"shop:1",'$args',"DNSConfig":{}},"ForceUpdate":0}}}]' ;;
 "service inspect "*) exit 1 ;;
 "stack ps "*) echo '{"ID":"t2","Name":"shop_api.1","Node":"two","Image":"shop:1"}'
   echo '{"ID":"t1","Name":"shop_api.1","Node":"one","Image":"shop:1"}' ;;
@@ -54,6 +57,11 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
     const refused = await on(...words);
     assertEquals([refused.code, refused.stdout], [2, ""], words.join(" "));
     assertStringIncludes(refused.stderr, `"${words[0]}" on swarm takes one configuration file`);
+  }
+  for (const words of [["up", file], ["down", file]]) {
+    const foreign = await on(...words, "--stack", "traefik");
+    assertEquals([foreign.code, foreign.stdout], [6, ""], words[0]);
+    assertStringIncludes(foreign.stderr, 'Service "traefik_proxy" was not made by this stack');
   }
   assertEquals((await on("down", file)).stdout, "✔ api  deleted\n");
   const unknown = await on("scale", "apo", "2");

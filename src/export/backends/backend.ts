@@ -88,6 +88,11 @@ export abstract class Backend {
     });
   }
 
+  /** The error for an object of the stack's name that none of its exports made. */
+  protected foreign(what: string, hint = "Choose another --stack NAME"): ProcsupError {
+    return new ProcsupError("name_taken", `${what} was not made by this stack`, { hint });
+  }
+
   /** The objects of an app. Throws `process_not_found` if there are none. */
   protected ofApp<T>(app: string, all: readonly T[], appOf: (one: T) => string): [T, ...T[]] {
     const [first, ...others] = all.filter((one) => appOf(one) === app);

@@ -163,9 +163,7 @@ export class Kubernetes extends Backend {
     );
     if (foreign === undefined) return;
     const { kind, metadata: { name } } = foreign;
-    throw new ProcsupError("name_taken", `${kind} "${name}" was not made by this stack`, {
-      hint: "Choose another --stack NAME, or another --namespace",
-    });
+    throw this.foreign(`${kind} "${name}"`, "Choose another --stack NAME, or another --namespace");
   }
 
   /** Removes objects of the stack that are no longer in its file. */

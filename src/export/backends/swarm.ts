@@ -2,6 +2,7 @@
 
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
+import { RUN_WORDS } from "../stack.ts";
 import {
   Backend,
   type Copy,
@@ -27,7 +28,7 @@ interface Service {
 }
 
 interface TaskSpec {
-  readonly ContainerSpec: unknown;
+  readonly ContainerSpec: { readonly Args?: readonly string[] | null };
   readonly ForceUpdate?: number;
 }
 
@@ -56,6 +57,7 @@ export class Swarm extends Backend {
   readonly #docker = new Client("docker", { context: this.place.context });
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
+    await this.#refuseForeign();
     const words = ["stack", "deploy", "--prune", "--with-registry-auth", "-c", "-", this.stack];
     return await this.#changed(undefined, () => this.#docker.fed(file!.text, ...words));
   }
@@ -104,9 +106,18 @@ export class Swarm extends Backend {
   }
 
   async down(): Promise<string[]> {
+    await this.#refuseForeign();
     const names = await this.#names();
     await this.#docker.told("stack", "rm", this.stack);
     return names.map((name) => shortName(this.stack, name));
+  }
+
+  /** Throws `name_taken` if a service of the stack does not run procsup: it would be removed. */
+  async #refuseForeign(): Promise<void> {
+    const foreign = (await this.#services()).find(({ Spec: { TaskTemplate: { ContainerSpec } } }) =>
+      RUN_WORDS.some((word, index) => ContainerSpec.Args?.[index] !== word)
+    );
+    if (foreign !== undefined) throw this.foreign(`Service "${foreign.Spec.Name}"`);
   }
 
   /** Makes a change, and waits until one service, or every one, has adopted it or failed. */

@@ -186,9 +186,7 @@ export class Systemd extends Backend {
     for (const path of known.trim() === "" ? paths : [known.trim(), ...paths]) {
       const there = readFileIfAny(path);
       if (there === undefined || isUnitOf(this.stack, basename(path), there)) continue;
-      throw new ProcsupError("name_taken", `"${path}" was not made by this stack`, {
-        hint: "Choose another --stack NAME",
-      });
+      throw this.foreign(`"${path}"`);
     }
   }
 
