@@ -1,16 +1,6 @@
 /** Compose files for docker compose and for Docker Swarm. */
 
-import {
-  type App,
-  notes,
-  PROBE_SECONDS,
-  PROBE_WORDS,
-  REPLACE_SECONDS,
-  RESTART,
-  runWords,
-  type Stack,
-  unlessEmpty,
-} from "./stack.ts";
+import { type App, notes, PROBE, RESTART, runWords, type Stack, unlessEmpty } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -100,10 +90,10 @@ function common(app: App): Keys {
 /** Docker replaces unhealthy containers: first give procsup time to restart the app. */
 function healthcheck({ config }: App): Keys {
   return {
-    test: ["CMD", ...PROBE_WORDS],
-    interval: `${PROBE_SECONDS}s`,
-    timeout: `${PROBE_SECONDS}s`,
-    retries: REPLACE_SECONDS / PROBE_SECONDS,
+    test: ["CMD", ...PROBE.command],
+    interval: `${PROBE.everySeconds}s`,
+    timeout: `${PROBE.everySeconds}s`,
+    retries: PROBE.replaceSeconds / PROBE.everySeconds,
     start_period: `${Math.ceil(config.listenTimeoutMs / 1000)}s`,
   };
 }
@@ -114,7 +104,7 @@ function updates({ config: { overlap, minUptimeMs, cron } }: App): Keys {
   const change = {
     parallelism: 1,
     order: overlap ? "start-first" : "stop-first",
-    monitor: `${Math.ceil(minUptimeMs / 1000) + PROBE_SECONDS}s`,
+    monitor: `${Math.ceil(minUptimeMs / 1000) + PROBE.everySeconds}s`,
   };
   return { update_config: { ...change, failure_action: "rollback" }, rollback_config: change };
 }

@@ -3,16 +3,7 @@
 import type { CronConfig } from "../model/process_config.ts";
 import { checksum } from "../platform/state_file.ts";
 import { cronJobSchedule } from "./calendar.ts";
-import {
-  type App,
-  PROBE_SECONDS,
-  PROBE_WORDS,
-  PROGRAM,
-  REPLACE_SECONDS,
-  runWords,
-  type Stack,
-  unlessEmpty,
-} from "./stack.ts";
+import { type App, PROBE, PROGRAM, runWords, type Stack, unlessEmpty } from "./stack.ts";
 
 type Manifest = Readonly<Record<string, unknown>>;
 
@@ -200,12 +191,14 @@ function container(app: App): Manifest {
 
 /** procsup restarts an unhealthy app. If it stays unhealthy, the kubelet restarts the container. */
 function probes({ config }: App): Manifest {
-  const exec = { command: PROBE_WORDS };
-  const probe = { exec, periodSeconds: PROBE_SECONDS, timeoutSeconds: PROBE_SECONDS };
-  const failures = (seconds: number) => ({ failureThreshold: Math.ceil(seconds / PROBE_SECONDS) });
+  const exec = { command: PROBE.command };
+  const probe = { exec, periodSeconds: PROBE.everySeconds, timeoutSeconds: PROBE.everySeconds };
+  const failures = (seconds: number) => ({
+    failureThreshold: Math.ceil(seconds / PROBE.everySeconds),
+  });
   return {
-    startupProbe: { ...probe, ...failures(config.listenTimeoutMs / 1000 + REPLACE_SECONDS) },
+    startupProbe: { ...probe, ...failures(config.listenTimeoutMs / 1000 + PROBE.replaceSeconds) },
     readinessProbe: { ...probe, failureThreshold: 1 },
-    livenessProbe: { ...probe, ...failures(REPLACE_SECONDS) },
+    livenessProbe: { ...probe, ...failures(PROBE.replaceSeconds) },
   };
 }

@@ -1,16 +1,7 @@
 /** Nomad jobs, as JSON for its API and `nomad job run -json`. */
 
 import { nomadSchedule } from "./calendar.ts";
-import {
-  type App,
-  endsByItself,
-  notes,
-  PROBE_SECONDS,
-  PROBE_WORDS,
-  REPLACE_SECONDS,
-  runWords,
-  unlessEmpty,
-} from "./stack.ts";
+import { type App, endsByItself, notes, PROBE, runWords, unlessEmpty } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -70,7 +61,7 @@ export function nomadJob(app: App): Keys {
 
 function update({ config }: App): Keys {
   const { overlap, minUptimeMs, listenTimeoutMs, instances } = config;
-  const deadlineMs = listenTimeoutMs + REPLACE_SECONDS * 1000;
+  const deadlineMs = listenTimeoutMs + PROBE.replaceSeconds * 1000;
   return {
     MaxParallel: 1,
     ...(overlap && { Canary: instances, AutoPromote: true }),
@@ -82,9 +73,9 @@ function update({ config }: App): Keys {
   };
 }
 
-/** Nomad restarts a task that stays unready for longer than `REPLACE_SECONDS`. */
+/** Nomad restarts a task that stays unready for longer than `PROBE.replaceSeconds`. */
 function probed({ id, ports: [port], config }: App, name: string): Keys {
-  const [command, ...args] = PROBE_WORDS;
+  const [command, ...args] = PROBE.command;
   return {
     Name: name,
     Provider: "consul",
@@ -95,10 +86,10 @@ function probed({ id, ports: [port], config }: App, name: string): Keys {
       TaskName: id,
       Command: command,
       Args: args,
-      Interval: nanoseconds(PROBE_SECONDS * 1000),
-      Timeout: nanoseconds(PROBE_SECONDS * 1000),
+      Interval: nanoseconds(PROBE.everySeconds * 1000),
+      Timeout: nanoseconds(PROBE.everySeconds * 1000),
       CheckRestart: {
-        Limit: REPLACE_SECONDS / PROBE_SECONDS,
+        Limit: PROBE.replaceSeconds / PROBE.everySeconds,
         Grace: nanoseconds(config.listenTimeoutMs),
       },
     }],

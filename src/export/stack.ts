@@ -21,13 +21,16 @@ export const PROGRAM = "/usr/local/bin/procsup";
 /** Variables that every container has. */
 const IMAGE_VARIABLES = ["PATH", "HOME"];
 
-/** Exists in the container while the app is ready. Every engine probes this file. */
+/** Exists in the container while the app is ready. */
 const READY_FILE = "/tmp/procsup-ready";
 
-export const PROBE_SECONDS = 5;
-
-/** An app that stays unready for this long is replaced. Until then procsup restarts it. */
-export const REPLACE_SECONDS = 120;
+/** How every engine asks whether an app is ready. */
+export const PROBE = {
+  command: ["test", "-e", READY_FILE],
+  everySeconds: 5,
+  /** An app that stays unready for this long is replaced. Until then procsup restarts it. */
+  replaceSeconds: 120,
+} as const;
 
 export interface App {
   readonly stack: Stack;
@@ -165,8 +168,6 @@ export function runWords({ stack, name, config }: App, clock: "engine" | "inside
 export function fileWords({ file, profile }: Stack): string[] {
   return [...(profile === undefined ? [] : [`--profile=${profile}`]), file];
 }
-
-export const PROBE_WORDS: readonly string[] = ["test", "-e", READY_FILE];
 
 function appOf(stack: Stack, loaded: LoadedProcess): App {
   const { config } = loaded;
