@@ -10,7 +10,7 @@ const FILE = `processes:
   echo: { command: /bin/sh -c 'echo fds=$LISTEN_FDS; exec sleep 1000', sockets: ["127.0.0.1:7070"] }
 cron:
   tick: { schedule: "* * * * * *", command: echo ticked }
-  twin: { schedule: "*/2 * * * * *", command: echo twice, instances: 2 }
+  twin: { schedule: "*/2 * * * * *", command: /bin/sh -c 'echo twice; exec sleep 1000', instances: 2 }
 `;
 
 /** The steps, as root. */
@@ -50,12 +50,14 @@ export const UNITS: readonly Step[] = [
     async run(scene) {
       const pid = await scene.sh("systemctl show -P MainPID shop_count");
       const other = await scene.sh("systemctl show -P MainPID shop_pair@1");
+      const job = await scene.sh("systemctl show -P MainPID shop_twin@1");
       await write(
         scene,
         FILE.replace(/ {2}echo:.*\n/, "").replace("sleep 1000, inst", "sleep 2000, inst"),
       );
       await scene.sh("cd /srv/shop && procsup up --on systemd");
       equal(await scene.sh("systemctl show -P MainPID shop_count"), pid, "pid of count");
+      equal(await scene.sh("systemctl show -P MainPID shop_twin@1"), job, "pid of twin@1");
       const now = await scene.sh("systemctl show -P MainPID shop_pair@1");
       if (now === other) throw new Error("pair was not restarted");
       equal((await scene.try("systemctl cat shop_echo.service shop_echo.socket")).code, 1, "echo");

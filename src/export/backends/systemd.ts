@@ -147,8 +147,11 @@ export class Systemd extends Backend {
 
   /** Stops and removes the stack's units that are not in `files` and `units`. */
   async #remove(files: readonly string[], units: readonly string[]): Promise<void> {
+    // A job runs on: its timer is wanted, and starts its service.
+    const isWanted = (unit: string) =>
+      [unit, unit.replace(/\.service$/, ".timer")].some((one) => units.includes(one));
     const gone = (await this.#units()).filter((unit) =>
-      !files.includes(fileOf(unit)) || (unit.includes("@") && !units.includes(unit))
+      !files.includes(fileOf(unit)) || (unit.includes("@") && !isWanted(unit))
     );
     if (gone.length > 0) {
       await systemctl.told("disable", "--now", "--quiet", ...gone);
