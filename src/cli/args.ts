@@ -106,7 +106,11 @@ function flagValue(flag: Flag, given: readonly string[], command?: Command): Fla
 
 function checkCount(command: Command, words: readonly string[], rest?: readonly string[]): void {
   const [fewest, most] = wordCount(command.usage);
-  if (words.length > most) throw usage(`Unexpected word "${words[most]}"`, command);
+  const word = words[most];
+  if (word !== undefined) {
+    const hint = `procsup help ${command.name}`;
+    throw new UnknownWordError(`Unexpected word "${word}"`, hint, word, command.name);
+  }
   const enough = words.length >= fewest ||
     (command.takesRest && rest !== undefined && rest.length > 0);
   if (!enough) {

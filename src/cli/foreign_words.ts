@@ -7,15 +7,27 @@ import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 
+const DEPLOYS = "Update the code yourself, then: procsup reload <target>";
+const RENAME = "Names are permanent: procsup delete <target>, then start it under another";
+const MODULES = "procsup has no modules; logs are rotated, and /metrics served by: procsup web";
+const IS_RUNNING = "procsup status <target> -q; its exit code 3 is not running";
+const RESET = "procsup restart <target> resets its restart count";
+const PAUSE = "procsup signal STOP <target>, and later procsup signal CONT <target>";
+const PORTS = "procsup top shows the ports of an app, by p";
+
 export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   add: "procsup config apply <file>",
   avail: "procsup list for existing apps, procsup config plan <file> for new ones",
+  backward: DEPLOYS,
   backup: "procsup save writes state/saved.json, which procsup resurrect reads on another machine",
   cat: "procsup config show",
+  check: "procsup config validate <file>",
+  cleardump: "procsup save replaces the saved list",
   clear: "procsup flush <target>",
   conf: "Settings are in the configuration file: procsup config show",
   "daemon-reload": "procsup config apply <file>",
-  deploy: "Update the code yourself, then: procsup reload <target>",
+  deploy: DEPLOYS,
+  diff: "procsup config plan <file>",
   disable: "procsup stop <target> survives reboots too, until procsup start <target>",
   ecosystem: "procsup start <script>, or procsup import pm2 ecosystem.config.js --out procsup.yaml",
   edit: "Edit the configuration file, then: procsup config apply <file>",
@@ -23,25 +35,38 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   env: "The names of the variables, without values: procsup status <target> -o yaml",
   exec: "procsup start -- <command> runs one beside the others",
   fg: "procsup attach <target>",
+  forward: DEPLOYS,
   get: "Settings are in the configuration file: procsup config show",
   history: "procsup events <target> --since 24h, and for jobs: procsup cron history <target>",
   id: "procsup list -o json",
   inspect: "procsup status <target> -o json",
-  install: "procsup has no modules; logs are rotated, and /metrics served by: procsup web",
-  "is-active": "procsup status <target> -q; its exit code 3 is not running",
+  install: MODULES,
+  "is-active": IS_RUNNING,
+  "is-enabled": "procsup startup status",
+  "is-failed": IS_RUNNING,
   journal: "procsup logs <target>, and procsup events <target> --since 24h",
   journalctl: "procsup logs <target>, and procsup events <target> --since 24h",
   link: "procsup web",
+  "list-units": "procsup list",
   "list-timers": "procsup cron list",
   maintail: "The daemon's own log is daemon.log in the folder that procsup status names",
   mask: "procsup stop <target> survives reboots too, until procsup start <target>",
   monitoring: "procsup web",
+  namespace: "A namespace is a target: procsup list ns:<name>",
+  open: "procsup --host user@server list; with a name for it: procsup context add",
+  pause: PAUSE,
   plus: "procsup web",
+  port: PORTS,
+  ports: PORTS,
   process: "procsup list, procsup start, procsup stop …",
+  project: "procsup status, and procsup config apply <file>",
+  pull: DEPLOYS,
   reloadLogs: "Not needed: procsup rotates the logs itself",
+  rename: RENAME,
   report: "procsup doctor",
   reread: "procsup config plan <file>",
-  reset: "procsup restart <target> resets its restart count",
+  reset: RESET,
+  "reset-failed": RESET,
   restore: "procsup resurrect",
   rollback: "procsup roll <target> --rollback restores the old configuration when one fails",
   set: "Settings are in the configuration file: procsup config show",
@@ -50,11 +75,17 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   startOrGracefulReload: "procsup start <file> starts what is new, and restarts what has changed",
   startOrReload: "procsup start <file> starts what is new, and restarts what has changed",
   startOrRestart: "procsup start <file> starts what is new, and restarts what has changed",
+  stats: "procsup top, and over time: procsup metrics <target>",
   tail: "procsup logs <target> -f",
   timers: "procsup cron list",
+  trigger: "procsup send <target> <text> writes to the app's standard input",
+  "try-restart": "procsup restart <target>",
+  uninstall: MODULES,
   unmask: "procsup start <target>",
   update: "procsup upgrade for the daemon, procsup config apply <file> for the apps",
   updatePM2: "procsup upgrade",
+  watch:
+    "procsup list --watch; to restart an app when files change: procsup restart <target> --watch",
 };
 
 const NEW_ENVIRONMENT = "procsup restart <target> --update-env";
@@ -66,8 +97,8 @@ const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-ma
 const SHOWN = "procsup startup shows the unit and changes nothing";
 const NEEDLESS = "Not needed: leave it out";
 
-/** Flags of other tools, by procsup command. */
-export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Flags of other tools, and words after a command, by procsup command. */
+export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   start: {
     "--attach": FOREGROUND,
     "--daemon-off": FOREGROUND,
@@ -103,7 +134,9 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--only": FILE_AGAIN,
     "-i": "procsup scale <name> <N>",
     "--instances": "procsup scale <name> <N>",
-    "--name": "Names are permanent: procsup delete <target>, then start it under another",
+    "--force": NEEDLESS,
+    "-f": NEEDLESS,
+    "--name": RENAME,
   },
   reload: { "--env": FILE_AGAIN, "--only": FILE_AGAIN, "--update-env": NEW_ENVIRONMENT },
   down: {
@@ -113,7 +146,23 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--timeout": "Set stop_timeout in the file",
     "-t": "Set stop_timeout in the file",
   },
+  delete: { "--force": NEEDLESS, "-f": NEEDLESS },
+  stop: {
+    "--signal":
+      "procsup signal <signal> <target>; for each stop: procsup restart <target> --stop-signal",
+    "-t": "Use --timeout 10s",
+    "--time": "Use --timeout 10s",
+  },
+  daemon: {
+    start: "procsup daemon --detach",
+    stop: "procsup shutdown stops the apps too; SIGTERM to the daemon does not",
+    restart: "procsup upgrade --force; apps keep running",
+    reload: "procsup config reload",
+    status: "procsup status",
+  },
   logs: {
+    "--stderr": "Use --err",
+    "--stdout": "Use --out",
     "-u": "procsup logs <target>",
     "--tail": "Use -n N",
     "--no-log-prefix": "The logs of one app have no prefix",
@@ -121,7 +170,11 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
     "--highlight": "procsup logs --grep REGEX",
     "--timestamp": "Use -t",
   },
-  list: { "--sort": "procsup top sorts, by S", "--filter": "procsup list <target…>" },
+  list: {
+    "-a": "procsup list shows all",
+    "--sort": "procsup top sorts, by S",
+    "--filter": "procsup list <target…>",
+  },
   startup: {
     "--print": SHOWN,
     "--dry-run": SHOWN,
@@ -133,10 +186,15 @@ export const FOREIGN_FLAGS: Readonly<Record<string, Readonly<Record<string, stri
   },
 };
 
+/** Flags of other tools that no procsup command has. */
+const FOREIGN_FLAGS: Readonly<Record<string, string>> = { "--all": "Use the target all" };
+
 /** Adds the hint for a word of another tool, or for a topic; returns other errors unchanged. */
 export function withForeignHint(error: UnknownWordError): ProcsupError {
   const { code, message, word, command } = error;
-  const words = command === undefined ? FOREIGN_COMMANDS : FOREIGN_FLAGS[command] ?? {};
+  const words = command === undefined
+    ? FOREIGN_COMMANDS
+    : { ...FOREIGN_FLAGS, ...FOREIGN_WORDS[command] };
   if (Object.hasOwn(words, word)) return new ProcsupError(code, message, { hint: words[word] });
   return command === undefined && Object.hasOwn(PAGES, word)
     ? new ProcsupError(code, message, { hint: `procsup help ${word}` })

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import { readCommandLine } from "../../src/cli/args.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { findCommand } from "../../src/cli/find_command.ts";
-import { FOREIGN_COMMANDS, FOREIGN_FLAGS, withForeignHint } from "../../src/cli/foreign_words.ts";
+import { FOREIGN_COMMANDS, FOREIGN_WORDS, withForeignHint } from "../../src/cli/foreign_words.ts";
 import { UnknownWordError } from "../../src/cli/unknown_word.ts";
 import { runCommandLine } from "./fake_daemon.ts";
 
@@ -14,15 +14,17 @@ Deno.test("withForeignHint() only lists words that procsup lacks", () => {
   for (const word of Object.keys(FOREIGN_COMMANDS)) {
     assertEquals(hint(word), FOREIGN_COMMANDS[word], word);
   }
-  for (const [command, flags] of Object.entries(FOREIGN_FLAGS)) {
-    for (const [flag, text] of Object.entries(flags)) {
-      assertEquals(hint(command, "x", "y", flag), text, `${command} ${flag}`);
+  for (const [command, words] of Object.entries(FOREIGN_WORDS)) {
+    for (const [word, text] of Object.entries(words)) {
+      const before = word.startsWith("-") ? ["x", "y"] : [];
+      assertEquals(hint(command, ...before, word), text, `${command} ${word}`);
     }
   }
+  assertEquals(hint("stop", "--all"), "It is a target here: all");
 });
 
 Deno.test("withForeignHint() refers only to existing commands", () => {
-  const hints = [FOREIGN_COMMANDS, ...Object.values(FOREIGN_FLAGS)].flatMap(Object.values<string>);
+  const hints = [FOREIGN_COMMANDS, ...Object.values(FOREIGN_WORDS)].flatMap(Object.values<string>);
   const named = hints.flatMap((text) => [...text.matchAll(/procsup ([a-z]+) (?:<|-|[a-z]+ <)/g)]);
   assert(named.length > 20);
   for (const [text, word] of named) assert(findCommand(COMMANDS, word!), text);
