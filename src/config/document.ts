@@ -92,7 +92,6 @@ export interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  readonly length: number;
   /** The part of the line to show in messages; it contains no value that may be secret. */
   readonly excerpt?: Excerpt;
 }
@@ -104,21 +103,17 @@ export interface Excerpt {
   readonly length: number;
 }
 
-/** The place of a span in a text, without an excerpt: the value may be secret. */
-export function placeAt(file: string, text: string, { offset, length }: Span): Place {
-  const { start, end } = lineAround(text, offset);
-  const column = offset - start + 1;
-  return {
-    ...{ file, line: lineOf(text, start), column },
-    length: Math.max(1, Math.min(length, end - offset)),
-  };
+/** The place of an offset in a text, without an excerpt: the value may be secret. */
+export function placeAt(file: string, text: string, offset: number): Place {
+  const { start } = lineAround(text, offset);
+  return { file, line: lineOf(text, start), column: offset - start + 1 };
 }
 
 /** The place of a whole line, counted from 0. */
 export function placeOfLine(file: string, text: string, index: number): Place {
   const lines = text.split("\n");
   const offset = lines.slice(0, index).reduce((sum, line) => sum + line.length + 1, 0);
-  return placeAt(file, text, { offset, length: lines[index]!.length });
+  return placeAt(file, text, offset);
 }
 
 /** Start and end of the line that contains an offset. */
@@ -180,7 +175,7 @@ export function placeIn(
     if (span === undefined) continue;
     const isShown = span === value && !isSecretive(part) &&
       typeof valueAt(document.value, part) !== "object";
-    const place = placeAt(file, text, span);
+    const place = placeAt(file, text, span.offset);
     if (isShown || key !== undefined) {
       return {
         ...place,

@@ -150,7 +150,7 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
     const before = text.split("\n").slice(0, error.line - 1).join("\n").length;
     const offset = before + (error.line > 1 ? 1 : 0) + error.column - 1;
     throw new ConfigProblem(file, `not valid TOML: ${what}`, {
-      place: placeAt(file, text, { offset, length: 1 }),
+      place: placeAt(file, text, offset),
     });
   }
 }
@@ -251,11 +251,11 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
   });
   const [error] = document.errors;
   if (error !== undefined) {
-    const [offset, end] = error.pos;
+    const [offset] = error.pos;
     const what = YAML_MISTAKES[error.code] ??
       error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
     throw new ConfigProblem(file, `not valid YAML: ${what}`, {
-      place: placeAt(file, text, { offset, length: end - offset }),
+      place: placeAt(file, text, offset),
     });
   }
   const places = new Places();
@@ -294,7 +294,7 @@ function noteAlias(notes: Notes, node: Alias, path: Path): void {
   const target = anchors.get(node.source);
   if (target !== undefined) return places.setAlias(path, target);
   throw new ConfigProblem(file, "not valid YAML: this alias has no anchor before it", {
-    place: placeAt(file, text, spanOf(node)),
+    place: placeAt(file, text, spanOf(node).offset),
     advice: "text that begins with * needs quotes",
   });
 }
@@ -312,7 +312,7 @@ function notePlaces(notes: Notes, node: Node | null, path: Path): void {
       // The library makes a symbol of the merge key.
       const name = typeof key.value === "symbol" ? "<<" : String(key.value);
       if (keys.has(name)) {
-        const place = placeAt(file, text, spanOf(key));
+        const place = placeAt(file, text, spanOf(key).offset);
         throw new ConfigProblem(file, "not valid YAML: map keys must be unique", { place });
       }
       keys.add(name);

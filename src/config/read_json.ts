@@ -1,7 +1,7 @@
 /** Reads JSON, with or without comments, into a document with positions. */
 
 import { type Node, parseTree, printParseErrorCode, visit } from "../npm/jsonc.ts";
-import { type ConfigDocument, type Path, placeAt, Places, type Span } from "./document.ts";
+import { type ConfigDocument, type Path, placeAt, Places } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
 const MAX_DEPTH = 100;
@@ -28,20 +28,20 @@ const MISTAKES: Readonly<Record<string, string>> = {
 
 /** Reads JSON; `comments` allows comments and trailing commas. Throws `ConfigProblem`. */
 export function readJson(file: string, text: string, comments = false): ConfigDocument {
-  const fail = (what: string, span: Span): never => {
-    const place = placeAt(file, text, span);
+  const fail = (what: string, offset: number): never => {
+    const place = placeAt(file, text, offset);
     throw new ConfigProblem(file, `not valid JSON: ${what}`, { place });
   };
   const json = text.replace(/^\ufeff/, " ");
   const options = { disallowComments: !comments, allowTrailingComma: comments };
   let depth = 0;
-  const enter = (offset: number, length: number) => {
-    if (++depth > MAX_DEPTH) fail("nested too deeply", { offset, length });
+  const enter = (offset: number) => {
+    if (++depth > MAX_DEPTH) fail("nested too deeply", offset);
   };
   const leave = () => void depth--;
   visit(json, {
     ...{ onObjectBegin: enter, onArrayBegin: enter, onObjectEnd: leave, onArrayEnd: leave },
-    onError: (code, offset, length) => fail(mistakeAt(json, offset, code), { offset, length }),
+    onError: (code, offset) => fail(mistakeAt(json, offset, code), offset),
   }, options);
   const places = new Places();
   return { file, text, value: valueOf(parseTree(json, [], options)!, [], places, fail), places };
@@ -61,7 +61,7 @@ function valueOf(
   node: Node,
   path: Path,
   places: Places,
-  fail: (what: string, span: Span) => never,
+  fail: (what: string, offset: number) => never,
 ): unknown {
   const { type, offset, length, children = [] } = node;
   places.setValue(path, { offset, length });
@@ -72,7 +72,7 @@ function valueOf(
   const entries = new Map<string, unknown>();
   for (const { children: [key, value] = [] } of children) {
     const { value: name, offset, length } = key!;
-    if (entries.has(name)) fail(`duplicate key ${JSON.stringify(name)}`, { offset, length });
+    if (entries.has(name)) fail(`duplicate key ${JSON.stringify(name)}`, offset);
     const inner = [...path, name];
     places.setKey(inner, { offset, length });
     entries.set(name, valueOf(value!, inner, places, fail));

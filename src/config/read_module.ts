@@ -123,7 +123,7 @@ function placeOfFailure(stderr: string): Place | undefined {
   const [, url, line, column] = /^ +at (?:.*\()?(file:\S+?):(\d+):(\d+)\)?$/m.exec(stderr) ?? [];
   const file = url && fromFileUrl(url);
   if (!file || !lookAt(file)?.isFile) return undefined;
-  return { file, line: Number(line), column: Number(column), length: 1 };
+  return { file, line: Number(line), column: Number(column) };
 }
 
 /** The deno that runs this program; for a compiled program, the one on PATH. */

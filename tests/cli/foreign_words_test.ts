@@ -20,7 +20,7 @@ Deno.test("withForeignHint() only lists words that procsup lacks", () => {
       assertEquals(hint(command, ...before, word), text, `${command} ${word}`);
     }
   }
-  assertEquals(hint("stop", "--all"), "It is a target here: all");
+  assertEquals(hint("stop", "--all"), "Use the target all");
 });
 
 Deno.test("withForeignHint() refers only to existing commands", () => {

@@ -3,7 +3,8 @@
  */
 
 import { loadConfig } from "../../src/config/load_config.ts";
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { ConfigProblem, ConfigProblems } from "../../src/config/problem.ts";
 import { runModule } from "../../src/config/read_module.ts";
 import { Files, mistakes } from "./files.ts";
 
@@ -39,6 +40,17 @@ Deno.test("loadConfig() refuses one log file for several instances, as the daemo
     /^5:20: "api": invalid "log.stdout" .*: it is one file for 2 instances, put/,
   );
   assertEquals(await mistakes("procsup.yaml", text('"/var/log/api-{instance}.log"')), []);
+});
+
+Deno.test("loadConfig() marks the whole value, and shows no comment, which may hold a secret", async () => {
+  const app = (name: string) => `[processes.${name}]\nentrypoint = "sleep"\n`;
+  await using files = new Files({
+    "a.toml": `${app("a")}instances = "many" # hunter2\n${app("b")}instances = 0\n`,
+  });
+  const mistakes = await assertRejects(() => files.load(["a.toml"]), ConfigProblems);
+  const { text, from, length } = (mistakes.problems[0] as ConfigProblem).place!.excerpt!;
+  assertEquals([text, text.slice(from, from + length)], ['instances = "many" …', '"many"']);
+  assertMatch(mistakes.message, / \(and 1 more\)$/);
 });
 
 Deno.test("loadConfig() reports all mistakes of a file at once", async () => {
