@@ -2,7 +2,8 @@
  * Starts programs for other users: apps, hooks, checks, commands of secrets, queries to runtimes.
  * What runs before the change of user gets an environment of ours and an absolute path. The
  * variables are passed under other names and get their own after the change: as arguments every
- * user could read them, and in a file they would be on the disk.
+ * user could read them, and in a file they would be on the disk. The program enters its directory
+ * after the change, too: a link of the user could lead us behind folders that the user cannot enter.
  */
 
 import { isLinux, outputOf } from "./os.ts";
@@ -27,6 +28,7 @@ interface Program {
   /** The first word is an absolute path. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
 }
 
 /** Ours keep their names: the programs in between ignore them, and they mark processes early. */
@@ -48,9 +50,7 @@ export function otherUserProblem(): string | undefined {
 
 /** Makes a program run as a user. Without a user it stays as it is. */
 export function startedFor(user: OtherUser | undefined, program: Program): Program {
-  if (user === undefined) return program;
-  const { argv, env } = renamed(program, []);
-  return { argv: [...changeTo(user), ...argv], env };
+  return user === undefined ? program : changed(user, program, []);
 }
 
 /** Like `startedFor()`, for a start by a shell that sets the variables in `set` itself. */
@@ -59,13 +59,15 @@ export function startedByShell(
   program: Program,
   set: readonly string[],
 ): Program {
-  if (user !== undefined) {
-    const { argv, env } = renamed(program, set);
-    return { argv: [...changeTo(user), ...argv], env };
-  }
+  if (user !== undefined) return changed(user, program, set);
   const plain = !Object.keys(program.env).some((name) => NOT_FOR_SHELLS.test(name));
   // Without `env -S` the shell loses what it cannot pass on.
   return plain || !envSplits() ? program : renamed(program, set);
+}
+
+function changed(user: OtherUser, program: Program, set: readonly string[]): Program {
+  const { argv, env } = renamed(program, set, ["-C", program.cwd]);
+  return { argv: [...changeTo(user), ...argv], env, cwd: "/" };
 }
 
 /** Time limit of a query run as another user, in seconds: the supervisor waits for it. */
@@ -77,8 +79,8 @@ const FIRST_LINE = '"$@" 2>/dev/null | { read -r line; echo "$line"; }';
 /**
  * The first line a program prints; empty if it cannot run. Without `user` it keeps our variables.
  */
-export function askProgram(user: OtherUser | undefined, program: Program, cwd: string): string {
-  const { argv: [own, ...ownArgs], env } = startedFor(user, program);
+export function askProgram(user: OtherUser | undefined, program: Program): string {
+  const { argv: [own, ...ownArgs], env, cwd } = startedFor(user, program);
   const [name, ...args] = user === undefined
     ? [own, ...ownArgs]
     : [systemProgram("timeout"), "-k", "1", ANSWER_SECONDS]
@@ -98,7 +100,11 @@ function changeTo({ uid, gid, name }: OtherUser): string[] {
 }
 
 /** Passes the variables under other names to an `env` that restores their own. */
-function renamed({ argv, env }: Program, set: readonly string[]): Program {
+function renamed(
+  { argv, env, cwd }: Program,
+  set: readonly string[],
+  options: readonly string[] = [],
+): Program {
   const handed: Record<string, string> = { PATH: SYSTEM_PATH };
   const words = set.map((name) => `${name}=\${${name}}`);
   for (const [name, value] of Object.entries(env)) {
@@ -108,8 +114,8 @@ function renamed({ argv, env }: Program, set: readonly string[]): Program {
   }
   // `env` takes a path with a "=" for a variable.
   const program = argv[0]!.includes("=") ? [systemProgram("nice")!, "-n", "0", ...argv] : argv;
-  const first = [systemProgram("env")!, "-i", "-S", ["--", ...words].join(" ")];
-  return { argv: [...first, ...program], env: handed };
+  const first = [systemProgram("env")!, "-i", ...options, "-S", ["--", ...words].join(" ")];
+  return { argv: [...first, ...program], env: handed, cwd };
 }
 
 /** Identifies our `env -S`: a user's own command never contains this. */
@@ -119,9 +125,11 @@ const RUN_ID_WORD = "PROCSUP_RUN_ID=${PROCSUP_RUN_ID}";
  * Undoes `startedByShell()`: returns the original program, from the arguments and the environment of
  * the process. Keeps words before ours, and an environment that has its own names already.
  */
-export function givenProgram({ argv, env }: Program): Program & { readonly user?: OtherUser } {
+export function givenProgram(
+  { argv, env, cwd }: Program,
+): Program & { readonly user?: OtherUser } {
   const at = argv.findIndex((word, at) => argv[at - 1] === "-S" && word.includes(RUN_ID_WORD));
-  if (at === -1) return { argv, env };
+  if (at === -1) return { argv, env, cwd };
   const change = argv.slice(0, at).indexOf("--reuid");
   const [uid, gid] = [argv[change + 1], argv[change + 3]].map(Number);
   const [nice, , , path] = argv.slice(at + 1);
@@ -129,6 +137,7 @@ export function givenProgram({ argv, env }: Program): Program & { readonly user?
   return {
     argv: [...argv.slice(0, change === -1 ? at - 3 : change - 1), ...argv.slice(program)],
     env: underOwnNames(env, argv[at]!.split(" ")),
+    cwd: argv[at - 3] === "-C" ? argv[at - 2]! : cwd,
     ...change !== -1 && { user: { uid: uid!, gid: gid! } },
   };
 }

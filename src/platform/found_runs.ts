@@ -55,9 +55,10 @@ function foundRun(
     if (words?.folder !== files.folder || row?.pgid !== wrapperPid || row.zombie) return undefined;
     const logs = ownLogs(words, pathsIn(dirname(files.folder)).apps);
     const pid = files.read(runId, "pid") ?? 0;
-    const { argv, env, user } = givenProgram({
+    const { argv, ...given } = givenProgram({
       argv: words.command,
       env: environmentOf(runId, wrapperPid, pid),
+      cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
     });
     return {
       run: { runId, wrapperPid, wrapperStart: row.start, bootId, ...logs },
@@ -65,9 +66,7 @@ function foundRun(
       startedAt: files.writtenAt(runId, "pid").getTime(),
       name: words.name,
       command: commandOf(argv, pid),
-      cwd: Deno.readLinkSync(`/proc/${wrapperPid}/cwd`),
-      env,
-      ...user && { user },
+      ...given,
     };
   } catch {
     // It ended meanwhile.

@@ -194,7 +194,8 @@ export class Launcher {
       if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
       const set = sockets === undefined ? [] : ["LISTEN_PID"];
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_RUN_ID: spec.runId };
-      const { argv, env } = startedByShell(user, { argv: spec.argv, env: whole }, set);
+      const app = { argv: spec.argv, env: whole, cwd: spec.cwd };
+      const { argv, env, cwd } = startedByShell(user, app, set);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
       return spawnWrapper({
         program: wrapperShell(),
@@ -209,7 +210,7 @@ export class Launcher {
           terminal: terminal && { path: terminal.path, master: 3 + inherit.length },
           command: [...prefix, ...argv],
         }),
-        cwd: spec.cwd,
+        cwd,
         env,
         inherit: terminal === undefined ? inherit : [...inherit, terminal.master],
       });

@@ -54,9 +54,10 @@ const DRAIN_MS = 1000;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
-  const { argv, env } = startedFor(shell.user, {
+  const { argv, env, cwd } = startedFor(shell.user, {
     argv: ["/bin/sh", "-c", shell.command],
     env: shell.env,
+    cwd: shell.cwd,
   });
   const cat = shell.outlives && isLinux ? systemProgram("cat") : undefined;
   const [program, ...args] = cat === undefined
@@ -65,7 +66,7 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   const output = shell.capture ? "piped" : "null";
   const child = spawnInOwnSession(program!, {
     args,
-    cwd: shell.cwd,
+    cwd,
     env,
     clearEnv: true,
     stdin: cat === undefined ? "null" : "piped",

@@ -2,6 +2,7 @@
 
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
+import { actingAs } from "../platform/acting_as.ts";
 import type { OtherUser } from "../platform/as_user.ts";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
@@ -28,13 +29,13 @@ export interface CommandLine {
  * interpreter.
  */
 export function commandLine(config: CommandConfig, path: string, user?: OtherUser): CommandLine {
-  checkCwd(config);
+  checkCwd(config, user);
   const { argv, runtime } = resolved(config, new Tools(config, path, user));
   if (argv.length === 1) checkFirstLine(config, argv[0]!, user);
   return { argv: [...argv, ...config.args], runtime };
 }
 
-function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
+function checkCwd({ name, cwd, entrypoint }: CommandConfig, user: OtherUser | undefined): void {
   const quoted = `cwd ${JSON.stringify(cwd)}`;
   let info: Deno.FileInfo;
   try {
@@ -47,6 +48,18 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig): void {
     return refuse(name, problem, undefined, "cwd");
   }
   if (!info.isDirectory) refuse(name, `${quoted} is not a directory`, undefined, "cwd");
+  if (user === undefined || mayEnter(user, cwd)) return;
+  refuse(name, `${quoted} cannot be entered by user ${user.name ?? user.uid}`, undefined, "cwd");
+}
+
+/** False only if the system says so: the launch decides. */
+function mayEnter(user: OtherUser, cwd: string): boolean {
+  try {
+    actingAs(user, () => Deno.statSync(`${cwd}/.`));
+    return true;
+  } catch (error) {
+    return !(error instanceof Deno.errors.PermissionDenied);
+  }
 }
 
 /** This command runs procsup itself, in the running version. */

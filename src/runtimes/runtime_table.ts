@@ -165,5 +165,5 @@ export function supportOf(version: string): TypeScriptSupport {
 function versionOf(node: string, { cwd, path, user }: Tools): string {
   const env: Record<string, string> = { PATH: path };
   if (user?.home !== undefined) env.HOME = user.home;
-  return askProgram(user, { argv: [node, "--version"], env }, cwd);
+  return askProgram(user, { argv: [node, "--version"], env, cwd });
 }

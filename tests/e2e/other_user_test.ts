@@ -1,6 +1,7 @@
 /** Programs that root starts for an app of another user, who controls its environment. */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -92,6 +93,25 @@ Deno.test(
     assertEquals(uid, "0");
     assert(!env.some((line) => line.startsWith("BY_THE_APP=")));
     assertStringIncludes(env.join("\n"), "PROCSUP_NAME=app");
+  },
+);
+
+Deno.test(
+  "an app with a uid gets into no folder behind one that its user cannot enter",
+  rootOnly,
+  async () => {
+    await using folder = openFolder();
+    await using daemon = await TestDaemon.start();
+    const { path } = folder;
+    Deno.mkdirSync(`${path}/closed`, { mode: 0o700 });
+    Deno.mkdirSync(`${path}/closed/project`, { mode: 0o755 });
+    Deno.symlinkSync(`${path}/closed/project`, `${path}/app`);
+    const start = () =>
+      daemon.startScript("app", "pwd; exec sleep 1000", { uid: "nobody", cwd: `${path}/app` });
+    await assertRejects(start, ProcsupError, "cannot be entered by user nobody");
+    Deno.chmodSync(`${path}/closed`, 0o711);
+    await start();
+    assertEquals(await text(`${daemon.home}/apps/app/stdout.log`), `${path}/app\n`);
   },
 );
 

@@ -131,6 +131,7 @@ Deno.test({
     const { argv, env } = startedByShell(undefined, {
       ...app,
       argv: ["/bin/sh", "-c", "env; exit 7"],
+      cwd: "/",
     }, []);
     const words = [home.path, `${home.path}/stdout`, `${home.path}/stderr`, "", "app"];
     await new Deno.Command("bash", {

@@ -1,6 +1,7 @@
 /** Attacks by files and folders of another user that root's daemon touches. */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
+import { ifPossible } from "../../../src/model/errors.ts";
 import { listArchives } from "../../../src/logs/archives.ts";
 import { ALICE, type Attack, BOB, brief, holds, run, type Scene, within } from "./scene.ts";
 
@@ -43,6 +44,26 @@ export const files: Readonly<Record<string, Attack>> = {
     }
     const said = await useFile(scene, cwd, `ln -s ${scene.daemon.home}/token .env`);
     holds(said.includes("Error"), "an app of bob started with the token of the daemon");
+    return `refused: ${brief(said)}`;
+  },
+
+  async "an app's folder linked behind a folder of root"(scene) {
+    const cwd = `${scene.folderOf(BOB)}/app`;
+    Deno.mkdirSync(`${scene.path}/root`, { mode: 0o700 });
+    Deno.mkdirSync(`${scene.path}/root/project`, { mode: 0o755 });
+    Deno.writeTextFileSync(`${scene.path}/root/project/.env`, "STOLEN=yes\n", { mode: 0o644 });
+    let said = "";
+    for (const link of ["", "mkdir app; (sleep 0.01; rmdir app; ln -s ../root/project app) &"]) {
+      await scene.as(BOB, `rm -rf app; ${link || "ln -s ../root/project app"}`, `${cwd}/..`);
+      said += await scene.daemon.startScript("mine", "cat .env; exec sleep 1000", {
+        ...{ cwd, ...BOB, restart_policy: "never" },
+        hooks: { post_start: `cat .env >${scene.path}/hook` },
+      }).then(() => "", String);
+      const texts = [() => logOf(scene, "mine"), () => Deno.readTextFileSync(`${scene.path}/hook`)];
+      const stolen = texts.some((text) => ifPossible(text)?.includes("STOLEN"));
+      holds(!stolen, "an app of bob read a file in a folder of root");
+      await scene.daemon.client.call("delete", "mine").catch(() => {});
+    }
     return `refused: ${brief(said)}`;
   },
 
