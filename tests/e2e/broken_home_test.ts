@@ -132,6 +132,25 @@ Deno.test("root sends no token to a daemon below another user's folder", {
   assertEquals(asked, []);
 });
 
+Deno.test("root changes no settings in the folder of another user that sudo left in HOME", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using temp = tempHome();
+  const [home, victim] = [`${temp.path}/theirs`, `${temp.path}/of-root`];
+  for (const folder of [home, victim]) Deno.mkdirSync(folder);
+  for (const name of [".config", ".cursor"]) Deno.symlinkSync(victim, `${home}/${name}`);
+  Deno.chownSync(home, 65534, 65534);
+  // Modules are cached elsewhere.
+  const DENO_DIR = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
+  const env = { HOME: home, XDG_CONFIG_HOME: `${home}/.config`, DENO_DIR };
+  for (const line of ["mcp install cursor", "context add web1 web1.example"]) {
+    const { code, stderr } = await cliIn(`${temp.path}/home`, env, ...line.split(" "));
+    assertEquals(code, 2, stderr);
+    assertMatch(stderr, /theirs" belongs to user 65534/);
+  }
+  assertEquals(below(victim), []);
+});
+
 function below(folder: string): string[] {
   return [...walkSync(folder)].map(({ path }) => path).filter((path) => path !== folder).sort();
 }

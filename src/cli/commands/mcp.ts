@@ -7,6 +7,7 @@ import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
+import { wayProblem } from "../../platform/way.ts";
 import { unending } from "../../protocol/following.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
 import type { Grant } from "../../mcp/tool_names.ts";
@@ -91,7 +92,10 @@ async function uninstall({ output, flags }: CommandContext, name: string): Promi
   output.done(`✔ ${client.title} no longer has procsup (${path})`);
 }
 
-/** Path of a client's configuration file, with links resolved. */
+/**
+ * Path of a client's configuration file, with links resolved. Throws `home_unusable`, also as root
+ * in the home of another user, whose links could lead to any file.
+ */
 function fileOf(client: McpClient): string {
   const home = Deno.env.get("HOME");
   if (!home) {
@@ -102,6 +106,12 @@ function fileOf(client: McpClient): string {
   }
   const claude = Deno.env.get("CLAUDE_CONFIG_DIR");
   const path = client.file({ home, claude, config: configFolder(home) });
+  const problem = Deno.uid() === 0 ? wayProblem(path) : undefined;
+  if (problem !== undefined) {
+    throw new ProcsupError("home_unusable", `Cannot use the file of ${client.title}: ${problem}`, {
+      hint: "Run it as the user of the client, without sudo",
+    });
+  }
   return ifPossible(() => Deno.realPathSync(path)) ?? path;
 }
 
