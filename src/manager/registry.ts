@@ -154,9 +154,10 @@ export class Registry implements Observer {
     return names.map((name, index) => this.#create(config, name, index, desired));
   }
 
-  /** Registers more instances of an existing process. */
+  /** Registers more instances of an existing process, to be started unless it is a job. */
   addInstances(config: ProcessConfig, indexes: readonly number[]): ManagedProcess[] {
-    return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index));
+    const desired = config.cron === undefined ? "up" : "down";
+    return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index, desired));
   }
 
   /** Tells a watcher of changes until the returned function is called. */

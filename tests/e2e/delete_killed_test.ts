@@ -1,4 +1,4 @@
-/** The daemon is killed while it deletes apps or instances: the next one continues. */
+/** The daemon is killed while it deletes or adds apps or instances: the next one continues. */
 
 import { assertEquals } from "@std/assert";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
@@ -29,6 +29,11 @@ async function killedDuring(
 /** The names of apps that got their stop signal, in order. */
 function asked({ home }: TestDaemon): string[] {
   return (readFileIfAny(`${home}/asked`) ?? "").split("\n").slice(0, -1);
+}
+
+/** Lets the connection make progress. */
+function yieldOnce(): Promise<false> {
+  return new Promise((resolve) => setTimeout(resolve, 0, false));
 }
 
 async function names(daemon: TestDaemon): Promise<string[]> {
@@ -74,4 +79,19 @@ Deno.test("a prune is completed by the next daemon, also for apps whose turn had
   await waitFor(async () => (await names(daemon)).join() === "kept", { what: "one app" });
   // A daemon that is killed right after a signal may send it again.
   assertEquals([...new Set(asked(daemon))], ["web", "db"]);
+});
+
+Deno.test("the next daemon starts every instance that a scale-up has registered", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000");
+  const scaling = daemon.client.call("scale", { target: "app", instances: 30 }).catch(() => {});
+  const records = () => [...Deno.readDirSync(`${daemon.home}/state/processes`)].length;
+  const before = records();
+  const over = scaling.then(() => true);
+  while (records() <= before + 5 && !await Promise.race([over, yieldOnce()]));
+  await daemon.kill();
+  await scaling;
+  await daemon.run();
+  const up = (await daemon.client.call("list")).map(({ state }) => state);
+  assertEquals(up.filter((state) => state !== "running" && state !== "starting"), []);
 });
