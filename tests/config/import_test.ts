@@ -84,6 +84,14 @@ Deno.test("pm2 apps keep their meaning, and unsupported settings are named", asy
   assertEquals(dump.configs.get("app")!.instances, 2);
   const numbered = { NODE_ENV: "production", NODE_APP_INSTANCE: "0" };
   assertEquals(dump.configs.get("app")!.env, numbered);
+  await using files = new Files({
+    "dump.pm2": '[{ "name": "a", "pm_exec_path": "/bin/sleep", "exec_mode": "cluster_mode" }]',
+    "ecosystem.json": '{ "apps": [] }',
+  });
+  const { notes: [note] } = await importFile(`${files.folder}/dump.pm2`, { env });
+  assertMatch(note!.text, /^exec_mode: /);
+  const none = () => importFile(`${files.folder}/ecosystem.json`, { env });
+  await assertRejects(none, ProcsupError, "apps: expected a list of apps");
 });
 
 Deno.test("log files of process-compose and systemd are kept", async () => {

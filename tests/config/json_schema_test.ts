@@ -44,7 +44,7 @@ const RIGHT: readonly unknown[] = [
       timeout: "1h",
       tags: ["x"],
     }],
-    web: { listen: "127.0.0.1:${PORT:-80}", hosts: ["box.lan"], allow_remote: false },
+    web: { listen: "127.0.0.1:${PORT:-80}", hosts: ["box.lan", 1, true], allow_remote: false },
     webhooks: {
       ops: { url: "https://a.example/x", secret: { file: "key" }, events: "crash", only: ["api"] },
       more: { url: "${URL}", events: ["errored", "recovered"], timeout: "3s", max_attempts: 3 },

@@ -34,6 +34,10 @@ Deno.test("runModule() resolves defineConfig by path and by every spelling of th
       "deno.json": '{ "importMap": "./maps/imports.json" }',
       "maps/imports.json": '{ "imports": { "own/": "../../library/" } }',
     },
+    {
+      "deno.json": '{ "importMap": "./maps/imports.json" }',
+      "maps/imports.json": '{ "scopes": { "../": { "own/": "../../library/" } } }',
+    },
   ];
   for (const files of maps) {
     await Deno.mkdir(`${home.path}/app/maps`, { recursive: true });

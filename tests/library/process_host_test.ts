@@ -93,6 +93,11 @@ async function handle(host: ProcessHost): Promise<void> {
     await added.start();
     await added.remove();
     assertEquals([added.state, added.pid, added.info.ready], ["stopped", 0, false]);
+    const idle = await host.add(sleeper("idle"));
+    const never = { for: "running", timeout: "30s" } as const;
+    const deleted = assertRejects(() => idle.wait(never), ProcsupError, '"idle" was deleted');
+    await idle.remove();
+    await deleted;
     await added[Symbol.asyncDispose]();
   }
   assertEquals(await host.list(), []);

@@ -61,6 +61,13 @@ Deno.test("recentTimes() knows the times of the last lines before they are saved
   assertEquals(lastMark(scene.log), { at: 2000, end: 30, exact: true });
 });
 
+Deno.test("recentTimes() knows only the latest of many lines, so that memory is bounded", async () => {
+  await using scene = new LogScene();
+  addMarks(scene.log, Array.from({ length: 129 }, (_, i) => ({ at: i, end: i })));
+  const times = recentTimes(scene.log);
+  assertEquals([10, 128].map(times), [undefined, 128]);
+});
+
 Deno.test("TimeIndex never runs backwards, even if the clock did", () => {
   const index = new TimeIndex([{ at: 5000, end: 10 }, { at: 1000, end: 20 }, {
     at: 6000,
@@ -103,6 +110,15 @@ Deno.test("readTimeIndex() knows marks before they are saved, and saves nothing"
   const index = await readTimeIndex(scene.log, 0);
   assertEquals([10, 20, 35].map((end) => index.timeAt(end)), [1000, 2000, 4000]);
   assertEquals(Deno.statSync(`${scene.log}.idx`).size, size);
+});
+
+Deno.test("readTimeIndex() has the time of each mark, also of a log that has grown since the last", async () => {
+  await using scene = new LogScene();
+  await scene.append("x".repeat(40));
+  addMarks(scene.log, [{ at: 1000, end: 10 }, { at: 2000, end: 20 }]);
+  releaseMarks(scene.log);
+  const index = await readTimeIndex(scene.log, 0);
+  assertEquals([10, 20].map((end) => index.timeAt(end)), [1000, 2000]);
 });
 
 Deno.test("readTimeIndex() is bounded in size", async () => {

@@ -1,6 +1,6 @@
 /** Nested objects in a configuration: their short forms, and the message for each mistake. */
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { wireKeys } from "../../src/model/key_spelling.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -174,8 +174,8 @@ const MISTAKES: readonly [object, string][] = [
   [{ cron: "@daily", restart_policy: "always" }, 'Invalid "restart_policy" "always": '],
   [{ cron: "@daily", cron_restart: "@daily" }, 'Invalid "cron_restart" "@daily": '],
   [{ umask: "999" }, 'Invalid "umask" "999": expected octal digits'],
-  [{ nice: 20 }, 'Invalid "nice" 20: '],
-  [{ uid: -1 }, 'Invalid "uid" -1: '],
+  [{ nice: 20 }, 'Invalid "nice" 20: expected 19 or less'],
+  [{ uid: -1 }, 'Invalid "uid" -1: expected 0 or more'],
 ];
 
 for (const [changes, start] of MISTAKES) {
@@ -197,4 +197,10 @@ Deno.test("parseConfig() reads back what wireKeys() made of nested objects", () 
     max_memory: "1000B",
   });
   assertEquals(parseConfig(wireKeys(config)), config);
+});
+
+Deno.test("parseConfig() accepts a list up to its limit", () => {
+  const args = Array<string>(4096).fill("x");
+  assertEquals(parsed({ args }).args, args);
+  assertMatch(refusal({ args: [...args, "x"] }), /^Invalid "args".*: expected at most 4096 items$/);
 });

@@ -46,6 +46,16 @@ Deno.test("start() waits while many others are being launched, and a stop cancel
   assertEquals([lone.state, lone.world.children.length], ["stopped", 0]);
 });
 
+Deno.test("release() leaves no timer of a restart that is due", async () => {
+  await using lone = new LoneProcess({ restart_delay: "1m" });
+  await lone.process.start();
+  lone.world.child.exit(3);
+  await waitFor(() => lone.state === "waiting");
+  assertEquals(lone.world.clock.pending, 1);
+  lone.process.release();
+  assertEquals(lone.world.clock.pending, 0);
+});
+
 Deno.test("release() cancels a pending launch, of which the next supervisor would not know", async () => {
   await using lone = new LoneProcess();
   const turn = Promise.withResolvers<void>();
