@@ -6,7 +6,7 @@ import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { signInByLink } from "./data/sign_in.ts";
-import { connection, mayAdminister, processes, session } from "./data/store.ts";
+import { connection, mayAdminister, processes } from "./data/store.ts";
 import { nextTheme } from "./shell/theme.ts";
 import { Apply } from "./config/apply.tsx";
 import { Cron } from "./cron/cron.tsx";
@@ -71,10 +71,10 @@ const GUARDED: ReadonlyMap<string, string> = new Map([
 ]);
 
 function Screen() {
+  // Neither the role nor any process is known before the first answer.
+  if (processes.value === null) return <Loading />;
   const guarded = GUARDED.get(screen.value);
   if (guarded !== undefined && !mayAdminister.value) {
-    // The role is not known before the first answer.
-    if (session.value === undefined) return <Loading />;
     return <Empty title="Not allowed">{guarded} needs the role admin.</Empty>;
   }
   if (screen.value === "process") return <Process key={place.value.path[1]} />;

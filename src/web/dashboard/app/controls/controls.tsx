@@ -3,7 +3,10 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { mayAdminister } from "../data/store.ts";
+import { dateTime, relative } from "../data/format.ts";
+import type { Polled } from "../data/polled.ts";
+import { clock, mayAdminister } from "../data/store.ts";
+import { useKeys } from "../shell/keys.ts";
 import { question } from "../shell/notices.ts";
 
 interface ButtonProps {
@@ -77,6 +80,26 @@ export function Loading() {
   );
 }
 
+/** The error of the last request, and the answer; a spinner before either. */
+export function Answer<T>({ of: { data, error }, children }: {
+  readonly of: Polled<T>;
+  readonly children: (data: T) => ComponentChildren;
+}) {
+  return (
+    <>
+      {error.value && <p class="bad" role="alert">{error}</p>}
+      {data.value !== undefined ? children(data.value) : !error.value && <Loading />}
+    </>
+  );
+}
+
+/** How long ago or ahead a moment is, with its date as tooltip. */
+export function Age({ at, kind }: { readonly at: string | null; readonly kind?: string }) {
+  if (at === null) return <>–</>;
+  const text = relative(Date.parse(at), clock.value);
+  return <time dateTime={at} class={kind} title={dateTime(Date.parse(at))}>{text}</time>;
+}
+
 const SHAPES = {
   overview: "M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z",
   processes: "M8 6h13M8 12h13M8 18h13M3 6h.01M3 12h.01M3 18h.01",
@@ -131,6 +154,16 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
       aria-hidden="true"
     >
       <path d={SHAPES[name]} />
+    </svg>
+  );
+}
+
+/** The logo of procsup. */
+export function Logo({ size = 26 }: { size?: number }) {
+  return (
+    <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <path d="M7 17h4l3-8 5 14 3-6h3" />
     </svg>
   );
 }
@@ -206,6 +239,41 @@ export function Select<T extends string>({ id, label, value, options, onChoose }
         return <option key={value} value={value}>{text}</option>;
       })}
     </select>
+  );
+}
+
+/** A search field, which `/` focuses and Escape leaves. */
+export function Search(
+  { label, placeholder, value, isInvalid = false, onInput, onEnter, children }: {
+    readonly label: string;
+    readonly placeholder: string;
+    readonly value: string;
+    readonly isInvalid?: boolean;
+    readonly onInput: (text: string) => void;
+    readonly onEnter?: (event: KeyboardEvent) => void;
+    readonly children?: ComponentChildren;
+  },
+) {
+  const field = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => field.current?.focus() });
+  return (
+    <div class={`search${isInvalid ? " invalid" : ""}`}>
+      <Icon name="search" />
+      <input
+        ref={field}
+        type="search"
+        aria-label={label}
+        aria-invalid={isInvalid}
+        placeholder={placeholder}
+        value={value}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
+          if (event.key === "Enter") onEnter?.(event);
+        }}
+      />
+      {children}
+    </div>
   );
 }
 

@@ -3,16 +3,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { happened } from "../data/event_history.ts";
-import { type Polled, usePolled } from "../data/polled.ts";
+import { usePolled } from "../data/polled.ts";
 import { logLink } from "../data/range.ts";
 import { between } from "../data/time_range.ts";
 import { linkTo } from "../data/router.ts";
-import { clock, mayOperate } from "../data/store.ts";
+import { mayOperate } from "../data/store.ts";
 import type { CronJson, CronRunJson } from "../data/types.ts";
-import { Button, Empty, Icon, Loading, Table } from "../controls/controls.tsx";
+import { Age, Answer, Button, Empty, Icon, Table } from "../controls/controls.tsx";
 import { Strip } from "../controls/tabs.tsx";
 import { run } from "../process/actions.ts";
-import { counted, dateTime, relative, shortSpan } from "../data/format.ts";
+import { counted, dateTime, shortSpan } from "../data/format.ts";
 
 const REFRESH_MS = 5000;
 
@@ -24,16 +24,17 @@ export function Cron() {
       <h1>
         Cron <span class="faint count">{jobs.data.value?.length || ""}</span>
       </h1>
-      {jobs.error.value && <p class="bad" role="alert">{jobs.error}</p>}
-      <Jobs jobs={jobs} />
+      <Answer of={jobs}>{(list) => <Jobs jobs={list} reload={jobs.reload} />}</Answer>
     </>
   );
 }
 
-function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJson[]> }) {
+function Jobs({ jobs, reload }: {
+  readonly jobs: readonly CronJson[];
+  readonly reload: () => Promise<void>;
+}) {
   const opened = useSignal("");
-  if (data.value === undefined) return <Loading />;
-  if (data.value.length === 0) {
+  if (jobs.length === 0) {
     return (
       <Empty title="Nothing is scheduled">
         <code>procsup start backup.ts --cron '@daily'</code> runs something every day.
@@ -47,7 +48,7 @@ function Jobs({ jobs: { data, reload } }: { readonly jobs: Polled<readonly CronJ
         kind="stacked cron"
         headings={[["Name", "name"], "Schedule", "Next", "Last", "Last runs", "Enabled", ""]}
       >
-        {data.value.map((job) => (
+        {jobs.map((job) => (
           <tbody key={job.name}>
             <CronRow
               job={job}
@@ -98,19 +99,11 @@ function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
       <td data-label="Schedule">
         <code>{schedule}</code> <span class="faint small">{timezone}</span>
       </td>
-      <td
-        class="moment"
-        data-label="Next"
-        title={next_run ? dateTime(Date.parse(next_run)) : undefined}
-      >
-        {running ? <strong class="is-running">running now</strong> : when(next_run)}
+      <td class="moment" data-label="Next">
+        {running ? <strong class="is-running">running now</strong> : <Age at={next_run} />}
       </td>
-      <td
-        class="moment"
-        data-label="Last"
-        title={last_run ? dateTime(Date.parse(last_run)) : undefined}
-      >
-        {when(last_run)} <LastStatus job={job} />
+      <td class="moment" data-label="Last">
+        <Age at={last_run} /> <LastStatus job={job} />
       </td>
       <td data-label="Last runs">
         <button
@@ -185,10 +178,6 @@ function LastStatus({ job: { last_status, last_exit_code } }: { job: CronJson })
   );
 }
 
-function when(iso: string | null): string {
-  return iso === null ? "–" : relative(Date.parse(iso), clock.value);
-}
-
 const EVERY_MS = 30_000;
 
 const MARKS: Readonly<Record<CronRunJson["status"], string>> = {
@@ -234,8 +223,7 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
         <ul>
           {moments.map((moment) => (
             <li key={moment} class="number">
-              {dateTime(Date.parse(moment))}{" "}
-              <span class="faint small">{relative(Date.parse(moment), clock.value)}</span>
+              {dateTime(Date.parse(moment))} <Age at={moment} kind="faint small" />
             </li>
           ))}
         </ul>
@@ -250,8 +238,8 @@ function Run({ name, run }: { readonly name: string; readonly run: CronRunJson }
   const look = status === "ok" ? "is-running" : status === "skipped" ? "faint" : "is-crashed";
   return (
     <tr>
-      <td class="number" title={dateTime(began)}>
-        {dateTime(began)} <span class="faint small">{relative(began, clock.value)}</span>
+      <td class="number">
+        {dateTime(began)} <Age at={started_at} kind="faint small" />
       </td>
       <td class={look}>
         {MARKS[status]} {status}

@@ -6,12 +6,11 @@ import { useEvents } from "../data/event_history.ts";
 import { logLink, range } from "../data/range.ts";
 import { lookingAt, rangeText } from "../data/time_range.ts";
 import { linkTo, place, setParams } from "../data/router.ts";
-import { clock, processes } from "../data/store.ts";
 import { type EventJson, type State, STATES } from "../data/types.ts";
-import { Button, Empty, Icon, Loading, Select } from "../controls/controls.tsx";
+import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
-import { dateTime, relative } from "../data/format.ts";
+import { dateTime } from "../data/format.ts";
 
 const PAGE = 100;
 /** The daemon's limit for one answer. */
@@ -22,7 +21,6 @@ const TYPES = [
 ];
 
 export function Events() {
-  if (processes.value === null) return <Loading />;
   return (
     <>
       <h1>Events</h1>
@@ -39,9 +37,7 @@ export function EventLog({ target }: { readonly target?: string }) {
   useEffect(() => {
     limit.value = PAGE;
   }, [target, search, type, rangeText(range.value)]);
-  const { data, error } = useEvents({
-    ...{ target, search, type, range: range.value, limit: limit.value },
-  });
+  const found = useEvents({ target, search, type, range: range.value, limit: limit.value });
   return (
     <>
       <div class="row wrap">
@@ -52,32 +48,31 @@ export function EventLog({ target }: { readonly target?: string }) {
           options={[["", "All types"], ...TYPES]}
           onChoose={(type) => setParams({ type })}
         />
-        <div class="search">
-          <Icon name="search" />
-          <input
-            type="search"
-            aria-label="Search events"
-            placeholder="name, type or reason"
-            value={search}
-            onInput={({ currentTarget }) => setParams({ q: currentTarget.value })}
-          />
-        </div>
+        <Search
+          label="Search events"
+          placeholder="name, type or reason"
+          value={search}
+          onInput={(q) => setParams({ q })}
+        />
       </div>
-      {error.value && <p class="bad" role="alert">{error}</p>}
-      {data.value === undefined
-        ? <Loading />
-        : data.value.events.length === 0
-        ? <Empty title="Nothing happened in this time" />
-        : (
-          <section class="panel" aria-label="Events">
-            <EventList events={data.value.events} named={target === undefined} isExact />
-          </section>
+      <Answer of={found}>
+        {({ events, truncated }) => (
+          <>
+            {events.length === 0
+              ? <Empty title="Nothing happened in this time" />
+              : (
+                <section class="panel" aria-label="Events">
+                  <EventList events={events} named={target === undefined} isExact />
+                </section>
+              )}
+            {truncated && limit.value < MOST && (
+              <div class="row">
+                <Button onClick={() => limit.value += PAGE}>Older events</Button>
+              </div>
+            )}
+          </>
         )}
-      {data.value?.truncated && limit.value < MOST && (
-        <div class="row">
-          <Button onClick={() => limit.value += PAGE}>Older events</Button>
-        </div>
-      )}
+      </Answer>
     </>
   );
 }
@@ -98,9 +93,7 @@ export function EventList({ events, named = true, isExact = false }: {
             href={logLink(name, lookingAt(Date.parse(at), range.value))}
             title="The log of that second"
           >
-            <time dateTime={at}>
-              {isExact ? dateTime(Date.parse(at)) : relative(Date.parse(at), clock.value)}
-            </time>
+            {isExact ? <time dateTime={at}>{dateTime(Date.parse(at))}</time> : <Age at={at} />}
           </a>
           {STATES.includes(type as State)
             ? <StateShape state={type as State} />

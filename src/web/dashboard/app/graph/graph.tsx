@@ -4,9 +4,9 @@ import { computed, signal } from "@preact/signals";
 import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
 import { useEvents } from "../data/event_history.ts";
 import { linkTo } from "../data/router.ts";
-import { processes, processList } from "../data/store.ts";
+import { processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
-import { Empty, Loading, Table } from "../controls/controls.tsx";
+import { Empty, Table } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { shortSpan } from "../data/format.ts";
 
@@ -21,7 +21,6 @@ const LABEL_PX = 13;
 export function Graph() {
   const { data } = useEvents({ type: "running", limit: 500 });
   times.value = new Map(data.value?.events.map(({ name, at }) => [name, Date.parse(at)]));
-  if (processes.value === null) return <Loading />;
   const { nodes, single } = layout.value;
   return (
     <>

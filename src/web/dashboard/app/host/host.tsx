@@ -1,15 +1,15 @@
 /** The screen of the machine and the daemon, with examples of API calls. */
 
-import { copyText } from "../controls/copy.ts";
+import { run } from "../process/actions.ts";
+import { confirmed, copyText } from "../shell/notices.ts";
 import { useEvents } from "../data/event_history.ts";
 import { useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
-import { clock, metrics, session } from "../data/store.ts";
+import { clock, mayAdminister, mayOperate, metrics, session } from "../data/store.ts";
 import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
 import { Button, Facts, Loading } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Chart, marksOf } from "./chart.tsx";
-import { DaemonActions } from "../shell/daemon_actions.tsx";
 import { range } from "../data/range.ts";
 import { bytes, percent, relative, span } from "../data/format.ts";
 
@@ -55,6 +55,39 @@ export function Host() {
       <Snippets home={info?.home ?? "~/.procsup"} />
     </>
   );
+}
+
+/** Actions on all apps: save, restore, sign out. */
+function DaemonActions() {
+  const resurrect = async () => {
+    const yes = await confirmed(
+      "Restore the saved apps?",
+      "Saved processes that no longer exist are added and started.",
+      "Restore",
+      false,
+    );
+    if (!yes) return;
+    await run(
+      { doing: "Restoring the saved apps", done: "The saved apps are restored" },
+      "/resurrect",
+      { method: "POST" },
+    );
+  };
+  const save = () =>
+    run({ doing: "Saving the list", done: "The list is saved" }, "/save", { method: "POST" });
+  return (
+    <div class="row wrap head-actions">
+      {mayOperate.value && <Button icon="save" onClick={save}>Save list</Button>}
+      {mayAdminister.value && <Button icon="reload" onClick={resurrect}>Resurrect</Button>}
+      <Button icon="leave" onClick={signOut}>Sign out</Button>
+    </div>
+  );
+}
+
+/** Ends the session; the page asks to sign in. */
+export async function signOut(): Promise<void> {
+  const words = { doing: "Signing out", done: "Signed out" };
+  if (await run(words, "/session", { method: "DELETE" })) location.reload();
 }
 
 function machineFacts(host: SystemMetrics, info?: SystemInfoJson): [string, string][] {
@@ -127,22 +160,21 @@ function Snippets({ home }: { home: string }) {
   return (
     <section class="panel">
       <h2>For programs and terminals</h2>
-      <dl class="snippets">
-        {snippets.map(([title, text, href]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd class="row between">
-              {href ? <a href={href}>{text}</a> : <code>{text}</code>}
-              <Button
-                icon="copy"
-                kind="quiet"
-                label={`Copy: ${title}`}
-                onClick={() => void copyText(text)}
-              />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        kind="snippets"
+        facts={snippets.map(([title, text, href]) => [
+          title,
+          <div key={title} class="row between">
+            {href ? <a href={href}>{text}</a> : <code>{text}</code>}
+            <Button
+              icon="copy"
+              kind="quiet"
+              label={`Copy: ${title}`}
+              onClick={() => void copyText(text)}
+            />
+          </div>,
+        ])}
+      />
     </section>
   );
 }

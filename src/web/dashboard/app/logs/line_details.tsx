@@ -1,6 +1,6 @@
 /** Details of a line: its JSON fields, and a permalink. */
 
-import { copyText } from "../controls/copy.ts";
+import { copyText } from "../shell/notices.ts";
 import type { LogRow } from "./log_rows.ts";
 import { fingerprint, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
 import { range } from "../data/range.ts";

@@ -4,7 +4,6 @@ import { parseFilter } from "../../../../protocol/filter_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { downloadLines, downloadWhole } from "./download.ts";
-import { useKeys } from "../shell/keys.ts";
 import {
   isRaw,
   type LogPanes,
@@ -16,7 +15,7 @@ import {
 } from "./log_panes.ts";
 import type { LogQuery } from "./log_query.ts";
 import { processList } from "../data/store.ts";
-import { Button, Icon, Menu, Select, useAway } from "../controls/controls.tsx";
+import { Button, Icon, Menu, Search, Select, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 
 interface LogToolbarProps {
@@ -103,8 +102,6 @@ const SWITCHES = [
 ] as const;
 
 function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps) {
-  const field = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => field.current?.focus() });
   const { buffer } = panes.current;
   buffer.version.value;
   const current = buffer.matches.indexOf(buffer.cursor.value);
@@ -112,21 +109,14 @@ function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps)
   const count = buffer.matches.length.toLocaleString("en");
   return (
     <div class="log-search" role="search">
-      <div class={`search${problem && " invalid"}`}>
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="search"
-          aria-label="Search the lines"
-          aria-invalid={problem !== ""}
-          placeholder="Search"
-          value={search}
-          onInput={({ currentTarget }) => onQuery({ ...query, search: currentTarget.value })}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
-            if (event.key === "Enter") onMatch(event.shiftKey ? -1 : 1);
-          }}
-        />
+      <Search
+        label="Search the lines"
+        placeholder="Search"
+        value={search}
+        isInvalid={problem !== ""}
+        onInput={(search) => onQuery({ ...query, search })}
+        onEnter={({ shiftKey }) => onMatch(shiftKey ? -1 : 1)}
+      >
         {SWITCHES.map(({ key, text, label }) => (
           <button
             key={key}
@@ -140,7 +130,7 @@ function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps)
             {text}
           </button>
         ))}
-      </div>
+      </Search>
       {search !== "" && (
         <span class="row">
           <span class="match-count small" role="status">

@@ -1,6 +1,6 @@
 /** The screen of this machine and of the daemon user's contexts, with their processes. */
 
-import { Empty, Loading, Table } from "../controls/controls.tsx";
+import { Answer, Empty, Table } from "../controls/controls.tsx";
 import { usePolled } from "../data/polled.ts";
 import { type ContextJson, type State, STATES } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
@@ -10,22 +10,25 @@ import { StateBadge } from "../process/process_figures.tsx";
 const REFRESH_MS = 15_000;
 
 export function Machines() {
-  const { data, error } = usePolled<readonly ContextJson[]>("/contexts", REFRESH_MS);
+  const contexts = usePolled<readonly ContextJson[]>("/contexts", REFRESH_MS);
   return (
     <>
       <div class="page-head">
         <h1>Machines</h1>
       </div>
-      {error.value && <p class="bad" role="alert">{error}</p>}
-      {data.value === undefined
-        ? error.value ? null : <Loading />
-        : data.value.map((one) => <Machine key={one.context} {...one} />)}
-      {data.value?.length === 1 && (
-        <Empty title="No other machines">
-          Each context of the user that the daemon runs as is listed here:{" "}
-          <code>procsup context add web1 deploy@web1.example.com</code>
-        </Empty>
-      )}
+      <Answer of={contexts}>
+        {(list) => (
+          <>
+            {list.map((one) => <Machine key={one.context} {...one} />)}
+            {list.length === 1 && (
+              <Empty title="No other machines">
+                Each context of the user that the daemon runs as is listed here:{" "}
+                <code>procsup context add web1 deploy@web1.example.com</code>
+              </Empty>
+            )}
+          </>
+        )}
+      </Answer>
     </>
   );
 }

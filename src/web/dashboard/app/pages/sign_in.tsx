@@ -5,8 +5,7 @@ import { useEffect } from "preact/hooks";
 import { messageOf } from "../data/api.ts";
 import { linkProblem, signIn } from "../data/sign_in.ts";
 import { processes } from "../data/store.ts";
-import { Button } from "../controls/controls.tsx";
-import { Logo } from "../shell/logo.tsx";
+import { Button, Logo } from "../controls/controls.tsx";
 
 const ENDED = "Your session has ended. To continue where you were, request a new link:";
 

@@ -5,14 +5,14 @@ import { useEvents } from "../data/event_history.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { needsAttention } from "./select.ts";
-import { clock, metrics, processes, processList, stateCounts } from "../data/store.ts";
+import { clock, metrics, processList, stateCounts } from "../data/store.ts";
 import {
   type ProcessJson,
   STATES,
   type SystemInfoJson,
   type SystemMetrics,
 } from "../data/types.ts";
-import { Icon, Loading, NothingYet } from "../controls/controls.tsx";
+import { Icon, NothingYet } from "../controls/controls.tsx";
 import { EventList } from "../events/events.tsx";
 import { WebhookTrouble } from "../webhooks/webhooks.tsx";
 import { bytes, counted, percent, relative, span } from "../data/format.ts";
@@ -23,7 +23,6 @@ const MANY = 8;
 const SHOWN_EVENTS = 12;
 
 export function Overview() {
-  if (processes.value === null) return <Loading />;
   if (processList.value.length === 0) {
     return (
       <>

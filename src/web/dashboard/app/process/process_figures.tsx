@@ -3,6 +3,7 @@
 import { type Figure, recent, round, type Sample } from "./history.ts";
 import { clock, ports } from "../data/store.ts";
 import type { ProcessJson, State } from "../data/types.ts";
+import { Age } from "../controls/controls.tsx";
 import { bytes, percent, relative, span } from "../data/format.ts";
 
 const SHOWN_PORTS = 2;
@@ -60,7 +61,7 @@ export function Uptime(
 ) {
   if (started_at !== null && pid !== 0) return <>{span(clock.value - Date.parse(started_at))}</>;
   if (state === "waiting" || finished_at === null) return <>–</>;
-  return <span class="faint">{relative(Date.parse(finished_at), clock.value)}</span>;
+  return <Age at={finished_at} kind="faint" />;
 }
 
 const SHAPES: Readonly<Record<State, string>> = {

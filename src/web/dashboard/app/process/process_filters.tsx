@@ -1,11 +1,9 @@
 /** The filters of the table: search, states, grouping. */
 
-import { useRef } from "preact/hooks";
-import { useKeys } from "../shell/keys.ts";
 import { linkTo, place, setParams } from "../data/router.ts";
 import { mayAdminister, processList, stateCounts } from "../data/store.ts";
 import { STATES } from "../data/types.ts";
-import { Icon, Select } from "../controls/controls.tsx";
+import { Icon, Search, Select } from "../controls/controls.tsx";
 import { StateShape } from "./process_figures.tsx";
 import { counted } from "../data/format.ts";
 
@@ -18,10 +16,8 @@ const GROUPS = [
 
 /** The bar above the table. `shown` is the number of matching processes. */
 export function ProcessFilters({ shown }: { shown: number }) {
-  const field = useRef<HTMLInputElement>(null);
   const { params } = place.value;
   const total = processList.value.length;
-  useKeys({ "/": () => field.current?.focus() });
   return (
     <div class="page-head">
       <h1>
@@ -29,21 +25,14 @@ export function ProcessFilters({ shown }: { shown: number }) {
         <span class="faint count">{shown === total ? total : `${shown} of ${total}`}</span>
       </h1>
       <span class="unseen" role="status">{counted(shown, "process", "processes")} shown</span>
-      <div class="search">
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="search"
-          aria-label="Search processes"
-          placeholder="name, ns:web, tag:db, label:k=v"
-          value={params.get("q") ?? ""}
-          onInput={(event) => setParams({ q: event.currentTarget.value })}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") (event.preventDefault(), event.currentTarget.blur());
-          }}
-        />
+      <Search
+        label="Search processes"
+        placeholder="name, ns:web, tag:db, label:k=v"
+        value={params.get("q") ?? ""}
+        onInput={(q) => setParams({ q })}
+      >
         <kbd aria-hidden="true">/</kbd>
-      </div>
+      </Search>
       <label class="group-by">
         <span class="unseen">Group by</span>
         <Select

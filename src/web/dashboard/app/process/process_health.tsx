@@ -1,24 +1,23 @@
 /** Results of the health checks of a process. */
 
+import { Fragment } from "preact";
 import { processPath } from "../data/api.ts";
 import { usePolled } from "../data/polled.ts";
-import { clock } from "../data/store.ts";
 import type { HealthCheckJson, HistoryJson, HookRunJson, ProcessJson } from "../data/types.ts";
-import { Empty, Loading, Table } from "../controls/controls.tsx";
+import { Age, Answer, Empty, Facts, Table } from "../controls/controls.tsx";
 import { HealthBadge } from "./process_figures.tsx";
 import { Strip } from "../controls/tabs.tsx";
 import { plainLine } from "../logs/ansi.ts";
-import { dateTime, percent, relative, shortSpan } from "../data/format.ts";
+import { dateTime, percent, shortSpan } from "../data/format.ts";
 
 const EVERY_MS = 3000;
 
 export function ProcessHealth({ process }: { process: ProcessJson }) {
   const { name, health, pid } = process;
   const path = processPath(name, "history");
-  const { data, error } = usePolled<HistoryJson>(path, EVERY_MS, `${health} ${pid}`);
+  const history = usePolled<HistoryJson>(path, EVERY_MS, `${health} ${pid}`);
   const config = process.config.health_check as Record<string, unknown> | undefined;
-  const checks = data.value?.health ?? [];
-  if (config === undefined && checks.length === 0) {
+  if (config === undefined && !history.data.value?.health.length) {
     return (
       <Empty title="Nothing checks its health">
         <code>health_check: {"{ type: http, url: http://127.0.0.1:8080/healthz }"}</code>{" "}
@@ -26,15 +25,17 @@ export function ProcessHealth({ process }: { process: ProcessJson }) {
       </Empty>
     );
   }
-  if (error.value) return <p class="bad" role="alert">{error}</p>;
-  if (data.value === undefined) return <Loading />;
   return (
-    <>
-      <Figures process={process} config={config ?? {}} checks={checks} />
-      {checks.length === 0
-        ? <p class="faint">No check has run since the daemon started.</p>
-        : <Checks checks={checks} />}
-    </>
+    <Answer of={history}>
+      {({ health: checks }) => (
+        <>
+          <Figures process={process} config={config ?? {}} checks={checks} />
+          {checks.length === 0
+            ? <p class="faint">No check has run since the daemon started.</p>
+            : <Checks checks={checks} />}
+        </>
+      )}
+    </Answer>
   );
 }
 
@@ -103,8 +104,8 @@ function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
         <tbody>
           {checks.toReversed().map(({ at, ok, message, latency }) => (
             <tr key={at}>
-              <td class="number" title={dateTime(Date.parse(at))}>
-                {relative(Date.parse(at), clock.value)}
+              <td class="number">
+                <Age at={at} />
               </td>
               <td>
                 <span class={ok ? "is-running" : "is-crashed"}>{ok ? "✓ ok" : "✗ failed"}</span>
@@ -124,10 +125,9 @@ const REFRESH_MS = 5000;
 export function ProcessHooks({ process }: { process: ProcessJson }) {
   const { name, state, pid } = process;
   const path = processPath(name, "history");
-  const { data, error } = usePolled<HistoryJson>(path, REFRESH_MS, `${state} ${pid}`);
+  const history = usePolled<HistoryJson>(path, REFRESH_MS, `${state} ${pid}`);
   const configured = Object.entries(process.config.hooks ?? {});
-  const runs = data.value?.hooks ?? [];
-  if (configured.length === 0 && runs.length === 0) {
+  if (configured.length === 0 && !history.data.value?.hooks.length) {
     return (
       <Empty title="It has no hooks">
         <code>hooks: {'{ pre_start: { command: "./migrate" } }'}</code>{" "}
@@ -135,35 +135,35 @@ export function ProcessHooks({ process }: { process: ProcessJson }) {
       </Empty>
     );
   }
-  if (error.value) return <p class="bad" role="alert">{error}</p>;
-  if (data.value === undefined) return <Loading />;
   return (
-    <>
-      <section class="panel">
-        <h2>Configured</h2>
-        <dl class="facts">
-          {configured.map(([hook, value]) => (
-            <div key={hook}>
-              <dt>{hook}</dt>
-              <dd>
-                <code>{commandOf(value)}</code>{" "}
-                <LastRun run={runs.findLast((r) => r.hook === hook)} />
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </section>
-      {runs.length === 0
-        ? <p class="faint">None has run since the daemon started.</p>
-        : (
+    <Answer of={history}>
+      {({ hooks: runs }) => (
+        <>
           <section class="panel">
-            <h2>Last runs</h2>
-            <ol class="runs">
-              {runs.toReversed().map((run) => <Run key={`${run.at} ${run.hook}`} run={run} />)}
-            </ol>
+            <h2>Configured</h2>
+            <Facts
+              facts={configured.map(([hook, value]) => [
+                hook,
+                <Fragment key={hook}>
+                  <code>{commandOf(value)}</code>{" "}
+                  <LastRun run={runs.findLast((r) => r.hook === hook)} />
+                </Fragment>,
+              ])}
+            />
           </section>
-        )}
-    </>
+          {runs.length === 0
+            ? <p class="faint">None has run since the daemon started.</p>
+            : (
+              <section class="panel">
+                <h2>Last runs</h2>
+                <ol class="runs">
+                  {runs.toReversed().map((run) => <Run key={`${run.at} ${run.hook}`} run={run} />)}
+                </ol>
+              </section>
+            )}
+        </>
+      )}
+    </Answer>
   );
 }
 
@@ -176,8 +176,7 @@ function Run({ run }: { run: HookRunJson }) {
         <strong>{hook}</strong>
         <Verdict run={run} />
         <span class="faint small number">
-          {shortSpan(duration / 1e6)} ·{" "}
-          <time title={dateTime(Date.parse(at))}>{relative(Date.parse(at), clock.value)}</time>
+          {shortSpan(duration / 1e6)} · <Age at={at} />
         </span>
       </p>
       {output.trim() !== "" && <pre class="stderr" tabIndex={0}>{lines.join("\n")}</pre>}

@@ -9,9 +9,9 @@ import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
 import { byKey, natural, type SortKey } from "./select.ts";
-import { mayAdminister, mayOperate, ports, processes, processList } from "../data/store.ts";
+import { mayAdminister, mayOperate, ports, processList } from "../data/store.ts";
 import type { PortsJson, ProcessJson, State } from "../data/types.ts";
-import { Button, Empty, Icon, type IconName, Loading, NothingYet } from "../controls/controls.tsx";
+import { Button, Empty, Icon, type IconName, NothingYet } from "../controls/controls.tsx";
 import { ProcessFilters } from "./process_filters.tsx";
 import { type Group, ProcessTable } from "./process_table.tsx";
 import { counted } from "../data/format.ts";
@@ -43,7 +43,6 @@ export function Processes() {
     },
     [processList.value, search, state, sort, descending],
   );
-  if (processes.value === null) return <Loading />;
   return (
     <>
       <ProcessFilters shown={shown.length} />

@@ -2,13 +2,13 @@
 
 import { baseName } from "../../../../model/name.ts";
 import { act } from "./actions.ts";
-import { copyText } from "../controls/copy.ts";
+import { copyText } from "../shell/notices.ts";
 import { useKeys } from "../shell/keys.ts";
 import { go, linkTo, place } from "../data/router.ts";
 import { isStarted } from "./select.ts";
-import { mayAdminister, mayOperate, processes, processesOf } from "../data/store.ts";
+import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";
-import { Button, Empty, Facts, Loading } from "../controls/controls.tsx";
+import { Button, Empty, Facts } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
 import { EventLog } from "../events/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
@@ -32,7 +32,6 @@ const UNIT_TABS = ["summary", "logs", "metrics", "events"] as const;
 /** The screen of a process, or of an app with all its instances. */
 export function Process() {
   const name = place.value.path[1] ?? "";
-  if (processes.value === null) return <Loading />;
   const members = processesOf(name);
   const process = members.find((one) => one.name === name || one.id === name);
   if (members.length === 0) return <NotOne name={name} />;
@@ -183,6 +182,8 @@ function ProcessActions({ name, members, isUnit }: {
   );
 }
 
+const HIDDEN = <span class="faint" role="img" aria-label="hidden">••••••</span>;
+
 function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
   const names = Object.keys((config.env ?? {}) as object).sort();
   const inherits = config.inherit_env !== false;
@@ -195,18 +196,9 @@ function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
         {config.env_file ? ` More comes from ${[config.env_file].flat().join(", ")}.` : ""}
         {" Values are never shown."}
       </p>
-      {names.length === 0 ? <p>Its configuration sets no variable.</p> : (
-        <dl class="facts env">
-          {names.map((name) => (
-            <div key={name}>
-              <dt>
-                <code>{name}</code>
-              </dt>
-              <dd class="faint" aria-label="hidden">••••••</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      {names.length === 0
+        ? <p>Its configuration sets no variable.</p>
+        : <Facts kind="facts env" facts={names.map((name) => [name, HIDDEN])} />}
     </section>
   );
 }

@@ -31,6 +31,15 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
 
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast("done", "Copied");
+  } catch {
+    toast("failed", "This browser does not let the page copy");
+  }
+}
+
 /** The next text for screen readers. */
 export const announcement = signal("");
 

@@ -19,12 +19,12 @@ import {
   Button,
   helpOpen,
   Icon,
+  Logo,
   paletteOpen,
   QuestionDialog,
   useAway,
 } from "../controls/controls.tsx";
-import { signOut } from "./daemon_actions.tsx";
-import { Logo } from "./logo.tsx";
+import { signOut } from "../host/host.tsx";
 import { openScreens, pathOf, type ScreenEntry } from "./screens.ts";
 import { ProcessDialogs } from "../process/process_dialogs.tsx";
 import { ProcessMenu } from "../process/process_menu.tsx";

@@ -2,13 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Button, Empty, Loading, Table } from "../controls/controls.tsx";
+import { Age, Answer, Button, Empty, Table } from "../controls/controls.tsx";
 import { ask, messageOf } from "../data/api.ts";
 import { happened } from "../data/event_history.ts";
-import { dateTime, relative } from "../data/format.ts";
-import { type Polled, usePolled } from "../data/polled.ts";
+import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
-import { clock, mayAdminister } from "../data/store.ts";
+import { mayAdminister } from "../data/store.ts";
 import type { WebhookJson, WebhookTestJson } from "../data/types.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { run } from "../process/actions.ts";
@@ -33,8 +32,7 @@ export function Webhooks() {
         )}
       </div>
       <WebhookDialog reload={webhooks.reload} />
-      {webhooks.error.value && <p class="bad" role="alert">{webhooks.error}</p>}
-      <List webhooks={webhooks} />
+      <Answer of={webhooks}>{(list) => <List webhooks={list} reload={webhooks.reload} />}</Answer>
     </>
   );
 }
@@ -46,17 +44,17 @@ const HEADINGS = [
   "",
 ];
 
-function List(
-  { webhooks: { data, error, reload } }: { readonly webhooks: Polled<readonly WebhookJson[]> },
-) {
-  if (data.value === undefined) return error.value ? null : <Loading />;
-  if (data.value.length === 0) return <Nobody />;
+function List({ webhooks, reload }: {
+  readonly webhooks: readonly WebhookJson[];
+  readonly reload: () => Promise<void>;
+}) {
+  if (webhooks.length === 0) return <NoneYet />;
   return (
     <>
       <div class="table-frame">
         <Table caption="Webhooks" kind="stacked webhooks" headings={HEADINGS}>
           <tbody>
-            {data.value.map((webhook) => (
+            {webhooks.map((webhook) => (
               <WebhookRow key={webhook.name} webhook={webhook} reload={reload} />
             ))}
           </tbody>
@@ -70,7 +68,7 @@ function List(
   );
 }
 
-function Nobody() {
+function NoneYet() {
   return (
     <Empty title="No webhooks yet">
       A webhook gets a message when an app crashes, is given up, is unhealthy, or has recovered: in
@@ -168,14 +166,13 @@ function Count({ label, count, isBad = false }: {
 
 function LastAttempt({ webhook: { last, queued } }: { webhook: WebhookJson }) {
   if (last === null) return <span class="faint">none yet</span>;
-  const at = Date.parse(last.at);
   return (
     <>
       <span class={last.ok ? "is-running" : "is-crashed"}>
         {last.ok ? `✓ answered ${last.status}` : `✗ ${plainLine(last.error)}`}
       </span>
-      <div class="faint small" title={dateTime(at)}>
-        {relative(at, clock.value)}
+      <div class="faint small">
+        <Age at={last.at} />
         {!last.ok && queued > 0 && ", will be retried"}
       </div>
     </>
