@@ -47,6 +47,7 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   assertEquals(await states(daemon), { other: "stopped" });
   const nothing = await daemon.cli("down", file);
   assertEquals([nothing.code, nothing.stdout], [0, ""]);
+  assertEquals(nothing.stderr, "nothing to do: none of its apps exists\n");
 });
 
 Deno.test("one of several files removes nothing that another of them may have", async () => {

@@ -12,5 +12,5 @@ export async function down(context: CommandContext): Promise<number> {
   const request = { ...payload, config_path: files };
   const client = connect(context);
   const answer = await withProcesses(context, () => client.call("config_delete", request));
-  return await printResults(context.output, answer);
+  return await printResults(context.output, answer, "nothing to do: none of its apps exists");
 }
