@@ -104,10 +104,9 @@ export function checkLimits(home: string): Finding[] {
 function checkGroups(pid: number | "self"): Finding[] {
   const controllers = controllersOf(pid);
   if (controllers === undefined) return [];
-  const wanted = ["memory", "cpu", "pids"].filter((name) => controllers.includes(name));
-  if (wanted.length === 3) return [ok("cgroup", "apps can have limits of memory, cpu and pids")];
-  const says = wanted.length === 0 ? "none" : `only those of ${wanted.join(" and ")}`;
-  return [ok("cgroup", `of limits.memory, cpu_percent and pids, apps can have ${says} here`)];
+  const missing = ["memory", "cpu", "pids"].filter((name) => !controllers.includes(name));
+  if (missing.length === 0) return [ok("cgroup", "apps can have limits of memory, cpu and pids")];
+  return [ok("cgroup", `apps cannot have limits of ${missing.join(", ")} here`)];
 }
 
 function inotify(name: string, least: number, better: number): Finding[] {
