@@ -24,7 +24,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     usage: "[script|target|file…] [-- args…]",
     flags: () => [...startFlags(), DETACH, ...FILE_FLAGS, ...UP_FLAGS],
     examples: [
-      "procsup start api.ts --name api -i 2",
+      "procsup start api.ts --name api -i 2 --socket 3000",
       "procsup start server.py -e PORT=8080 -- --verbose",
       "procsup start worker.js --watch --max-memory 300MB -e API_KEY",
       "procsup start -- caddy run",
