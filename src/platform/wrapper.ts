@@ -52,10 +52,13 @@ const POWER_SIGNAL = isLinux ? " PWR" : "";
 const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
 
 /** Copies output from a pipe to its log, until every writer has closed the pipe. */
-const carry = (log: string) => `(exec <"${log}.$PROCSUP_RUN_ID" >>"${log}"; ${APART}) &`;
+const carry = (log: string) => `(exec <"${log}.$$" >>"${log}"; ${APART}) &`;
 
-/** Not among the run files: the watch there opens each new file, and would count as a reader. */
-const PIPES = `command -p mkfifo -m 622 "$2.$PROCSUP_RUN_ID" "$3.$PROCSUP_RUN_ID" || exit 126
+/**
+ * Named by the pid of the wrapper: others could read the run id beside a log outside of the home. Not
+ * among the run files: the watch there opens each new file, and would count as a reader.
+ */
+const PIPES = `command -p mkfifo -m 622 "$2.$$" "$3.$$" || exit 126
 ${carry("$2")}
 ${carry("$3")}`;
 
@@ -109,8 +112,7 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
   const prepare = stdin ? INPUT : "";
   if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
   // By then both pipes have a reader and a writer.
-  const open = '>"$2.$PROCSUP_RUN_ID" 2>"$3.$PROCSUP_RUN_ID"' +
-    `${input}; command -p rm "$2.$PROCSUP_RUN_ID" "$3.$PROCSUP_RUN_ID"`;
+  const open = `>"$2.$$" 2>"$3.$$"${input}; command -p rm "$2.$$" "$3.$$"`;
   return text(prepare + PIPES, open, "wait");
 }
 

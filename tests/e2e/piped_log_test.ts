@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
@@ -33,6 +34,23 @@ for (const uid of [undefined, 65534]) {
     assertEquals(left, []);
   });
 }
+
+Deno.test("log.pipe makes no name with the run id beside a log outside of the home", async () => {
+  await using folder = tempHome();
+  await using daemon = await TestDaemon.start();
+  using watcher = Deno.watchFs(folder.path);
+  const made = new Set<string>();
+  void (async () => {
+    for await (const { paths } of watcher) for (const path of paths) made.add(path);
+  })();
+  const [stdout, stderr] = ["out", "err"].map((name) => `${folder.path}/${name}`);
+  const log = { ...PIPE.log, stdout, stderr };
+  await daemon.startScript("app", "echo $PROCSUP_RUN_ID; exec sleep 1000", { ...PIPE, log });
+  await waitFor(() => made.has(stderr!) && made.size === 4, { what: "two logs and two pipes" });
+  await waitFor(() => Deno.readTextFileSync(stdout!).endsWith("\n"), { what: "the run id" });
+  const id = Deno.readTextFileSync(stdout!).trim();
+  assertEquals([...made].filter((path) => path.includes(id)), []);
+});
 
 Deno.test("log.pipe survives the daemon, and the log has what the app wrote before a SIGKILL", async () => {
   await using daemon = await TestDaemon.start();
