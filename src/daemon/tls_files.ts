@@ -3,6 +3,8 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import type { WebSettings } from "../model/listen_address.ts";
+import { resolve } from "../npm/path.js";
+import { wayProblem } from "../platform/way.ts";
 
 const MAX_BYTES = 1024 * 1024;
 /** Mode bits that are refused: write access by group and others; for the key also read access by others. */
@@ -30,6 +32,9 @@ function readPem(what: "cert" | "key", path: string): string {
         `chmod ${what === "key" ? "600" : "644"} ${shellWord(path)}`,
       );
     }
+    // Otherwise the owner of a folder could replace the file between the checks and the reading.
+    const problem = Deno.uid() === 0 ? wayProblem(resolve(path)) : undefined;
+    if (problem !== undefined) throw refuse(problem);
     const text = Deno.readTextFileSync(path);
     if (!HOLDS[what].test(text)) {
       throw refuse(`expected a ${what === "key" ? "private key" : "certificate"} in PEM`);

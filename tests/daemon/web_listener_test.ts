@@ -141,6 +141,19 @@ Deno.test("WebListener rejects invalid certificates and keys, and those that oth
   }
 });
 
+Deno.test("WebListener rejects a certificate that the owner of a folder could replace", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using web = scene();
+  const theirs = `${web.paths.home}/theirs`;
+  Deno.mkdirSync(theirs);
+  const [cert, key] = [`${theirs}/cert.pem`, web.pem("key.pem")];
+  Deno.copyFileSync(web.pem("cert.pem", 0o644), cert);
+  Deno.chownSync(theirs, 65534, 65534);
+  const configure = () => web.listener.configure({ ...USUAL, tls: { cert, key } });
+  await assertRejects(configure, Error, `"${theirs}" belongs to user 65534`);
+});
+
 Deno.test("WebListener signs a browser in beside another daemon of the host, with its own cookie", async () => {
   await using one = scene();
   await using two = scene();
