@@ -17,6 +17,7 @@ import { splitWords } from "../../src/model/shell_line.ts";
 import { mistakes } from "../config/files.ts";
 import { RUNTIMES } from "../../src/runtimes/runtime_table.ts";
 import { programLine, TestDaemon } from "../support/procsup.ts";
+import { freePort } from "../support/http_load.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { type Example, EXAMPLES, examplesIn, PAGE_FILES, ROOT, ROOT_URL } from "./examples.ts";
 
@@ -151,7 +152,10 @@ Deno.test("every command shown with its output prints exactly that", async () =>
   // One by one, because an app that should fail at once must do so within its min_uptime.
   for (const example of examplesIn("console")) {
     const lines = example.text.split("\n").filter((line) => line.startsWith("$ "));
-    const script = lines.map((line) => `echo '${line.replaceAll("'", "'\\''")}'\n${line.slice(2)}`);
+    const script = lines.map((line) => {
+      const here = line.slice(2).replace(/--socket \d+/, () => `--socket ${freePort()}`);
+      return `echo '${line.replaceAll("'", "'\\''")}'\n${here}`;
+    });
     const { stdout } = await new Deno.Command("/bin/sh", {
       args: ["-c", `exec 2>&1\nprocsup() { ${words} "$@"; }\n${script.join("\n")}`],
       cwd: folder.path,

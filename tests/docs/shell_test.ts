@@ -67,11 +67,11 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   ],
   [CHECKOUT]: [
     "npx -y deno@2.9.6 task demo",
+    "npx -y deno@2.9.6 task test",
     "deno task compile && scripts/install.sh --from dist",
     "deno run -A scripts/npm_package.ts",
     "npm pack ./dist/npm && npm install -g ./procsup-*.tgz",
     'alias procsup="deno run -A $PWD/main.ts"',
-    "deno task demo",
     "deno task chaos --minutes 5 --seed 7",
     "deno task attack",
     "deno task compile",
@@ -150,6 +150,7 @@ function scriptOf(
         /^procsup serve (.*?)( --port \d+)?$/,
         (_, words) => `procsup serve ${words} --port ${freePort()}`,
       )
+      .replace(/--socket \d+/, () => `--socket ${freePort()}`)
       .replaceAll("http://127.0.0.1:9615", url)
       .replaceAll(
         /127\.0\.0\.1:\d+/g,

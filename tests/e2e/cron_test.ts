@@ -273,7 +273,7 @@ Deno.test("procsup cron reports unknown processes", async () => {
     ],
     [["cron", "run"], 2, /Too few words for "cron run"/],
     [["cron", "run", "nope"], 4, /Process not found/],
-    [["start", "/bin/true", "--timezone", "UTC"], 2, /Cannot use --timezone alone/],
+    [["start", "/bin/true", "--timezone", "UTC"], 2, /Cannot use --timezone without --cron/],
     [["start", "/bin/true", "--cron", "99 * * * *"], 2, /Invalid "cron.schedule" "99 \* \* \* \*"/],
   ];
   for (const [args, code, message] of cases) {

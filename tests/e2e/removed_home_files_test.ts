@@ -143,7 +143,7 @@ Deno.test("doctor reports what a running daemon is missing", { ignore }, async (
   try {
     Deno.removeSync(`${daemon.home}/procsup.sock`);
     const { stdout } = await daemon.cli("doctor");
-    assertMatch(stdout, /^✘ daemon +it runs, and its socket is missing/m);
+    assertMatch(stdout, /^✘ daemon +it runs, but its socket is missing/m);
   } finally {
     Deno.kill(daemon.pid, "SIGCONT");
   }
