@@ -83,8 +83,7 @@ export function scaledCount(change: string | number, now: number): number {
   if (count >= 1 && count <= MAX_INSTANCES) return count;
   throw new ProcsupError(
     "bad_request",
-    `Cannot scale to ${
-      JSON.stringify(change)
-    }: expected 1 to ${MAX_INSTANCES} instances; now ${now}`,
+    `Cannot scale to ${JSON.stringify(change)}: expected N, +N or -N ` +
+      `for 1 to ${MAX_INSTANCES} instances (now: ${now})`,
   );
 }

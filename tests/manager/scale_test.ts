@@ -40,7 +40,10 @@ Deno.test("scaledCount() rejects an invalid number and names it", () => {
     const error = assertThrows(() => scaledCount(change, 1), ProcsupError);
     assertEquals(error.code, "bad_request", String(change));
     const quoted = JSON.stringify(change);
-    assertEquals(error.message.startsWith(`Cannot scale to ${quoted}: expected 1 to 1024`), true);
+    assertEquals(
+      error.message.startsWith(`Cannot scale to ${quoted}: expected N, +N or -N for 1 to 1024`),
+      true,
+    );
   }
 });
 
