@@ -95,6 +95,9 @@ Deno.test("procsup start reads words after a program as its arguments, and start
   assertEquals(daemon.requests.length, 1);
   const none = await daemon.run("start", "nosuchword");
   assertEquals(none.stderr.includes('"nosuchword": no such file here'), true);
+  const env = { PROCSUP_HOME: daemon.home };
+  const folder = await runCommandLine(["start", "pm2"], env, FILES);
+  assertStringIncludes(folder.stderr, "hint: To start this folder: procsup start ./pm2\n");
 });
 
 Deno.test("procsup config validate and plan need no daemon and, with --no-files, none of the target's files", async () => {

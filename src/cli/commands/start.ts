@@ -142,6 +142,7 @@ async function hintFor(
 ): Promise<string | undefined> {
   if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
   if (error.code !== "process_not_found" || target === undefined) return undefined;
+  if (lookAt(target)?.isDirectory) return `To start this folder: procsup start ./${target}`;
   const near = nearestWord(target, filesHere());
   if (near !== undefined) return `Did you mean "${near}"?`;
   // The daemon has suggested a similar name.
