@@ -29,6 +29,20 @@ Deno.test("reload() with overlap terminates the old app after the new one has ru
   assertEquals([pid, restarts], [lone.world.child.run.wrapperPid + 1, 0]);
 });
 
+Deno.test("reload() with overlap runs the stop hook between the two apps, and before the old one ends", async () => {
+  await using lone = await running({ hooks: { pre_stop: "echo $PROCSUP_PID >told" } });
+  const told: string[] = [];
+  lone.world.beforeEnd = () => {
+    const names = [...Deno.readDirSync(lone.home)].map(({ name }) => name);
+    if (names.includes("told")) told.push(Deno.readTextFileSync(`${lone.home}/told`).trim());
+  };
+  const reload = lone.process.reload();
+  await waitFor(() => lone.world.clock.pending === 1, { what: "the new app" });
+  lone.world.clock.advance(1000);
+  await reload;
+  assertEquals([alive(lone), told], [[false, true], [String(lone.process.snapshot.pid)]]);
+});
+
 Deno.test("reload() with overlap keeps the old app when the new one's end is noticed late", async () => {
   await using lone = await running();
   const refused = assertRejects(() => lone.process.reload(), ProcsupError, "it ended at once");
