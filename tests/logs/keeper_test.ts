@@ -76,8 +76,8 @@ Deno.test("LogKeeper records that a log grew", async () => {
   await waitFor(() => lastMark(scene.log)?.end === 8);
   const index = await readTimeIndex(scene.log, 0);
   const written = Deno.statSync(scene.log).mtime!.getTime();
-  assert(Math.abs(index.timeAt(8) - written) < 50);
   assert(index.timeAt(4) < index.timeAt(8));
+  assert(written <= index.timeAt(8) && index.timeAt(8) <= Date.now());
 });
 
 Deno.test("LogKeeper gives one write one time, however long the log was silent", {
