@@ -17,7 +17,6 @@ import history from "./app/process/history.css" with { type: "text" };
 import logs from "./app/logs/logs.css" with { type: "text" };
 import pages from "./app/shell/pages.css" with { type: "text" };
 import phone from "./app/shell/phone.css" with { type: "text" };
-import phoneBar from "./app/shell/phone_bar.css" with { type: "text" };
 import stacked from "./app/process/stacked.css" with { type: "text" };
 import table from "./app/process/table.css" with { type: "text" };
 import tableNarrow from "./app/process/table_narrow.css" with { type: "text" };
@@ -31,7 +30,7 @@ interface Asset {
 /** The later ones overrule those before them. */
 const styles = [
   ...[base, controls, floating, frame, table, tableNarrow, pages, drawings, forms],
-  ...[history, stacked, logs, colors, phone, phoneBar],
+  ...[history, stacked, logs, colors, phone],
 ].join("\n");
 
 /** Path → file. There are no others. */

@@ -6,7 +6,8 @@ import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
 import { signInByLink } from "./data/sign_in.ts";
-import { connection, mayAdminister, processes } from "./data/store.ts";
+import { connection, mayAdminister, processes, stateCounts } from "./data/store.ts";
+import type { State } from "./data/types.ts";
 import { nextTheme } from "./shell/theme.ts";
 import { Apply } from "./config/apply.tsx";
 import { Cron } from "./cron/cron.tsx";
@@ -88,10 +89,8 @@ function useTitle(): void {
   const [first = "overview", name] = place.value.path;
   const where = name ?? first[0]!.toUpperCase() + first.slice(1);
   const isKnown = useRef(false);
-  const failed =
-    [...processes.value?.values() ?? []].filter(({ state }) =>
-      state === "errored" || state === "crashed"
-    ).length;
+  const count = (state: State) => stateCounts.value.get(state) ?? 0;
+  const failed = count("errored") + count("crashed");
   useEffect(() => {
     document.title = `${failed > 0 ? `(${failed}) ` : ""}${where} · procsup`;
   }, [where, failed]);

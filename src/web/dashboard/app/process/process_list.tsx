@@ -8,23 +8,13 @@ import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
-import { byKey, natural, type SortKey } from "./select.ts";
+import { byKey, isSortKey, natural, type SortKey } from "./select.ts";
 import { mayAdminister, mayOperate, ports, processList } from "../data/store.ts";
 import type { PortsJson, ProcessJson, State } from "../data/types.ts";
 import { Button, Empty, Icon, type IconName, NothingYet } from "../controls/controls.tsx";
 import { ProcessFilters } from "./process_filters.tsx";
 import { type Group, ProcessTable } from "./process_table.tsx";
 import { counted } from "../data/format.ts";
-
-const SORT_KEYS: readonly SortKey[] = [
-  "name",
-  "state",
-  "cpu",
-  "memory",
-  "uptime",
-  "restarts",
-  "id",
-];
 
 export function Processes() {
   const { params } = place.value;
@@ -90,8 +80,9 @@ export function ProcessRows({ shown, groupBy = "" }: {
 
 function order(): { readonly sort: SortKey; readonly descending: boolean } {
   const { params } = place.value;
+  const sort = params.get("sort");
   return {
-    sort: SORT_KEYS.find((key) => key === params.get("sort")) ?? "id",
+    sort: isSortKey(sort) ? sort : "id",
     descending: params.get("dir") === "desc",
   };
 }

@@ -23,11 +23,15 @@ export function runningDependents(
   return [...new Set(found)].filter((name) => !own.has(name)).sort();
 }
 
-export type SortKey = "name" | "state" | "cpu" | "memory" | "uptime" | "restarts" | "id";
+export type SortKey = keyof typeof VALUE_OF;
+
+export function isSortKey(key: string | null): key is SortKey {
+  return key !== null && Object.hasOwn(VALUE_OF, key);
+}
 
 /** Compares two processes. Equal ones keep the order of their names. */
 export function byKey(key: SortKey): (a: ProcessJson, b: ProcessJson) => number {
-  const value = VALUE_OF[key];
+  const value: Value = VALUE_OF[key];
   return (a, b) => {
     const [x, y] = [value(a), value(b)];
     if (typeof x === "string" && typeof y === "string") return natural.compare(x, y);
@@ -37,7 +41,9 @@ export function byKey(key: SortKey): (a: ProcessJson, b: ProcessJson) => number 
 
 export const natural = new Intl.Collator("en", { numeric: true });
 
-const VALUE_OF: Readonly<Record<SortKey, (process: ProcessJson) => string | number>> = {
+type Value = (process: ProcessJson) => string | number;
+
+const VALUE_OF = {
   name: ({ name }) => name,
   state: ({ state }) => STATES.indexOf(state),
   cpu: ({ cpu_percent }) => cpu_percent,
@@ -45,7 +51,7 @@ const VALUE_OF: Readonly<Record<SortKey, (process: ProcessJson) => string | numb
   uptime: ({ started_at, pid }) => pid === 0 || started_at === null ? 0 : -Date.parse(started_at),
   restarts: ({ restarts }) => restarts,
   id: ({ numeric_id }) => numeric_id,
-};
+} satisfies Readonly<Record<string, Value>>;
 
 /** True if it runs, or is starting or stopping. */
 export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
