@@ -43,3 +43,11 @@ export function wordAfter(verb: string, word: string | undefined, what: string):
     hint: `procsup help ${verb.split(" ")[0]}`,
   });
 }
+
+/** Throws `bad_request` if there are more words than a verb such as `context use` takes. */
+export function refuseMore(verb: string, words: readonly string[], most: number): void {
+  if (words.length <= most) return;
+  throw new ProcsupError("bad_request", `Unexpected word "${words[most]}" after "${verb}"`, {
+    hint: `procsup help ${verb.split(" ")[0]}`,
+  });
+}

@@ -3,6 +3,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { cliIn } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { runCommandLine } from "./fake_daemon.ts";
 
 Deno.test("an invalid contexts file is rejected with the name of the invalid part", async () => {
   await using temp = tempHome();
@@ -22,4 +23,19 @@ Deno.test("an invalid contexts file is rejected with the name of the invalid par
   }
   Deno.writeTextFileSync(`${temp.path}/procsup/contexts.json`, "null");
   assertEquals((await cliIn("", env, "context", "list", "-o", "name")).stdout, "local\n");
+});
+
+Deno.test("a verb refuses words that it would ignore", async () => {
+  const lines = [
+    ...["context use web1 web2", "context remove web1 web2", "context list web1"],
+    ...["token list grafana", "webhook list ops", "config schema procsup.yaml"],
+  ];
+  for (const line of lines) {
+    const { code, stderr } = await runCommandLine(line.split(" "));
+    const [, verb, last] = /^(\w+ \w+).* (\S+)$/.exec(line)!;
+    assertEquals([code, stderr.split("\n")[0]], [
+      2,
+      `error: Unexpected word "${last}" after "${verb}"`,
+    ]);
+  }
 });

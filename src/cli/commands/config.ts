@@ -18,7 +18,7 @@ import { counted } from "../human.ts";
 import { planLines } from "../plan_text.ts";
 import { printData } from "../print_data.ts";
 import { printResults } from "../results.ts";
-import { verbIn } from "../unknown_word.ts";
+import { refuseMore, verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<number | void>;
 
@@ -172,7 +172,11 @@ async function configShow(context: CommandContext, words: readonly string[]): Pr
 }
 
 /** Prints the JSON schema. */
-async function configSchema({ output }: CommandContext): Promise<void> {
+async function configSchema(
+  { output }: CommandContext,
+  words: readonly string[],
+): Promise<void> {
+  refuseMore("config schema", words, 0);
   const { configFileSchema } = await import("../../config/json_schema.ts");
   output.json(configFileSchema(), 2);
 }

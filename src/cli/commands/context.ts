@@ -19,7 +19,7 @@ import { checkDestination } from "../../contexts/ssh.ts";
 import { engineIn, machineIn } from "../target_flags.ts";
 import type { Flags } from "../flags.ts";
 import { printData, printDone } from "../print_data.ts";
-import { verbIn } from "../unknown_word.ts";
+import { refuseMore, verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
@@ -28,7 +28,9 @@ const VERBS: Readonly<Record<string, Verb>> = { list, add, use, remove };
 /** Lists the contexts, or runs a verb. */
 export async function context(context: CommandContext): Promise<void> {
   const [verb = "list", ...words] = context.positionals;
-  await verbIn("context", VERBS, verb)(context, words);
+  const act = verbIn("context", VERBS, verb);
+  refuseMore(`context ${verb}`, words, verb === "list" ? 0 : verb === "add" ? 2 : 1);
+  await act(context, words);
 }
 
 /** Adds a machine, or an engine with `--on`. */

@@ -6,7 +6,7 @@ import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData, printDone } from "../print_data.ts";
-import { verbIn, wordAfter } from "../unknown_word.ts";
+import { refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Prints the token, or replaces it with `--rotate`; creates, lists or revokes named tokens. */
 export async function token(context: CommandContext): Promise<void> {
@@ -43,6 +43,7 @@ const COLUMNS: readonly Column<TokenJson>[] = [
 ];
 
 async function list(context: CommandContext): Promise<void> {
+  refuseMore("token list", context.positionals.slice(1), 0);
   const tokens = await connect(context).call("token_list");
   const none = "no named tokens\n  hint: procsup token create <name> --role read";
   await printList(context.output, COLUMNS, tokens, none);

@@ -11,7 +11,7 @@ import { keysOf } from "../config_flags.ts";
 import { connect } from "../connect.ts";
 import { placeOf } from "../place.ts";
 import { printData, printDone } from "../print_data.ts";
-import { verbIn, wordAfter } from "../unknown_word.ts";
+import { refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Lists, sets, deletes or tests webhooks; exit code 1 if a test was not accepted. */
 export async function webhook(context: CommandContext): Promise<number | void> {
@@ -42,6 +42,7 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
 
 async function list(context: CommandContext): Promise<void> {
   const { output } = context;
+  refuseMore("webhook list", context.positionals.slice(1), 0);
   const webhooks = await connect(context).call("webhook_list");
   const none = "no webhooks\n  hint: procsup webhook set <name> --url <url>";
   await printList(output, COLUMNS, webhooks, none);
