@@ -291,6 +291,7 @@ const KEYS: ImportTable<unknown, AppContext> = {
   uid: (value) => ({ uid: value }),
   user: (value) => ({ uid: value }),
   gid: (value) => ({ gid: value }),
+  log_date_format: "procsup logs -t shows when each line was written",
 };
 
 function lostLog(file: unknown, { folder }: AppContext): { readonly lost?: string | undefined } {
