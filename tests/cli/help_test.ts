@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { readCommandLine } from "../../src/cli/args.ts";
 import type { Flag } from "../../src/cli/flags.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { commandHelp, flagRow, overview } from "../../src/cli/commands/help.ts";
@@ -64,25 +63,13 @@ Deno.test("COMMANDS have unique names, aliases and flags", () => {
   }
 });
 
-Deno.test("COMMANDS have valid examples", () => {
-  for (const example of COMMANDS.flatMap((command) => command.examples)) {
-    const words = example.replace(/ (\|\|.*|\|.*|&& .*)$/, "").split(" ").slice(1);
-    assert(readCommandLine(words).command !== undefined, example);
-  }
-});
-
 Deno.test("COMMANDS each load a module with a run function", async () => {
   for (const command of COMMANDS) {
     assertEquals(typeof await command.load(), "function", command.name);
   }
 });
 
-Deno.test("PAGES lists all pages of the folder, with their headings", async () => {
-  const folder = new URL("../../src/docs/", import.meta.url);
-  const files = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((n) =>
-    n !== "pages.ts"
-  );
-  assertEquals(files.sort(), Object.keys(PAGES).map((topic) => `${topic}.md`).sort());
+Deno.test("PAGES has the heading of each page", async () => {
   for (const [topic, { title }] of Object.entries(PAGES)) {
     assertEquals((await pageText(topic))!.split("\n", 1)[0], `# ${title}`);
   }

@@ -8,8 +8,6 @@ import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { readCommandLine } from "../../src/cli/args.ts";
-import { COMMANDS } from "../../src/cli/command_table.ts";
-import { findCommand } from "../../src/cli/find_command.ts";
 import { configFileSchema } from "../../src/config/json_schema.ts";
 import { UnknownWordError } from "../../src/cli/unknown_word.ts";
 import { PAGES } from "../../src/docs/pages.ts";
@@ -60,8 +58,6 @@ Deno.test("README.md links to every page, and procsup help has each as a topic",
   }
   const topics = pages.map((file) => file.replace(/.*\/(.*)\.md$/, "$1"));
   assertEquals(Object.keys(PAGES).sort(), topics);
-  // If a command and a page have the same name, help shows the command.
-  assertEquals(topics.filter((topic) => findCommand(COMMANDS, topic) !== undefined), []);
 });
 
 Deno.test("the page on starting has every runtime, with the files that select it", () => {

@@ -70,9 +70,7 @@ Deno.test("every command and help page in a message or hint of the program exist
   assert(found > 100, String(found));
 });
 
-Deno.test("every error code and command has a help page, and every exit code is in the help", () => {
-  const pages = [...Object.values(ERROR_TABLE), ...COMMANDS].map(({ page }) => page);
-  assertEquals(pages.filter((page) => !(page in PAGES)), []);
+Deno.test("every exit code of an error is in the help", () => {
   const listed = new Set(EXIT_CODES.map(([code]) => Number(code)));
   assertEquals(
     Object.values(ERROR_TABLE).map(({ exit }) => exit).filter((exit) => !listed.has(exit)),
