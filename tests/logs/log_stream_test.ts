@@ -3,8 +3,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { logStream, type LogStreamOptions } from "../../src/logs/log_stream.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
+
+/** The test fails if it leaves a timer or an open file. */
+const CLEAN = { sanitizeOps: true, sanitizeResources: true };
 
 /** A log in a temporary home, and a reader that collects its output. */
 class Scene implements AsyncDisposable {
@@ -149,43 +153,47 @@ Deno.test("logStream() loses nothing of a file that is replaced between two poll
   await reader.cancel();
 });
 
-Deno.test("logStream() closes when its signal is aborted, before, during and between reads", async () => {
-  await using scene = new Scene();
-  await scene.append("a");
-  assertEquals(await textOf(logStream(scene.path, { signal: AbortSignal.abort() })), "");
+Deno.test(
+  "logStream() closes when its signal is aborted, before, during and between reads",
+  CLEAN,
+  async () => {
+    await using scene = new Scene();
+    await scene.append("a");
+    assertEquals(await textOf(logStream(scene.path, { signal: AbortSignal.abort() })), "");
 
-  const waiting = new AbortController();
-  // Polling is so slow that only the signal can wake it; the sanitizers find a leftover timer.
-  const options = { follow: true, pollMs: 600_000 };
-  const { clock, asleep } = watchedClock();
-  const reader = logStream(scene.path, { ...options, clock, signal: waiting.signal }).getReader();
-  await reader.read();
-  const pending = reader.read();
-  await asleep;
-  waiting.abort();
-  assertEquals((await pending).done, true);
+    const waiting = new AbortController();
+    // Polling is so slow that only the signal can wake it.
+    const options = { follow: true, pollMs: 600_000 };
+    const { clock, asleep } = watchedClock();
+    const reader = logStream(scene.path, { ...options, clock, signal: waiting.signal }).getReader();
+    await reader.read();
+    const pending = reader.read();
+    await asleep;
+    waiting.abort();
+    assertEquals((await pending).done, true);
 
-  const idle = new AbortController();
-  const second = logStream(scene.path, { ...options, signal: idle.signal }).getReader();
-  await second.read();
-  idle.abort();
-  assertEquals((await second.read()).done, true);
-});
+    const idle = new AbortController();
+    const second = logStream(scene.path, { ...options, signal: idle.signal }).getReader();
+    await second.read();
+    idle.abort();
+    assertEquals((await second.read()).done, true);
+  },
+);
 
-Deno.test("logStream() leaves nothing behind when it is cancelled", async () => {
+Deno.test("logStream() leaves nothing behind when it is cancelled", CLEAN, async () => {
   await using scene = new Scene();
   await scene.append("a");
   const options = { follow: true, pollMs: 600_000 };
   await logStream(scene.path, options).cancel();
 
   const abort = new AbortController();
-  const { clock, asleep } = watchedClock();
+  const clock = new FakeClock();
   const reader = logStream(scene.path, { ...options, clock, signal: abort.signal }).getReader();
   await reader.read();
   const pending = reader.read();
-  await asleep;
+  await waitFor(() => clock.pending === 1, { what: "the wait" });
   await reader.cancel();
-  assertEquals((await pending).done, true);
+  assertEquals([(await pending).done, clock.pending], [true, 0]);
   abort.abort();
 
   // No file stays open after a cancel during opening.
