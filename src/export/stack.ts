@@ -88,13 +88,20 @@ export interface StackRequest {
   readonly stack?: string;
 }
 
+/** Leaves room for the name of an app: engines limit the length of both together. */
+const MAX_STACK_NAME = 20;
+
 /** The given stack name, or one made from a folder. Throws `bad_request` for an invalid name. */
 export function stackName(folder: string, given?: string): string {
-  if (given === undefined || label(given, 20) === given) {
-    return given ?? label(nameFromPath(folder), 20);
-  }
-  throw new ProcsupError("bad_request", `Invalid --stack ${quote(given)}`, {
-    hint: `Lower-case letters, digits and dashes, 20 at most: ${label(given, 20)}`,
+  const wanted = given ?? label(nameFromPath(folder));
+  const name = label(wanted, MAX_STACK_NAME);
+  // It is not cut off: two folders could then be one stack.
+  if (name === wanted) return name;
+  const what = given === undefined
+    ? `The name of the folder ${quote(folder)} is too long for a stack`
+    : `Invalid --stack ${quote(given)}`;
+  throw new ProcsupError("bad_request", what, {
+    hint: `Lower-case letters, digits and dashes, ${MAX_STACK_NAME} at most: --stack ${name}`,
   });
 }
 
