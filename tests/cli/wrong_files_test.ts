@@ -103,7 +103,8 @@ Deno.test("procsup start reads words after a program as its arguments, and start
 Deno.test("procsup config validate and plan need no daemon and, with --no-files, none of the target's files", async () => {
   await using files = new Files({
     "Procfile": "web: nosuch --port 1\n",
-    "ci.yaml": 'processes: { a: { command: "nosuch ${NOT_SET}" } }\n',
+    "ci.yaml": 'processes: { a: { command: "nosuch ${NOT_SET}", health_check: ' +
+      '{ type: http, url: "${ALSO_NOT_SET:-http://127.0.0.1/}" } } }\n',
   });
   const env = { PROCSUP_HOME: `${files.folder}/home` };
   const run = (...args: string[]) => runCommandLine(args, env, files.folder);

@@ -88,6 +88,9 @@ Deno.test("importFile() keeps references to variables that a program sets itself
   const set = 'process.env.DB_PASSWORD = "hunt" + "er22";';
   const forced = await envOf(set + program("U: `me:${process.env.DB_PASSWORD}`"));
   assertEquals(forced, ["U: me:${DB_PASSWORD}"]);
+  // Too short to be recognized, and not from the environment.
+  assertEquals(await envOf(`process.env.A = "x" + "y"; ${program("N: 'ax' + 'yz'")}`), ["N: axyz"]);
+  assertEquals(await envOf(`process.env.A = "local"; ${program("N: 'x.local'")}`), ["N: x.local"]);
   const other = "...(process.env.MORE ? [{ name: 'more', script: 'b.js', env: {} }] : []), ";
   assertEquals(await envOf(program("P: process.env.DB_PASSWORD", other)), ["P: ${DB_PASSWORD}"]);
   const atOnce = `const { KEY } = process.env;\n${program("KEY")}`;
@@ -148,7 +151,7 @@ Deno.test("compose services with a build section become processes, and images ar
     working_dir: /code/sub
     privileged: true
   tool: { image: "me/tool:1", command: ["tool", "-x"], restart: unless-stopped }
-  db: { image: "postgres:16", ports: ["5432:5432"], environment: { POSTGRES_PASSWORD: x }, healthcheck: { test: ["CMD", "pg_isready"] } }
+  db: { image: "postgres:16", ports: ["5432:5432"], volumes: ["../data:/data"], environment: { POSTGRES_PASSWORD: x }, healthcheck: { test: ["CMD", "pg_isready"] } }
 `;
   const files = {
     "compose.yaml": text,
@@ -165,6 +168,7 @@ Deno.test("compose services with a build section become processes, and images ar
   const docker = await made(files, "compose", { withDocker: true });
   assertStringIncludes(docker.yaml, "entrypoint: docker");
   assertStringIncludes(docker.yaml, "- -p\n      - 5432:5432");
+  assertMatch(docker.yaml, /- \/\S+\/data:\/data\n/);
   assertMatch(docker.yaml, /command: docker exec \S+-db pg_isready/);
   const named = 'services: { "x; touch y": { image: redis } }\n';
   const { yaml: hostile } = await made({ "compose.yaml": named }, "compose", { withDocker: true });

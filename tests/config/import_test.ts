@@ -290,14 +290,15 @@ Deno.test("supervisord's included files are read, each with its own %(here)s", a
     "supervisord.conf":
       "[include]\nfiles = conf.d/*.conf none/*.ini\n[program:a]\ncommand=sleep 1\n",
     "conf.d/a.conf": "[program:a]\npriority=5\n",
-    "conf.d/b.conf": "[program:b]\ncommand=sleep 2\ndirectory=%(here)s\n",
+    "conf.d/b.conf": "[program:b]\ncommand=date +%%H\ndirectory=%(here)s\n",
     "conf.d/b.conf.bak": "[program:c]\ncommand=sleep 3\n",
   });
   const { processes, notes } = await files.load(["supervisord.conf"]);
   const [a, b, ...more] = processes.map(({ config }) => config);
   assertEquals([a!.args, a!.priority], [["1"], 5]);
   // supervisord starts a program without a priority last.
-  assertEquals([b!.cwd, b!.priority, more], [`${files.folder}/conf.d`, 999, []]);
+  assertEquals([b!.cwd, b!.args, b!.priority], [`${files.folder}/conf.d`, ["+%H"], 999]);
+  assertEquals(more, []);
   assertEquals(notes.map(({ text }) => text), ["[include] none/*.ini: no such file"]);
   files.write("conf.d/b.conf", "[program:b]\noops\n");
   const error = await assertRejects(() => files.load(["supervisord.conf"]));

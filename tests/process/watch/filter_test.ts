@@ -22,6 +22,7 @@ const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
   ["\\*.ts", ["*.ts"], ["a.ts"]],
   ["{a,b", ["{a,b"], ["a"]],
   ["[ab].ts", ["a.ts", "x/b.ts"], ["c.ts"]],
+  ["[a-c-e].ts", ["b.ts", "-.ts", "e.ts"], ["d.ts"]],
 ];
 
 for (const [glob, ignored, watched] of GLOBS) {
