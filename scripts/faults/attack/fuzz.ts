@@ -108,10 +108,10 @@ function restRequest(scene: Scene, paths: Schema, values: RandomValues): ReturnT
 function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues): ReturnType<Ask> {
   const { name, inputSchema } = values.random.pick(tools);
   const method = values.random.chance(0.8) ? "tools/call" : values.odd();
-  const message = {
-    ...{ jsonrpc: "2.0", id: 1, method },
-    params: { name, arguments: values.of(inputSchema, "arguments") },
-  };
+  const given = values.of(inputSchema, "arguments");
+  // Waiting for a state takes 50 s unless the request says less.
+  const args = name === "wait_for" ? { ...Object(given), timeout: "50ms" } : given;
+  const message = { ...{ jsonrpc: "2.0", id: 1, method }, params: { name, arguments: args } };
   const text = JSON.stringify(message) ?? "null";
   const body = values.random.chance(0.1)
     ? text.slice(0, values.random.whole(0, text.length))
