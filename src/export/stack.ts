@@ -10,6 +10,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { quote } from "../model/quote.ts";
 import { basename, dirname, relative } from "../npm/path.js";
 import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
+import { checksum } from "../platform/state_file.ts";
 import { type Engine, EXPORTED_ROWS, lackOf } from "./engines.ts";
 
 /** The folder of the configuration file, in the image. */
@@ -93,16 +94,16 @@ const MAX_STACK_NAME = 20;
 
 /** The given stack name, or one made from a folder. Throws `bad_request` for an invalid name. */
 export function stackName(folder: string, given?: string): string {
-  const wanted = given ?? label(nameFromPath(folder));
-  const name = label(wanted, MAX_STACK_NAME);
-  // It is not cut off: two folders could then be one stack.
-  if (name === wanted) return name;
-  const what = given === undefined
-    ? `The name of the folder ${quote(folder)} is too long for a stack`
-    : `Invalid --stack ${quote(given)}`;
-  throw new ProcsupError("bad_request", what, {
-    hint: `Lower-case letters, digits and dashes, ${MAX_STACK_NAME} at most: --stack ${name}`,
-  });
+  if (given !== undefined && label(given, MAX_STACK_NAME) !== given) {
+    throw new ProcsupError("bad_request", `Invalid --stack ${quote(given)}`, {
+      hint: `Lower-case letters, digits and dashes, ${MAX_STACK_NAME} at most: ` +
+        label(given, MAX_STACK_NAME),
+    });
+  }
+  const name = given ?? label(nameFromPath(folder));
+  if (name.length <= MAX_STACK_NAME) return name;
+  // Two folders whose names begin alike must not be one stack.
+  return `${label(name, MAX_STACK_NAME - 7)}-${checksum(name).slice(0, 6)}`;
 }
 
 /** Makes the stack. Throws `bad_request` if a needed value is not set, or names clash. */

@@ -6,6 +6,7 @@
  */
 
 import { ifAny } from "../platform/stat.ts";
+import { checksum } from "../platform/state_file.ts";
 import { archivesEnd } from "./archives.ts";
 
 /** How bytes leave a log: cut off at the head, archived and truncated, or flushed. */
@@ -149,11 +150,4 @@ function parsePosition(text: string): LogPosition | undefined {
     archive: archive!,
     inode: Number(inode),
   };
-}
-
-/** FNV-1a. Any single flipped bit changes it. */
-function checksum(text: string): string {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(16);
 }
