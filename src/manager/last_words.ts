@@ -95,7 +95,8 @@ export function portHint(
   // Node prints the port in the same line, or in a separate one.
   const [, port = "HOST:PORT"] = /:(\d{2,5})\b/.exec(line) ??
     /^ *port: (\d+)/m.exec(said.join("\n")) ?? [];
-  return instances > 1 && sockets.length === 0
+  const isShared = sockets.some((socket) => `:${socket}`.endsWith(`:${port}`));
+  return instances > 1 && !isShared
     ? `Instances share a port by --socket ${port}, in a file by sockets: ["${port}"]`
     : `Another program has the port. Instances of one app share it by --socket ${port}`;
 }

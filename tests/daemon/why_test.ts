@@ -106,7 +106,10 @@ Deno.test("portHint() explains port sharing to an app whose port was taken", () 
   const hint = (config: object, line: string) =>
     portHint(info({}, config).config, ["starting", line]);
   const taken = "Error: listen EADDRINUSE: address already in use :::8080";
-  assertMatch(hint({ instances: 2 }, taken)!, /^Instances .* --socket 8080, in a file by sockets/);
+  const shares = /^Instances .* --socket 8080, in a file by sockets/;
+  assertMatch(hint({ instances: 2 }, taken)!, shares);
+  assertMatch(hint({ instances: 2, sockets: ["3777"] }, taken)!, shares);
+  assertMatch(hint({ instances: 2, sockets: ["127.0.0.1:8080"] }, taken)!, /^Another program has/);
   assertMatch(hint({}, taken)!, /^Another program has the port.* --socket 8080$/);
   assertMatch(hint({}, "  code: 'EADDRINUSE',\n  port: 3105")!, / --socket 3105$/);
   assertMatch(hint({}, "OSError: [Errno 98] Address already in use")!, /--socket HOST:PORT$/);
