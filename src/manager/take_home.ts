@@ -1,7 +1,7 @@
 /** Takes the directory of a manager, which no other manager may use. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { holderOfRemoved, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
+import { holderOf, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
 import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
 import { dirname } from "../npm/path.js";
 import { lstatIfAny } from "../platform/stat.ts";
@@ -110,13 +110,14 @@ export async function takeHome(logDir: string | undefined): Promise<TakenHome> {
   const paths = prepareHome(logDir === undefined ? libraryHome() : absolute(logDir));
   const isNew = lstatIfAny(paths.lock) === undefined;
   const lock = await takeLockSoon(paths.lock, PATIENCE_MS);
-  if (lock === undefined) throw inUse(paths.home, "another supervisor");
-  const holder = isNew ? holderOfRemoved(paths.lock) : undefined;
+  if (lock === undefined) throw inUse(paths, holderOf(paths.lock));
+  const holder = isNew ? holderOf(paths.lock, true) : undefined;
   if (holder === undefined) return new TakenHome(paths, lock);
   removeLock(paths.lock, lock);
-  throw inUse(paths.home, `the supervisor with pid ${holder}, whose lock was removed`);
+  throw inUse(paths, holder, ", whose lock was removed");
 }
 
-function inUse(home: string, by: string): ProcsupError {
-  return new ProcsupError("home_in_use", `Home "${home}" is in use by ${by}`);
+function inUse({ home }: HomePaths, pid: number | undefined, more = ""): ProcsupError {
+  const by = pid === undefined ? "another supervisor" : `the supervisor with pid ${pid}`;
+  return new ProcsupError("home_in_use", `Home "${home}" is in use by ${by}${more}`);
 }

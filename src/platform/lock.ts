@@ -72,12 +72,13 @@ export function removeLock(path: string, lock: Lock): void {
 }
 
 /**
- * Pid of a process that still holds a lock file that was removed from this path; undefined if there
- * is none, or the system does not show it. Looks at every process of the user.
+ * Pid of a process that has a lock file open, or the one that was removed from this path; undefined
+ * if there is none, or the system does not show it. Looks at every process of the user.
  */
-export function holderOfRemoved(path: string): number | undefined {
+export function holderOf(path: string, isRemoved = false): number | undefined {
   if (!isLinux) return undefined;
-  const target = `${Deno.realPathSync(dirname(path))}/${basename(path)} (deleted)`;
+  const there = `${Deno.realPathSync(dirname(path))}/${basename(path)}`;
+  const target = isRemoved ? `${there} (deleted)` : there;
   for (const pid of procPids()) {
     if (descriptorsOf(pid).some((link) => targetOf(link) === target)) return pid;
   }

@@ -1,8 +1,9 @@
 /** Taking and guarding a home directory. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { takeLock } from "../../src/platform/lock.ts";
 import { prepareHome } from "../../src/platform/paths.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { takeHome } from "../../src/manager/take_home.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -31,4 +32,13 @@ Deno.test("takeHome() waits for a supervisor that takes half a second to end", a
   setTimeout(() => lock[Symbol.dispose](), 500);
   using home = await takeHome(temp.path);
   assertEquals(home.paths.home, temp.path);
+});
+
+Deno.test("takeHome() names the process that has the home", async () => {
+  await using temp = tempHome();
+  using _home = await takeHome(temp.path);
+  const by = Deno.build.os === "linux"
+    ? `the supervisor with pid ${Deno.pid}`
+    : "another supervisor";
+  await assertRejects(() => takeHome(temp.path), ProcsupError, `is in use by ${by}`);
 });
