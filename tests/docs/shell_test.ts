@@ -72,6 +72,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "deno run -A scripts/npm_package.ts",
     "npm pack ./dist/npm && npm install -g ./procsup-*.tgz",
     'alias procsup="deno run -A $PWD/main.ts"',
+    "deno task demo",
     "deno task chaos --minutes 5 --seed 7",
     "deno task attack",
     "deno task compile",
