@@ -116,7 +116,7 @@ Deno.test("log paths are rejected if they involve other users, the home or anoth
     [{ log: { rotate: "hourly" } }, "expected one of size, daily"],
     ...(isRoot
       ? [
-        [{ log: { stdout: `${at}/theirs/x` }, uid: "nobody" }, "belongs to user 65534"],
+        [{ log: { stdout: `${at}/theirs/x` }, uid: "nobody", cwd: "/" }, "belongs to user 65534"],
         [{ log: { stdout: `${at}/their.log` } }, "belongs to user 65534"],
       ] as [Record<string, unknown>, string][]
       : []),
