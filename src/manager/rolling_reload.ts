@@ -65,6 +65,11 @@ export async function rollingReload(
     outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
     if (!hasFailed(outcomes)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
+    for (const { process, error } of outcomes) {
+      // The configuration of its run is set again already.
+      const keepsRun = error !== undefined && process.snapshot.state === "running";
+      if (keepsRun) before.set(process, process.config);
+    }
     // Those that failed come first: they serve no requests.
     const old = touched
       .filter((process) => isLatest(process, options.config) && !process.isLeaving).toReversed();
@@ -126,7 +131,7 @@ async function reloadTo(
   } catch (error) {
     // With overlap the old run goes on, with the old configuration.
     const keepsRun = process.snapshot.state === "running";
-    if (keepsRun && isLatest(process, config)) process.reconfigure(old);
+    if (keepsRun && config !== undefined) process.keepRun(config, old);
     throw error;
   }
 }

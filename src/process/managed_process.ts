@@ -59,6 +59,8 @@ export interface Observer {
 export class ManagedProcess {
   #identity: Identity;
   #config: ProcessConfig;
+  /** The configuration as it was set last: `#config`, except for the number of instances. */
+  #givenConfig: ProcessConfig;
   /** The configuration of the run, until a reload with another one has replaced it. */
   #replacedConfig: ProcessConfig | undefined;
   readonly clock: Clock;
@@ -86,7 +88,7 @@ export class ManagedProcess {
     observer: Observer,
   ) {
     this.#identity = identity;
-    this.#config = config;
+    this.#config = this.#givenConfig = config;
     this.#snapshot = snapshot;
     this.clock = world.clock;
     this.#apps = world.apps;
@@ -209,6 +211,7 @@ export class ManagedProcess {
 
   /** Sets the configuration for its next start, except for the number of instances. */
   reconfigure(config: ProcessConfig): void {
+    this.#givenConfig = config;
     this.#config = withInstances(config, this.#config.instances);
     this.#replacedConfig = undefined;
     this.#observer.record(this);
@@ -232,7 +235,17 @@ export class ManagedProcess {
     const logs = logPaths(config, this.instanceIndex);
     prepareLogFiles(this.folder, logFiles(this.#apps, this.name, logs));
     this.#replacedConfig ??= this.#config;
+    this.#givenConfig = config;
     this.#config = withInstances(config, this.#config.instances);
+  }
+
+  /**
+   * Call it when the reload with the configuration `failed` has failed and the run goes on. Unless a
+   * later request has set another configuration, sets that of the run: `before`, or an older one if
+   * an earlier reload that was still in progress had set `before` and has failed, too.
+   */
+  keepRun(failed: ProcessConfig, before: ProcessConfig): void {
+    if (this.#givenConfig === failed) this.reconfigure(this.#replacedConfig ?? before);
   }
 
   /** What the next daemon must know of it. */

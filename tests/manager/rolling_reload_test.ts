@@ -356,3 +356,22 @@ Deno.test("an app does not become a job if a later change says otherwise", async
   assertEquals(first.outcomes.map(({ error }) => error?.code), ["wrong_state"]);
   assertEquals([app!.config.cron, app!.config.args], [undefined, ["2"]]);
 });
+
+Deno.test("after two failed changes at once a process has the configuration of its run", async () => {
+  for (const [later, rollbackOnFailure] of [["2", false], ["3", false], ["3", true]] as const) {
+    const fake = new FakeRegistry();
+    await using _ = fake;
+    fake.add("api", { overlap: true, args: ["1"] });
+    const [app] = fake.registry.list();
+    await app!.start();
+    fake.world.beforeLaunch = () => {
+      throw new Error("no");
+    };
+    const both = ["2", later].map((arg) =>
+      latestReload(fake, { ...app!.config, args: [arg] }, { rollbackOnFailure })
+    );
+    await settle(fake, Promise.all(both));
+    const { state } = app!.snapshot;
+    assertEquals([state, app!.config.args, app!.record.config.args], ["running", ["1"], ["1"]]);
+  }
+});
