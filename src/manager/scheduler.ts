@@ -52,12 +52,13 @@ export class Scheduler {
     if (!hasAny && this.#entries.size === 0) return;
     const cron = await import("../model/cron.ts");
     const listed = new Map(this.#options.list().map((process) => [process.id, process]));
-    for (const [id, entry] of this.#entries) {
+    for (const [id, entry] of [...this.#entries]) {
       const now = listed.get(id);
       if (now !== undefined && isSame(scheduleOf(now.config), entry.config)) continue;
       entry.close();
       this.#entries.delete(id);
       if (now === undefined) entry.forget();
+      else this.#take(cron, now, entry);
     }
     for (const process of listed.values()) this.#take(cron, process);
     this.#arm();
@@ -109,12 +110,18 @@ export class Scheduler {
     for (const entry of this.#entries.values()) entry.close();
   }
 
-  #take(cron: typeof import("../model/cron.ts"), process: ScheduledProcess): void {
+  /** Loads the schedule of a process. `before` is the entry of its schedule before a change. */
+  #take(
+    cron: typeof import("../model/cron.ts"),
+    process: ScheduledProcess,
+    before?: ScheduleEntry,
+  ): void {
     if (this.#entries.has(process.id) || scheduleOf(process.config) === undefined) return;
     try {
       const schedule = parsed(cron, process.config);
       const { clock } = this.#options;
-      this.#entries.set(process.id, new ScheduleEntry(process, schedule, clock, this.#store));
+      const entry = new ScheduleEntry(process, schedule, clock, this.#store, before);
+      this.#entries.set(process.id, entry);
     } catch (error) {
       this.#options.warn(`"${process.name}" has no schedule: ${messageOf(error)}`);
     }

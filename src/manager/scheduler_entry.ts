@@ -42,7 +42,14 @@ export class ScheduleEntry {
   #next: number | null;
   #forgotten = false;
 
-  constructor(process: ScheduledProcess, schedule: Schedule, clock: Clock, store: CronStore) {
+  /** `before` is the closed entry of the schedule before a change. */
+  constructor(
+    process: ScheduledProcess,
+    schedule: Schedule,
+    clock: Clock,
+    store: CronStore,
+    before?: ScheduleEntry,
+  ) {
     this.process = process;
     this.config = scheduleOf(process.config)!;
     this.#schedule = schedule;
@@ -62,9 +69,12 @@ export class ScheduleEntry {
       ended: (run: CronRun) => this.#remember({ history: withRun(this.#memory.history, run) }),
     };
     const { cron } = process.config;
-    this.#runner = cron === undefined
-      ? new ClockRestart(process, log, this.#memory)
-      : new Job(process, cron, log, this.#memory);
+    const runner = before && before.#runner;
+    this.#runner = cron !== undefined
+      ? new Job(process, cron, log, this.#memory)
+      : runner instanceof ClockRestart
+      ? runner.goOn(log)
+      : new ClockRestart(process, log, this.#memory);
   }
 
   get enabled(): boolean {
@@ -176,7 +186,7 @@ function tick(schedule: Schedule, covered: number, now: number): Tick {
 /** `cron_restart`: restarts a process by the clock, as long as its desired state is up. */
 class ClockRestart implements Runner {
   readonly #process: ScheduledProcess;
-  readonly #log: RunLog;
+  #log: RunLog;
   #busy = false;
 
   /** Continues the restart that an earlier daemon left. */
@@ -189,6 +199,12 @@ class ClockRestart implements Runner {
     // The daemon was killed in the pre_restart hook. Later, the process itself continues.
     if (isOldRun && state !== "stopping") void this.#restart("by schedule");
     else this.#ended(since, Math.max(0, log.clock.now() - since), !AT_REST.has(state));
+  }
+
+  /** Continues under another schedule: a restart in progress is recorded there. */
+  goOn(log: RunLog): this {
+    this.#log = log;
+    return this;
   }
 
   get busy(): boolean {

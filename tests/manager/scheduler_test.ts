@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 class FakeProcess implements ScheduledProcess {
   readonly id: string;
   readonly name: string;
-  readonly config: ProcessConfig;
+  config: ProcessConfig;
   snapshot: Snapshot = NEW;
   isBeingStopped = false;
   /** The actions requested of it. */
@@ -530,4 +530,29 @@ Deno.test("Scheduler.sync() drops a removed process, and applies a changed sched
   scene.processes.pop();
   await scene.scheduler.sync();
   assertEquals([...Deno.readDirSync(`${scene.home.path}/cron`)], []);
+});
+
+Deno.test("Scheduler begins a restart only once if the schedule changes during it", async () => {
+  await using scene = await Scene.with({ cron_restart: { schedule: "0 * * * *", ...UTC } });
+  const run = { runId: "run" } as Snapshot["run"];
+  scene.job.snapshot = { ...NEW, state: "running", desired: "up", run, startedAt: 0 };
+  const restarted = Promise.withResolvers<void>();
+  scene.job.restart = ({ reason = "" } = {}) => {
+    scene.job.acts.push(reason);
+    return restarted.promise;
+  };
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts, ["restarted by schedule"]);
+  scene.job.config = parseConfig({
+    ...{ name: "job", entrypoint: "x", cwd: "/" },
+    cron_restart: { schedule: "30 * * * *", ...UTC },
+  });
+  await scene.scheduler.sync();
+  assertEquals(scene.job.acts, ["restarted by schedule"]);
+  assert(scene.scheduler.list()[0]!.running);
+  restarted.resolve();
+  while (scene.scheduler.list()[0]!.running) await turn();
+  assertEquals(scene.statuses, ["ok"]);
+  await scene.restart();
+  assertEquals([scene.job.acts.length, scene.statuses], [1, ["ok"]]);
 });
