@@ -30,7 +30,7 @@ async function take(config: SupervisorConfig): Promise<Supervisor> {
     supervisor = new Supervisor(home, config);
     const { registry, system, scheduler, logs, warn } = supervisor;
     if (config.onNews !== undefined) supervisor.events.listen(config.onNews);
-    await recoverHome(registry, home.paths, system, warn);
+    await recoverHome(registry, home.paths, system, { scheduler, warn });
     logs.start();
     await scheduler.sync();
     void supervisor.completeRemovals();

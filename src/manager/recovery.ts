@@ -20,6 +20,7 @@ import type { FoundRecords } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 import { loadState } from "./saved_state.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { SystemWorld } from "./system_world.ts";
 
 /** Recorded instead of the boot id after an orderly halt: no app of that boot still runs. */
@@ -32,6 +33,7 @@ const AGE_ERROR_MS = 1000;
 interface Traces {
   readonly files: RunFiles;
   readonly launcher: Launcher;
+  readonly scheduler: Scheduler;
   /** True if the machine was rebooted since the last supervisor of this home ran. */
   readonly rebooted: boolean;
   /** True if the last supervisor stopped all apps because the machine or the session ended. */
@@ -43,7 +45,7 @@ export async function recoverHome(
   registry: Registry,
   paths: HomePaths,
   { files, launcher, world }: SystemWorld,
-  warn: Warn,
+  { scheduler, warn }: { readonly scheduler: Scheduler; readonly warn: Warn },
 ): Promise<void> {
   const onRecord = registry.readRecords();
   const boot = readState(paths.boot, String);
@@ -60,7 +62,8 @@ export async function recoverHome(
   if (found.length > 0) registry.recordAnew();
   // If the last boot is unknown, assume no reboot: processes that ended by themselves stay down.
   const rebooted = boot.value !== undefined && boot.value !== launcher.bootId;
-  await recoverAll(processes, { files, launcher, rebooted, halted: boot.value === HALTED });
+  const halted = boot.value === HALTED;
+  await recoverAll(processes, { files, launcher, scheduler, rebooted, halted });
   removeStaleRunFiles(processes, files);
   if (boot.value !== launcher.bootId) recordBoot(registry.writes, paths.boot, launcher.bootId);
 }
@@ -90,9 +93,12 @@ function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
 /** Tells each process what became of its run: alive, ended, or never launched. */
 async function recoverAll(processes: readonly ManagedProcess[], traces: Traces): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const looked = lost || processes.some((process) => brokenOff(process).length > 0);
+  const events = new Map(
+    processes.map((process) => [process, brokenOff(process, traces.scheduler)]),
+  );
+  const looked = lost || [...events.values()].some(({ length }) => length > 0);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
-  for (const process of processes) endBrokenOff(process, byRunId.get(process.id) ?? []);
+  for (const [process, its] of events) endBrokenOff(process, its, byRunId.get(process.id) ?? []);
   // Dependencies first: processes that wait for them read their state.
   for (const process of inWaves(processes).flat()) {
     process.post({
@@ -104,15 +110,15 @@ async function recoverAll(processes: readonly ManagedProcess[], traces: Traces):
 }
 
 /** Events of commands for which the earlier daemon may have been waiting. */
-function brokenOff(
-  { config: { hooks, healthCheck }, snapshot: { state, run, stopCause, leftovers } }:
-    ManagedProcess,
-): string[] {
+function brokenOff(process: ManagedProcess, scheduler: Scheduler): string[] {
+  const { config: { hooks, healthCheck }, snapshot: { state, run, stopCause, leftovers } } =
+    process;
   const isLaunching = state === "starting" && run === null;
   const isStopping = state === "stopping";
   return [
     ...(hooks.preStart !== undefined && isLaunching ? ["pre_start"] : []),
-    ...(hooks.preRestart !== undefined && isStopping && stopCause === "recycled"
+    ...(hooks.preRestart !== undefined &&
+        (isStopping ? stopCause === "recycled" : scheduler.leftRestart(process))
       ? ["pre_restart"]
       : []),
     ...(hooks.preStop !== undefined && (isStopping || leftovers.some(({ replaced }) => replaced))
@@ -123,12 +129,15 @@ function brokenOff(
 }
 
 /**
- * Kills these commands: hooks run again with their start or stop, and checks in their interval. Other
- * hooks continue, and so do background processes of an earlier hook. Those have the same environment,
+ * Kills these commands: hooks run again with their start, stop or restart by the clock, and checks in
+ * their interval. Other hooks continue, and so do background processes of an earlier hook. Those have the same environment,
  * but are older than the last start or exit.
  */
-function endBrokenOff(process: ManagedProcess, hookPids: readonly number[]): void {
-  const events = brokenOff(process);
+function endBrokenOff(
+  process: ManagedProcess,
+  events: readonly string[],
+  hookPids: readonly number[],
+): void {
   if (events.length === 0) return;
   const { clock, snapshot: { startedAt, lastExit } } = process;
   const since = Math.max(startedAt ?? 0, lastExit?.at.getTime() ?? 0);

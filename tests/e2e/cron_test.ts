@@ -95,7 +95,7 @@ Deno.test("a run continues and is recorded although the daemon is killed meanwhi
 
 Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook takes place", async () => {
   await using daemon = await TestDaemon.start();
-  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done";
+  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo end >>hooks";
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, cron_restart: RARELY, hooks: { pre_restart: hook } },
   });
@@ -109,6 +109,7 @@ Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook
   Deno.writeTextFileSync(`${daemon.home}/go`, "");
   await waitFor(async () => (await statuses(daemon, "app")).length === 1, { what: "the result" });
   assertEquals(await statuses(daemon, "app"), ["ok"]);
+  assertEquals(hooks(), "hook\nhook\nend\n", "the first one was killed");
   const after = await daemon.status("app");
   assert(after.pid > 0 && after.pid !== pid);
   // It does not happen once more.
