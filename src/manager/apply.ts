@@ -21,7 +21,7 @@ import {
 import { type FieldChange, needsRestart } from "./config_diff.ts";
 import { takenLogs } from "./log_path_checks.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
-import { hasFailed, isLatest, supersede } from "./rolling_reload.ts";
+import { changeInProgress, hasFailed, isLatest, supersede } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -277,7 +277,7 @@ export async function carryOut(
 
 /**
  * Starts what is down, except for the processes that were tried already. Waits for what is being
- * started at the moment.
+ * started or changed at the moment.
  */
 async function startDown(
   supervisor: Supervisor,
@@ -286,9 +286,10 @@ async function startDown(
   start: (process: ManagedProcess) => Promise<void>,
 ): Promise<Outcome[]> {
   const down = supervisor.registry.instancesOf(name).filter((process) =>
-    (isDown(process) || isComingUp(process)) && !isJob(process) && !tried.has(process)
+    (isDown(process) || isComingUp(process) || changeInProgress(process) !== undefined) &&
+    !isJob(process) && !tried.has(process)
   );
-  return await runBulk(down, start);
+  return await runBulk(down, (process) => changeInProgress(process) ?? start(process));
 }
 
 async function applyChange(

@@ -113,13 +113,38 @@ export function isLeftToLater(
   throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
 }
 
+/** The change of configuration that is in progress on each process. */
+const changes = new WeakMap<ManagedProcess, Promise<void>>();
+
+/** Settles like the reload to another configuration that is in progress; undefined if none is. */
+export function changeInProgress(process: ManagedProcess): Promise<void> | undefined {
+  return changes.get(process);
+}
+
 async function reloadTo(
   process: ManagedProcess,
-  { config, askedIn }: RollingOptions,
+  options: RollingOptions,
   wait: boolean,
 ): Promise<void> {
+  const { config, askedIn } = options;
   refuseEndless("reload", process, { askedIn });
   if (isLeftToLater(process, config)) return;
+  const reload = reloadOne(process, config, wait);
+  if (config !== undefined) {
+    changes.set(process, reload);
+    const forget = () => {
+      if (changes.get(process) === reload) changes.delete(process);
+    };
+    reload.then(forget, forget);
+  }
+  await reload;
+}
+
+async function reloadOne(
+  process: ManagedProcess,
+  config: ProcessConfig | undefined,
+  wait: boolean,
+): Promise<void> {
   const old = process.config;
   if (config !== undefined) process.reconfigureForReload(config);
   try {

@@ -230,6 +230,24 @@ Deno.test("apply() leaves an app alone in a late wave if a later request has it 
   }
 });
 
+Deno.test("apply() waits for the same change of an earlier request, and fails with it", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000", { overlap: true });
+  const fails = { args: ["-c", "touch begun; while [ ! -e go ]; do sleep 0.02; done; exit 3"] };
+  const plan = async () => {
+    const { config } = supervisor.process("web");
+    return await planApply(supervisor, [{ ...config, ...fails, minUptimeMs: 60_000 }]);
+  };
+  const earlier = apply(supervisor, await plan());
+  await waitFor(() => lstatIfAny(`${test.home}/begun`), { what: "the new run" });
+  const later = apply(supervisor, await plan(), { startDown: true });
+  Deno.writeTextFileSync(`${test.home}/go`, "");
+  const expected = ['Cannot reload "web": it ended at once'];
+  assertEquals([(await earlier).errors, (await later).errors], [expected, expected]);
+  assertEquals((await plan()).changed.length, 1);
+});
+
 Deno.test("apply() adds no instances after a failed reload, and still sees what to change", async () => {
   await using test = await TestManager.open();
   const { supervisor } = test;
