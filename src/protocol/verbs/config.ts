@@ -134,8 +134,7 @@ export const CONFIG_VERBS = {
     },
   }),
   config_delete: verb({
-    help:
-      "Stop and delete the apps of configuration files: of those applied last unless it names some",
+    help: "Stop and delete the apps of configuration files; default: the files applied last",
     role: "admin",
     input: z.strictObject({
       ...selection,
