@@ -58,6 +58,11 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
     assertEquals([refused.code, refused.stdout], [2, ""], words.join(" "));
     assertStringIncludes(refused.stderr, `"${words[0]}" on swarm takes one configuration file`);
   }
+  for (const verb of ["up", "down"]) {
+    const missing = await on(verb, `${folder.path}/nosuch.yaml`);
+    assertEquals([missing.code, missing.stdout], [2, ""], verb);
+    assertStringIncludes(missing.stderr, "/nosuch.yaml: no such file");
+  }
   for (const words of [["up", file], ["down", file]]) {
     const foreign = await on(...words, "--stack", "traefik");
     assertEquals([foreign.code, foreign.stdout], [6, ""], words[0]);

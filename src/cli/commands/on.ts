@@ -4,6 +4,7 @@ import type { Backend, Copy, DrivenEngine, Rollout } from "../../export/backends
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { dirname } from "../../npm/path.js";
+import { kindOf } from "../../config/file_kind.ts";
 import { fromHere, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { type Column, printTable } from "../columns.ts";
@@ -58,7 +59,10 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
   });
 }
 
-/** The named file. Throws `bad_request` for other words: all apps of a file go up or down. */
+/**
+ * The named file. Throws `invalid_config` if it is missing, and `bad_request` for other words: all
+ * apps of a file go up or down.
+ */
 function onlyFile(
   { command, positionals, rest = [] }: CommandContext,
   { on }: Engine,
@@ -67,6 +71,9 @@ function onlyFile(
   if (words.length === 0) return undefined;
   const path = fromHere(words[0]!);
   if (words.length === 1 && lookAt(path)?.isFile) return path;
+  if (words.length === 1 && kindOf(path) !== undefined && lookAt(path) === undefined) {
+    throw new ProcsupError("invalid_config", `${words[0]}: no such file`);
+  }
   const name = wordOf(command.name);
   const what = `"${name}" on ${on} takes one configuration file, not "${words.join(" ")}"`;
   throw new ProcsupError("bad_request", what, {
