@@ -2,8 +2,8 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { configFolder } from "../platform/os.ts";
-import { checkWay } from "../platform/paths.ts";
 import { lstatIfAny } from "../platform/stat.ts";
+import { wayProblem } from "../platform/way.ts";
 import type { MachineAddress } from "./ssh.ts";
 
 /** The name of this machine among the contexts. */
@@ -39,12 +39,21 @@ export function contextsFile(): string | undefined {
   return user ? `${configFolder(user)}/procsup/contexts.json` : undefined;
 }
 
+/** Throws `home_unusable` for root if `HOME` is another user's, as after `sudo`. */
+export function refuseForeign(path: string): void {
+  const problem = Deno.uid() === 0 ? wayProblem(path) : undefined;
+  if (problem === undefined) return;
+  throw new ProcsupError("home_unusable", `Refusing the contexts file "${path}": ${problem}`, {
+    hint: "Set HOME to that of root (sudo -H), or run it without sudo",
+  });
+}
+
 /** Reads the contexts. Throws `invalid_config` if the file cannot be read. */
 export function readContexts(): Contexts {
   const path = contextsFile();
   if (path === undefined || lstatIfAny(path) === undefined) return { contexts: {} };
   // Otherwise another user could direct root's ssh to a machine of theirs.
-  if (Deno.uid() === 0) checkWay(path);
+  refuseForeign(path);
   const refuse = (why: string, cause?: unknown) =>
     new ProcsupError("invalid_config", `The contexts file "${path}" ${why}`, {
       hint: "Fix it, or remove it",

@@ -147,6 +147,7 @@ Deno.test("root changes no settings in the folder of another user that sudo left
     const { code, stderr } = await cliIn(`${temp.path}/home`, env, ...line.split(" "));
     assertEquals(code, 2, stderr);
     assertMatch(stderr, /theirs" belongs to user 65534/);
+    assertMatch(stderr, /Cannot use the file of Cursor|Refusing the contexts file/);
   }
   assertEquals(below(victim), []);
 });

@@ -4,7 +4,6 @@ import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
-import { checkWay } from "../../platform/paths.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import {
@@ -13,6 +12,7 @@ import {
   type Destination,
   destinationText,
   readContexts,
+  refuseForeign,
   THIS_MACHINE,
 } from "../../contexts/contexts.ts";
 import { checkDestination } from "../../contexts/ssh.ts";
@@ -115,8 +115,8 @@ function write(contexts: Contexts): void {
   if (path === undefined) {
     throw new ProcsupError("home_unusable", "Cannot store contexts: HOME is not set");
   }
-  // With sudo, HOME may be that of another user, whose links could lead anywhere.
-  if (Deno.uid() === 0) checkWay(path);
+  // The links of another user could lead anywhere.
+  refuseForeign(path);
   Deno.mkdirSync(dirname(path), { recursive: true });
   replaceFile(path, `${JSON.stringify(contexts, null, 2)}\n`);
 }
