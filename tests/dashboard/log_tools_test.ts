@@ -100,3 +100,32 @@ browserTest(
     assertMatch((await page.locator(".log-name").first().textContent())!, /^twin:[01]$/);
   },
 );
+
+browserTest(
+  "a log with a selected line is followed while its oldest lines are dropped",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    // The page keeps more than a million lines.
+    await page.route(/app\.js/, async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      assert(text.includes("12e5"));
+      await route.fulfill({ response, body: text.replace("12e5", "1000") });
+    });
+    const go = `${daemon.home}/go`;
+    const lines = (to: number) =>
+      `i=0; while [ $i -lt ${to} ]; do i=$((i+1)); echo "line $i"; done`;
+    const gate = `until [ -e ${go} ]; do sleep 0.1; done`;
+    await daemon.startScript(
+      "busy",
+      `${lines(900)}; ${gate}; ${lines(400)}; echo end; exec sleep 1000`,
+    );
+    await dashboard.signIn();
+    await dashboard.go("#/logs?t=busy");
+    const log = page.getByRole("log");
+    await log.getByText("line 890", { exact: true }).click();
+    await page.getByRole("button", { name: "Follow ↓" }).click();
+    Deno.writeTextFileSync(go, "");
+    await log.getByText("end", { exact: true }).waitFor();
+  },
+);

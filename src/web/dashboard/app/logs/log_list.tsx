@@ -60,15 +60,17 @@ export function LogList(props: LogListProps) {
     } else if (cut > 0) element.scrollTop -= cut;
   }, [version, follow.value, total]);
 
+  // Its position also changes when the oldest lines are dropped, which must not scroll to it.
+  const selected = buffer.shown[cursor.value]?.seq;
   useLayoutEffect(() => {
     const element = frame.current!;
-    if (cursor.value < 0) return;
+    if (selected === undefined) return;
     const top = heights.top(cursor.value);
     const { scrollTop, clientHeight } = element;
     if (top < scrollTop || top > scrollTop + clientHeight - 2 * ROW_PX) {
       element.scrollTop = top - clientHeight / 3;
     }
-  }, [cursor.value, heights]);
+  }, [selected, heights]);
 
   const first = Math.max(0, heights.at(view.value.top) - OVERSCAN);
   const last = Math.min(
