@@ -5,6 +5,7 @@
 
 import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { COMMANDS } from "./command_table.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 
 const DEPLOYS = "Update the code yourself, then: procsup reload <target>";
@@ -186,17 +187,21 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
   },
 };
 
-/** Flags of other tools that no procsup command has. */
-const FOREIGN_FLAGS: Readonly<Record<string, string>> = { "--all": "Use the target all" };
+/** Flags of other tools, for every command that takes several targets. */
+const TARGET_FLAGS: Readonly<Record<string, string>> = { "--all": "Use the target all" };
 
 /** Adds the hint for a word of another tool, or for a topic; returns other errors unchanged. */
 export function withForeignHint(error: UnknownWordError): ProcsupError {
   const { code, message, word, command } = error;
   const words = command === undefined
     ? FOREIGN_COMMANDS
-    : { ...FOREIGN_FLAGS, ...FOREIGN_WORDS[command] };
+    : { ...(takesTargets(command) ? TARGET_FLAGS : {}), ...FOREIGN_WORDS[command] };
   if (Object.hasOwn(words, word)) return new ProcsupError(code, message, { hint: words[word] });
   return command === undefined && Object.hasOwn(PAGES, word)
     ? new ProcsupError(code, message, { hint: `procsup help ${word}` })
     : error;
+}
+
+function takesTargets(command: string): boolean {
+  return COMMANDS.some(({ name, usage }) => name === command && /target[^>\]]*…/.test(usage));
 }

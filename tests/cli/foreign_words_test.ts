@@ -20,7 +20,10 @@ Deno.test("withForeignHint() only lists words that procsup lacks", () => {
       assertEquals(hint(command, ...before, word), text, `${command} ${word}`);
     }
   }
-  assertEquals(hint("stop", "--all"), "Use the target all");
+  for (const command of ["stop", "start"]) {
+    assertEquals(hint(command, "--all"), "Use the target all");
+  }
+  assertEquals(hint("save", "--all"), "procsup help save");
 });
 
 Deno.test("withForeignHint() refers only to existing commands", () => {
