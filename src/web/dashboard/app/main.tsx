@@ -1,7 +1,7 @@
 /** The dashboard: selects the screen, and handles the global keys. */
 
 import { type FunctionComponent, render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
@@ -94,7 +94,8 @@ function useTitle(): void {
   useEffect(() => {
     document.title = `${failed > 0 ? `(${failed}) ` : ""}${where} · procsup`;
   }, [where, failed]);
-  useEffect(() => {
+  // Not `useEffect`, which runs after the paint: it would take the focus from a field that a key chose.
+  useLayoutEffect(() => {
     if (isKnown.current) {
       document.getElementById("main")?.focus({ preventScroll: true });
       scrollTo(0, 0);
