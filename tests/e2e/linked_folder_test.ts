@@ -3,6 +3,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { shellWord } from "../../src/model/shell_line.ts";
 import { programLine, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 const CONFIG = `processes:
   - { name: web, entrypoint: ./app.sh, min_uptime: 50ms }
@@ -42,8 +43,14 @@ async function inFolder(daemon: TestDaemon, folder: string, words: string): Prom
   return text.decode(stdout);
 }
 
-async function lastLine(daemon: TestDaemon, target: string): Promise<string> {
-  return (await daemon.client.call("logs", { target, lines: 1 })).logs.trim();
+/** Waits until the last lines of both apps are those of the release. */
+async function run(daemon: TestDaemon, release: string): Promise<void> {
+  for (const target of ["api", "web"]) {
+    await waitFor(
+      async () => (await daemon.client.call("logs", { target, lines: 1 })).logs.trim() === release,
+      { what: `${target} to run release ${release}` },
+    );
+  }
 }
 
 Deno.test("an app started in a linked folder runs the release to which the link leads", async () => {
@@ -51,11 +58,11 @@ Deno.test("an app started in a linked folder runs the release to which the link 
   const { link, switchTo } = releases(`${daemon.home}/app`);
   await inFolder(daemon, link, "start app.sh --name api --min-uptime 50ms");
   await inFolder(daemon, link, "up");
-  assertEquals([await lastLine(daemon, "api"), await lastLine(daemon, "web")], ["one", "one"]);
+  await run(daemon, "one");
 
   switchTo("two");
   await inFolder(daemon, link, "restart api web");
-  assertEquals([await lastLine(daemon, "api"), await lastLine(daemon, "web")], ["two", "two"]);
+  await run(daemon, "two");
   // The file of the new release is the same file.
   assertStringIncludes(await inFolder(daemon, link, "up -o json"), '"results": []');
   assertEquals((await daemon.status("web")).config.cwd, link);
