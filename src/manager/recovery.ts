@@ -129,9 +129,9 @@ function brokenOff(process: ManagedProcess, scheduler: Scheduler): string[] {
 }
 
 /**
- * Kills these commands: hooks run again with their start, stop or restart by the clock, and checks in
- * their interval. Other hooks continue, and so do background processes of an earlier hook. Those have the same environment,
- * but are older than the last start or exit.
+ * Kills these commands: hooks run again with their start, stop or restart by the clock, and checks
+ * in their interval. Other hooks continue, and so do background processes of an earlier hook. Those
+ * have the same environment, but are older than the last start or exit.
  */
 function endBrokenOff(
   process: ManagedProcess,

@@ -210,6 +210,7 @@ function dependsOn(value: unknown, services: Service): Keys {
     return [name, state === "healthy" && !probed ? "ready" : state];
   }));
 }
+
 /** The command of a service; `whole` if it does not depend on the image's entrypoint. */
 function commandOf(
   command: unknown,

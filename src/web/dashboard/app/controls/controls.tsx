@@ -158,7 +158,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   );
 }
 
-/** The logo of procsup. */
+/** procsup's mark: the picture beside its name. */
 export function Logo({ size = 26 }: { size?: number }) {
   return (
     <svg class="logo" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
