@@ -1,7 +1,7 @@
 /** Lists the apps of this machine and of every context, with an error for each failure. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { fewAtATime } from "../platform/few_at_a_time.ts";
+import { fewAtATime } from "../platform/concurrency.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { type Destination, type Engine, readContexts, THIS_MACHINE } from "./contexts.ts";

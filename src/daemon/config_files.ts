@@ -19,7 +19,7 @@ import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
 import { type Applied, readMemory, type SettingName, writeMemory } from "./config_memory.ts";
 import type { Settings, SettingsPlan } from "./settings.ts";
-import { Turns } from "../platform/turns.ts";
+import { Turns } from "../platform/concurrency.ts";
 
 export interface ConfigRequest extends ApplyOptions {
   /** Paths; undefined for the files applied last. */

@@ -7,7 +7,7 @@ import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { answered, failure } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/change_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
-import type { HookOrigin } from "../process/requests.ts";
+import type { HookOrigin } from "../process/process_handle.ts";
 import { parseJson } from "../protocol/json_text.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import { readPayload } from "../protocol/verbs/read_input.ts";

@@ -29,7 +29,7 @@ import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../auth/sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
-import { Turns } from "../platform/turns.ts";
+import { Turns } from "../platform/concurrency.ts";
 import { keepSessions, recallWeb, rememberWeb, restoreSessions } from "./web_memory.ts";
 
 interface WebListenerParts {

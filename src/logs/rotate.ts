@@ -27,7 +27,7 @@ import {
 import { type LogPosition, readPosition, recordedPosition, writePosition } from "./log_position.ts";
 import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
-import { Turns } from "../platform/turns.ts";
+import { Turns } from "../platform/concurrency.ts";
 
 interface RotateOptions {
   /** Approximate size of an archive; at least one block. */

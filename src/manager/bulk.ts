@@ -6,7 +6,7 @@ import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
 import { isSuccess } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/requests.ts";
+import type { UpOptions } from "../process/process_handle.ts";
 import { startFailed } from "../process/start_and_wait.ts";
 import { lastWords } from "./last_words.ts";
 

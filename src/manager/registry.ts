@@ -17,10 +17,10 @@ import {
   selectorOf,
   withoutGroup,
 } from "../model/target.ts";
-import { Turns } from "../platform/turns.ts";
+import { Turns } from "../platform/concurrency.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import { sharedSockets } from "../process/launch_setup.ts";
-import type { StopRequest } from "../process/requests.ts";
+import type { StopRequest } from "../process/process_handle.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered } from "./bulk.ts";

@@ -4,7 +4,7 @@ import type { RollingOptions as Batches } from "../library/options.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { refuseEndless, type UpOptions } from "../process/requests.ts";
+import { refuseEndless, type UpOptions } from "../process/process_handle.ts";
 import { type Outcome, runBulk, stoppedSince } from "./bulk.ts";
 import { configChanges } from "./config_diff.ts";
 

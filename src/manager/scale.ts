@@ -4,7 +4,7 @@ import { MAX_INSTANCES } from "../model/process_keys.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/requests.ts";
+import type { UpOptions } from "../process/process_handle.ts";
 import { isJob, type Outcome, runBulk } from "./bulk.ts";
 import { refuseOneForMany } from "./log_path_checks.ts";
 import type { Registry } from "./registry.ts";

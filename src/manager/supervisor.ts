@@ -13,7 +13,7 @@ import { ambiguous, notFound } from "../model/target.ts";
 import type { WaitPoint } from "../model/wait_point.ts";
 import { writeState } from "../platform/state_file.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { StopRequest, UpOptions } from "../process/requests.ts";
+import type { StopRequest, UpOptions } from "../process/process_handle.ts";
 import {
   inWaves,
   isJob,

@@ -11,11 +11,10 @@ import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookContext, hookFailure, runHook } from "./hooks.ts";
 import { type HookRun, Journal } from "./journal.ts";
-import { launchPlan } from "./launch_plan.ts";
+import { launchPlan, spawnRun } from "./spawn.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { RunController } from "./run_controller.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
-import { spawnRun } from "./spawn.ts";
 import type { World } from "./world.ts";
 
 /** Performs effects for one process. */

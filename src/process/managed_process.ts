@@ -10,17 +10,16 @@ import { AT_REST } from "../model/transition_steps.ts";
 import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
-import { startAndWait, staysUp } from "./start_and_wait.ts";
+import { startAndWait, staysUp, Waiters } from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
-import { Mailbox } from "./mailbox.ts";
+import { Mailbox } from "../platform/concurrency.ts";
 import {
   refuseEndless,
   type RestartOptions,
   type StopRequest,
   type UpOptions,
-} from "./requests.ts";
-import { Waiters } from "./snapshot_waiters.ts";
+} from "./process_handle.ts";
 import type { World } from "./world.ts";
 
 export interface Identity {

@@ -6,7 +6,7 @@ import { type Input, NEW, type Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { MonitoredRun } from "./monitor.ts";
 import { HealthMonitor } from "./health_monitor.ts";
-import { orAborted } from "./abort.ts";
+import { orAborted } from "../platform/concurrency.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { awaitReadiness } from "./readiness.ts";
 import { fetchSecrets } from "./secrets.ts";

@@ -1,9 +1,9 @@
-/** A process, as the modules that work on it see it. */
+/** A process, as the modules that work on it see it, and requests to it. */
 
+import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { RestartOptions, StopRequest } from "./requests.ts";
 
 /** One supervised process. */
 export interface ProcessHandle {
@@ -35,4 +35,52 @@ export interface ProcessHandle {
   healthChanged(health: "healthy" | "unhealthy", reason: string): void;
   /** Resolves when all dependencies are ready; throws the reason if one cannot become ready. */
   dependencies(signal: AbortSignal): Promise<void>;
+}
+
+export interface StopRequest {
+  readonly timeoutMs?: number;
+  readonly reason?: string;
+  /** Requested by its own schedule, which continues: the next run still takes place. */
+  readonly bySchedule?: boolean;
+  /** Called once it is stopped. Until it resolves, its schedule starts nothing. */
+  readonly then?: () => Promise<void>;
+}
+
+export interface HookOrigin {
+  /** In snake case, as the hook knows it. */
+  readonly event: string;
+  /** UUID of its process. */
+  readonly id: string;
+}
+
+export interface UpOptions {
+  /** The hook that makes the request, if any. */
+  readonly askedIn?: HookOrigin | undefined;
+  /**
+   * With `true`, resolve when it is ready or, without a readiness check, up for `min_uptime`. With
+   * `false`, a start resolves while `pre_start` runs. Undefined: when the app is launched.
+   */
+  readonly wait?: boolean | undefined;
+}
+
+export interface RestartOptions extends UpOptions {
+  /** Why, in words. */
+  readonly reason?: string;
+}
+
+/** Hooks that are part of a restart or reload: requesting another one in them would never end. */
+const PART_OF_IT: ReadonlySet<string> = new Set(["pre_start", "pre_restart", "pre_reload"]);
+
+/** Throws `wrong_state` if a hook of a restart or reload requests another of its own process. */
+export function refuseEndless(
+  verb: "restart" | "reload",
+  { id, name }: { readonly id: string; readonly name: string },
+  { askedIn }: UpOptions,
+): void {
+  if (askedIn?.id !== id || !PART_OF_IT.has(askedIn.event)) return;
+  const { event } = askedIn;
+  throw new ProcsupError(
+    "wrong_state",
+    `Cannot ${verb} "${name}" in its own ${event} hook: that would run the hook again, without end`,
+  );
 }

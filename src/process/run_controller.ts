@@ -12,7 +12,7 @@ import { RunMonitors } from "./run_monitors.ts";
 import type { MonitoredRun } from "./monitor.ts";
 import { Leftovers } from "./leftovers.ts";
 import type { ProcessHandle } from "./process_handle.ts";
-import { LoopGuard } from "./watch/guard.ts";
+import { LoopGuard } from "./watch/bursts.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";

@@ -7,7 +7,7 @@ import { refuse } from "../runtimes/refusal.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
 import { printedSecret } from "../platform/shell.ts";
-import { orAborted } from "./abort.ts";
+import { orAborted } from "../platform/concurrency.ts";
 import { appUser, startingEnvironment, type UserConfig } from "./app_user.ts";
 
 /** How long a command may take to print a secret. */

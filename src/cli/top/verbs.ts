@@ -1,7 +1,7 @@
 /** The verbs of the live view, one row each, and how they are carried out. */
 
 import { messageOf } from "../../model/errors.ts";
-import { fewAtATime } from "../../platform/few_at_a_time.ts";
+import { fewAtATime } from "../../platform/concurrency.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { BulkResult } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";

@@ -4,7 +4,7 @@ import { isJob, type Outcome } from "../../manager/bulk.ts";
 import { takenPortHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/paths.ts";
-import type { HookOrigin } from "../../process/requests.ts";
+import type { HookOrigin } from "../../process/process_handle.ts";
 import { statusFor } from "../../protocol/failed_result.ts";
 import type { Input, Output, VerbName } from "../../protocol/verbs/types.ts";
 import type { ActionResult, BulkResult } from "../../protocol/wire.ts";

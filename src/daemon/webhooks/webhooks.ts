@@ -10,7 +10,7 @@ import { isState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Runner } from "./runner.ts";
 import type { KeyedWebhook } from "./sender.ts";
-import { Turns } from "../../platform/turns.ts";
+import { Turns } from "../../platform/concurrency.ts";
 
 /** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;

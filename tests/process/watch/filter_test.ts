@@ -3,7 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
 import { ignoreTest } from "../../../src/process/watch/tree.ts";
-import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../../src/process/watch/guard.ts";
+import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../../src/process/watch/bursts.ts";
 
 const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
   ["*.log", ["app.log", "a/b/app.log", "x.log/y"], ["app.logs", "log"]],

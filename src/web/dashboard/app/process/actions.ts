@@ -1,6 +1,6 @@
 /** Actions on processes. They show their progress, and ask before they interrupt or delete. */
 
-import { fewAtATime } from "../../../../platform/few_at_a_time.ts";
+import { fewAtATime } from "../../../../platform/concurrency.ts";
 import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";

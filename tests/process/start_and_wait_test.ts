@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { atRest, endedWell, isUp, settled, Waiters } from "../../src/process/snapshot_waiters.ts";
+import { atRest, endedWell, isUp, settled, Waiters } from "../../src/process/start_and_wait.ts";
 import { exitOf, inState, STATES } from "../model/life.ts";
 
 /** The states for which the predicate holds. */

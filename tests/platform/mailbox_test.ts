@@ -1,7 +1,7 @@
-/** The queue of an actor. */
+/** The queue of inputs of an actor. */
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { Mailbox } from "../../src/process/mailbox.ts";
+import { Mailbox } from "../../src/platform/concurrency.ts";
 
 Deno.test("post() handles an event before it returns", () => {
   const seen: number[] = [];
