@@ -66,9 +66,11 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   if (request.profile !== undefined) {
     const { profile } = request;
     const having = shapes.filter((shape) => shape.profiles().includes(profile));
+    const known = shapes.flatMap((shape) => shape.profiles());
     const foreign = documents.some(({ imported }) => imported);
-    if (having.length === 0 && !foreign) {
-      problems.push(unknownProfile(profile, shapes, documents.at(-1)!.file));
+    // PM2 takes an environment that no app has.
+    if (having.length === 0 && !(foreign && known.length === 0)) {
+      problems.push(unknownProfile(profile, known, documents.at(-1)!.file));
     }
     parts.push(...having.map((shape) => shape.profile(profile)));
   }
@@ -200,12 +202,11 @@ async function checkSyntax(processes: readonly Loading[], problems: ProcsupError
   }
 }
 
-function unknownProfile(profile: string, shapes: readonly FileShape[], file: string): ProcsupError {
-  const names = shapes.flatMap((shape) => shape.profiles());
-  const known = names.length === 0
+function unknownProfile(profile: string, known: readonly string[], file: string): ProcsupError {
+  const advice = known.length === 0
     ? "the file has no profiles"
-    : `expected one of ${names.join(", ")}`;
-  return new ConfigProblem(file, `unknown profile "${profile}"`, { advice: known });
+    : `expected one of ${known.join(", ")}`;
+  return new ConfigProblem(file, `unknown profile "${profile}"`, { advice });
 }
 
 /** Reports a mistake in the defaults only once. */

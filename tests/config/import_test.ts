@@ -94,6 +94,36 @@ Deno.test("pm2 apps keep their meaning, and unsupported settings are named", asy
   await assertRejects(none, ProcsupError, "apps: expected a list of apps");
 });
 
+Deno.test("an environment that no pm2 app has is wrong only if there are others", async () => {
+  const app = { name: "api", script: "sleep 1" };
+  await using files = new Files({
+    "none.json": JSON.stringify({ apps: [app] }),
+    "some.json": JSON.stringify({ apps: [{ ...app, env_production: { PORT: 80 } }] }),
+  });
+  await files.load(["none.json"], { profile: "prod" });
+  await assertRejects(
+    () => files.load(["some.json"], { profile: "prod" }),
+    ProcsupError,
+    'unknown profile "prod": expected one of production',
+  );
+});
+
+Deno.test("a pm2 script with options of its interpreter keeps its relative path", async () => {
+  const app = { script: "job.js", node_args: "--trace-warnings", args: "-v" };
+  await using files = new Files({
+    "ecosystem.json": JSON.stringify({
+      apps: [{ ...app, name: "here" }, { ...app, name: "there", cwd: "sub" }],
+    }),
+    "job.js": "",
+    "sub/job.js": "",
+  });
+  const { processes } = await files.load(["ecosystem.json"]);
+  assertEquals(processes.map(({ config }) => config.args), [
+    ["--trace-warnings", "job.js", "-v"],
+    ["--trace-warnings", `${files.folder}/sub/job.js`, "-v"],
+  ]);
+});
+
 Deno.test("log files of process-compose and systemd are kept", async () => {
   await using files = new Files({
     "process-compose.yaml": `processes:

@@ -161,7 +161,7 @@ function pm2Command(app: App, folder: string): Keys {
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
   if (options.length > 0 && interpreter !== "none") {
     const program = interpreter || "node";
-    return { ...cwd, entrypoint: program, args: [...options, resolve(folder, path), ...args] };
+    return { ...cwd, entrypoint: program, args: [...options, at === folder ? path : resolve(folder, path), ...args] };
   }
   if (interpreter === "none") return { ...cwd, entrypoint: path, args };
   if (interpreter !== "") return { ...cwd, entrypoint: path, args, ...interpreted(interpreter) };
@@ -292,6 +292,11 @@ const KEYS: ImportTable<unknown, AppContext> = {
   user: (value) => ({ uid: value }),
   gid: (value) => ({ gid: value }),
   log_date_format: "procsup logs -t shows when each line was written",
+  merge_logs: (value, { app }) => ({
+    lost: value && app.instances !== undefined
+      ? "each instance has its own log; procsup logs <name> shows them in order of time"
+      : undefined,
+  }),
 };
 
 function lostLog(file: unknown, { folder }: AppContext): { readonly lost?: string | undefined } {
