@@ -92,9 +92,12 @@ function flagValue(flag: Flag, given: readonly string[], command?: Command): Fla
   if (flag.type === "list") return given;
   const text = given.at(-1)!;
   if (flag.choices !== undefined && !flag.choices.includes(text)) {
+    // PM2's `--output` names a log file.
+    const isFile = flag.name === "output" && command?.flags.some(({ name }) => name === "stdout");
     throw usage(
       `Invalid value "${text}" for --${flag.name}: expected one of ${flag.choices.join(", ")}`,
       command,
+      isFile ? "The file of an app's output is named by --stdout" : undefined,
     );
   }
   if (flag.type === "text") return text;

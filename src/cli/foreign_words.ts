@@ -11,6 +11,8 @@ import type { UnknownWordError } from "./unknown_word.ts";
 const DEPLOYS = "Update the code yourself, then: procsup reload <target>";
 const RENAME = "Names are permanent: procsup delete <target>, then start it under another";
 const MODULES = "procsup has no modules; logs are rotated, and /metrics served by: procsup web";
+const FILE_AND_CODE =
+  "procsup start <file> applies what has changed in it; for new code: procsup reload <target>";
 const IS_RUNNING = "procsup status <target> -q; its exit code 3 is not running";
 const RESET = "procsup restart <target> resets its restart count";
 const PAUSE = "procsup signal STOP <target>, and later procsup signal CONT <target>";
@@ -26,6 +28,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   cleardump: "procsup save replaces the saved list",
   clear: "procsup flush <target>",
   conf: "Settings are in the configuration file: procsup config show",
+  dash: "procsup top",
   "daemon-reload": "procsup config apply <file>",
   deploy: DEPLOYS,
   diff: "procsup config plan <file>",
@@ -73,9 +76,9 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   set: "Settings are in the configuration file: procsup config show",
   slist: "procsup list -o yaml",
   softReload: "procsup roll <target>",
-  startOrGracefulReload: "procsup start <file> starts what is new, and restarts what has changed",
-  startOrReload: "procsup start <file> starts what is new, and restarts what has changed",
-  startOrRestart: "procsup start <file> starts what is new, and restarts what has changed",
+  startOrGracefulReload: FILE_AND_CODE,
+  startOrReload: FILE_AND_CODE,
+  startOrRestart: FILE_AND_CODE,
   stats: "procsup top, and over time: procsup metrics <target>",
   tail: "procsup logs <target> -f",
   timers: "procsup cron list",
@@ -90,7 +93,8 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
 };
 
 const NEW_ENVIRONMENT = "procsup restart <target> --update-env";
-const FILE_AGAIN = "procsup start <file>, with the same flag, applies what has changed";
+const FILE_AGAIN =
+  "procsup start <file>, with the same flag, applies what has changed in it; for new code: procsup reload <target>";
 const OWN_LOGS = "Each app has its own log files, shown by procsup status: procsup logs -t";
 const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
 const FOREGROUND = "procsup run -- <command>, or procsup start and then procsup logs <target> -f";
@@ -138,6 +142,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
     "--force": NEEDLESS,
     "-f": NEEDLESS,
     "--name": RENAME,
+    "--no-watch": "procsup delete <target>, then procsup start <script> without --watch",
   },
   reload: { "--env": FILE_AGAIN, "--only": FILE_AGAIN, "--update-env": NEW_ENVIRONMENT },
   down: {

@@ -115,6 +115,9 @@ Deno.test("readCommandLine() names a flag with a missing or invalid value", () =
     refused(["wait", "api", "--for", "ever"]).message,
     'Invalid value "ever" for --for: expected one of running, ready, stopped, exit',
   );
+  const log = refused(["start", "x.js", "-o", "./x.log"]);
+  assertEquals(log.hint, "The file of an app's output is named by --stdout");
+  assertEquals(refused(["list", "-o", "./x.log"]).hint, "procsup help list");
 });
 
 Deno.test("readCommandLine() checks the number of words", () => {

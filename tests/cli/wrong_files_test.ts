@@ -15,7 +15,7 @@ Deno.test("procsup restart, reload, stop and delete reject a file that is not a 
   for (const [index, { code, stderr }] of answers.entries()) {
     const [error, hint] = stderr.split("\n");
     assertEquals([code, error], [2, `error: Cannot ${verbs[index]} "${file}": it is a file`]);
-    const wanted = index < 2 ? `procsup start ${file} starts` : `procsup down ${file} stops`;
+    const wanted = index < 2 ? `procsup start ${file} applies` : `procsup down ${file} stops`;
     assertEquals(hint?.startsWith(`  hint: ${wanted}`), true, hint);
   }
   assertEquals(daemon.requests, []);
@@ -51,6 +51,20 @@ Deno.test("procsup import recognizes the tool by the file's name", async () => {
   }
   const none = await runCommandLine(["import", "pm2"]);
   assertEquals([none.code, none.stderr.includes("procsup import pm2 <file>")], [2, true]);
+});
+
+Deno.test("procsup import names the folder of relative paths if it writes into another one", async () => {
+  await using home = tempHome();
+  await Deno.mkdir(`${home.path}/out`, { recursive: true });
+  const file = `${home.path}/Procfile`;
+  await Deno.writeTextFile(file, "web: ./web.sh\n");
+  const beside = await runCommandLine(["import", file, "--out", `${home.path}/procsup.yaml`]);
+  assertEquals([beside.code, beside.stderr], [0, ""]);
+  const { code, stderr } = await runCommandLine([
+    ...["import", file, "--out", `${home.path}/out/procsup.yaml`],
+  ]);
+  assertEquals(code, 0);
+  assertEquals(stderr, `relative paths in it are those of ${home.path}: move it there\n`);
 });
 
 Deno.test("procsup import compose explains why no service can run without a container", async () => {

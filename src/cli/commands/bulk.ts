@@ -138,7 +138,7 @@ async function refuseFiles({ command, positionals }: CommandContext): Promise<vo
     const file = shellWord(word);
     throw new ProcsupError("bad_request", `Cannot ${command.name} "${word}": it is a file`, {
       hint: starts
-        ? `procsup start ${file} starts what is new, and restarts what has changed`
+        ? `procsup start ${file} applies what has changed in it; for new code: procsup ${command.name} <name>`
         : `procsup down ${file} stops and deletes its apps; for some: procsup ${command.name} <name>`,
     });
   }

@@ -2,6 +2,7 @@
 
 import { noteText } from "../../config/problem.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { fromHere, here } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
@@ -26,7 +27,12 @@ export async function importFile(context: CommandContext): Promise<void> {
   // Lost settings are printed even with `--quiet`.
   for (const note of notes) writeMessage(`${noteText(note)}\n`);
   if (out === undefined) context.output.content(yaml.trimEnd());
-  else writeNew(out, yaml, context.flags.on("force"));
+  else {
+    writeNew(out, yaml, context.flags.on("force"));
+    const folder = dirname(file);
+    if (dirname(fromHere(out)) === folder) return;
+    context.output.note(`relative paths in it are those of ${folder}: move it there`);
+  }
 }
 
 /** Writes a commented procsup.yaml for the apps found in the folder. */
