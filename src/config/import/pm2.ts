@@ -161,7 +161,11 @@ function pm2Command(app: App, folder: string): Keys {
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
   if (options.length > 0 && interpreter !== "none") {
     const program = interpreter || "node";
-    return { ...cwd, entrypoint: program, args: [...options, at === folder ? path : resolve(folder, path), ...args] };
+    return {
+      ...cwd,
+      entrypoint: program,
+      args: [...options, at === folder ? path : resolve(folder, path), ...args],
+    };
   }
   if (interpreter === "none") return { ...cwd, entrypoint: path, args };
   if (interpreter !== "") return { ...cwd, entrypoint: path, args, ...interpreted(interpreter) };
