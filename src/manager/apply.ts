@@ -19,7 +19,7 @@ import {
   whatStayedUp,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
-import { takenLogs } from "./log_path_checks.ts";
+import { takenLogs } from "./check_config.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { changeInProgress, hasFailed, isLatest, supersede } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";

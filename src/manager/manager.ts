@@ -1,6 +1,6 @@
 /** The API of the library: a supervisor that throws failures. */
 
-import { inScriptFolder } from "../library/script_folder.ts";
+import { lineOptions, optionsOf } from "../library/known_keys.ts";
 import type {
   CallOptions,
   LineOptions,
@@ -11,7 +11,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
-import { lineOptions, optionsOf } from "../library/known_keys.ts";
+import { inScriptFolder } from "../library/script_folder.ts";
 import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
@@ -22,16 +22,20 @@ import type { LogStream } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 import { parseSignal } from "../model/signal.ts";
-import { Turns, unlessAborted } from "../platform/concurrency.ts";
 import { StartFailedError } from "../model/start_failed.ts";
+import { Turns, unlessAborted } from "../platform/concurrency.ts";
+import { onSignals } from "../platform/signals.ts";
 import { sendText } from "./app_terminal.ts";
 import { carryOut, planApply, register } from "./apply.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
-import { checkLogOptions } from "./check_options.ts";
-import { closeAt } from "./program_end.ts";
-import type { EventOptions, LogOptions, ManagerConfig } from "./manager_options.ts";
+import { outputLines } from "./log_sources.ts";
+import {
+  checkLogOptions,
+  type EventOptions,
+  type LogOptions,
+  type ManagerConfig,
+} from "./manager_options.ts";
 import { openSupervisor } from "./open_supervisor.ts";
-import { outputLines } from "./output_lines.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /**
@@ -316,4 +320,41 @@ function throwFailed(outcomes: readonly Outcome[]): void {
     state: process.snapshot.state,
     ...words ?? { lastOutput: [] },
   }, { cause: error });
+}
+
+/** Callbacks for signals and for the end of the program. */
+interface Closing {
+  /** Called at the first signal. Once it is done, the program ends by that signal. */
+  readonly close: () => Promise<void>;
+  /** Called at a second signal. */
+  readonly hurry: () => void;
+  /** Called when the program ends without closing. It cannot wait for anything. */
+  readonly ended: () => void;
+}
+
+const USUAL = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Closes a manager when its program ends. Listens until the returned function is called. */
+function closeAt(
+  signals: boolean | readonly Deno.Signal[],
+  { close, hurry, ended }: Closing,
+): () => void {
+  const given = signals === true ? USUAL : signals === false ? [] : signals;
+  const names = given.map(parseSignal);
+  let closing = false;
+  const listening = onSignals(names, (name) => {
+    if (closing) return hurry();
+    closing = true;
+    void close().catch(reportError).finally(() => {
+      listening[Symbol.dispose]();
+      // End by the signal itself, so that the parent process sees it.
+      Deno.kill(Deno.pid, name);
+    });
+  });
+  globalThis.addEventListener("unload", ended);
+  return () => {
+    globalThis.removeEventListener("unload", ended);
+    // While closing, keep listening for a second signal.
+    if (!closing) listening[Symbol.dispose]();
+  };
 }

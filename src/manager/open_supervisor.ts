@@ -2,8 +2,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
-import { checkedConfig } from "./check_options.ts";
-import type { SupervisorConfig } from "./manager_options.ts";
+import { checkedConfig, type SupervisorConfig } from "./manager_options.ts";
 import { recordBoot, recoverHome } from "./recovery.ts";
 import { Supervisor } from "./supervisor.ts";
 import { takeHome, type TakenHome } from "./take_home.ts";

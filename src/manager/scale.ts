@@ -6,7 +6,7 @@ import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_handle.ts";
 import { isJob, type Outcome, runBulk } from "./bulk.ts";
-import { refuseOneForMany } from "./log_path_checks.ts";
+import { refuseOneForMany } from "./check_config.ts";
 import type { Registry } from "./registry.ts";
 
 /**

@@ -10,7 +10,7 @@ import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 import { type CronInfo, ScheduleEntry, scheduleOf } from "./scheduler_entry.ts";
-import type { ScheduledProcess } from "./scheduler_runner.ts";
+import type { ScheduledProcess } from "./scheduler_runners.ts";
 import { CronStore } from "./scheduler_store.ts";
 
 /** Maximum time between two checks of the clock, which may be set at any moment. */

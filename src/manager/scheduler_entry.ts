@@ -1,13 +1,10 @@
 /** One process with a schedule. */
 
 import type { Schedule } from "../model/cron.ts";
-import { ProcsupError } from "../model/errors.ts";
-import { AT_REST } from "../model/transition_steps.ts";
 import type { CronConfig, CronRestartConfig, ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
-import { Job } from "./scheduler_job.ts";
-import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
+import { ClockRestart, Job, type Runner, type ScheduledProcess } from "./scheduler_runners.ts";
 import { type CronMemory, type CronRun, type CronStore, withRun } from "./scheduler_store.ts";
 
 /** The state of a schedule. */
@@ -181,68 +178,4 @@ function tick(schedule: Schedule, covered: number, now: number): Tick {
   const due = moment !== null && moment <= now ? moment : null;
   const after = Math.max(known, now);
   return { due, covered: after, next: schedule.next(after) };
-}
-
-/** `cron_restart`: restarts a process by the clock, as long as its desired state is up. */
-class ClockRestart implements Runner {
-  readonly #process: ScheduledProcess;
-  #log: RunLog;
-  #busy = false;
-
-  /** Continues the restart that an earlier daemon left. */
-  constructor(process: ScheduledProcess, log: RunLog, { runningSince: since }: CronMemory) {
-    this.#process = process;
-    this.#log = log;
-    if (since === null) return;
-    const { run, state, startedAt } = process.snapshot;
-    const isOldRun = run !== null && (startedAt ?? 0) < since;
-    // The daemon was killed in the pre_restart hook. Later, the process itself continues.
-    if (isOldRun && state !== "stopping") void this.#restart("by schedule");
-    else this.#ended(since, Math.max(0, log.clock.now() - since), !AT_REST.has(state));
-  }
-
-  /** Continues under another schedule: a restart in progress is recorded there. */
-  goOn(log: RunLog): this {
-    this.#log = log;
-    return this;
-  }
-
-  get busy(): boolean {
-    return this.#busy;
-  }
-
-  /** Leaves a process alone that a user stopped, or that is being restarted. */
-  due(): void {
-    if (this.#process.snapshot.desired === "up" && !this.#busy) void this.#restart("by schedule");
-  }
-
-  run(): "running" {
-    if (this.#busy) {
-      throw new ProcsupError("wrong_state", `"${this.#process.name}" is being restarted already`);
-    }
-    void this.#restart("by cron run");
-    return "running";
-  }
-
-  dropNext(): void {}
-
-  changed(): void {}
-
-  close(): void {}
-
-  async #restart(how: string): Promise<void> {
-    const { clock } = this.#log;
-    const [at, begun] = [clock.now(), clock.steady()];
-    this.#busy = true;
-    this.#log.running(at);
-    const ok = await this.#process.restart({ reason: `restarted ${how}` })
-      .then(() => true, () => false);
-    this.#busy = false;
-    this.#ended(at, clock.steady() - begun, ok);
-  }
-
-  #ended(at: number, durationMs: number, ok: boolean): void {
-    this.#log.running(null);
-    this.#log.ended({ at, durationMs, status: ok ? "ok" : "failed", exitCode: null });
-  }
 }

@@ -25,6 +25,7 @@ import {
   starter,
   thoseThatRun,
   throwFirst,
+  untilReached,
   whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
@@ -53,7 +54,6 @@ import { Scheduler } from "./scheduler.ts";
 import { type SystemWorld, systemWorld } from "./system_world.ts";
 import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";
-import { untilReached } from "./wait_points.ts";
 
 interface AddOptions extends UpOptions {
   /** Whether to start it as well; default true. */

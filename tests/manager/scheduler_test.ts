@@ -7,7 +7,7 @@ import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { RetriedWrites } from "../../src/manager/retried_writes.ts";
 import { Scheduler } from "../../src/manager/scheduler.ts";
-import type { ScheduledProcess } from "../../src/manager/scheduler_runner.ts";
+import type { ScheduledProcess } from "../../src/manager/scheduler_runners.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 

@@ -1,21 +1,54 @@
+/** What a schedule does to its process at a due time: runs a job, or restarts an app. */
+
+import { formatDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
+import type { CronConfig } from "../model/process_config.ts";
+import type { Snapshot } from "../model/process_state.ts";
+import { AT_REST } from "../model/transition_steps.ts";
+import type { Cancel, Clock } from "../platform/clock.ts";
+import type { ProcessHandle } from "../process/process_handle.ts";
+import type { CronMemory, CronRun, RunStatus } from "./scheduler_store.ts";
+
+/** The parts of a process that schedules use. */
+export type ScheduledProcess = Pick<
+  ProcessHandle,
+  "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop"
+>;
+
+/** Records what a runner does. */
+export interface RunLog {
+  readonly clock: Clock;
+  /** Records the start of the current run; null if none. */
+  running(since: number | null): void;
+  /** Records that the current run is stopped because of its time limit. */
+  timedOut(): void;
+  /** Records whether another run follows the current one. */
+  again(again: boolean): void;
+  ended(run: CronRun): void;
+}
+
+/** Acts on the process of one schedule. */
+export interface Runner {
+  readonly busy: boolean;
+  /** Acts at a due time. */
+  due(): void;
+  /** Starts a run on request. Throws `wrong_state`. */
+  run(): "running" | "queued";
+  /** Drops the run that waits for the current one, if any. */
+  dropNext(): void;
+  /** Call it after each change of the process; `before` is its snapshot before the change. */
+  changed(before: Snapshot): void;
+  close(): void;
+}
+
+/** The recorded state of a job of an earlier daemon. */
+type LeftRun = Pick<CronMemory, "runningSince" | "timedOut" | "again">;
+
 /**
  * `cron`: runs a process by the clock. A run lasts from the start until the process is at rest,
  * including restarts by its policy. Runs are detected by the changes of the process, so runs that a
  * user or an earlier daemon started count too.
  */
-
-import { ProcsupError } from "../model/errors.ts";
-import { formatDuration } from "../model/duration.ts";
-import { AT_REST } from "../model/transition_steps.ts";
-import type { CronConfig } from "../model/process_config.ts";
-import type { Snapshot } from "../model/process_state.ts";
-import type { Cancel } from "../platform/clock.ts";
-import type { RunLog, Runner, ScheduledProcess } from "./scheduler_runner.ts";
-import type { CronMemory, RunStatus } from "./scheduler_store.ts";
-
-/** The recorded state of a job of an earlier daemon. */
-type LeftRun = Pick<CronMemory, "runningSince" | "timedOut" | "again">;
-
 export class Job implements Runner {
   readonly #process: ScheduledProcess;
   readonly #config: CronConfig;
@@ -185,4 +218,68 @@ function isStartedAnew(before: Snapshot, now: Snapshot): boolean {
 
 function isActive(snapshot: Snapshot): boolean {
   return !AT_REST.has(snapshot.state);
+}
+
+/** `cron_restart`: restarts a process by the clock, as long as its desired state is up. */
+export class ClockRestart implements Runner {
+  readonly #process: ScheduledProcess;
+  #log: RunLog;
+  #busy = false;
+
+  /** Continues the restart that an earlier daemon left. */
+  constructor(process: ScheduledProcess, log: RunLog, { runningSince: since }: CronMemory) {
+    this.#process = process;
+    this.#log = log;
+    if (since === null) return;
+    const { run, state, startedAt } = process.snapshot;
+    const isOldRun = run !== null && (startedAt ?? 0) < since;
+    // The daemon was killed in the pre_restart hook. Later, the process itself continues.
+    if (isOldRun && state !== "stopping") void this.#restart("by schedule");
+    else this.#ended(since, Math.max(0, log.clock.now() - since), !AT_REST.has(state));
+  }
+
+  /** Continues under another schedule: a restart in progress is recorded there. */
+  goOn(log: RunLog): this {
+    this.#log = log;
+    return this;
+  }
+
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** Leaves a process alone that a user stopped, or that is being restarted. */
+  due(): void {
+    if (this.#process.snapshot.desired === "up" && !this.#busy) void this.#restart("by schedule");
+  }
+
+  run(): "running" {
+    if (this.#busy) {
+      throw new ProcsupError("wrong_state", `"${this.#process.name}" is being restarted already`);
+    }
+    void this.#restart("by cron run");
+    return "running";
+  }
+
+  dropNext(): void {}
+
+  changed(): void {}
+
+  close(): void {}
+
+  async #restart(how: string): Promise<void> {
+    const { clock } = this.#log;
+    const [at, begun] = [clock.now(), clock.steady()];
+    this.#busy = true;
+    this.#log.running(at);
+    const ok = await this.#process.restart({ reason: `restarted ${how}` })
+      .then(() => true, () => false);
+    this.#busy = false;
+    this.#ended(at, clock.steady() - begun, ok);
+  }
+
+  #ended(at: number, durationMs: number, ok: boolean): void {
+    this.#log.running(null);
+    this.#log.ended({ at, durationMs, status: ok ? "ok" : "failed", exitCode: null });
+  }
 }
