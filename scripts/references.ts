@@ -5,7 +5,7 @@ import type { Flag } from "../src/cli/flags.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
 import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
 import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
-import { GLOBAL_FLAGS } from "../src/cli/table/global_flags.ts";
+import { GLOBAL_FLAGS } from "../src/cli/table/make_flags.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
 import { CHANGE_MEANINGS } from "../src/model/process_change.ts";
 import { REST_ROWS } from "../src/protocol/verbs/mod.ts";

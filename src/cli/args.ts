@@ -3,11 +3,10 @@
 import { ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { parseArgs } from "../npm/parse_args.js";
-import type { Command } from "./command.ts";
+import { type Command, commandWords, findCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
-import { commandWords, findCommand } from "./find_command.ts";
 import { type Flag, Flags, type FlagValue } from "./flags.ts";
-import { GLOBAL_FLAGS } from "./table/global_flags.ts";
+import { GLOBAL_FLAGS } from "./table/make_flags.ts";
 import { meantHint, UnknownWordError } from "./unknown_word.ts";
 
 export interface CommandLine {

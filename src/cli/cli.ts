@@ -3,9 +3,8 @@
 import { hasCode, ProcsupError } from "../model/errors.ts";
 import { checkedHome, here } from "../platform/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
-import type { CommandContext, RunCommand } from "./command.ts";
+import { type CommandContext, findCommand, type RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
-import { findCommand } from "./find_command.ts";
 import { THIS_MACHINE } from "../contexts/contexts.ts";
 import { type Target, targetIn } from "./target_flags.ts";
 import { Output } from "./output.ts";
@@ -42,15 +41,14 @@ async function run(args: readonly string[]): Promise<number> {
 
 /** Prints a failure and returns its exit code. Loads modules that few failures need on demand. */
 async function report(thrown: unknown, args: readonly string[]): Promise<number> {
-  const { errorText, reportError } = await import("./report_error.ts");
+  const { errorText, reportError, reportProblems } = await import("./report_error.ts");
   const error = thrown instanceof UnknownWordError
     ? (await import("./foreign_words.ts")).withForeignHint(thrown)
     : thrown;
+  if (hasCode(error, "invalid_config")) return reportProblems(error, here());
   const word = args.find((word) => !word.startsWith("-"));
   const command = word !== undefined && findCommand(COMMANDS, word) ? word : undefined;
-  const isConfig = hasCode(error, "invalid_config");
-  if (!isConfig) return reportError(error, errorText(error, command));
-  return (await import("./config_problems.ts")).reportProblems(error, here());
+  return reportError(error, errorText(error, command));
 }
 
 async function load(
@@ -69,8 +67,8 @@ async function contextOf(line: CommandLine, output: Output): Promise<CommandCont
   return {
     ...{ host, engine },
     flags,
-    command: line.command ?? findCommand(COMMANDS, "help")!.command,
     commands: COMMANDS,
+    command: line.command ?? findCommand(COMMANDS, "help")!.command,
     positionals: line.positionals,
     rest: line.rest,
     output,

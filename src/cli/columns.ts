@@ -2,7 +2,7 @@
 
 import type { Output } from "./output.ts";
 import { printData } from "./print_data.ts";
-import { pad, textWidth } from "./text_width.ts";
+import { pad, textWidth } from "./terminal_text.ts";
 
 /** One column of a table of `Row`s. */
 export interface Column<Row> {

@@ -1,4 +1,4 @@
-/** A row of the command table. */
+/** The commands: what a row of the table is, how to find one, and what it runs with. */
 
 import type { Engine } from "../contexts/contexts.ts";
 import type { Host } from "../contexts/ssh.ts";
@@ -57,4 +57,28 @@ export interface CommandContext {
   /** The engine that the command acts on instead of a daemon. */
   readonly engine: Engine | undefined;
   readonly output: Output;
+}
+
+/** The command with that name or alias, and the words that the alias adds. */
+export function findCommand(
+  commands: readonly Command[],
+  word: string,
+): { readonly command: Command; readonly preset: readonly string[] } | undefined {
+  for (const command of commands) {
+    if (command.name === word) return { command, preset: [] };
+    const aliases = command.aliases ?? {};
+    if (Object.hasOwn(aliases, word)) return { command, preset: aliases[word]! };
+  }
+  return undefined;
+}
+
+/** The commands that help shows. */
+export function shownCommands(commands: readonly Command[]): readonly Command[] {
+  return commands.filter(({ hidden }) => !hidden);
+}
+
+/** Every name and alias that help shows. */
+export function commandWords(commands: readonly Command[]): string[] {
+  return shownCommands(commands)
+    .flatMap(({ name, aliases = {} }) => [name, ...Object.keys(aliases)]);
 }

@@ -1,13 +1,13 @@
-/** The configuration files and the profile that a command line names. */
+/** The configuration files and the profile that a command line names, and the flags that fit them. */
 
 import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
 import { noteText } from "../config/problem.ts";
+import type { Host } from "../contexts/ssh.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { basename, resolve } from "../npm/path.js";
 import { fromHere, here } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
-import type { Host } from "../contexts/ssh.ts";
 
 /** Files that were read. */
 interface ConfigSource {
@@ -91,4 +91,35 @@ export function fileHere({ output }: CommandContext): string {
 export function profileOf({ flags }: CommandContext): string | undefined {
   const environment = flags.list("env").find((word) => !word.includes("="));
   return flags.text("profile") ?? environment ?? (Deno.env.get("PROCSUP_PROFILE") || undefined);
+}
+
+/** Flags of `start` and `run` that select a part of a file. */
+const SELECTION = ["only", "profile", "single", "now"];
+
+/** Flags of them that fit a file; all others configure one app. */
+const FITTING = new Set([
+  ...SELECTION,
+  ...["env", "no-wait", "detach", "critical", "no-prefix", "ready-file"],
+]);
+
+/** Throws `bad_request` for flags that configure one app. `--env` may name a profile. */
+export function refuseAppFlags({ flags, command }: CommandContext): void {
+  const own = new Set(command.flags.map(({ name }) => name));
+  const given = flags.names().find((name) =>
+    (own.has(name) && !FITTING.has(name)) ||
+    (name === "env" && flags.list("env").some((word) => word.includes("=")))
+  );
+  if (given === undefined) return;
+  throw new ProcsupError("bad_request", `Cannot use --${given} with a configuration file`, {
+    hint: "Write it into the file",
+  });
+}
+
+/** Throws `bad_request` for flags that select a part of a file. */
+export function refuseFileFlags({ flags, command }: CommandContext): void {
+  const given = flags.names().find((name) => SELECTION.includes(name));
+  if (given === undefined) return;
+  throw new ProcsupError("bad_request", `Cannot use --${given} without a configuration file`, {
+    hint: `procsup help ${command.name}`,
+  });
 }

@@ -1,9 +1,11 @@
-/** Polls the list of apps: soon after each event, and at least once an interval. */
+/** Polls the list of apps: soon after each event, and at least once an interval, `--interval`. */
 
-import type { ProcessJson } from "../protocol/wire.ts";
+import { parseDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { following, unending } from "../protocol/following.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
 
 interface ListFeedOptions {
   readonly intervalMs: number;
@@ -101,4 +103,19 @@ export class ListFeed {
       this.refresh();
     }
   }
+}
+
+/** The daemon does not measure usage more often than this, and repeats its last figures. */
+const LEAST_MS = 500;
+const DEFAULT_MS = 1000;
+
+/** `--interval` in milliseconds, one second by default. Throws `bad_request`. */
+export function intervalOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_MS;
+  const ms = parseDuration(text);
+  if (ms >= LEAST_MS && ms <= 3_600_000) return ms;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid value "${text}" for --interval: expected ${LEAST_MS}ms to 1h`,
+  );
 }

@@ -3,8 +3,8 @@
 import type { LogLine } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
-import { alarming, dimmed, paintName } from "./paint.ts";
 import type { Output } from "./output.ts";
+import { alarming, dimmed, paintLevel, paintName } from "./paint.ts";
 
 /** An event of an app, of `run` or of a daemon. */
 type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "restarts" | "reason">;
@@ -87,12 +87,25 @@ function fail(error: unknown): never {
   throw error;
 }
 
-/** Formats lines for a terminal; a pipe gets them unchanged. */
+/**
+ * Formats lines for a terminal; a pipe gets them unchanged. Shows JSON or logfmt as level, message
+ * and dimmed fields, with the stack trace below; any other line as a terminal would finally show it.
+ * `isTimed`: the time is printed already.
+ */
 export async function lineFormat(
-  { terminal, color }: Output,
+  { terminal, color }: Pick<Output, "terminal" | "color">,
   { isRaw = false, isTimed = false }: { readonly isRaw?: boolean; readonly isTimed?: boolean } = {},
 ): Promise<(line: string) => string> {
   if (isRaw || !terminal) return (line) => line;
-  const { terminalLine } = await import("./log_text.ts");
-  return (line) => terminalLine(line, isTimed, color);
+  // Its 220 lines are not loaded for a pipe.
+  const { lastState, readableLine } = await import("../model/log_level.ts");
+  return (line) => {
+    const last = lastState(line);
+    const readable = readableLine(plainText(last), isTimed);
+    if (readable === undefined) return last;
+    const { level, message, fields, stack } = readable;
+    const head = level === undefined ? message : `${paintLevel(level, color)} ${message}`;
+    const text = fields === "" ? head : `${head} ${dimmed(fields, color)}`;
+    return [text, ...stack.map((line) => dimmed(line, color))].join("\n");
+  };
 }

@@ -1,7 +1,7 @@
-/** All output of commands: data to stdout, messages to stderr. */
+/** All output of commands: data to stdout, messages and questions to stderr. */
 
+import { ifPossible } from "../model/errors.ts";
 import type { Flags } from "./flags.ts";
-import { terminalSize } from "./terminal_size.ts";
 import { terminalJson, terminalText } from "./terminal_text.ts";
 
 /** How data is printed. `table` and `wide` are for people, the rest for programs. */
@@ -101,6 +101,24 @@ export class Output {
 /** Writes failures and questions to stderr, even with `--quiet`, without control sequences. */
 export function writeMessage(text: string): void {
   writeAll(Deno.stderr, terminalText(text, false));
+}
+
+/**
+ * Asks for confirmation of an action that cannot be undone. True without asking with `--yes`, or
+ * without a terminal.
+ */
+export function confirmed({ flags }: { readonly flags: Flags }, question: string): boolean {
+  if (flags.on("yes") || !Deno.stdin.isTerminal()) return true;
+  writeMessage(`${question} [y/N] `);
+  const buffer = new Uint8Array(1024);
+  const length = Deno.stdin.readSync(buffer) ?? 0;
+  return /^y(es)?$/i.test(new TextDecoder().decode(buffer.subarray(0, length)).trim());
+}
+
+/** The size of the terminal: 80 x 24 if it reports 0, as some terminals do, or if it is gone. */
+export function terminalSize(): { readonly columns: number; readonly rows: number } {
+  const { columns, rows } = ifPossible(() => Deno.consoleSize()) ?? {};
+  return { columns: columns || 80, rows: rows || 24 };
 }
 
 function wantsColor(choice: string | undefined, terminal: boolean): boolean {

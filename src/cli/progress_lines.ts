@@ -7,9 +7,8 @@ import type { CommandContext } from "./command.ts";
 import { connectQuietly } from "./connect.ts";
 import { humanDuration } from "./human.ts";
 import { ListFeed } from "./list_feed.ts";
-import type { Output } from "./output.ts";
-import { pad, textWidth } from "./text_width.ts";
-import { terminalSize } from "./terminal_size.ts";
+import { type Output, terminalSize } from "./output.ts";
+import { pad, textWidth } from "./terminal_text.ts";
 import { cleanLine, shorten } from "./top/text.ts";
 
 const EVERY_MS = 1000;

@@ -1,5 +1,9 @@
-/** Prints failures for people: what went wrong, then what to do next. */
+/**
+ * Prints failures for people: what went wrong, then what to do next. Mistakes in configuration files
+ * are printed with their place and the line.
+ */
 
+import { ConfigProblem, ConfigProblems } from "../config/problem.ts";
 import {
   ERROR_TABLE,
   type ErrorCode,
@@ -52,4 +56,34 @@ export function errorText(error: unknown, command?: string): string {
     ...(hint?.includes("procsup help") ? [] : [`  more: procsup help ${page}`]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** Prints every mistake to stderr and returns the exit code. Other errors are reported as usual. */
+export function reportProblems(error: unknown, cwd: string): number {
+  const isOne = error instanceof ConfigProblem;
+  if (!isOne && !(error instanceof ConfigProblems)) return reportError(error);
+  const problems = isOne ? [error] : error.problems;
+  const text = problems.map((problem) => {
+    const hint = problem.hint === undefined ? "" : `  hint: ${problem.hint}\n`;
+    return `error: ${problemText(problem, cwd)}\n${hint}`;
+  }).join("");
+  return reportError(
+    problems.length === 1 ? problems[0] : error,
+    `${text}  more: procsup help configuration\n`,
+  );
+}
+
+/** A mistake, its line (without secrets) and a mark below it. */
+export function problemText(problem: ProcsupError, cwd: string): string {
+  if (!(problem instanceof ConfigProblem)) return problem.message;
+  const { place, what, advice } = problem;
+  if (place?.excerpt === undefined) return problem.message.replace(`${cwd}/`, "");
+  const { text, from, length } = place.excerpt;
+  const number = String(place.line).padStart(5);
+  const mark = " ".repeat(from) + "^".repeat(length);
+  return [
+    `${place.file.replace(`${cwd}/`, "")}:${place.line}:${place.column} ${what}`,
+    `${number} | ${text}`,
+    `${" ".repeat(number.length)} | ${mark}${advice === undefined ? "" : ` ${advice}`}`,
+  ].join("\n");
 }

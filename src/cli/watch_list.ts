@@ -6,10 +6,8 @@ import type { ProcessJson } from "../protocol/wire.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
-import { intervalOf } from "./interval.ts";
-import { ListFeed } from "./list_feed.ts";
-import type { Output } from "./output.ts";
-import { terminalSize } from "./terminal_size.ts";
+import { intervalOf, ListFeed } from "./list_feed.ts";
+import { type Output, terminalSize } from "./output.ts";
 import { terminalText } from "./terminal_text.ts";
 
 /** Formats a table for a terminal of `width` columns. */

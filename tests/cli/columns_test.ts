@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type Column, tableLines } from "../../src/cli/columns.ts";
-import { textWidth } from "../../src/cli/text_width.ts";
+import { textWidth } from "../../src/cli/terminal_text.ts";
 
 interface Row {
   readonly name: string;
@@ -55,15 +55,4 @@ Deno.test("tableLines() colors a padded cell without moving the next", () => {
   // deno-lint-ignore no-control-regex
   const bare = tableLines(painted, ROWS).map((line) => line.replace(/\x1b\[\d*m/g, "").trimEnd());
   assertEquals(bare, tableLines(COLUMNS, ROWS));
-});
-
-Deno.test("textWidth() counts wide characters as two and combining marks as none", () => {
-  assertEquals(textWidth("plain"), 5);
-  assertEquals(textWidth("日本語"), 6);
-  assertEquals(textWidth("e\u0301"), 1);
-  assertEquals(textWidth("🚀"), 2);
-  assertEquals(textWidth("🇩🇪🇫🇷"), 4);
-  // One syllable, written in three parts.
-  assertEquals(textWidth("\u1112\u1161\u11ab"), 2);
-  assertEquals(textWidth("\x1b[32mrunning\x1b[0m"), 7);
 });

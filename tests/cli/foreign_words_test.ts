@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
-import { findCommand } from "../../src/cli/find_command.ts";
+import { findCommand } from "../../src/cli/command.ts";
 import { FOREIGN_COMMANDS, FOREIGN_WORDS, withForeignHint } from "../../src/cli/foreign_words.ts";
 import { UnknownWordError } from "../../src/cli/unknown_word.ts";
 import { runCommandLine } from "./fake_daemon.ts";

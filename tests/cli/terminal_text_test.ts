@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { plainText } from "../../src/model/plain_text.ts";
-import { colorText, terminalJson, terminalText } from "../../src/cli/terminal_text.ts";
+import { colorText, terminalJson, terminalText, textWidth } from "../../src/cli/terminal_text.ts";
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
   ["cursor movement", "a\x1b[2Jb\x1b[10;10Hc", "abc"],
@@ -75,4 +75,15 @@ Deno.test("terminalJson() writes the same value without control characters", () 
   const json = terminalJson(JSON.stringify(value));
   // deno-lint-ignore no-control-regex
   assertEquals([JSON.parse(json), /[\x00-\x1f\x7f-\x9f]/.test(json)], [value, false]);
+});
+
+Deno.test("textWidth() counts wide characters as two and combining marks as none", () => {
+  assertEquals(textWidth("plain"), 5);
+  assertEquals(textWidth("日本語"), 6);
+  assertEquals(textWidth("e\u0301"), 1);
+  assertEquals(textWidth("🚀"), 2);
+  assertEquals(textWidth("🇩🇪🇫🇷"), 4);
+  // One syllable, written in three parts.
+  assertEquals(textWidth("\u1112\u1161\u11ab"), 2);
+  assertEquals(textWidth("\x1b[32mrunning\x1b[0m"), 7);
 });

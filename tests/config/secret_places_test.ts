@@ -1,7 +1,7 @@
 /** Mistakes as the command line shows them: without values that may be secret. */
 
 import { assert, assertEquals } from "@std/assert";
-import { problemText } from "../../src/cli/config_problems.ts";
+import { problemText } from "../../src/cli/report_error.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
 import { ConfigProblem, ConfigProblems } from "../../src/config/problem.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { readCommandLine } from "../../src/cli/args.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { EXIT_CODES } from "../../src/cli/commands/help.ts";
-import { findCommand } from "../../src/cli/find_command.ts";
+import { findCommand } from "../../src/cli/command.ts";
 import { UnknownWordError } from "../../src/cli/unknown_word.ts";
 import { PAGES } from "../../src/docs/pages.ts";
 import { ERROR_TABLE } from "../../src/model/errors.ts";

@@ -1,6 +1,6 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { candidates } from "../../src/cli/commands/complete.ts";
+import { candidates } from "../../src/cli/commands/completion.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { clearedFile, mcpClient, mergedFile, ownEntry } from "../../src/mcp/client_config.ts";
 import { ProcsupError } from "../../src/model/errors.ts";

@@ -2,8 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { threadCpuUsage } from "node:process";
-import { colorText } from "../../src/cli/terminal_text.ts";
-import { textWidth } from "../../src/cli/text_width.ts";
+import { colorText, textWidth } from "../../src/cli/terminal_text.ts";
 import { decodeKeys } from "../../src/cli/top/keys.ts";
 import { cleanColors, cleanLine, cut, wrap } from "../../src/cli/top/text.ts";
 import { baseOf } from "../../src/client/address.ts";

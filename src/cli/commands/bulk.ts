@@ -1,17 +1,16 @@
-/** Commands on targets, such as `stop` and `roll`, and `save`, `resurrect` and `shutdown`. */
+/** Commands on targets, such as `stop`, `send` and `roll`, and `save`, `resurrect` and `shutdown`. */
 
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
+import { shellWord } from "../../model/shell_line.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { lookAt } from "../../platform/stat.ts";
-import { confirmed } from "../ask.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
-import { writeMessage } from "../output.ts";
-import { withProcesses } from "../progress.ts";
+import { confirmed, writeMessage } from "../output.ts";
 import { printDone } from "../print_data.ts";
+import { withProcesses } from "../progress.ts";
 import { forEachTarget, printResults } from "../results.ts";
-import { shellWord } from "../../model/shell_line.ts";
 import { NO_WAIT } from "../table/make_flags.ts";
 
 export async function stop(context: CommandContext): Promise<number> {
@@ -108,6 +107,14 @@ function signalOf(word: string, targets: readonly string[]): string {
     const order = [other, word, ...targets.slice(0, -1)].map(shellWord).join(" ");
     throw new ProcsupError(error.code, error.message, { hint: `procsup signal ${order}` });
   }
+}
+
+/** Sends its words as a line to the app. */
+export async function send(context: CommandContext): Promise<number> {
+  const [target, ...words] = context.positionals as [string, ...string[]];
+  const text = words.join(" ") + (context.flags.on("no-newline") ? "" : "\n");
+  const command = { ...context, positionals: [target] };
+  return await forEachTarget(command, (client, target) => client.call("send", { target, text }));
 }
 
 /** Reloads the processes of the target batch by batch. */

@@ -1,6 +1,13 @@
-/** `procsup completion`: prints the completion script of a shell. */
+/** `procsup completion`, and `__complete`, which the scripts call. */
 
-import type { CommandContext } from "../command.ts";
+import { readContexts, THIS_MACHINE } from "../../contexts/contexts.ts";
+import { plainText } from "../../model/plain_text.ts";
+import { checkedHome } from "../../platform/paths.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { type Command, type CommandContext, findCommand, shownCommands } from "../command.ts";
+import type { Flag } from "../flags.ts";
+import { GLOBAL_FLAGS } from "../table/make_flags.ts";
+import { targetIn } from "../target_flags.ts";
 import { verbIn } from "../unknown_word.ts";
 
 /** Prints the script of a shell. */
@@ -78,3 +85,169 @@ Register-ArgumentCompleter -Native -CommandName procsup -ScriptBlock {
   }
 }`,
 };
+
+/** Maximum wait for the daemon's answer. */
+const PATIENCE_MS = 400;
+
+/**
+ * Prints the possible next words, one a line, with a tab and a description. Quick, silent, and never
+ * starts a daemon.
+ */
+export async function complete(context: CommandContext): Promise<void> {
+  const found = await candidates(context.positionals, {
+    commands: context.commands,
+    names: () => names(context),
+  });
+  const lines = found.map(({ word, about }) => about === "" ? word : `${word}\t${about}`);
+  if (lines.length > 0) context.output.data(lines.join("\n"));
+}
+
+/** Names of all processes, and base names for all instances. Empty without a daemon. */
+async function names(context: CommandContext): Promise<Candidate[]> {
+  try {
+    const typed = typedHome(context.positionals.slice(0, -1), Deno.env.get("HOME"));
+    // Do not open a remote connection for each Tab.
+    const { host, engine } = await targetIn(context.flags);
+    const isElsewhere = host !== undefined || engine !== undefined ||
+      ["--host", "--on"].some((word) => context.positionals.includes(word));
+    if (isElsewhere) return [];
+    const client = new DaemonClient(typed === undefined ? context.home : checkedHome(typed));
+    const list = await client.call("list", undefined, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const found = new Map<string, string>();
+    for (const { name, state } of list) {
+      const [base, index] = name.split(":");
+      if (index !== undefined && !found.has(base!)) found.set(base!, "every instance");
+      found.set(name, state);
+    }
+    if (list.length > 0) found.set("all", "every app");
+    return [...found].map(([word, about]) => ({ word: plainText(word), about }));
+  } catch {
+    return [];
+  }
+}
+
+/** A possible next word and its description. */
+interface Candidate {
+  readonly word: string;
+  readonly about: string;
+}
+
+interface CompletionSource {
+  readonly commands: readonly Command[];
+  /** Names of apps; called only where a target is allowed. */
+  readonly names: () => Promise<readonly Candidate[]>;
+}
+
+/** Tells the shell to complete file names itself. */
+const FILES: Candidate = { word: ":files", about: "" };
+
+/** The clients of `mcp install`, copied here to avoid loading its module. */
+const MCP_CLIENTS = ["claude", "cursor", "vscode"];
+
+/** Candidates for the last of `words`: the words after `procsup` up to the cursor. */
+export async function candidates(
+  words: readonly string[],
+  source: CompletionSource,
+): Promise<Candidate[]> {
+  const current = words.at(-1) ?? "";
+  const found = await allFor(words.slice(0, -1), current, source);
+  return found.filter(({ word }) => word === FILES.word || word.startsWith(current));
+}
+
+async function allFor(
+  before: readonly string[],
+  current: string,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (before.includes("--")) return [FILES];
+  const at = before.findIndex((word, index) =>
+    !word.startsWith("-") && !takesValue(before[index - 1], GLOBAL_FLAGS)
+  );
+  const command = at < 0 ? undefined : findCommand(source.commands, before[at]!)?.command;
+  const flags = [...command?.flags ?? [], ...GLOBAL_FLAGS];
+  const valued = takesValue(before.at(-1), flags);
+  if (valued !== undefined) return await valuesOf(valued, source);
+  const [, name] = /^(--[^=]+)=/.exec(current) ?? [];
+  if (name !== undefined) {
+    const flag = takesValue(name, flags);
+    const values = flag === undefined ? [] : await valuesOf(flag, source);
+    // The shell cannot complete a path after `--name=`.
+    return values.filter((value) => value !== FILES)
+      .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
+  }
+  if (current.startsWith("-")) return flags.flatMap(flagCandidates);
+  if (at < 0) return commandCandidates(source.commands);
+  if (command === undefined) return [];
+  return await wordsOf(command, before.length - at - 1, source);
+}
+
+/** Candidates for the value of a flag. */
+async function valuesOf(
+  { choices, value = "" }: Flag,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (choices !== undefined) return choices.map(plain);
+  if (value === "APP") return await source.names();
+  if (value === "HOST") return contexts();
+  return /DIR|FILE|PATH|FOLDER/.test(value) ? [FILES] : [];
+}
+
+async function wordsOf(
+  command: Command,
+  index: number,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  if (index === 0 && command.verbs !== undefined) return command.verbs.map(plain);
+  if (command.name === "help") {
+    const { PAGES } = await import("../../docs/pages.ts");
+    const topics = Object.entries(PAGES).map(([word, { title }]) => ({ word, about: title }));
+    return [...commandCandidates(source.commands), ...topics];
+  }
+  if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
+  if (command.name === "context") return index === 1 ? contexts() : [];
+  const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
+  return /script|file/.test(command.usage) ? [...targets, FILES] : targets;
+}
+
+function contexts(): Candidate[] {
+  return [THIS_MACHINE, ...Object.keys(readContexts().contexts)].map(plain);
+}
+
+function commandCandidates(commands: readonly Command[]): Candidate[] {
+  return shownCommands(commands).map(({ name, summary }) => ({ word: name, about: summary }));
+}
+
+/** The flag that the word names, if the flag needs a value. */
+function takesValue(word: string | undefined, flags: readonly Flag[]): Flag | undefined {
+  if (word === undefined || !word.startsWith("-")) return undefined;
+  return flags.find((flag) =>
+    flag.type !== "bool" &&
+    [`--${flag.name}`, `-${flag.short}`, ...(flag.aliases ?? []).map((alias) => `--${alias}`)]
+      .includes(word)
+  );
+}
+
+function flagCandidates(flag: Flag): Candidate[] {
+  return [{ word: `--${flag.name}`, about: flag.help }];
+}
+
+function plain(word: string): Candidate {
+  return { word, about: "" };
+}
+
+/**
+ * The last `--home` in `before`, the words before the typed one; undefined without one. The shell
+ * has not expanded them: removes quotes and replaces `~` by the user's folder `user`.
+ */
+export function typedHome(before: readonly string[], user: string | undefined): string | undefined {
+  let home: string | undefined;
+  before.forEach((word, at) => {
+    if (word.startsWith("--home=")) home = word.slice("--home=".length);
+    else if (before[at - 1] === "--home") home = word;
+  });
+  if (home === undefined || home === "") return undefined;
+  const quoted = /^(["'])(.*)\1$/.exec(home);
+  if (quoted !== null) return quoted[2];
+  const plain = home.replace(/\\(.)/g, "$1");
+  return user === undefined ? plain : plain.replace(/^~(?=\/|$)/, user);
+}

@@ -10,7 +10,7 @@ import { masked } from "../../model/masks.ts";
 import { shownUrl } from "../../model/webhook.ts";
 import { here } from "../../platform/paths.ts";
 import type { ConfigReloadResult } from "../../protocol/wire.ts";
-import { reportErrors } from "../start_file.ts";
+import { reportErrors } from "./up.ts";
 import type { CommandContext } from "../command.ts";
 import { filesOf, readSource } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";

@@ -1,12 +1,10 @@
 /** `procsup doctor`: finds problems, and prints a command that fixes each. */
 
 import type { CommandContext } from "../command.ts";
-import { checkBoot } from "../doctor/boot.ts";
-import { checkDaemon } from "../doctor/daemon.ts";
+import { checkBoot, checkDaemon } from "../doctor/daemon.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { checkHome, checkOwners } from "../doctor/home.ts";
+import { checkHome, checkOwners, checkState } from "../doctor/home.ts";
 import { checkClock, checkDisk, checkLimits, checkUnpacked } from "../doctor/machine.ts";
-import { checkState } from "../doctor/state.ts";
 import { printData } from "../print_data.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };

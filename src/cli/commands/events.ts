@@ -7,8 +7,8 @@ import { PROCESS_STATES } from "../../model/process_info.ts";
 import { following, unending } from "../../protocol/following.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { clockTime } from "../describe.ts";
-import { jsonLines, refuseWholeFormats } from "../line_format.ts";
+import { clockTime } from "../human.ts";
+import { jsonLines, refuseWholeFormats } from "../print_data.ts";
 import { paintState } from "../paint.ts";
 
 interface EventJson {

@@ -1,17 +1,21 @@
-/** `procsup help`, and `--help` anywhere. */
+/** `procsup help`, `--help` anywhere, and the man page. */
 
 import { PAGES, pageText } from "../../docs/pages.ts";
 import { hasCode, messageOf, ProcsupError } from "../../model/errors.ts";
-import type { Command, CommandContext } from "../command.ts";
-import { GAP } from "../columns.ts";
-import type { Flag } from "../flags.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { GAP, tableLines } from "../columns.ts";
+import {
+  type Command,
+  type CommandContext,
+  commandWords,
+  findCommand,
+  shownCommands,
+} from "../command.ts";
 import { connect } from "../connect.ts";
-import { stateSummary } from "../describe.ts";
-import { commandWords, findCommand } from "../find_command.ts";
-import { counted } from "../human.ts";
-import { pageLines } from "../page_text.ts";
-import { GLOBAL_FLAGS } from "../table/global_flags.ts";
-import { wordWrap } from "../text_width.ts";
+import type { Flag } from "../flags.ts";
+import { counted, stateSummary } from "../human.ts";
+import { GLOBAL_FLAGS } from "../table/make_flags.ts";
+import { wordWrap } from "../terminal_text.ts";
 import { meantHint } from "../unknown_word.ts";
 
 /** Prints help on a command or topic, or the general help. */
@@ -90,7 +94,7 @@ export const ENVIRONMENT: readonly (readonly [string, string])[] = [
 
 /** Every command by group. */
 export function overview(all: readonly Command[], width?: number): string {
-  const commands = all.filter(({ hidden }) => !hidden);
+  const commands = shownCommands(all);
   const left = leftWidth(commands.map(synopsis), width);
   const sections = [...Map.groupBy(commands, ({ group }) => group)].map(([group, members]) =>
     section(group, members.map((command) => [synopsis(command), command.summary]), width, left)
@@ -169,4 +173,119 @@ export function flagRow(flag: Flag): readonly [string, string] {
   const value = flag.type === "bool" ? "" : ` ${flag.choices?.join("|") ?? flag.value}`;
   const again = flag.type === "list" ? " (may be repeated)" : "";
   return [short + names + value, flag.help + again];
+}
+
+/** Longer lines are hard to read. */
+const MAX_WIDTH = 100;
+
+/**
+ * Formats Markdown for a terminal of `width` columns (undefined: a pipe): bold headings, indented
+ * examples, tables without borders, links as the commands that show their page.
+ */
+export function pageLines(markdown: string, color: boolean, width?: number): string {
+  const bold = (text: string) => color ? `\x1b[1m${text}\x1b[0m` : text;
+  const lines: string[] = [];
+  const blocks = markdown.replace(/<!--[^]*?-->\n*/g, "").matchAll(BLOCKS);
+  for (const { groups: { code, table, heading, text } = {} } of blocks) {
+    if (code !== undefined) lines.push(code.replace(/^(?=.)/gm, "    ").trimEnd());
+    else if (table !== undefined) lines.push(...tableText(table, width));
+    else if (heading !== undefined) lines.push(bold(inline(heading)));
+    else lines.push(paragraph(inline(text ?? ""), width));
+  }
+  return lines.join("\n");
+}
+
+/** A text block begins at a line of text, or at an item of a list. */
+const BLOCKS =
+  /^```\w*\n(?<code>[^]*?)^```$|(?<table>(?:^\|.*\|$\n?)+)|^#+ (?<heading>.*)$|^(?<text>.+(?:\n(?!- |\d+\. |```|\||#+ ).+)*)$|^$/gm;
+
+/** Breaks lines at `width`, or leaves them as they are in a pipe. */
+function paragraph(text: string, width?: number): string {
+  if (width === undefined) return text;
+  const marker = text.match(/^(?:-|\d+\.) +/)?.[0] ?? "";
+  const room = Math.min(width, MAX_WIDTH) - marker.length;
+  return marker + wordWrap(text.slice(marker.length), room, " ".repeat(marker.length));
+}
+
+/** Links to pages become commands; others keep their address. */
+function inline(text: string): string {
+  return text
+    .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, "$1 (procsup help $2)")
+    .replace(/\[([^\]]*)\]\((http[^)]*)\)/g, "$1 ($2)")
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll("\\|", "|");
+}
+
+function tableText(table: string, width = Infinity): string[] {
+  const [header = [], , ...rows] = table.trimEnd().split("\n")
+    .map((line) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => inline(cell.trim())));
+  const columns = header.map((title, index) => ({
+    header: title,
+    priority: 0,
+    value: (row: readonly string[]) => row[index]!,
+  }));
+  const lines = tableLines(columns, rows);
+  if (Math.max(...lines.map((line) => line.length)) <= width) return lines;
+  // Too wide: print each row as a paragraph.
+  return rows.flatMap(([first = "", ...others]) => [
+    first,
+    ...others.flatMap((cell, index) =>
+      cell === "" ? [] : [`    ${wordWrap(`${header[index + 1]}: ${cell}`, width - 6, "      ")}`]
+    ),
+  ]);
+}
+
+/** Prints the page in mdoc: `procsup man | man -l -`. */
+export function man({ commands, output }: CommandContext): void {
+  const date = new Intl.DateTimeFormat("en-US", { dateStyle: "long" }).format(new Date());
+  output.data([
+    `.Dd ${date}`,
+    ".Dt PROCSUP 1",
+    `.Os procsup ${VERSION}`,
+    ".Sh NAME\n.Nm procsup\n.Nd keeps apps running",
+    ".Sh SYNOPSIS\n.Nm\n.Op flags\n.Ar command\n.Op Ar words\n.Op Fl \\- Ar args",
+    ".Sh DESCRIPTION\nOne daemon starts apps, restarts those that fail, keeps their logs and survives",
+    "its own death. A target is a name, a number, the start of an id,\n.Li ns:NAME ,",
+    ".Li tag:TAG ,\n.Li label:KEY=VALUE\nor\n.Li all .",
+    ".Sh COMMANDS",
+    ...shownCommands(commands).map(commandSection),
+    ".Sh FLAGS OF EVERY COMMAND",
+    flagList(GLOBAL_FLAGS),
+    ".Sh ENVIRONMENT\n.Bl -tag -width Ds",
+    ...ENVIRONMENT.map(([variable, effect]) => `.It Ev ${variable}\n${escaped(effect)}`),
+    ".El",
+    ".Sh EXIT STATUS\n.Bl -tag -width 1234",
+    ...EXIT_CODES.map(([code, meaning]) => `.It ${code}\n${escaped(meaning)}`),
+    ".El",
+  ].join("\n"));
+}
+
+function commandSection({ name, usage, summary, aliases, flags, examples }: Command): string {
+  const others = Object.keys(aliases ?? {});
+  return [
+    `.Ss ${escaped(`${name} ${usage}`.trim())}`,
+    `${escaped(summary)}.`,
+    ...(others.length === 0 ? [] : [`Also called: ${others.map(escaped).join(", ")}.`]),
+    ...(flags.length === 0 ? [] : [flagList(flags)]),
+    ...(examples.length === 0
+      ? []
+      : [`.Bd -literal -offset indent\n${examples.map(escaped).join("\n")}\n.Ed`]),
+  ].join("\n");
+}
+
+function flagList(flags: readonly Flag[]): string {
+  return [".Bl -tag -width Ds", ...flags.map(flagItem), ".El"].join("\n");
+}
+
+function flagItem(flag: Flag): string {
+  const short = flag.short === undefined ? "" : `Fl ${flag.short} , `;
+  const value = flag.type === "bool" ? "" : ` Ar ${escaped(flag.value!)}`;
+  const choices = flag.choices === undefined ? "" : `: ${flag.choices.join(", ")}`;
+  return `.It ${short}Fl \\-${flag.name}${value}\n${escaped(flag.help + choices)}.`;
+}
+
+/** Escapes backslashes, dashes, and quotes or dots at the start of a line: those begin a macro. */
+function escaped(text: string): string {
+  return text.replace(/\\/g, "\\e").replace(/^([.'])/gm, "\\&$1").replace(/…/g, "...")
+    .replace(/-/g, "\\-");
 }

@@ -15,11 +15,11 @@ import {
   clockTime,
   commandLine,
   describeExitJson,
+  humanDuration,
   stateCounts,
   stateSummary,
-} from "../describe.ts";
+} from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { printData } from "../print_data.ts";

@@ -6,7 +6,7 @@ import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { ndjson } from "../../protocol/ndjson.ts";
-import { jsonLines, refuseWholeFormats } from "../line_format.ts";
+import { jsonLines, refuseWholeFormats } from "../print_data.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 
 /** Prints the lines of the targets by time, with name prefixes if there are several processes. */

@@ -9,9 +9,8 @@ import type {
 import { type Column, printTable, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { clockTime } from "../describe.ts";
+import { clockTime, humanDuration } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import { humanDuration } from "../human.ts";
 import type { Output } from "../output.ts";
 import { printData } from "../print_data.ts";
 import { sparkline } from "../top/text.ts";

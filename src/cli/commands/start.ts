@@ -11,7 +11,7 @@ import type { StartPayload } from "../../protocol/verbs/types.ts";
 import type { ActionResult } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { refuseFileFlags } from "../file_flags.ts";
+import { refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
 import { type Place, placeOf } from "../place.ts";
 import { reportError } from "../report_error.ts";
@@ -26,7 +26,7 @@ export async function start(context: CommandContext): Promise<number> {
   const place = await placeOf(context);
   const files = await configFiles(context, place);
   if (files !== undefined) {
-    return await (await import("../start_file.ts")).startFiles(context, files);
+    return await (await import("./up.ts")).up(context, files);
   }
   await refuseNothing(context, place);
   refuseFileFlags(context);

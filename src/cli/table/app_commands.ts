@@ -66,7 +66,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     usage: "[file…]",
     flags: [...DOWN_FLAGS, ...ON_FLAGS],
     examples: ["procsup down", "procsup down other.yaml", "procsup down --on swarm"],
-    load: async () => (await import("../commands/down.ts")).down,
+    load: async () => (await import("../commands/up.ts")).down,
   },
   {
     name: "stop",
@@ -154,7 +154,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     usage: "<target> <text…>",
     flags: [bool("no-newline", "only the text, without a newline")],
     examples: ["procsup send game 'say hello'"],
-    load: async () => (await import("../commands/attach.ts")).send,
+    load: async () => (await import("../commands/bulk.ts")).send,
   },
   {
     name: "attach",

@@ -205,7 +205,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     hidden: true,
     summary: "Print the words that may come next",
     usage: "[words…]",
-    load: async () => (await import("../commands/complete.ts")).complete,
+    load: async () => (await import("../commands/completion.ts")).complete,
   },
   {
     name: "man",
@@ -213,7 +213,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     page: "commands",
     summary: "Print the man page",
     examples: ["procsup man | man -l -"],
-    load: async () => (await import("../commands/man.ts")).man,
+    load: async () => (await import("../commands/help.ts")).man,
   },
   {
     name: "version",

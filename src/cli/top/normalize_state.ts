@@ -1,11 +1,19 @@
 /** Keeps the state consistent: cursor on an existing app, scrolling in range. Pure. */
 
 import { parseFilter } from "../../protocol/filter_processes.ts";
-import { layoutOf, paneHeight, tableHeight } from "./layout.ts";
 import { append, emptied, inRange, MAX_LINES, sourceKey } from "./log_view.ts";
 import type { FeedEvent } from "./messages.ts";
 import { sorted } from "./sort.ts";
-import { chosen, current, push, record, type TopState } from "./state.ts";
+import {
+  chosen,
+  current,
+  layoutOf,
+  paneHeight,
+  push,
+  record,
+  tableHeight,
+  type TopState,
+} from "./state.ts";
 
 /** Recomputes the derived parts of the state. */
 export function normalizeState(state: TopState): TopState {

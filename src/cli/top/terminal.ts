@@ -1,7 +1,7 @@
 /** The terminal in full-screen mode; restored on every exit and while suspended. */
 
 import { sleep } from "../../platform/clock.ts";
-import { textWidth } from "../text_width.ts";
+import { textWidth } from "../terminal_text.ts";
 import { decodeKeys, type Input } from "./keys.ts";
 
 /** Alternate screen, no cursor, no line wrap, bracketed paste. */

@@ -1,8 +1,7 @@
 /** Untrusted text on the screen: sanitized, cut, padded and wrapped by columns. */
 
 import { plainText } from "../../model/plain_text.ts";
-import { colorText } from "../terminal_text.ts";
-import { textWidth } from "../text_width.ts";
+import { colorText, textWidth } from "../terminal_text.ts";
 
 /** Characters that change a line's direction or end it, and so falsify the text shown. */
 const DECEIVING = /[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

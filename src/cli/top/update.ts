@@ -6,12 +6,11 @@ import { parseSignal } from "../../model/signal.ts";
 import { selectProcesses } from "../../protocol/select_processes.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
-import { paneHeight, tableHeight } from "./layout.ts";
+import { chosen, current, paneHeight, tableHeight, type TopState } from "./state.ts";
 import { scrolled } from "./log_view.ts";
 import type { Effect, Message, UserCommand } from "./messages.ts";
 import { normalizeState, noticed, withEvent } from "./normalize_state.ts";
 import { SORT_KEYS } from "./sort.ts";
-import { chosen, current, type TopState } from "./state.ts";
 import { typed, type Typing, withLog } from "./update_prompt.ts";
 import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 

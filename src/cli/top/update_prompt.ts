@@ -2,12 +2,11 @@
 
 import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { paneHeight } from "./layout.ts";
+import { completed, paneHeight, type Prompt, type TopState } from "./state.ts";
 import { bottomOf, found } from "./log_view.ts";
 import { PALETTE_WORDS, parsePalette, type UserCommand } from "./messages.ts";
 import type { ActionCall } from "./verbs.ts";
 import { noticed } from "./normalize_state.ts";
-import { completed, type Prompt, type TopState } from "./state.ts";
 
 export type Typing = Extract<
   UserCommand,

@@ -1,13 +1,11 @@
 /** Draws the state as lines that fit the screen. Pure. */
 
-import { stateSummary } from "../describe.ts";
+import { counted, humanDuration, stateSummary } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import { counted, humanDuration } from "../human.ts";
-import { textWidth } from "../text_width.ts";
+import { textWidth } from "../terminal_text.ts";
 import { type Binding, COMMON_BINDINGS, keyLabel, PANE_BINDINGS, TABLE_BINDINGS } from "./keys.ts";
-import { layoutOf, SMALLEST } from "./layout.ts";
+import { chosen, layoutOf, type Prompt, SMALLEST, suggestions, type TopState } from "./state.ts";
 import type { HostFigures } from "./messages.ts";
-import { chosen, type Prompt, suggestions, type TopState } from "./state.ts";
 import { cleanLine, cut, shorten, sparkline, type Style, styleOf } from "./text.ts";
 import { detailLines, graphLines, logLines, logTitle, paneTitle } from "./view_panes.ts";
 import { tableRows } from "./view_table.ts";

@@ -1,11 +1,10 @@
 /** The panes: logs, details and graph. Pure. */
 
 import type { ProcessJson } from "../../protocol/wire.ts";
-import { clockTime, commandLine, describeExitJson } from "../describe.ts";
+import { clockTime, commandLine, counted, describeExitJson, humanDuration } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import { counted, humanDuration } from "../human.ts";
 import { paintName } from "../paint.ts";
-import { pad, textWidth } from "../text_width.ts";
+import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { bottomOf, matcher } from "./log_view.ts";
 import { wantedLogs } from "./normalize_state.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { textWidth } from "../../../src/cli/text_width.ts";
+import { textWidth } from "../../../src/cli/terminal_text.ts";
 import { app, NOW, Scene } from "./scene.ts";
 
 const APPS = [

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { typedHome } from "../../src/cli/commands/complete.ts";
+import { typedHome } from "../../src/cli/commands/completion.ts";
 
 Deno.test("typedHome() returns the last complete --home", () => {
   assertEquals(typedHome(["stop", "--home", "/a"], "/me"), "/a");

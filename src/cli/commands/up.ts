@@ -1,21 +1,18 @@
-/** `procsup start <file>`: starts all apps of a configuration file. */
+/** `procsup up` and `procsup down`: the apps of configuration files. */
 
-import { ERROR_TABLE } from "../model/errors.ts";
-import { baseName } from "../model/name.ts";
-import type { ActionResult } from "../protocol/wire.ts";
-import type { CommandContext } from "./command.ts";
-import { filesOf } from "./config_source.ts";
-import { connect, withDaemonStarted } from "./connect.ts";
-import { refuseAppFlags } from "./file_flags.ts";
-import { writeMessage } from "./output.ts";
-import { settingText } from "./plan_text.ts";
-import { withProcesses } from "./progress.ts";
-import { printResults } from "./results.ts";
+import { ERROR_TABLE } from "../../model/errors.ts";
+import { baseName } from "../../model/name.ts";
+import type { ActionResult } from "../../protocol/wire.ts";
+import type { CommandContext } from "../command.ts";
+import { filesOf, refuseAppFlags } from "../config_source.ts";
+import { connect, withDaemonStarted } from "../connect.ts";
+import { writeMessage } from "../output.ts";
+import { settingText } from "../plan_text.ts";
+import { withProcesses } from "../progress.ts";
+import { printResults } from "../results.ts";
 
-export async function startFiles(
-  context: CommandContext,
-  words: readonly string[],
-): Promise<number> {
+/** Starts all apps of the files; `start` calls it. */
+export async function up(context: CommandContext, words: readonly string[]): Promise<number> {
   refuseAppFlags(context);
   const { files, payload } = await filesOf(context, words);
   const wait = !context.flags.on("no-wait");
@@ -54,4 +51,13 @@ export function reportErrors(
     if (!told.has(error)) writeMessage(`error: ${error}\n`);
   }
   return errors.length === 0 ? 0 : ERROR_TABLE.start_failed.exit;
+}
+
+/** Deletes the apps of the files, dependents first. The daemon keeps running. */
+export async function down(context: CommandContext): Promise<number> {
+  const { files, payload } = await filesOf(context, context.positionals, true);
+  const request = { ...payload, config_path: files };
+  const client = connect(context);
+  const answer = await withProcesses(context, () => client.call("config_delete", request));
+  return await printResults(context.output, answer, "nothing to do: none of its apps exists");
 }

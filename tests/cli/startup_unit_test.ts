@@ -5,10 +5,10 @@ import {
   type Unit,
   unitFor,
   type UnitRequest,
-} from "../../../src/cli/startup/unit.ts";
-import type { ServiceManager } from "../../../src/platform/service_manager.ts";
-import { findExecutable } from "../../../src/runtimes/executable.ts";
-import { tempHome } from "../../support/temp_home.ts";
+} from "../../src/cli/startup_unit.ts";
+import type { ServiceManager } from "../../src/platform/service_manager.ts";
+import { findExecutable } from "../../src/runtimes/executable.ts";
+import { tempHome } from "../support/temp_home.ts";
 
 /** Arguments with every character that the formats must escape. */
 const REQUEST: UnitRequest = {

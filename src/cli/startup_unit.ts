@@ -1,11 +1,11 @@
 /** The files that make a service manager start the daemon. */
 
-import { shellWord } from "../../model/shell_line.ts";
-import { commandWord, quoted, specifiers } from "../../model/systemd_words.ts";
-import { dirname, isAbsolute } from "../../npm/path.js";
-import { withoutShimFolder } from "../../platform/inherited_environment.ts";
-import { ownWords } from "../../platform/own_program.ts";
-import { type ServiceManager, systemdVersion } from "../../platform/service_manager.ts";
+import { shellWord } from "../model/shell_line.ts";
+import { commandWord, quoted, specifiers } from "../model/systemd_words.ts";
+import { dirname, isAbsolute } from "../npm/path.js";
+import { withoutShimFolder } from "../platform/inherited_environment.ts";
+import { ownWords } from "../platform/own_program.ts";
+import { type ServiceManager, systemdVersion } from "../platform/service_manager.ts";
 
 /** What to start at boot, and for whom. */
 export interface UnitRequest {

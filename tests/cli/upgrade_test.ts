@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { replaceDaemon } from "../../../src/cli/commands/upgrade.ts";
-import { type DaemonRecord, readDaemonRecord } from "../../../src/platform/daemon_record.ts";
-import { sealed } from "../../../src/platform/state_file.ts";
-import { PROTOCOL, VERSION } from "../../../src/protocol/version.ts";
-import { tempHome } from "../../support/temp_home.ts";
-import { FakeDaemon } from "../fake_daemon.ts";
+import { replaceDaemon } from "../../src/cli/commands/upgrade.ts";
+import { type DaemonRecord, readDaemonRecord } from "../../src/platform/daemon_record.ts";
+import { sealed } from "../../src/platform/state_file.ts";
+import { PROTOCOL, VERSION } from "../../src/protocol/version.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { FakeDaemon } from "./fake_daemon.ts";
 
 Deno.test("replaceDaemon() waits for the service's next daemon while the old one still answers with the same version", async () => {
   const record = (pid: number): DaemonRecord => ({
