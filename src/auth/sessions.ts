@@ -5,7 +5,7 @@
  */
 
 import { ifPossible } from "../model/errors.ts";
-import { sameText } from "../model/same_text.ts";
+import { sameText } from "../model/secret_values.ts";
 import { getCookies, setCookie } from "../npm/http.js";
 import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
 import { checksum } from "../platform/state_file.ts";

@@ -5,7 +5,7 @@ import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
-import { expanded } from "../model/shorthand.ts";
+import { expanded } from "../model/key_spelling.ts";
 import { isScript } from "../runtimes/detect_runtime.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
 import { isExecutable } from "../runtimes/executable.ts";

@@ -1,7 +1,7 @@
 /** The secret that every request but `ping` must carry. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { sameText } from "../model/same_text.ts";
+import { sameText } from "../model/secret_values.ts";
 import { replaceFile } from "../platform/atomic_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 

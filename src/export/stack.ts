@@ -4,7 +4,7 @@ import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
 import { isMap, valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { isLoopback, parseListen } from "../model/listen_address.ts";
-import { looksSecret } from "../model/looks_secret.ts";
+import { looksSecret } from "../model/secret_values.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { quote } from "../model/quote.ts";

@@ -3,7 +3,7 @@
 import { valueAt } from "../config/document.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { holdsSecret } from "../model/looks_secret.ts";
+import { holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/systemd_words.ts";
 import { resolve } from "../npm/path.js";

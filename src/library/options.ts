@@ -3,7 +3,7 @@
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
 import type { LineFilter, LogStream } from "../model/log_line.ts";
-import type { WaitPoint } from "../model/wait_point.ts";
+import type { WaitPoint } from "../model/process_info.ts";
 
 /** An abort ends the wait, but not an action that has begun. */
 export interface CallOptions {

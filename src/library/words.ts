@@ -1,7 +1,6 @@
 /** Rewrites errors for programs: keys in camelCase, methods in place of commands. */
 
-import { ProcsupError } from "../model/errors.ts";
-import { withCommands } from "../model/hint.ts";
+import { ProcsupError, withCommands } from "../model/errors.ts";
 import { camelCase, type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { StartFailedError } from "../model/start_failed.ts";

@@ -3,12 +3,11 @@
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { nearestWord } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { ProcessInfo } from "../model/process_info.ts";
+import { type ProcessInfo, WAIT_POINTS, type WaitPoint } from "../model/process_info.ts";
 import { quote } from "../model/quote.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
-import { WAIT_POINTS, type WaitPoint } from "../model/wait_point.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_handle.ts";
 import { startFailed } from "../process/start_and_wait.ts";

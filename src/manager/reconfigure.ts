@@ -1,10 +1,9 @@
 /** Changes the configuration of processes. Replaces runs only if the change needs it. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { wireKeys } from "../model/key_spelling.ts";
+import { expanded, keptUnder, wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { expanded, keptUnder } from "../model/shorthand.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isReplaced, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";

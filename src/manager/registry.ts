@@ -5,7 +5,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
-import { publishedChanges } from "../model/published_changes.ts";
+import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_budget.ts";

@@ -1,7 +1,6 @@
 /** Formats failures for agents: what failed, the error code, and what to do next. */
 
-import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
-import { withCommands } from "../model/hint.ts";
+import { type ErrorCode, messageOf, ProcsupError, withCommands } from "../model/errors.ts";
 import { safeText } from "./safe_data.ts";
 import type { VerbName } from "../protocol/verbs/types.ts";
 import { TOOL_VERBS } from "./tool_names.ts";

@@ -6,7 +6,7 @@ import { ProcsupError } from "./errors.ts";
 import { foreignKey } from "./foreign_keys.ts";
 import { issueText } from "./issue_text.ts";
 import { objectSchema } from "./key_schema.ts";
-import { memoryKeys, wireKeys } from "./key_spelling.ts";
+import { commandProblem, expanded, memoryKeys, wireKeys } from "./key_spelling.ts";
 import {
   keyNames,
   type KeyTable,
@@ -22,7 +22,6 @@ import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { quote } from "./quote.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
-import { commandProblem, expanded } from "./shorthand.ts";
 import type { Webhook } from "./webhook.ts";
 
 type Path = readonly PropertyKey[];

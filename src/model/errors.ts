@@ -1,4 +1,4 @@
-/** The expected failures, and the meaning of each error code on every surface. */
+/** The expected failures, the meaning of each error code on every surface, and commands in hints. */
 
 /** How every surface reports an error: HTTP status, exit code of the command line. */
 interface ErrorMeaning {
@@ -148,4 +148,28 @@ export function ifPossible<T>(act: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A command in a hint, such as `procsup restart web`. */
+interface NamedCommand {
+  readonly whole: string;
+  /** Such as `restart` or `cron run`. */
+  readonly verb: string;
+  /** Such as `<script>`. */
+  readonly placeholder: string | undefined;
+  /** Name of a process, or another argument. */
+  readonly target: string | undefined;
+  readonly flags: boolean;
+}
+
+const COMMAND =
+  /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?((?: --?\w[\w-]*(?: \d\w*)?)*)/g;
+
+/** Replaces each command in a hint by the result of `say`, and leaves out flags in parentheses. */
+export function withCommands(hint: string, say: (command: NamedCommand) => string): string {
+  return hint.replaceAll(/ \(--[^)]*\)/g, "").replaceAll(
+    COMMAND,
+    (whole, verb, placeholder, target, flags) =>
+      say({ whole, verb, placeholder, target, flags: flags !== "" }),
+  );
 }

@@ -35,6 +35,17 @@ export const STATES_BY_URGENCY: readonly ProcessState[] = [
   "stopped",
 ];
 
+/** A state to wait for. `exit` means stopped, crashed without a restart, or errored. */
+export type WaitPoint = "running" | "ready" | "stopped" | "exit";
+
+/** All states to wait for. */
+export const WAIT_POINTS = [
+  "running",
+  "ready",
+  "stopped",
+  "exit",
+] as const satisfies readonly WaitPoint[];
+
 /** How a process ended. */
 export interface Exit {
   /** Exit code; 128 plus the signal's number after a signal; null if unknown. */

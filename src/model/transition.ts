@@ -1,5 +1,5 @@
 /**
- * The life of one process, as a table.
+ * The life of one process, as a table, and the events that its changes publish.
  *
  * `desired`, what the user wants, is separate from `state`, and only a user changes it. A later
  * request overrides an earlier one, so a stop beats a pending restart without a flag. Every input
@@ -16,7 +16,13 @@
  * - `waiting`   should run, but a restart is due later, or a dependency or the machine is not ready
  */
 
+import type { ChangeType } from "./process_change.ts";
+import type { HookName } from "./process_config.ts";
+import type { ProcessState } from "./process_info.ts";
+import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
+import { longestDelay } from "./restart_budget.ts";
 import {
+  AT_REST,
   counted,
   disarmed,
   endFor,
@@ -24,6 +30,7 @@ import {
   FORGIVEN,
   freshStart,
   hookEffects,
+  isSuccess,
   launch,
   leftBy,
   orphanCleanup,
@@ -37,11 +44,6 @@ import {
   upAgain,
   wantsReadiness,
 } from "./transition_steps.ts";
-import { adopted, afterReboot, startOf, startsAgain } from "./recovered.ts";
-import type { HookName } from "./process_config.ts";
-import { longestDelay } from "./restart_budget.ts";
-import type { ProcessState } from "./process_info.ts";
-import type { Effect, Input, Snapshot } from "./process_state.ts";
 
 type Cell<E extends Input = Input> = (now: Snapshot, input: E, policy: Policy) => Step;
 type InputOf<T extends Input["type"]> = Extract<Input, { type: T }>;
@@ -250,4 +252,93 @@ function released(now: Snapshot, { run: { runId } }: InputOf<"released">, policy
 function disposals({ successor, leftovers }: Snapshot): Effect[] {
   const others = successor === null ? leftovers : [successor, ...leftovers];
   return others.map((run) => ({ type: "release", run }));
+}
+
+/** Smaller differences are inaccuracies of the kernel's age of a process. */
+const CLOCK_SET_MS = 2000;
+
+/**
+ * Start time of the run on the current clock, which may have been set since. `ageMs` is the age of
+ * the run on the kernel's own clock, if known.
+ */
+function startOf(
+  now: Snapshot,
+  { ageMs }: { ageMs?: number | undefined },
+  at: number,
+): number {
+  const startedAt = now.startedAt ?? at;
+  const isSet = ageMs !== undefined && Math.abs(at - startedAt - ageMs) > CLOCK_SET_MS;
+  return isSet ? at - ageMs : startedAt;
+}
+
+/** Whether a new daemon starts the process if it does not run. */
+function startsAgain({ desired, leaving }: Snapshot): boolean {
+  return desired === "up" && !leaving;
+}
+
+/** Adopts the running process. */
+function adopted(
+  now: Snapshot,
+  found: { run: Run; pid: number; ageMs?: number | undefined },
+  at: number,
+  policy: Policy,
+): Step {
+  const startedAt = startOf(now, found, at);
+  const up = { ...counted(now), run: found.run, pid: found.pid, startedAt };
+  if (now.state === "running") return [{ ...up, ready: true }, [{ type: "adopt" }]];
+  if (wantsReadiness(policy)) return [{ ...up, ready: false }, [{ type: "adopt" }]];
+  const [next, hooks] = running(up, policy);
+  return [next, [{ type: "adopt" }, ...hooks]];
+}
+
+/** After a reboot: starts again what should run. */
+export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): Step {
+  const over: Snapshot = {
+    ...now,
+    run: null,
+    pid: 0,
+    ready: false,
+    nextRestartAt: null,
+    awaiting: null,
+    stopTimeoutMs: null,
+    signalledAt: null,
+    stopCause: null,
+    // The reload that replaced them is long over.
+    leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),
+  };
+  if (autostart && startsAgain(now)) return freshStart(over, "started after a reboot", policy);
+  if (AT_REST.has(now.state)) return [over, []];
+  return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
+}
+
+/** The events of a change from one snapshot to another, in order. */
+export function publishedChanges(
+  before: Snapshot,
+  now: Snapshot,
+  input: Input,
+  policy: Pick<Policy, "successExitCodes">,
+): readonly ChangeType[] {
+  const crash: ChangeType[] = crashedOnTheWay(before, now, input, policy) ? ["crashed"] : [];
+  if (input.type === "recovered" && now.run !== null) return [...crash, "adopted"];
+  return entered(before, now) ? [...crash, now.state] : crash;
+}
+
+/** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */
+function crashedOnTheWay(
+  before: Snapshot,
+  now: Snapshot,
+  input: Input,
+  policy: Pick<Policy, "successExitCodes">,
+): boolean {
+  if (now.state !== "waiting" || now.awaiting !== "delay" || before.state === "waiting") {
+    return false;
+  }
+  const ended = input.type === "exited" || input.type === "recovered";
+  return !(ended && now.lastExit !== null && isSuccess(now.lastExit, policy));
+}
+
+/** Whether it reached a new state. `running` counts from when the pid is known, shortly after. */
+function entered(before: Snapshot, now: Snapshot): boolean {
+  const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
+  return known(now) && !(known(before) && before.state === now.state);
 }

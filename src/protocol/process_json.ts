@@ -1,7 +1,7 @@
 /** Processes in wire form (snake_case). */
 
 import { wireKeys } from "../model/key_spelling.ts";
-import { masked } from "../model/masks.ts";
+import { masked } from "../model/secret_values.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessInfo } from "../model/process_info.ts";
 import type { ExitJson, ProcessJson } from "./wire.ts";

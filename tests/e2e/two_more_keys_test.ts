@@ -18,7 +18,7 @@ import { configChanges, needsRestart } from "../../src/manager/config_diff.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { inputKeys, wireKeys } from "../../src/model/key_spelling.ts";
-import { refuseMasks } from "../../src/model/masks.ts";
+import { refuseMasks } from "../../src/model/secret_values.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { processJson } from "../../src/protocol/process_json.ts";

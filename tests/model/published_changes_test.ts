@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { publishedChanges } from "../../src/model/published_changes.ts";
+import { publishedChanges } from "../../src/model/transition.ts";
 
 const RUN = { runId: "r", wrapperPid: 1, wrapperStart: "1", bootId: "b" };
 const STARTING: Snapshot = { ...NEW, state: "starting", run: RUN };

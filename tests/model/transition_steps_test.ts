@@ -8,7 +8,7 @@ import {
   launch,
   wantsReadiness,
 } from "../../src/model/transition_steps.ts";
-import { afterReboot } from "../../src/model/recovered.ts";
+import { afterReboot } from "../../src/model/transition.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { inState, policy, STATES } from "./life.ts";
 

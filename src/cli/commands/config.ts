@@ -6,7 +6,7 @@ import { throwProblems } from "../../config/problem.ts";
 import { hasCode } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { webhookWire } from "../../model/config_schema.ts";
-import { masked } from "../../model/masks.ts";
+import { masked } from "../../model/secret_values.ts";
 import { shownUrl } from "../../model/webhook.ts";
 import { here } from "../../platform/paths.ts";
 import type { ConfigReloadResult } from "../../protocol/wire.ts";

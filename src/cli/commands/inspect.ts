@@ -3,8 +3,7 @@
 import { type LogPathConfig, logPaths } from "../../model/log_paths.ts";
 import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
-import type { ProcessState } from "../../model/process_info.ts";
-import type { WaitPoint } from "../../model/wait_point.ts";
+import type { ProcessState, WaitPoint } from "../../model/process_info.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL } from "../../protocol/version.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";

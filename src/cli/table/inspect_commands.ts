@@ -2,7 +2,7 @@
 
 import { LOG_LEVELS } from "../../model/log_line.ts";
 import { CHANGE_TYPES } from "../../model/process_change.ts";
-import { WAIT_POINTS } from "../../model/wait_point.ts";
+import { WAIT_POINTS } from "../../model/process_info.ts";
 import type { CommandRow } from "../command.ts";
 import { ON_FLAGS } from "./config_commands.ts";
 import { bool, int, text } from "./make_flags.ts";

@@ -1,6 +1,6 @@
 /** Reads the dump of `pm2 save`. */
 
-import { looksSecret } from "../../model/looks_secret.ts";
+import { looksSecret } from "../../model/secret_values.ts";
 import { isMap } from "../document.ts";
 import { reference } from "./imported.ts";
 

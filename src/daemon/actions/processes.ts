@@ -5,7 +5,7 @@ import type { Outcome } from "../../manager/bulk.ts";
 import type { Reconfigured } from "../../manager/reconfigure.ts";
 import type { RollingOptions } from "../../manager/rolling_reload.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import { refuseMasks } from "../../model/masks.ts";
+import { refuseMasks } from "../../model/secret_values.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { takenFromShell } from "../../process/environment.ts";
 import type { BULK_VERBS, INSTANCE_VERBS } from "../../protocol/verbs/bulk.ts";

@@ -1,8 +1,7 @@
 /** The verbs that look at processes: `list`, `status`, `why`, `history`, `wait` and `events`. */
 
 import { CHANGE_TYPES } from "../../model/process_change.ts";
-import { PROCESS_STATES } from "../../model/process_info.ts";
-import { WAIT_POINTS } from "../../model/wait_point.ts";
+import { PROCESS_STATES, WAIT_POINTS } from "../../model/process_info.ts";
 import * as z from "../../npm/zod.ts";
 import {
   about,
