@@ -3,7 +3,7 @@
 import { ERROR_TABLE, hasCode, ifPossible, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
-import { sealDescriptors } from "../platform/descriptors.ts";
+import { sealDescriptors, spawnInOwnSession } from "../platform/child_process.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
 import {
   type DaemonRecord,
@@ -13,7 +13,6 @@ import {
 import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
-import { spawnInOwnSession } from "../platform/own_session.ts";
 import { processRow } from "../platform/process_table.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";

@@ -6,9 +6,9 @@ import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import { expanded } from "../model/key_spelling.ts";
-import { isScript } from "../runtimes/detect_runtime.ts";
+import { isScript } from "../runtimes/runtime_table.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
-import { isExecutable } from "../runtimes/executable.ts";
+import { isExecutable } from "../runtimes/tools.ts";
 import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 

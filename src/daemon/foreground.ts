@@ -11,7 +11,7 @@ import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
 import { pathsIn } from "../platform/paths.ts";
-import { reapOrphans } from "../platform/reaper.ts";
+import { reapOrphans } from "../platform/upkeep.ts";
 import { onSignals } from "../platform/signals.ts";
 import { ConfigFiles } from "./config_files.ts";
 import type { RunSettings } from "../config/load_settings.ts";

@@ -1,7 +1,7 @@
 /** Reports the daemon's state to its service manager. */
 
 import { messageOf } from "../model/errors.ts";
-import { type Notified, notifyService } from "../platform/notify.ts";
+import { type Notified, notifyService } from "../platform/service_manager.ts";
 
 /** Extra time to request while apps are being stopped, and the interval of the requests. */
 const EXTEND_MS = 30_000;

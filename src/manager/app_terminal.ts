@@ -1,9 +1,8 @@
 /** Standard input of apps, and their terminals. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { inputPath, writeInput } from "../platform/app_input.ts";
+import { inputPath, resizeTerminal, type TerminalSize, writeInput } from "../platform/app_input.ts";
 import { wrapperAlive } from "../platform/process_group.ts";
-import { resizeTerminal, type TerminalSize } from "../platform/terminal.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 import type { Supervisor } from "./supervisor.ts";

@@ -6,7 +6,7 @@ import { NEW, type Recovered, type Run, type Snapshot } from "../model/process_s
 import { leftBy } from "../model/transition_steps.ts";
 import { findRuns, type FoundRun } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
-import { killOwnSession, willLead } from "../platform/own_session.ts";
+import { killOwnSession, willLead } from "../platform/child_process.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { hookEventOf } from "../platform/process_environment.ts";
 import { wrapperAlive } from "../platform/process_group.ts";

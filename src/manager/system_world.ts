@@ -5,11 +5,10 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
 import { cleanUpOrphans, terminateRun, wrapperAlive } from "../platform/process_group.ts";
 import type { HomePaths } from "../platform/paths.ts";
-import { ReadyFiles } from "../platform/ready_files.ts";
-import { RunFiles } from "../platform/run_files.ts";
+import { ReadyFiles, RunFiles } from "../platform/run_files.ts";
 import { sendSignal } from "../platform/signals.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
-import { MemoryGuard } from "../process/memory_guard.ts";
+import { MemoryGuard } from "../platform/usage.ts";
 import type { World } from "../process/world.ts";
 
 /** The world of one home, and the parts of it that recovery needs as well. */

@@ -1,5 +1,7 @@
 /** What a client needs from its runtime: Deno, Node.js or Bun. Nothing is called at import. */
 
+import { nodeModule } from "./os.ts";
+
 /** A connection to a Unix socket. */
 export interface Connection {
   /** Reads into `into`. Resolves with the number of bytes; null at the end. */
@@ -23,12 +25,17 @@ const IN_DENO: ClientSystem = {
   connect: (path) => Deno.connect({ transport: "unix", path }),
 };
 
-/** The used part of `process` and of two modules of Node.js. */
 interface NodeProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
   cwd(): string;
-  getBuiltinModule(name: "node:fs"): { readFileSync(path: string, encoding: "utf8"): string };
-  getBuiltinModule(name: "node:net"): { connect(options: { path: string }): NodeSocket };
+}
+
+interface NodeFs {
+  readFileSync(path: string, encoding: "utf8"): string;
+}
+
+interface NodeNet {
+  connect(options: { path: string }): NodeSocket;
 }
 
 interface NodeSocket extends AsyncIterable<Uint8Array> {
@@ -42,10 +49,10 @@ function inNode(): ClientSystem {
   return {
     env: (name) => process.env[name],
     cwd: () => process.cwd(),
-    readText: (path) => process.getBuiltinModule("node:fs").readFileSync(path, "utf8"),
+    readText: (path) => nodeModule<NodeFs>("node:fs").readFileSync(path, "utf8"),
     connect: (path) =>
       new Promise((resolve, reject) => {
-        const socket = process.getBuiltinModule("node:net").connect({ path });
+        const socket = nodeModule<NodeNet>("node:net").connect({ path });
         socket.on("error", reject);
         socket.on("connect", () => resolve(nodeConnection(socket)));
       }),

@@ -1,8 +1,11 @@
-/** The record of a daemon in its home, for its successor. */
+/** From one daemon of a home to the next: the record of the last one, and the lock of a handover. */
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
+import { comesTrue } from "./clock.ts";
+import { isFree, removeLock, takeLockSoon } from "./lock.ts";
 import { fixedWords } from "./own_program.ts";
+import type { HomePaths } from "./paths.ts";
 import { type ServiceManager, startedBy } from "./service_manager.ts";
 import { sealed, unsealed } from "./state_file.ts";
 
@@ -57,4 +60,38 @@ export function refuseNewerState(home: string, own: string): void {
 /** Path of the daemon's record in a home. */
 export function recordPath(home: string): string {
   return `${home}/state/daemon.json`;
+}
+
+const LOOK_MS = 20;
+
+interface Patience {
+  readonly ms: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Begins a handover, after the end of one in progress. Throws `timeout`. */
+export async function beginHandover(
+  { home, handover }: HomePaths,
+  { ms }: Patience,
+): Promise<Disposable> {
+  const lock = await takeLockSoon(handover, ms);
+  if (lock !== undefined) return { [Symbol.dispose]: () => removeLock(handover, lock) };
+  throw new ProcsupError("timeout", `Another upgrade of the daemon of "${home}" does not end`);
+}
+
+/**
+ * Waits for the end of a handover. Resolves with false if none is in progress, or it does not end in
+ * time.
+ */
+export async function handoverEnds(
+  { handover }: HomePaths,
+  { ms, signal }: Patience,
+): Promise<boolean> {
+  const isEnough = () => signal?.aborted || isOver(handover);
+  return !isOver(handover) && await comesTrue(isEnough, { ms, everyMs: LOOK_MS });
+}
+
+function isOver(handover: string): boolean {
+  // The program that calls may not look.
+  return ifPossible(() => isFree(handover)) ?? true;
 }

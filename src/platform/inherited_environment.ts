@@ -1,6 +1,12 @@
 /** The environment that child processes inherit. */
 
-import { isServiceVariable } from "./notify.ts";
+/** Variables that a service manager sets for a service, but not for the service's children. */
+const SERVICE_VARIABLES = new Set([
+  ...["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "FDSTORE", "MAINPID", "SYSTEMD_EXEC_PID"],
+  ...["LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "MANAGERPID"],
+  ...["MANAGERPIDFDID", "INVOCATION_ID", "JOURNAL_STREAM", "MEMORY_PRESSURE_WATCH"],
+  ...["MEMORY_PRESSURE_WRITE", "XPC_SERVICE_NAME", "RC_SVCNAME"],
+]);
 
 /**
  * Without our own variables: inside an app, `PROCSUP_RUN_ID` would make the child part of that app.
@@ -17,7 +23,7 @@ export function shellEnvironment(): Record<string, string> {
 
 function only(kept: (name: string) => boolean): Record<string, string> {
   const entries = Object.entries(withoutNodeShim(Deno.env.toObject()));
-  return Object.fromEntries(entries.filter(([name]) => kept(name) && !isServiceVariable(name)));
+  return Object.fromEntries(entries.filter(([name]) => kept(name) && !SERVICE_VARIABLES.has(name)));
 }
 
 /** Set by Deno when it has added the folder. */

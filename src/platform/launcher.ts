@@ -9,16 +9,16 @@ import { dirname } from "../npm/path.js";
 import { AppPids } from "./app_pids.ts";
 import { type OtherUser, startedByShell } from "./as_user.ts";
 import { cgroups } from "./cgroup.ts";
-import { sealDescriptors } from "./descriptors.ts";
+import { sealDescriptors, type Spawned, type SpawnStatus, spawnWrapper } from "./child_process.ts";
 import { Gatherer } from "./cgroup_gather.ts";
-import { bootId, localSignal } from "./os.ts";
+import { bootId } from "./os.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
 import { processRow } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
+import { localSignal } from "./signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "./sockets_node.ts";
-import { type Spawned, type SpawnStatus, spawnWrapper } from "./sockets_spawn.ts";
-import { openTerminal } from "./terminal.ts";
+import { openTerminal } from "./app_input.ts";
 import { NOT_STARTED, wrapperShell, wrapperWords } from "./wrapper.ts";
 
 /** What to run; every path is absolute. */

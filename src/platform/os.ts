@@ -30,21 +30,10 @@ export function outputOf(
   });
 }
 
-/** Signals whose numbers differ from Linux's, on macOS. */
-const DARWIN_SIGNALS: Readonly<Record<number, Deno.Signal>> = {
-  10: "SIGBUS",
-  12: "SIGSYS",
-  16: "SIGURG",
-  17: "SIGSTOP",
-  18: "SIGTSTP",
-  19: "SIGCONT",
-  20: "SIGCHLD",
-  23: "SIGIO",
-  30: "SIGUSR1",
-  31: "SIGUSR2",
-};
-
-/** The name of a signal number on this system, given the name of that number on Linux. */
-export function localSignal(number: number, linuxName: string): string {
-  return isLinux ? linuxName : DARWIN_SIGNALS[number] ?? linuxName;
+/** A module of Node.js, loaded at the first use. `T` is the part that is used. */
+export function nodeModule<T>(name: string): T {
+  const { process } = globalThis as unknown as {
+    process: { getBuiltinModule(name: string): unknown };
+  };
+  return process.getBuiltinModule(name) as T;
 }

@@ -28,7 +28,7 @@ async function signalGroup(run: Run, signal: SignalName, deadline: Deadline): Pr
   if (signal !== "SIGKILL" && signal !== "SIGSTOP") sendSignal(-run.wrapperPid, "SIGCONT");
 }
 
-/** Waits until a new wrapper leads its process group; see own_session.ts. */
+/** Waits until a new wrapper leads its process group; see child_process.ts. */
 async function untilLeading(run: Run, deadline: Deadline): Promise<void> {
   while (wrapperAlive(run) && !groupExists(run) && deadline() > performance.now()) {
     await sleep(POLL_MS[0]!);

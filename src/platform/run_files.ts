@@ -1,15 +1,17 @@
 /**
  * Files of the run folder: `<run id>.pid` and `<run id>.exit`, by the launch wrapper, and
  * `<run id>.ready`, by the app. One watch on the folder serves all runs, and is idle between changes.
+ * Apps of another user cannot enter the home, so their ready files are outside of it.
  */
 
 import { ifPossible } from "../model/errors.ts";
 import { basename } from "../npm/path.js";
-import { isLinux } from "./os.ts";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
-import { lstatIfAny, namesIn } from "./stat.ts";
 import { headOfForeignFile, headOfOwnFile } from "./foreign_file.ts";
-import { watchFolders } from "./threads.ts";
+import { isLinux } from "./os.ts";
+import { FOR_OTHER_USERS, prepareForOtherUsers } from "./as_user.ts";
+import { lstatIfAny, namesIn } from "./stat.ts";
+import { watchFolders } from "./upkeep.ts";
 
 type FileKind = "pid" | "exit" | "ready";
 
@@ -163,4 +165,54 @@ export class RunFiles {
   #checkAll(): void {
     for (const name of [...this.#waiting.keys()]) this.#check(name);
   }
+}
+
+const OUTSIDE = `${FOR_OTHER_USERS}/ready`;
+
+/** The user who writes the file. */
+export interface ReadyUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export class ReadyFiles {
+  readonly #own: RunFiles;
+  readonly #outside = new RunFiles(OUTSIDE);
+
+  constructor(own: RunFiles) {
+    this.#own = own;
+  }
+
+  /** Path of a run's file. One for another user is created here; throws file system errors. */
+  path(runId: string, user?: ReadyUser): string {
+    if (user === undefined) return `${this.#own.stem(runId)}.ready`;
+    const path = outside(runId);
+    prepareForOtherUsers();
+    Deno.mkdirSync(OUTSIDE, { recursive: true });
+    // Other users may enter the folder, but not list it.
+    Deno.chmodSync(OUTSIDE, 0o711);
+    Deno.writeTextFileSync(path, "", { createNew: true, mode: 0o600 });
+    Deno.chownSync(path, user.uid, user.gid);
+    return path;
+  }
+
+  /** Calls `act` once when a run reports that it is ready. Returns a cancel function. */
+  when(runId: string, act: () => void): () => void {
+    const files = lstatIfAny(outside(runId))?.isFile ? this.#outside : this.#own;
+    return files.when(runId, "ready", act);
+  }
+
+  /** Removes the file outside of the home. */
+  forget(runId: string): void {
+    // Only root runs apps as others.
+    if (Deno.uid() === 0) removeFile(outside(runId));
+  }
+
+  close(): void {
+    this.#outside.close();
+  }
+}
+
+function outside(runId: string): string {
+  return `${OUTSIDE}/${runId}.ready`;
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Run } from "../model/process_state.ts";
-import { willLead } from "./own_session.ts";
+import { willLead } from "./child_process.ts";
 import type { ProcessScan, Sighting } from "./process_scan.ts";
 import { type ProcessRow, processRow, userOf } from "./process_table.ts";
 

@@ -3,7 +3,7 @@
 import { type OtherUser, startedFor, systemProgram } from "./as_user.ts";
 import { systemClock } from "./clock.ts";
 import { isLinux } from "./os.ts";
-import { killOwnSession, spawnInOwnSession } from "./own_session.ts";
+import { killOwnSession, spawnInOwnSession } from "./child_process.ts";
 
 interface ShellCommand {
   readonly command: string;

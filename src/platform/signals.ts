@@ -1,6 +1,7 @@
 /** Sends signals to processes, and handles signals to this one. */
 
 import type { SignalName } from "../model/signal.ts";
+import { isLinux } from "./os.ts";
 
 /** Calls `act` at each of the signals until it is disposed of. */
 export function onSignals(
@@ -30,4 +31,23 @@ export function sendSignal(pid: number, signal: SignalName): boolean {
     }
     throw error;
   }
+}
+
+/** Signals whose numbers differ from Linux's, on macOS. */
+const DARWIN_SIGNALS: Readonly<Record<number, Deno.Signal>> = {
+  10: "SIGBUS",
+  12: "SIGSYS",
+  16: "SIGURG",
+  17: "SIGSTOP",
+  18: "SIGTSTP",
+  19: "SIGCONT",
+  20: "SIGCHLD",
+  23: "SIGIO",
+  30: "SIGUSR1",
+  31: "SIGUSR2",
+};
+
+/** The name of a signal number on this system, given the name of that number on Linux. */
+export function localSignal(number: number, linuxName: string): string {
+  return isLinux ? linuxName : DARWIN_SIGNALS[number] ?? linuxName;
 }

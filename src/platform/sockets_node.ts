@@ -7,7 +7,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
-import { FOR_OTHER_USERS, prepareForOtherUsers } from "./other_users.ts";
+import { FOR_OTHER_USERS, prepareForOtherUsers } from "./as_user.ts";
 
 /**
  * The CommonJS code that runs in the app before its own.

@@ -9,7 +9,7 @@ import { parseSignal } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
 import { mayBelongTo } from "../platform/listening_ports.ts";
-import { probeHttp, probeTcp } from "../platform/probe.ts";
+import { probeHttp, probeTcp } from "../platform/direct_http.ts";
 import { runShell } from "../platform/shell.ts";
 import { runHook } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";

@@ -8,7 +8,7 @@ import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import type { PreloadVariable } from "../platform/sockets_node.ts";
 import { foreign, type SharedSockets } from "../platform/sockets.ts";
-import { terminalProblem } from "../platform/terminal.ts";
+import { terminalProblem } from "../platform/app_input.ts";
 import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
 import { refuse } from "../runtimes/refusal.ts";

@@ -11,7 +11,7 @@ import type {
   OrphanCleanup,
   TerminationResult,
 } from "../platform/process_group.ts";
-import type { ReadyUser } from "../platform/ready_files.ts";
+import type { ReadyUser } from "../platform/run_files.ts";
 import type { SharedSockets } from "../platform/sockets.ts";
 
 /** The operating system, as one process uses it. */

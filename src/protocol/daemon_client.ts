@@ -123,7 +123,7 @@ export class SocketWay implements Way {
   /** Waits until a daemon has taken over from another one. Resolves with false if none does. */
   async #handoverEnds(signal: AbortSignal | undefined): Promise<boolean> {
     // Runtimes other than Deno cannot load this module.
-    const handover = await import("../platform/handover.ts").catch(() => undefined);
+    const handover = await import("../platform/daemon_record.ts").catch(() => undefined);
     return await handover?.handoverEnds(this.#paths, { ms: DAEMON_PATIENCE_MS, signal }) ?? false;
   }
 

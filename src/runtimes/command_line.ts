@@ -7,10 +7,9 @@ import type { OtherUser } from "../platform/as_user.ts";
 import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";
-import { detectRuntime, isScript, runtimeNamed } from "./detect_runtime.ts";
+import { detectRuntime, isScript, type Runtime, runtimeNamed, RUNTIMES } from "./runtime_table.ts";
 import { type CommandConfig, type Entry, extensionOf, findEntry, isBareWord } from "./entry.ts";
 import { refuse, refuseEntrypoint } from "./refusal.ts";
-import { type Runtime, RUNTIMES } from "./runtime_table.ts";
 import { Tools } from "./tools.ts";
 
 export interface CommandLine {

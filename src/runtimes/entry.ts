@@ -3,7 +3,7 @@
 import type { ProcessConfig } from "../model/process_config.ts";
 import { extname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
-import { findExecutable, isExecutable } from "./executable.ts";
+import { findExecutable, isExecutable } from "./tools.ts";
 import { refuseEntrypoint } from "./refusal.ts";
 
 /** The part of a configuration that determines the command line. */

@@ -1,11 +1,32 @@
-/** Finds the programs that run scripts on the app's own PATH. */
+/** Finds the programs that run scripts, on the app's own PATH. */
 
+import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
 import { lookAt } from "../platform/stat.ts";
-import type { CommandConfig } from "./entry.ts";
-import { findExecutable, isExecutable } from "./executable.ts";
 import { refuse } from "./refusal.ts";
+
+/** Whether it is a regular file with an x bit, which even root needs. */
+export function isExecutable(info: Deno.FileInfo | undefined): boolean {
+  return info !== undefined && info.isFile && (info.mode! & 0o111) !== 0;
+}
+
+/**
+ * The absolute path of a program; undefined if it does not exist. A bare word is looked up on `path`,
+ * whose relative entries are resolved against `cwd`; anything with a `/` is relative to `cwd`.
+ */
+export function findExecutable(command: string, cwd: string, path: string): string | undefined {
+  if (command === "") return undefined;
+  const candidates = command.includes("/")
+    ? [command]
+    // As in execvp(), an empty entry means the working directory.
+    : path.split(":").map((folder) => `${folder || "."}/${command}`);
+  for (const candidate of candidates) {
+    const file = resolve(cwd, candidate);
+    if (isExecutable(lookAt(file))) return file;
+  }
+  return undefined;
+}
 
 export class Tools {
   readonly #name: string;
@@ -14,7 +35,7 @@ export class Tools {
   /** Programs are run as this user to find out their version. */
   readonly user: OtherUser | undefined;
 
-  constructor(config: Pick<CommandConfig, "name" | "cwd">, path: string, user?: OtherUser) {
+  constructor(config: Pick<ProcessConfig, "name" | "cwd">, path: string, user?: OtherUser) {
     this.#name = config.name;
     this.cwd = config.cwd;
     this.path = path;

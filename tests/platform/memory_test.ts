@@ -33,7 +33,7 @@ Deno.test({
   name: "returnFreedMemory() returns freed memory that the C library keeps",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
-    const module = import.meta.resolve("../../src/platform/memory.ts");
+    const module = import.meta.resolve("../../src/platform/upkeep.ts");
     const { code, signal, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
         "run",

@@ -1,10 +1,9 @@
 /** The launch wrapper under every shell that some system uses as `/bin/sh`. */
 
 import { assert, assertEquals } from "@std/assert";
-import { writeInput } from "../../src/platform/app_input.ts";
+import { openTerminal, writeInput } from "../../src/platform/app_input.ts";
 import { startedByShell } from "../../src/platform/as_user.ts";
-import { spawnWrapper } from "../../src/platform/sockets_spawn.ts";
-import { openTerminal } from "../../src/platform/terminal.ts";
+import { spawnWrapper } from "../../src/platform/child_process.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { dirname } from "../../src/npm/path.js";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";

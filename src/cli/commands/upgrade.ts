@@ -5,11 +5,12 @@ import { shellWord } from "../../model/shell_line.ts";
 import { isNewer } from "../../model/version.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import {
+  beginHandover,
   type DaemonRecord,
+  handoverEnds,
   readDaemonRecord,
   refuseNewerState,
 } from "../../platform/daemon_record.ts";
-import { beginHandover, handoverEnds } from "../../platform/handover.ts";
 import { keptWords } from "../../platform/kept_program.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { VERSION } from "../../protocol/version.ts";

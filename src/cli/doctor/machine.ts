@@ -6,7 +6,7 @@ import { humanBytes } from "../../model/human_bytes.ts";
 import { dirname } from "../../npm/path.js";
 import { controllersOf } from "../../platform/cgroup.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
-import { diskOf, type DiskSpace } from "../../platform/disk.ts";
+import { diskOf, type DiskSpace } from "../../platform/host.ts";
 import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { readProc } from "../../platform/process_table.ts";

@@ -1,8 +1,7 @@
 /** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
 
 import { ifPossible } from "../../model/errors.ts";
-import { diskOf } from "../../platform/disk.ts";
-import { HostMeter } from "../../platform/host.ts";
+import { diskOf, HostMeter } from "../../platform/host.ts";
 import { listeningPorts } from "../../platform/listening_ports.ts";
 import type { DAEMON_VERBS } from "../../protocol/verbs/daemon.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";

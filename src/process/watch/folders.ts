@@ -7,7 +7,7 @@
  * again.
  */
 
-import { watchFolders } from "../../platform/threads.ts";
+import { watchFolders } from "../../platform/upkeep.ts";
 
 /** Opens a watch on the entries of folders; replaced in tests. */
 export type OpenWatch = (folders: string[]) => Deno.FsWatcher;

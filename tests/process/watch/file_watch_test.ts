@@ -5,7 +5,7 @@ import { ProcsupError } from "../../../src/model/errors.ts";
 import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
 import { checkWatch } from "../../../src/platform/watch_paths.ts";
 import { LoopGuard } from "../../../src/process/watch/bursts.ts";
-import { watchFolders } from "../../../src/platform/threads.ts";
+import { watchFolders } from "../../../src/platform/upkeep.ts";
 import { TEMP_FOLDER, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
 import { bootId } from "../../src/platform/os.ts";
-import { killOwnSession, spawnInOwnSession, willLead } from "../../src/platform/own_session.ts";
+import { killOwnSession, spawnInOwnSession, willLead } from "../../src/platform/child_process.ts";
 import { terminateRun } from "../../src/platform/process_group.ts";
 import { ProcessScan } from "../../src/platform/process_scan.ts";
 import { processRow } from "../../src/platform/process_table.ts";

@@ -7,7 +7,7 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 /** Takes every descriptor, then probes addresses that answer and that do not. */
 const PROGRAM = `
 import { isLack } from "${src}lack.ts";
-import { probeHttp, probeTcp } from "${src}probe.ts";
+import { probeHttp, probeTcp } from "${src}direct_http.ts";
 const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response());
 const endpoint = "127.0.0.1:" + server.addr.port;
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Service } from "../../src/daemon/service.ts";
-import { isServiceVariable, notifyService } from "../../src/platform/notify.ts";
+import { notifyService } from "../../src/platform/service_manager.ts";
 import { NotifySocket } from "../support/notify_socket.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -65,14 +65,5 @@ Deno.test("notifyService() reports that nothing listens, or that the address is 
   const addresses = [`${folder.path}/nobody`, "relative", "", "@", "vsock:2:1234"];
   for (const address of [...addresses, `/${"x".repeat(200)}`]) {
     assertEquals(notifyService(address, "READY=1"), "nobody listens", address);
-  }
-});
-
-Deno.test("isServiceVariable() recognizes variables that apps must not get", () => {
-  for (const name of ["NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "INVOCATION_ID"]) {
-    assertEquals(isServiceVariable(name), true, name);
-  }
-  for (const name of ["PATH", "HOME", "NOTIFY", "LANG"]) {
-    assertEquals(isServiceVariable(name), false, name);
   }
 });

@@ -1,0 +1,29 @@
+import { assertEquals } from "@std/assert";
+import { withoutNodeShim } from "../../src/platform/inherited_environment.ts";
+
+Deno.test("withoutNodeShim() removes Deno's own node from the search path", () => {
+  const PATH = "/home/me/.cache/deno/node_compat_bin:/usr/bin:/bin";
+  const env = { PATH, DENO_NODE_SHIM_ACTIVE: "1", LANG: "C" };
+  assertEquals(withoutNodeShim(env), { PATH: "/usr/bin:/bin", LANG: "C" });
+});
+
+Deno.test("withoutNodeShim() leaves any other environment alone", () => {
+  const env = { PATH: "/opt/node_compat_bin:/bin", LANG: "C" };
+  assertEquals(withoutNodeShim(env), env);
+});
+
+Deno.test("inheritedEnvironment() leaves out the variables of a service manager, and our own", async () => {
+  const dropped = ["NOTIFY_SOCKET", "LISTEN_FDS", "WATCHDOG_USEC", "INVOCATION_ID", "PROCSUP_HOME"];
+  const kept = ["LANG", "MY_LISTEN_FDS", "NOTIFY_SOCKETS", "PATH"];
+  const module = import.meta.resolve("../../src/platform/inherited_environment.ts");
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      `import { inheritedEnvironment } from "${module}";
+       console.log(Object.keys(inheritedEnvironment()).sort().join(" "));`,
+    ],
+    env: Object.fromEntries([...dropped, ...kept].map((name) => [name, "/"])),
+    clearEnv: true,
+  }).output();
+  assertEquals(new TextDecoder().decode(stdout), `${kept.join(" ")}\n`);
+});
