@@ -6,7 +6,7 @@ import { formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { quote } from "../model/quote.ts";
 import type { LineFilter } from "../model/log_line.ts";
-import { inScriptFolder } from "../library/script_folder.ts";
+import { inScriptFolder } from "../library/program_configs.ts";
 import { type KeyTable, snakeCase } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 

@@ -6,7 +6,7 @@ import { quote } from "../model/quote.ts";
 import { sleep } from "../platform/clock.ts";
 import { checkOptions } from "./known_keys.ts";
 import type { CallOptions } from "./options.ts";
-import { withinTime } from "./time_limit.ts";
+import { withinTime } from "../platform/concurrency.ts";
 
 /** Options of `waitForPort()`. */
 export interface PortOptions extends CallOptions {

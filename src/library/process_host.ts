@@ -6,7 +6,7 @@ import { hasCode } from "../model/errors.ts";
 import type { LogStream } from "../model/log_line.ts";
 import { NO_USAGE, type ProcessInfo, type ProcessState } from "../model/process_info.ts";
 import type { SignalName } from "../model/signal.ts";
-import { configsOf } from "./config_set.ts";
+import { configsOf } from "./program_configs.ts";
 import { checkText, optionsOf, stopOptions } from "./known_keys.ts";
 import { runJob } from "./run_job.ts";
 import type {

@@ -11,7 +11,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
-import { inScriptFolder } from "../library/script_folder.ts";
+import { inScriptFolder } from "../library/program_configs.ts";
 import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";

@@ -1,7 +1,7 @@
 /** The verbs on the processes of one home, and its shutdown. */
 
 import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/options.ts";
-import { withinTime } from "../library/time_limit.ts";
+import { withinTime } from "../platform/concurrency.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";

@@ -1,4 +1,8 @@
-/** Tasks in turns, a few at a time, or until an abort; the inputs of an actor one by one. */
+/** Tasks in turns, a few at a time, until an abort or a time limit; inputs of an actor one by one. */
+
+import { type DurationInput, formatDuration, parseDuration } from "../model/duration.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { systemClock } from "./clock.ts";
 
 /** Runs tasks one at a time, in order: all of them, or those of the same key. */
 export class Turns {
@@ -73,6 +77,30 @@ export async function unlessAborted<T>(
     return await Promise.race([done, aborted.promise]);
   } finally {
     signal.removeEventListener("abort", abort);
+  }
+}
+
+/**
+ * Calls `act` with a signal that aborts with `signal`'s reason or, after `timeout`, with a `timeout`
+ * error: `${what} within 5s`.
+ */
+export async function withinTime<T>(
+  what: string,
+  timeout: DurationInput | undefined,
+  signal: AbortSignal | undefined,
+  act: (over: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (timeout === undefined) return await act(signal);
+  const late = new AbortController();
+  const ms = parseDuration(timeout);
+  const cancel = systemClock.after(
+    ms,
+    () => late.abort(new ProcsupError("timeout", `${what} within ${formatDuration(ms)}`)),
+  );
+  try {
+    return await act(signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]));
+  } finally {
+    cancel();
   }
 }
 

@@ -1,8 +1,7 @@
 /** Several followers of one log share one reader, and any of them may leave. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { singleFlight } from "../../src/logs/single_flight.ts";
-import { LogEntries, type LogEntry } from "../../src/logs/log_entries.ts";
+import { LogEntries, type LogEntry, singleFlight } from "../../src/logs/log_entries.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";
