@@ -3,10 +3,43 @@
 import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
-import type { SignInRateLimit } from "./sign_in_limit.ts";
 import type { NamedTokens } from "./named_tokens.ts";
-import { type Principal, unauthorized } from "./principal.ts";
 import { sessionIn, type SessionKeys, type SessionOwner, type Sessions } from "./sessions.ts";
+import { includesRole, type Role } from "../protocol/verbs/verb.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
+
+export interface Principal {
+  /** Name of the token; empty for the daemon's own. */
+  readonly name: string;
+  readonly role: Role;
+  readonly via: "token" | "cookie";
+  /** Identifies its token or session. Never shown. */
+  readonly credential: string;
+  /**
+   * Account that its connections count for: the name of the token, even for its sessions; empty for the
+   * owner.
+   */
+  readonly account: string;
+}
+
+/** Throws `forbidden` if the role does not include the needed one. */
+export function allowRole(
+  principal: Pick<Principal, "role"> | undefined,
+  needed: Role | "open",
+): void {
+  if (needed === "open") return;
+  if (principal === undefined) throw unauthorized();
+  const { role } = principal;
+  if (includesRole(role, needed)) return;
+  throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`);
+}
+
+/** The error for a request without a valid credential. */
+export function unauthorized(): ProcsupError {
+  return new ProcsupError("unauthorized", "The token is missing or wrong", {
+    hint: "The token is in the file `token` in the daemon's home",
+  });
+}
 
 /** The credentials of a request. */
 export interface Credentials {
@@ -223,5 +256,40 @@ class Revocations {
 
   revoke(credential: string): void {
     for (const act of [...this.#listeners.get(credential) ?? []]) act();
+  }
+}
+
+const WINDOW_MS = 60_000;
+const MAX_FAILURES = 10;
+const MAX_ADDRESSES = 10_000;
+
+/** Failed sign-ins in the last minute. */
+export class SignInRateLimit {
+  readonly #clock: Pick<Clock, "steady">;
+  readonly #failures = new Map<string, number[]>();
+
+  constructor(clock: Pick<Clock, "steady"> = systemClock) {
+    this.#clock = clock;
+  }
+
+  /** Notes a failure. Returns the seconds to wait after too many, otherwise 0. */
+  fail(address: string): number {
+    const now = this.#clock.steady();
+    const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - WINDOW_MS);
+    // More failures do not extend the wait.
+    if (recent.length < MAX_FAILURES) {
+      this.#remember(address, [...recent, now]);
+      return 0;
+    }
+    return Math.ceil((recent[0]! + WINDOW_MS - now) / 1000);
+  }
+
+  #remember(address: string, times: number[]): void {
+    // Move it to the end, so that the address without failures for the longest time is dropped first.
+    this.#failures.delete(address);
+    this.#failures.set(address, times);
+    if (this.#failures.size > MAX_ADDRESSES) {
+      this.#failures.delete(this.#failures.keys().next().value!);
+    }
   }
 }

@@ -9,7 +9,7 @@ import { sameText } from "../model/secret_values.ts";
 import { getCookies, setCookie } from "../npm/http.js";
 import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
 import { checksum } from "../platform/state_file.ts";
-import type { Principal } from "./principal.ts";
+import type { Role } from "../protocol/verbs/verb.ts";
 
 /** How long a sign-in link is valid. */
 export const CODE_MS = 60_000;
@@ -22,7 +22,9 @@ const COOKIE = "procsup_session";
 const MAX_CODES = 100;
 const MAX_SESSIONS = 1000;
 
-export interface SessionOwner extends Pick<Principal, "name" | "role"> {
+export interface SessionOwner {
+  readonly name: string;
+  readonly role: Role;
   /** Creation time of the named token behind the session, which ends with the token. */
   readonly tokenOf?: string;
 }

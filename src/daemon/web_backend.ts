@@ -9,7 +9,7 @@ import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
-import { allowRole } from "../auth/principal.ts";
+import { allowRole } from "../auth/gatekeeper.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";

@@ -8,10 +8,9 @@ import type { HomePaths } from "../platform/paths.ts";
 import { removeState } from "../platform/state_file.ts";
 import type { Input } from "../protocol/verbs/types.ts";
 import type { WebJson, WebLinkJson } from "../protocol/wire.ts";
-import { SignInRateLimit } from "../auth/sign_in_limit.ts";
+import { Gatekeeper, type Principal, SignInRateLimit } from "../auth/gatekeeper.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
-import { Gatekeeper } from "../auth/gatekeeper.ts";
 import {
   addressText,
   DEFAULT_LISTEN,
@@ -23,7 +22,6 @@ import {
   type WebSettings,
 } from "../model/listen_address.ts";
 import { NamedTokens } from "../auth/named_tokens.ts";
-import type { Principal } from "../auth/principal.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../auth/sessions.ts";
@@ -195,14 +193,9 @@ export class WebListener {
   }
 
   async #localApp(): Promise<(request: Request) => Response | Promise<Response>> {
-    const [{ webApp }, { Snapshots }] = await Promise.all([
-      import("../web/app.ts"),
-      import("../web/snapshots.ts"),
-    ]);
+    const { webApp } = await import("../web/app.ts");
     const { backend, warn } = this.#parts;
-    const list = () => backend.dispatch("list", undefined);
-    const snapshots = new Snapshots({ list, maxAgeMs: 0 });
-    const app = webApp({ backend, warn, gatekeeper: this.gatekeeper, snapshots });
+    const app = webApp({ backend, warn, gatekeeper: this.gatekeeper });
     return (request) => app.fetch(request);
   }
 

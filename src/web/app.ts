@@ -1,12 +1,28 @@
-/** The web surface as a function from requests to responses, without a socket. */
+/**
+ * The web surface as a function from requests to responses, without a socket: the routes of the verb
+ * registry, and those of the other files.
+ */
 
 import { type Context, Hono } from "hono";
 import { ProcsupError } from "../model/errors.ts";
-import { endHeadBody, type WebApp, type WebParts } from "./context.ts";
+import {
+  endHeadBody,
+  onlyFor,
+  principalOf,
+  readBody,
+  type WebApp,
+  type WebContext,
+  type WebParts,
+} from "./context.ts";
 import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./stream_routes.ts";
-import { isExpected, replyError } from "./reply.ts";
-import { addRoutes } from "./rest.ts";
+import { isExpected, replyError, replyJson, replyJsonText } from "./reply.ts";
+import { failureOf } from "../protocol/failed_result.ts";
+import { REST_ROWS, roleFor, type Route } from "../protocol/verbs/mod.ts";
+import { readQuery } from "../protocol/verbs/read_input.ts";
+import { REST_BASE } from "../protocol/version.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
+import { allowRole } from "../auth/gatekeeper.ts";
 
 export function webApp(parts: WebParts): WebApp {
   const app: WebApp = new Hono();
@@ -38,4 +54,83 @@ function provenance(c: Context) {
 function isPage(c: Context): boolean {
   return c.req.method === "GET" &&
     !/^\/(?:api\/|ws$|mcp$|metrics$|openapi\.json$)/.test(c.req.path);
+}
+
+/** Adds the routes of the verb registry. Other methods of their paths get 405. */
+function addRoutes(app: WebApp, parts: WebParts): void {
+  for (const route of REST_ROWS) {
+    app.on(route.row.method, patternOf(route.row.path), (c) => serve(c, route, parts));
+  }
+  // After all routes: `/webhooks/{name}` also serves the other methods of `/webhooks/test`.
+  for (const path of new Set(REST_ROWS.map(({ row }) => row.path))) {
+    const serving = REST_ROWS.filter(({ row }) => coveredBy(row.path).test(path));
+    onlyFor(app, patternOf(path), serving.map(({ row }) => row.method));
+  }
+}
+
+function patternOf(path: string): string {
+  return REST_BASE + path.replace(/\{(id|name)\}/, ":$1");
+}
+
+/** Matches the paths of the table that a path with a parameter covers, and itself. */
+function coveredBy(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/, "[^/]+")}$`);
+}
+
+async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Response> {
+  const { name, verb, row } = route;
+  const { backend, gatekeeper, cachedList } = parts;
+  const principal = verb.role === "open" ? undefined : await principalOf(c, gatekeeper);
+  // Check before reading the body, and again with its fields.
+  allowRole(principal, verb.role);
+  const payload = await payloadOf(c, route);
+  if (name === "list" && cachedList !== undefined) return replyJsonText(await cachedList.json());
+  allowRole(principal, roleFor({ name, verb, payload }));
+  const data = await backend.dispatch(name, payload);
+  const failure = failureOf(data);
+  if (failure !== undefined) throw failure;
+  const answer = row.answer === undefined ? data : row.answer.of(data as never);
+  if (row.status !== 201) return replyJson(answer);
+  const location = `${REST_BASE}/processes/${(answer as ProcessJson).id}`;
+  return replyJson(answer, 201, { location });
+}
+
+async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<string, unknown>> {
+  const target = targetIn(c);
+  const changes = row.method !== "GET";
+  const query = readQuery(verb, row, new URL(c.req.url).searchParams);
+  const body = changes ? await readBody(c, row.body !== undefined) : {};
+  if (row.bodyField === undefined) refuseForeignFields(body, { verb, row });
+  return {
+    ...(row.body === undefined ? {} : row.bodyField ? { [row.bodyField]: body } : body),
+    ...query,
+    ...row.fixed,
+    ...(target === undefined ? {} : { [verb.bare!]: target }),
+  };
+}
+
+/** Throws `bad_request` for a body field that the path, the query or the route itself sets. */
+function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "row">): void {
+  const given = { ...row.fixed, ...(row.path.includes("{") ? { [verb.bare!]: true } : {}) };
+  for (const field of Object.keys(body)) {
+    const why = row.query?.includes(field)
+      ? "it belongs in the query"
+      : row.body === undefined
+      ? "this route reads no body"
+      : Object.hasOwn(given, field)
+      ? "it comes from the path"
+      : undefined;
+    if (why === undefined) continue;
+    throw new ProcsupError("bad_request", `Unknown field "${field}": ${why}`);
+  }
+}
+
+/** The target in the path. Throws `bad_request` for invalid encoding, which the router ignores. */
+function targetIn(c: WebContext): string | undefined {
+  try {
+    decodeURIComponent(c.req.path);
+  } catch {
+    throw new ProcsupError("bad_request", "The path is not valid percent-encoding");
+  }
+  return c.req.param("id") ?? c.req.param("name");
 }

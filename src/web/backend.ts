@@ -29,3 +29,40 @@ export interface LogLines {
   /** The error that ended the stream; such a batch has no lines. */
   readonly failure?: ErrorJson | undefined;
 }
+
+/** Maximum age of a list without changes. It limits how often usage is read. */
+const LIST_AGE_MS = 250;
+
+/** The list of processes, built and serialized once for all clients that need it at the same time. */
+export class CachedList {
+  readonly #backend: Pick<Backend, "dispatch">;
+  readonly #now: () => number;
+  #list: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  #at = -Infinity;
+
+  /** `now` returns monotonic milliseconds. */
+  constructor(backend: Pick<Backend, "dispatch">, now: () => number = () => performance.now()) {
+    this.#backend = backend;
+    this.#now = now;
+  }
+
+  /** Discards the list after a change. */
+  invalidate(): void {
+    this.#list = undefined;
+  }
+
+  /** The list as JSON in UTF-8. */
+  json(): Promise<Uint8Array<ArrayBuffer>> {
+    if (this.#list !== undefined && this.#now() - this.#at < LIST_AGE_MS) return this.#list;
+    this.#at = this.#now();
+    const built = this.#build();
+    // Do not cache a failure.
+    built.catch(() => this.#list === built && this.invalidate());
+    return this.#list = built;
+  }
+
+  async #build(): Promise<Uint8Array<ArrayBuffer>> {
+    const list = await this.#backend.dispatch("list", undefined);
+    return new TextEncoder().encode(JSON.stringify(list));
+  }
+}

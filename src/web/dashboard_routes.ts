@@ -2,10 +2,18 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { acceptsEncodings, eTag, ifNoneMatch } from "../npm/http.js";
-import { readBody } from "./body.ts";
-import { addressOf, getOnly, onlyFor, principalOf, type WebApp, type WebParts } from "./context.ts";
+import {
+  addressOf,
+  getOnly,
+  onlyFor,
+  principalOf,
+  readBody,
+  type WebApp,
+  type WebParts,
+} from "./context.ts";
 import { reply, replyJson } from "./reply.ts";
 import { sessionCookie } from "../auth/sessions.ts";
+import { PAGES, pageText } from "../docs/pages.ts";
 
 /** Adds `/`, `/assets/*`, `/docs` and `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {
@@ -19,13 +27,31 @@ export function addDashboard(app: WebApp, parts: WebParts): void {
 function addDocumentation(app: WebApp): void {
   for (const path of ["/docs", "/docs/:topic"]) {
     getOnly(app, path, async (c) => {
-      const { documentation } = await import("./documentation.ts");
       const page = await documentation(c.req.param("topic"));
       if (page === undefined) throw new ProcsupError("not_found", "No such page");
       const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" };
       return reply(page, headers);
     });
   }
+}
+
+/** The Markdown source of a page with links, or the list of topics; undefined if there is no such page. */
+async function documentation(topic?: string): Promise<string | undefined> {
+  const text = topic === undefined ? topics() : await pageText(topic);
+  if (text === undefined) return undefined;
+  const title = text.slice(2, text.indexOf("\n"));
+  const body = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
+    .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, '<a href="/docs/$2">$1</a>')
+    // The source code is not served.
+    .replace(/\[([^\]]*)\]\(\.\.[^)]*\)/g, "$1")
+    .replace(/\[([^\]]*)\]\((https?:[^)]*)\)/g, '<a href="$2">$1</a>');
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} · procsup</title>` +
+    `<p><a href="/">Dashboard</a> · <a href="/docs">Topics</a></p><pre>${body}</pre></html>\n`;
+}
+
+function topics(): string {
+  const lines = Object.entries(PAGES).map(([topic, { title }]) => `- [${title}](${topic}.md)`);
+  return `# Documentation\n\n${lines.join("\n")}\n`;
 }
 
 function addSession(app: WebApp, { gatekeeper }: WebParts): void {

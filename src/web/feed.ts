@@ -8,7 +8,21 @@ import type { ProcessChange } from "../model/process_change.ts";
 import { changeJson } from "../protocol/change_json.ts";
 import type { Backend } from "./backend.ts";
 import { FeedClient, type FeedSocket } from "./feed_client.ts";
-import type { Snapshots } from "./snapshots.ts";
+import { USAGE_FIELDS } from "../protocol/process_json.ts";
+import type { ProcessJson } from "../protocol/wire.ts";
+
+/** Fields of the items of the `process_list` message. */
+const ITEM_FIELDS = [
+  "id",
+  "numeric_id",
+  "name",
+  "runtime",
+  "state",
+  "pid",
+  "exit_code",
+  "restarts",
+  ...USAGE_FIELDS,
+] as const satisfies (keyof ProcessJson)[];
 
 const TICK_MS = 2000;
 const COALESCE_MS = 100;
@@ -16,14 +30,12 @@ const TICKS_A_PING = 15;
 
 interface FeedParts {
   readonly backend: Backend;
-  readonly snapshots: Snapshots;
   readonly warn: (message: string) => void;
 }
 
 export class Feed {
   readonly #parts: FeedParts;
   readonly #clients = new Set<FeedClient>();
-  readonly #encoder = new TextEncoder();
   #ticker: ReturnType<typeof setInterval> | undefined;
   #ticks = 0;
   #pushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -65,7 +77,7 @@ export class Feed {
 
   /** Sends a message to all clients that subscribed to events. */
   tell(message: unknown): void {
-    const bytes = this.#encoder.encode(JSON.stringify(message));
+    const bytes = encoded(message);
     for (const client of this.#clients) if (client.wants("events")) client.send(bytes);
   }
 
@@ -105,21 +117,24 @@ export class Feed {
 
   /** The list, cached until the next change or tick. */
   #message(): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#latest ??= this.#parts.snapshots.message()
-      .then((text) => this.#encoder.encode(text));
+    return this.#latest ??= this.#list();
+  }
+
+  async #list(): Promise<Uint8Array<ArrayBuffer>> {
+    const list = await this.#parts.backend.dispatch("list", undefined) as ProcessJson[];
+    return encoded({ type: "process_list", processes: list.map(itemOf), ...timestamp() });
   }
 
   async #metrics(): Promise<Uint8Array<ArrayBuffer>> {
     const metrics = await this.#parts.backend.dispatch("system_metrics", undefined);
-    const timestamp = Math.floor(Date.now() / 1000);
-    return this.#encoder.encode(JSON.stringify({ type: "system_metrics", metrics, timestamp }));
+    return encoded({ type: "system_metrics", metrics, ...timestamp() });
   }
 
   #tellEvent(change: ProcessChange): void {
     let bytes: Uint8Array<ArrayBuffer> | undefined;
     for (const client of this.#clients) {
       if (!client.wantsChange(change)) continue;
-      bytes ??= this.#encoder.encode(JSON.stringify({ type: "event", event: changeJson(change) }));
+      bytes ??= encoded({ type: "event", event: changeJson(change) });
       client.send(bytes);
     }
   }
@@ -131,4 +146,16 @@ export class Feed {
       this.#parts.warn(`Feed: ${messageOf(error)}`);
     });
   }
+}
+
+function itemOf(process: ProcessJson): Record<string, unknown> {
+  return Object.fromEntries(ITEM_FIELDS.map((field) => [field, process[field]]));
+}
+
+function timestamp(): { timestamp: number } {
+  return { timestamp: Math.floor(Date.now() / 1000) };
+}
+
+function encoded(message: unknown): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(message));
 }

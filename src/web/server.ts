@@ -4,20 +4,20 @@
  */
 
 import { getRequestListener } from "@hono/node-server";
+import { Buffer } from "node:buffer";
 import http from "node:http";
+import { Duplex } from "node:stream";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { addressText, type ListenAddress } from "../model/listen_address.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { accept, mostConnections } from "../platform/accept.ts";
 import { webApp } from "./app.ts";
-import type { Backend } from "./backend.ts";
-import { ConnectionStream } from "./connection_stream.ts";
+import { type Backend, CachedList } from "./backend.ts";
 import { type Connection, Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
 import { refusalText, replyError } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
-import { Snapshots } from "./snapshots.ts";
 import { SocketServer } from "./socket_server.ts";
 
 export interface WebServer {
@@ -34,7 +34,7 @@ export interface WebServer {
   close(answerMs?: number): Promise<void>;
 }
 
-interface WebServerParts extends Omit<WebParts, "snapshots"> {
+interface WebServerParts extends Omit<WebParts, "cachedList"> {
   readonly names: SiteNames;
   /** Maximum number of WebSockets. */
   readonly maxClients: number;
@@ -54,19 +54,14 @@ const DEADLINES = {
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Maximum age of a list without changes. It limits how often usage is read. */
-const LIST_AGE_MS = 250;
 
 /** Starts a server. Throws `address_in_use`, or `bad_request` for an address of another machine. */
 export function openServer(address: ListenAddress, parts: WebServerParts): WebServer {
   const { backend, warn, tls } = parts;
-  const snapshots = new Snapshots({
-    list: () => backend.dispatch("list", undefined),
-    maxAgeMs: LIST_AGE_MS,
-  });
-  const feed = new Feed({ backend, snapshots, warn });
+  const cachedList = new CachedList(backend);
+  const feed = new Feed({ backend, warn });
   const sockets = new SocketServer({ ...parts, feed });
-  const app = webApp({ ...parts, snapshots });
+  const app = webApp({ ...parts, cachedList });
   const listener = getRequestListener(app.fetch, {
     // The daemon's other server needs the global objects unchanged.
     overrideGlobalObjects: false,
@@ -92,7 +87,7 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
     warn: (message) => warn(`Web: ${message}`),
   });
   const ignoreChanges = onChanges(backend, (change) => {
-    snapshots.invalidate();
+    cachedList.invalidate();
     feed.changed(change);
   });
   let stopped: Promise<void> | undefined;
@@ -187,4 +182,87 @@ function onChanges(backend: Backend, act: (change: ProcessChange) => void): () =
   };
   void run();
   return () => over.abort();
+}
+
+const READ_BYTES = 8 * 1024;
+
+type Done = (error?: Error | null) => void;
+
+/** An accepted connection as a stream, with the parts of a `Socket` that node:http and ws use. */
+class ConnectionStream extends Duplex implements Connection {
+  readonly remoteAddress: string;
+  readonly encrypted: boolean;
+  readonly #connection: Deno.Conn;
+  readonly #buffer = new Uint8Array(READ_BYTES);
+  #sent = 0;
+  #idleMs = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(connection: Deno.TcpConn | Deno.TlsConn) {
+    super({ allowHalfOpen: true });
+    this.#connection = connection;
+    this.encrypted = "handshake" in connection;
+    this.remoteAddress = connection.remoteAddr.hostname;
+  }
+
+  /** Bytes written so far, including those that wait. */
+  get bytesWritten(): number {
+    return this.#sent + this.writableLength;
+  }
+
+  /** Emits `timeout` if nothing arrives for `ms`; 0 disables it. */
+  setTimeout(ms: number, act?: () => void): this {
+    if (act !== undefined) this.once("timeout", act);
+    this.#idleMs = ms;
+    this.#restartTimer();
+    return this;
+  }
+
+  /** Ends the connection after everything written was sent. */
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once("finish", () => this.destroy());
+  }
+
+  override _read(): void {
+    this.#connection.read(this.#buffer).then((size) => {
+      if (this.#idleMs > 0) this.#restartTimer();
+      this.push(size === null ? null : this.#buffer.slice(0, size));
+    }).catch((error) => this.destroy(error));
+  }
+
+  override _write(bytes: Uint8Array, _encoding: string, done: Done): void {
+    this.#send(bytes).then(() => done(), done);
+  }
+
+  override _writev(all: { chunk: Uint8Array }[], done: Done): void {
+    this.#send(Buffer.concat(all.map(({ chunk }) => chunk))).then(() => done(), done);
+  }
+
+  override _final(done: Done): void {
+    this.#connection.closeWrite().then(() => done(), () => done());
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    clearTimeout(this.#timer);
+    this.#connection.close();
+    done(error);
+  }
+
+  async #send(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length;) {
+      const size = await this.#connection.write(bytes.subarray(at));
+      at += size;
+      this.#sent += size;
+    }
+  }
+
+  #restartTimer(): void {
+    clearTimeout(this.#timer);
+    const { destroyed } = this;
+    this.#timer = this.#idleMs > 0 && !destroyed
+      ? setTimeout(() => this.emit("timeout"), this.#idleMs)
+      : undefined;
+  }
 }

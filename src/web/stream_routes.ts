@@ -1,7 +1,6 @@
 /** Routes without a verb: liveness, streams, metrics for Prometheus, the OpenAPI document. */
 
-import { untilRevoked } from "../auth/gatekeeper.ts";
-import { allowRole, type Principal } from "../auth/principal.ts";
+import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
@@ -10,8 +9,14 @@ import { changeStream } from "../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend, LogLines } from "./backend.ts";
-import { readText } from "./body.ts";
-import { getOnly, principalOf, type WebApp, type WebContext, type WebParts } from "./context.ts";
+import {
+  getOnly,
+  principalOf,
+  readText,
+  type WebApp,
+  type WebContext,
+  type WebParts,
+} from "./context.ts";
 import { reply, replyJson, replyWith } from "./reply.ts";
 
 export function addExtras(app: WebApp, parts: WebParts): void {

@@ -1,6 +1,7 @@
 /** Authentication and roles. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { FakeClock } from "../support/fake_clock.ts";
@@ -206,4 +207,14 @@ Deno.test("NamedTokens stores hashes in a private file, and recognizes the token
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   assertEquals((await new NamedTokens(path).find(token))?.role, "operate");
   assertEquals(await new NamedTokens(path).find(`${token}0`), undefined);
+});
+
+Deno.test("SignInRateLimit uses a monotonic clock", () => {
+  const clock = new FakeClock();
+  const attempts = new SignInRateLimit(clock);
+  for (let failure = 0; failure < 10; failure++) assertEquals(attempts.fail("::1"), 0);
+  clock.jump(61_000);
+  assertEquals(attempts.fail("::1"), 60);
+  clock.advance(60_001);
+  assertEquals(attempts.fail("::1"), 0);
 });

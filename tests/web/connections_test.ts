@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { claim, type Connection, Connections } from "../../src/web/connections.ts";
-import type { Principal } from "../../src/auth/principal.ts";
+import type { Principal } from "../../src/auth/gatekeeper.ts";
 
 class FakeConnection implements Connection {
   writableLength = 0;

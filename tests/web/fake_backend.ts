@@ -6,15 +6,13 @@ import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_change.ts";
 import { webApp } from "../../src/web/app.ts";
-import { SignInRateLimit } from "../../src/auth/sign_in_limit.ts";
+import { Gatekeeper, SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import type { Backend, LogLines } from "../../src/web/backend.ts";
 import type { WebApp } from "../../src/web/context.ts";
-import { Gatekeeper } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
 import { Sessions } from "../../src/auth/sessions.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
-import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -101,10 +99,6 @@ export class FakeWeb implements AsyncDisposable {
       backend: this.backend,
       gatekeeper: this.gatekeeper,
       names: new SiteNames(["box.lan"]),
-      snapshots: new Snapshots({
-        list: () => this.backend.dispatch("list", undefined),
-        maxAgeMs: 0,
-      }),
       mounts: webMounts(this.backend, () => {}),
       warn: () => {},
     });

@@ -2,10 +2,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessChange } from "../../src/model/process_change.ts";
-import type { Backend } from "../../src/web/backend.ts";
+import { type Backend, CachedList } from "../../src/web/backend.ts";
 import { Feed } from "../../src/web/feed.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
-import { Snapshots } from "../../src/web/snapshots.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { notFound } from "../../src/model/target.ts";
@@ -28,12 +27,12 @@ class Scene {
   readonly feed: Feed;
 
   constructor() {
-    const list = () => {
-      this.built++;
-      return Promise.resolve([fakeProcess()]);
-    };
     const backend: Backend = {
-      dispatch: () => Promise.resolve({ total_memory: 1 }),
+      dispatch: (action) => {
+        if (action !== "list") return Promise.resolve({ total_memory: 1 });
+        this.built++;
+        return Promise.resolve([fakeProcess()]);
+      },
       events: () => new ReadableStream(),
       shutdownNotice: new ShutdownNotice(),
       matcher: (target) => {
@@ -45,8 +44,7 @@ class Scene {
           ? Promise.resolve(linesOf(this.lines))
           : Promise.reject(this.problem),
     };
-    const snapshots = new Snapshots({ list, maxAgeMs: 0 });
-    this.feed = new Feed({ backend, snapshots, warn: (message) => assert(false, message) });
+    this.feed = new Feed({ backend, warn: (message) => assert(false, message) });
   }
 
   /** `unsent`: bytes that the client has not read; it never reads the messages in `kept`. */
@@ -243,17 +241,13 @@ Deno.test("Feed refuses a wrong subscription, and confirms no topic that it does
   client.left();
 });
 
-Deno.test("Snapshots reuses a list until something changes or it expires", async () => {
+Deno.test("CachedList reuses a list until something changes or it expires", async () => {
   let now = 0;
   let built = 0;
-  const snapshots = new Snapshots({
-    list: () => Promise.resolve(++built),
-    maxAgeMs: 250,
-    now: () => now,
-  });
-  const read = async () => decode(await snapshots.list());
+  const list = new CachedList({ dispatch: () => Promise.resolve(++built) }, () => now);
+  const read = async () => decode(await list.json());
   assertEquals([await read(), await read()], ["1", "1"]);
-  snapshots.invalidate();
+  list.invalidate();
   assertEquals(await read(), "2");
   now += 251;
   assertEquals(await read(), "3");

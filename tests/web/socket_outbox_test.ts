@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Message, SocketOutbox, type Write } from "../../src/web/socket_outbox.ts";
+import { type Message, SocketOutbox, type Write } from "../../src/web/socket_server.ts";
 
 /** An outbox with a socket that confirms each message. */
 function scene() {

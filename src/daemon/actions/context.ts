@@ -8,7 +8,7 @@ import type { HookOrigin } from "../../process/process_handle.ts";
 import { statusFor } from "../../protocol/failed_result.ts";
 import type { Input, Output, VerbName } from "../../protocol/verbs/types.ts";
 import type { ActionResult, BulkResult } from "../../protocol/wire.ts";
-import type { Principal } from "../../auth/principal.ts";
+import type { Principal } from "../../auth/gatekeeper.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
 import type { ShutdownNotice } from "../../protocol/shutdown_notice.ts";
