@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { isMet } from "../../src/web/dashboard/app/graph/graph_layout.ts";
 import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
 import { grepOf, NO_QUERY } from "../../src/web/dashboard/app/logs/log_query.ts";
-import { credentialIn } from "../../src/web/dashboard/app/data/credential.ts";
+import { credentialIn, shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 import { prepend, recent, record } from "../../src/web/dashboard/app/process/history.ts";
 import {
   lookingAt,
@@ -10,7 +10,6 @@ import {
   rangeText,
   readRange,
 } from "../../src/web/dashboard/app/data/time_range.ts";
-import { shortSpan } from "../../src/web/dashboard/app/data/format.ts";
 
 Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
   assertEquals(credentialIn(" http://127.0.0.1:1/#/login?code=0a1b \n"), {

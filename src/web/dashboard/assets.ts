@@ -19,7 +19,6 @@ import pages from "./app/shell/pages.css" with { type: "text" };
 import phone from "./app/shell/phone.css" with { type: "text" };
 import stacked from "./app/process/stacked.css" with { type: "text" };
 import table from "./app/process/table.css" with { type: "text" };
-import tableNarrow from "./app/process/table_narrow.css" with { type: "text" };
 
 interface Asset {
   readonly text: string;
@@ -29,7 +28,7 @@ interface Asset {
 
 /** The later ones overrule those before them. */
 const styles = [
-  ...[base, controls, floating, frame, table, tableNarrow, pages, drawings, forms],
+  ...[base, controls, floating, frame, table, pages, drawings, forms],
   ...[history, stacked, logs, colors, phone],
 ].join("\n");
 

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place, screen } from "./data/router.ts";
-import { signInByLink } from "./data/sign_in.ts";
+import { SignIn, signInByLink } from "./shell/sign_in.tsx";
 import { connection, mayAdminister, processes, stateCounts } from "./data/store.ts";
 import type { State } from "./data/types.ts";
 import { nextTheme } from "./shell/theme.ts";
@@ -19,14 +19,12 @@ import { Machines } from "./machines/machines.tsx";
 import { Overview } from "./process/overview.tsx";
 import { Process } from "./process/process_page.tsx";
 import { Processes } from "./process/process_list.tsx";
-import { SignIn } from "./pages/sign_in.tsx";
 import { Start } from "./process/start.tsx";
 import { Webhooks } from "./webhooks/webhooks.tsx";
-import { Empty, helpOpen, Loading, paletteOpen } from "./controls/controls.tsx";
-import { Help } from "./shell/help.tsx";
+import { Empty, Loading } from "./controls/controls.tsx";
+import { helpOpen, Shell } from "./shell/shell.tsx";
 import { openScreens, pathOf } from "./shell/screens.ts";
-import { Palette } from "./shell/palette.tsx";
-import { Shell } from "./shell/shell.tsx";
+import { paletteOpen } from "./shell/palette.tsx";
 
 function App() {
   useKeys({
@@ -44,8 +42,6 @@ function App() {
   return (
     <Shell>
       <Screen />
-      <Help />
-      <Palette />
     </Shell>
   );
 }

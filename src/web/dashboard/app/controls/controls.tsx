@@ -1,6 +1,5 @@
 /** Buttons, icons, choices, lists of facts, tables, menus, dialogs. */
 
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { dateTime, relative } from "../data/format.ts";
@@ -410,8 +409,3 @@ export function QuestionDialog() {
     </Dialog>
   );
 }
-
-/** True while the list of keys is open. */
-export const helpOpen = signal(false);
-/** True while the palette is open. */
-export const paletteOpen = signal(false);

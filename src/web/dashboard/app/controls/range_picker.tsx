@@ -1,7 +1,7 @@
 /** Selects the time range of charts, events and logs. */
 
 import { useSignal } from "@preact/signals";
-import { range, setRange } from "../data/range.ts";
+import { range, setRange } from "../data/router.ts";
 import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
 import { clock } from "../data/store.ts";
 import { Button, Select } from "./controls.tsx";

@@ -2,15 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { happened } from "../data/event_history.ts";
+import { happened } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
-import { logLink } from "../data/range.ts";
+import { linkTo, logLink } from "../data/router.ts";
 import { between } from "../data/time_range.ts";
-import { linkTo } from "../data/router.ts";
 import { mayOperate } from "../data/store.ts";
 import type { CronJson, CronRunJson } from "../data/types.ts";
 import { Age, Answer, Button, Empty, Icon, Table } from "../controls/controls.tsx";
-import { Strip } from "../controls/tabs.tsx";
+import { Strip } from "../process/process_figures.tsx";
 import { run } from "../process/actions.ts";
 import { counted, dateTime, shortSpan } from "../data/format.ts";
 

@@ -2,9 +2,7 @@
 
 import type { LogLine } from "../../../../model/log_line.ts";
 import { ApiError, ask, jsonLines, send } from "./api.ts";
-import { happened } from "./event_history.ts";
-import { loadRecent } from "./past.ts";
-import { fetchState, poll, type Stream } from "./poll.ts";
+import { happened, loadRecent } from "./past.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
 import { now } from "./time_range.ts";
@@ -18,8 +16,18 @@ const SILENCE_MS = 8000;
 const PATIENCE_MS = 30_000;
 const REFRESH_MS = 150;
 
+/** Interval of the requests without a WebSocket. */
+const EVERY_MS = 2000;
+/** Timeout of the figures, after which the stream is lost. */
+const FIGURES_PATIENCE_MS = 8000;
+
 /** After this many WebSockets that failed to open, the page polls instead. */
 const MAX_REFUSALS = 2;
+
+/** Delivers messages until it is closed. */
+interface Stream {
+  close(): void;
+}
 
 let stream: Stream | undefined;
 /** The open WebSocket; undefined before that, and while the page polls. */
@@ -98,8 +106,18 @@ async function connect(): Promise<void> {
   void (pastLoaded ??= loadRecent());
   happened.value++;
   // Some proxies block WebSockets: poll instead.
-  if (refusals >= MAX_REFUSALS) stream = poll({ receive, fail: lost });
+  if (refusals >= MAX_REFUSALS) stream = poll();
   else stream = listen();
+}
+
+/** All processes and the host's figures, asked for together. */
+function fetchState(
+  options: { readonly signal: AbortSignal },
+): Promise<[ProcessJson[], SystemMetrics]> {
+  return Promise.all([
+    ask<ProcessJson[]>("/processes", options),
+    ask<SystemMetrics>("/system/metrics", options),
+  ]);
 }
 
 /**
@@ -152,6 +170,37 @@ function listen(): Stream {
   socket.addEventListener("message", ({ data }) => isOver || receive(JSON.parse(String(data))));
   socket.addEventListener("close", () => isOver || lost());
   return { close: () => (isOver = true, clearInterval(timer), socket.close()) };
+}
+
+/** Polls every two seconds, and receives events in between. */
+function poll(): Stream {
+  const over = new AbortController();
+  const { signal } = over;
+  const listen = async () => {
+    for await (const batch of jsonLines(await send("/events", { signal }))) {
+      for (const event of batch) receive({ type: "event", event });
+    }
+    lost();
+  };
+  const look = async () => {
+    const each = { signal: AbortSignal.any([signal, AbortSignal.timeout(FIGURES_PATIENCE_MS)]) };
+    try {
+      const [processes, metrics] = await fetchState(each);
+      receive({ type: "process_list", processes });
+      receive({ type: "system_metrics", metrics });
+    } catch {
+      if (!signal.aborted) lost();
+    }
+  };
+  const timer = setInterval(() => document.hidden || void look(), EVERY_MS);
+  void look();
+  listen().catch(() => signal.aborted || lost());
+  return {
+    close() {
+      over.abort();
+      clearInterval(timer);
+    },
+  };
 }
 
 function lost(): void {

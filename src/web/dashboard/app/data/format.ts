@@ -1,4 +1,4 @@
-/** Numbers and times for people. Pure. */
+/** Numbers and times for people, and what people type. Pure. */
 
 import { humanBytes } from "../../../../model/human_bytes.ts";
 
@@ -70,6 +70,12 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
+/** How a run ended, in words. */
+export function exitText({ code, signal }: { code: number | null; signal: string | null }): string {
+  if (signal !== null) return `ended by ${signal}`;
+  return code === null ? "unknown exit code" : `exit code ${code}`;
+}
+
 export class FieldError extends Error {
   readonly field: string;
 
@@ -103,4 +109,16 @@ export function readObject(field: string, text: string): Record<string, unknown>
     // Throw the error below.
   }
   throw new FieldError(field, "it is not a JSON object");
+}
+
+/** The kind of credential in a text; undefined if it has none. */
+export function credentialIn(
+  text: string,
+): { kind: "code" | "token" | "either"; text: string } | undefined {
+  const given = text.trim();
+  const code = /[?&]code=([0-9a-f]+)/i.exec(given)?.[1];
+  if (code !== undefined) return { kind: "code", text: code };
+  if (/^ps_[0-9a-f]+$/i.test(given)) return { kind: "token", text: given };
+  // The daemon's own token looks like a code.
+  return /^[\w-]+$/.test(given) ? { kind: "either", text: given } : undefined;
 }

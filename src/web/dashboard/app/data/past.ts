@@ -1,11 +1,45 @@
-/** The metrics history of the daemon. */
+/** The past, as the daemon kept it: events and metrics. */
 
+import { signal } from "@preact/signals";
 import { HOST, prepend, recent, round, type Sample } from "../process/history.ts";
 import { ask } from "./api.ts";
-import { usePolled } from "./polled.ts";
+import { type Polled, usePolled } from "./polled.ts";
 import { type Range, rangeQuery, SPANS } from "./time_range.ts";
 import { processes } from "./store.ts";
-import type { MetricsHistoryJson, MetricsPointJson } from "./types.ts";
+import type { EventsJson, MetricsHistoryJson, MetricsPointJson } from "./types.ts";
+
+/** Increases with every event of a process. Earlier answers are then out of date. */
+export const happened = signal(0);
+
+interface EventQuery {
+  /** Names; default: all processes. */
+  readonly target?: string | undefined;
+  /** Default: the latest events. */
+  readonly range?: Range;
+  readonly type?: string;
+  readonly search?: string;
+  readonly limit: number;
+}
+
+/** Interval of requests in case a push was missed. */
+const EVERY_MS = 30_000;
+
+/** The latest events that match a query, the newest last. */
+export function useEvents(query: EventQuery): Polled<EventsJson> {
+  const isFixed = query.range?.span === undefined && query.range !== undefined;
+  return usePolled<EventsJson>(
+    eventsPath(query),
+    isFixed ? Infinity : EVERY_MS,
+    isFixed ? 0 : happened.value,
+  );
+}
+
+function eventsPath({ target, range, type, search, limit }: EventQuery): string {
+  const given = { target, type, search, limit: String(limit) };
+  const query = { ...range && rangeQuery(range), ...given };
+  const some = Object.entries(query).flatMap(([key, value]) => value ? [[key, value]] : []);
+  return `/events/history?${new URLSearchParams(some)}`;
+}
 
 const POINTS = 360;
 /** Interval of the daemon's measurements. */

@@ -2,10 +2,9 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useEvents } from "../data/event_history.ts";
-import { logLink, range } from "../data/range.ts";
+import { useEvents } from "../data/past.ts";
+import { linkTo, logLink, place, range, setParams } from "../data/router.ts";
 import { lookingAt, rangeText } from "../data/time_range.ts";
-import { linkTo, place, setParams } from "../data/router.ts";
 import { type EventJson, type State, STATES } from "../data/types.ts";
 import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
-import { useEvents } from "../data/event_history.ts";
+import { useEvents } from "../data/past.ts";
 import { linkTo } from "../data/router.ts";
 import { processList } from "../data/store.ts";
 import type { ProcessJson } from "../data/types.ts";

@@ -1,6 +1,6 @@
 /** A chart of a figure over time, with marks for events. */
 
-import { logLink, range } from "../data/range.ts";
+import { logLink, range } from "../data/router.ts";
 import { lookingAt } from "../data/time_range.ts";
 import type { Series } from "../data/past.ts";
 import type { EventJson } from "../data/types.ts";

@@ -2,15 +2,14 @@
 
 import { run } from "../process/actions.ts";
 import { confirmed, copyText } from "../shell/notices.ts";
-import { useEvents } from "../data/event_history.ts";
-import { useSeries } from "../data/past.ts";
+import { useEvents, useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock, mayAdminister, mayOperate, metrics, session } from "../data/store.ts";
 import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
 import { Button, Facts, Loading } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Chart, marksOf } from "./chart.tsx";
-import { range } from "../data/range.ts";
+import { range } from "../data/router.ts";
 import { bytes, percent, relative, span } from "../data/format.ts";
 
 const INFO_MS = 30_000;

@@ -2,7 +2,7 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { range, setRange } from "../data/range.ts";
+import { range, setRange } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import { between, endsOf } from "../data/time_range.ts";
 import { clockTime, dateTime } from "../data/format.ts";

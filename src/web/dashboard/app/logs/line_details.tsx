@@ -1,14 +1,12 @@
 /** Details of a line: its JSON fields, and a permalink. */
 
 import { copyText } from "../shell/notices.ts";
-import type { LogRow } from "./log_rows.ts";
+import { type LogRow, shownLine } from "./log_lines.ts";
 import { fingerprint, type LogQuery, NO_QUERY, writeLogQuery } from "./log_query.ts";
-import { range } from "../data/range.ts";
+import { linkTo, range } from "../data/router.ts";
 import { lookingAt, type Range, rangeText } from "../data/time_range.ts";
-import { linkTo } from "../data/router.ts";
 import { Button } from "../controls/controls.tsx";
 import { plainLine } from "./ansi.ts";
-import { shownLine } from "./shown_line.ts";
 import { dateTime } from "../data/format.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 import { literally } from "../../../../model/plain_text.ts";

@@ -2,8 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
-import { Folder, type LogRow } from "./log_rows.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
+import { Folder, type LogRow } from "./log_lines.ts";
 
 /** Maximum number of lines, close to Chromium's limit for the height of an element. */
 const MAX_LINES = 1_200_000;

@@ -1,7 +1,7 @@
 /** A histogram above the lines: their number by time and level. */
 
 import { usePolled } from "../data/polled.ts";
-import { range, setRange } from "../data/range.ts";
+import { range, setRange } from "../data/router.ts";
 import { lookingAt, rangeQuery, SPANS } from "../data/time_range.ts";
 import type { LogCountsJson } from "../data/types.ts";
 import { Axis, axisHandlers, useTimeAxis } from "../host/time_axis.tsx";

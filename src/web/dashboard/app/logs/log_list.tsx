@@ -3,14 +3,12 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { LogBuffer } from "./log_buffer.ts";
-import type { LogRow } from "./log_rows.ts";
+import { type LineLook, type LogRow, ROW_PX, RowHeights, shownLine, textOf } from "./log_lines.ts";
 import { isRaw, logSize, timeLook, wrap } from "./log_panes.ts";
 import { isPhone } from "../shell/theme.ts";
-import { range } from "../data/range.ts";
+import { range } from "../data/router.ts";
 import { clock } from "../data/store.ts";
-import { ROW_PX, RowHeights } from "./row_heights.ts";
 import type { Run } from "./ansi.ts";
-import { type LineLook, shownLine, textOf } from "./shown_line.ts";
 import { counted, dateTime, exactTime, relative } from "../data/format.ts";
 
 interface LogListProps {

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { ApiError, jsonLines, send } from "../data/api.ts";
 import { followLogs } from "../data/feed.ts";
 import { breathe } from "./log_buffer.ts";
-import type { LogRow } from "./log_rows.ts";
+import type { LogRow } from "./log_lines.ts";
 import { connection } from "../data/store.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
 

@@ -1,7 +1,7 @@
 /** The state at a glance, problems first. */
 
 import { HOST, recent, round } from "./history.ts";
-import { useEvents } from "../data/event_history.ts";
+import { useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { needsAttention } from "./select.ts";

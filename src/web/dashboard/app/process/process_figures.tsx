@@ -1,4 +1,4 @@
-/** Figures of a process. Each is rendered independently. */
+/** Figures of a process, rendered independently, and other small drawings of figures. */
 
 import { type Figure, recent, round, type Sample } from "./history.ts";
 import { clock, ports } from "../data/store.ts";
@@ -177,6 +177,44 @@ function Meter({ percent }: { percent: number }) {
     <svg class={`meter${percent > FULL ? " is-full" : ""}`} viewBox="0 0 100 6" aria-hidden="true">
       <rect class="rest" width="100" height="6" rx="3" />
       <rect width={width} height="6" rx="3" />
+    </svg>
+  );
+}
+
+interface StripBar {
+  readonly ok: boolean;
+  /** Height, from 0 to 1. */
+  readonly size: number;
+  /** True for a skipped run, which neither succeeded nor failed. */
+  readonly skipped?: boolean;
+  readonly title: string;
+}
+
+const [BAR_WIDTH, BAR_GAP, STRIP_HEIGHT] = [7, 2, 28];
+
+/** A visual summary of a table. Failures are red and crossed out. */
+export function Strip({ bars, label }: { bars: readonly StripBar[]; label: string }) {
+  const width = Math.max(1, bars.length) * (BAR_WIDTH + BAR_GAP) - BAR_GAP;
+  return (
+    <svg
+      class="strip"
+      width={width}
+      height={STRIP_HEIGHT}
+      viewBox={`0 0 ${width} ${STRIP_HEIGHT}`}
+      role="img"
+      aria-label={label}
+    >
+      {bars.map(({ ok, size, skipped, title }, index) => {
+        const height = Math.max(4, Math.round(size * (STRIP_HEIGHT - 2)));
+        const x = index * (BAR_WIDTH + BAR_GAP);
+        return (
+          <g key={index} class={skipped ? "was-skipped" : ok ? "was-ok" : "was-bad"}>
+            <title>{title}</title>
+            <rect x={x} y={STRIP_HEIGHT - height} width={BAR_WIDTH} height={height} rx="1.5" />
+            {!ok && !skipped && <path d={`M${x + 1.5} ${STRIP_HEIGHT - 6}l4 4m0-4l-4 4`} />}
+          </g>
+        );
+      })}
     </svg>
   );
 }

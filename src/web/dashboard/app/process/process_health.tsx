@@ -5,8 +5,7 @@ import { processPath } from "../data/api.ts";
 import { usePolled } from "../data/polled.ts";
 import type { HealthCheckJson, HistoryJson, HookRunJson, ProcessJson } from "../data/types.ts";
 import { Age, Answer, Empty, Facts, Table } from "../controls/controls.tsx";
-import { HealthBadge } from "./process_figures.tsx";
-import { Strip } from "../controls/tabs.tsx";
+import { HealthBadge, Strip } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
 import { dateTime, percent, shortSpan } from "../data/format.ts";
 

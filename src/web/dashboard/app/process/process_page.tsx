@@ -1,5 +1,6 @@
 /** The page of a process: the reasons for its state, output, figures, events and configuration. */
 
+import { useEffect } from "preact/hooks";
 import { baseName } from "../../../../model/name.ts";
 import { act } from "./actions.ts";
 import { copyText } from "../shell/notices.ts";
@@ -16,7 +17,6 @@ import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
 import { ProcessLog } from "../logs/log_view.tsx";
 import { openProcessMenu } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
-import { Tabs } from "../controls/tabs.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
 import { inOrder, ProcessRows } from "./process_list.tsx";
 
@@ -74,6 +74,56 @@ export function Process() {
       >
         <Body tab={tab} name={process?.name ?? name} members={members} process={process} />
       </div>
+    </div>
+  );
+}
+
+interface TabsProps {
+  readonly tabs: readonly Tab[];
+  readonly chosen: Tab;
+  readonly onChoose: (tab: Tab) => void;
+}
+
+/** A row of tabs; arrow keys move along it. */
+function Tabs({ tabs, chosen, onChoose }: TabsProps) {
+  // On a phone the tab may be out of view.
+  useEffect(() => {
+    document.getElementById(`tab-${chosen}`)?.scrollIntoView({
+      block: "nearest",
+      inline: "nearest",
+    });
+  }, [chosen]);
+  const open = (next: Tab) => {
+    onChoose(next);
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div
+      class="tabs"
+      role="tablist"
+      aria-label="Parts"
+      onKeyDown={(event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        const index = tabs.indexOf(chosen);
+        if (step === undefined) return;
+        event.preventDefault();
+        open(tabs[(index + step + tabs.length) % tabs.length]!);
+      }}
+    >
+      {tabs.map((one) => (
+        <button
+          key={one}
+          id={`tab-${one}`}
+          type="button"
+          role="tab"
+          aria-selected={one === chosen}
+          aria-controls="panel"
+          tabIndex={one === chosen ? 0 : -1}
+          onClick={() => open(one)}
+        >
+          {one}
+        </button>
+      ))}
     </div>
   );
 }

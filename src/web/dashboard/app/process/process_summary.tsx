@@ -3,11 +3,9 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
 import { recent, round, type Sample } from "./history.ts";
-import { exitText, useEvents } from "../data/event_history.ts";
-import { type Series, useSeries } from "../data/past.ts";
-import { range } from "../data/range.ts";
+import { type Series, useEvents, useSeries } from "../data/past.ts";
+import { linkTo, range } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
-import { linkTo } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
 import { Facts, Table } from "../controls/controls.tsx";
@@ -21,6 +19,7 @@ import {
   clockTime,
   dateTime,
   exactPercent,
+  exitText,
   percent,
   relative,
   span,

@@ -1,10 +1,11 @@
 /** The command palette: goes anywhere by a few letters. */
 
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { go } from "../data/router.ts";
 import { mayAdminister, processList } from "../data/store.ts";
 import type { State } from "../data/types.ts";
-import { Dialog, paletteOpen } from "../controls/controls.tsx";
+import { Dialog } from "../controls/controls.tsx";
 import { openScreens, pathOf } from "./screens.ts";
 import { StateShape } from "../process/process_figures.tsx";
 
@@ -17,6 +18,9 @@ interface Goal {
 }
 
 const MOST = 12;
+
+/** True while the palette is open. */
+export const paletteOpen = signal(false);
 
 /** The window, if it is open. */
 export function Palette() {

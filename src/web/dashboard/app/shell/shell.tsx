@@ -1,5 +1,6 @@
-/** The frame around every screen: navigation, state of the connection, dialogs and toasts. */
+/** The frame around every screen: navigation, state of the connection, dialogs, toasts, list of keys. */
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { retryNow } from "../data/feed.ts";
@@ -15,20 +16,16 @@ import {
   processes,
   session,
 } from "../data/store.ts";
-import {
-  Button,
-  helpOpen,
-  Icon,
-  Logo,
-  paletteOpen,
-  QuestionDialog,
-  useAway,
-} from "../controls/controls.tsx";
+import { Button, Dialog, Icon, Logo, QuestionDialog, useAway } from "../controls/controls.tsx";
 import { signOut } from "../host/host.tsx";
-import { openScreens, pathOf, type ScreenEntry } from "./screens.ts";
+import { openScreens, pathOf, type ScreenEntry, SCREENS } from "./screens.ts";
+import { Palette, paletteOpen } from "./palette.tsx";
 import { ProcessDialogs } from "../process/process_dialogs.tsx";
 import { ProcessMenu } from "../process/process_menu.tsx";
 import { relative } from "../data/format.ts";
+
+/** True while the list of keys is open. */
+export const helpOpen = signal(false);
 
 export function Shell({ children }: { children: ComponentChildren }) {
   return (
@@ -44,6 +41,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <ProcessMenu />
       <ProcessDialogs />
       <QuestionDialog />
+      <Help />
+      <Palette />
     </>
   );
 }
@@ -231,5 +230,64 @@ function ToastBox({ toast }: { toast: Toast }) {
       )}
       <Button icon="close" kind="quiet" label="Dismiss" onClick={() => dismiss(id)} />
     </div>
+  );
+}
+
+const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  ["Everywhere", [
+    ["Ctrl K", "Go to a process or a screen"],
+    ["/", "Search"],
+    ...SCREENS.map(({ key, text, about = text }) => [`g ${key}`, about] as const),
+    ["n", "New process"],
+    ["t", "Light or dark"],
+    ["?", "This list"],
+  ]],
+  ["Processes", [
+    ["j / k", "Next, previous"],
+    ["Enter", "Open"],
+    ["x", "Select"],
+    ["s", "Start"],
+    ["S", "Stop (asks)"],
+    ["r", "Restart (asks)"],
+    ["R", "Reload (asks)"],
+    ["l", "Its logs"],
+    [".", "All actions"],
+    ["Esc", "Select nothing"],
+  ]],
+  ["Logs", [
+    ["f", "Follow or pause"],
+    ["j / k", "Next, previous line"],
+    ["Enter", "Details of the line"],
+    ["n / N", "Next, previous match"],
+    ["e", "Errors only"],
+    ["w", "Wrap lines"],
+    ["v", "Lines as written"],
+  ]],
+];
+
+/** The window with the list of keys, if it is open. */
+function Help() {
+  if (!helpOpen.value) return null;
+  return (
+    <Dialog title="Keys" wide onClose={() => helpOpen.value = false}>
+      <div class="key-groups">
+        {GROUPS.map(([title, keys]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl class="keys">
+              {keys.map(([key, what]) => (
+                <div key={key}>
+                  <dt>{key.split(" / ").map((one) => <kbd key={one}>{one}</kbd>)}</dt>
+                  <dd>{what}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <p>
+        <a href="/docs" target="_blank">Documentation</a>
+      </p>
+    </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Age, Answer, Button, Empty, Table } from "../controls/controls.tsx";
 import { ask, messageOf } from "../data/api.ts";
-import { happened } from "../data/event_history.ts";
+import { happened } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";

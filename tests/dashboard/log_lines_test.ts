@@ -1,6 +1,10 @@
 import { assertEquals } from "@std/assert";
-import { Folder, type LogRow } from "../../src/web/dashboard/app/logs/log_rows.ts";
-import { shownLine, textOf } from "../../src/web/dashboard/app/logs/shown_line.ts";
+import {
+  Folder,
+  type LogRow,
+  shownLine,
+  textOf,
+} from "../../src/web/dashboard/app/logs/log_lines.ts";
 
 const LOOK = { isTimed: true, isRaw: false };
 

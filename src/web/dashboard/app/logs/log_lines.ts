@@ -1,0 +1,201 @@
+/** The lines of a log: folded, formatted and measured. Pure. */
+
+import { EntryReader, lastState, levelOf, readableLine } from "../../../../model/log_level.ts";
+import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
+import { ansiRuns, plainLine, type Run } from "./ansi.ts";
+
+export interface LogRow {
+  /** Sequence number. */
+  readonly seq: number;
+  readonly name: string;
+  readonly stream: LogStream;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The raw text. */
+  readonly text: string;
+  /** Lines folded into it: the rest of a stack trace. */
+  trace?: string[] | undefined;
+}
+
+/** The current entry of a stream of an app. */
+interface Entry {
+  readonly reader: EntryReader;
+  /** Its first line. */
+  head?: LogRow;
+  /** Whether it is an error; undefined before its second line. */
+  isError?: boolean | undefined;
+}
+
+/** Folds stack traces into their first lines. Takes the lines in their order. */
+export class Folder {
+  readonly #entries = new Map<string, Entry>();
+
+  /** Forgets previous lines. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** Folds a line into the error it belongs to. Returns false if it belongs to none. */
+  fold(line: LogRow, isRaw = false): boolean {
+    line.trace = undefined;
+    if (isRaw) return false;
+    const key = `${line.name}\n${line.stream}`;
+    const entry = this.#entries.getOrInsertComputed(key, newEntry);
+    const text = line.text.includes("\x1b") ? plainLine(line.text) : line.text;
+    if (entry.reader.partOf(text) === "first") {
+      entry.head = line;
+      entry.isError = undefined;
+      return false;
+    }
+    const { head } = entry;
+    if (head === undefined) return false;
+    entry.isError ??= levelOf(plainLine(head.text)) === "error";
+    if (entry.isError) (head.trace ??= []).push(line.text);
+    return entry.isError;
+  }
+}
+
+function newEntry(): Entry {
+  return { reader: new EntryReader() };
+}
+
+/** The formatted line, and its stack trace. */
+interface ShownLine {
+  readonly runs: readonly Run[];
+  readonly level: LogLevel | undefined;
+  readonly trace: readonly string[];
+}
+
+export interface LineLook {
+  /** True if the view shows times: time fields are left out. */
+  readonly isTimed: boolean;
+  /** True to show raw lines. */
+  readonly isRaw: boolean;
+}
+
+/** Maximum characters shown of a line, which may have megabytes. */
+const MAX_DRAWN = 10_000;
+
+const LEVEL_LOOK: Readonly<Record<LogLevel, string>> = {
+  debug: "dim",
+  info: "fg-2",
+  warn: "fg-3",
+  error: "fg-1",
+};
+
+/** Formats a line as styled runs. JSON and logfmt become level, message and dimmed fields. */
+export function shownLine(
+  { text, trace = [] }: Pick<LogRow, "text" | "trace">,
+  { isTimed, isRaw }: LineLook,
+): ShownLine {
+  const last = isRaw ? text : lastState(text);
+  const isLong = last.length > MAX_DRAWN;
+  const readable = isRaw || isLong ? undefined : readableLine(plainLine(last), isTimed);
+  if (readable === undefined) {
+    const runs = ansiRuns(isLong ? `${last.slice(0, MAX_DRAWN)} …` : last);
+    return { runs, level: levelOf(textOf(runs)), trace };
+  }
+  const { level, message, fields, stack } = readable;
+  const runs = [
+    { text: level === undefined ? "" : `${level.toUpperCase().padEnd(5)} `, look: look(level) },
+    // Escapes in JSON may decode to control sequences.
+    ...ansiRuns(message.replaceAll("\n", " ⏎ ")),
+    { text: fields === "" ? "" : ` ${plainLine(fields)}`, look: "dim" },
+  ].filter(({ text }) => text !== "");
+  return { runs, level, trace: [...stack, ...trace] };
+}
+
+function look(level: LogLevel | undefined): string {
+  return level === undefined ? "" : LEVEL_LOOK[level];
+}
+
+export function textOf(runs: readonly Run[]): string {
+  return runs.map(({ text }) => text).join("");
+}
+
+/** Height of one row in pixels, as in logs.css. */
+export const ROW_PX = 20;
+
+/** Positions and heights of the lines of a log. */
+export class RowHeights {
+  readonly #columns: number;
+  readonly #look: LineLook;
+  /** Number of rows before each line; the last entry is the total. */
+  #before = new Uint32Array(1024);
+  #count = 0;
+  #dropped = 0;
+
+  /** `columns` is the number of characters per row; 0 without wrapping. */
+  constructor(columns: number, look: LineLook) {
+    this.#columns = columns;
+    this.#look = look;
+  }
+
+  /**
+   * Measures new lines. `dropped` is the number of lines removed from the top so far. Returns the
+   * height in pixels of those removed since the last call.
+   */
+  update(lines: readonly LogRow[], dropped: number): number {
+    const cut = this.top(Math.min(dropped - this.#dropped, this.#count));
+    const isCut = dropped !== this.#dropped;
+    this.#dropped = dropped;
+    if (this.#columns === 0) {
+      this.#count = lines.length;
+      return cut;
+    }
+    if (isCut || lines.length < this.#count) this.#count = 0;
+    if (this.#before.length <= lines.length) {
+      const larger = new Uint32Array(Math.max(lines.length + 1, this.#before.length * 2));
+      larger.set(this.#before);
+      this.#before = larger;
+    }
+    for (let i = this.#count; i < lines.length; i++) {
+      this.#before[i + 1] = this.#before[i]! + this.#rowsOf(lines[i]!);
+    }
+    this.#count = lines.length;
+    return cut;
+  }
+
+  #rowsOf(line: LogRow): number {
+    if (line.text.length <= this.#columns && isNarrow(line.text)) return 1;
+    const text = textOf(shownLine(line, this.#look).runs);
+    return Math.max(1, Math.ceil(widthOf(text) / this.#columns));
+  }
+
+  /** Total height in pixels. */
+  get height(): number {
+    return this.top(this.#count);
+  }
+
+  /** Position of a line in pixels. */
+  top(index: number): number {
+    return (this.#columns === 0 ? index : this.#before[index]!) * ROW_PX;
+  }
+
+  /** The line at a position in pixels. */
+  at(px: number): number {
+    const row = Math.max(0, Math.floor(px / ROW_PX));
+    if (this.#columns === 0) return Math.min(row, Math.max(0, this.#count - 1));
+    let [low, high] = [0, this.#count];
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      if (this.#before[middle]! <= row) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const NARROW = /^[\x20-\x7e]*$/;
+
+function isNarrow(text: string): boolean {
+  return NARROW.test(text);
+}
+
+/** Width of a text in columns. East Asian characters and emoji take two. */
+function widthOf(text: string): number {
+  if (isNarrow(text)) return text.length;
+  let width = 0;
+  for (const char of text) width += char.codePointAt(0)! >= 0x1100 ? 2 : 1;
+  return width;
+}
