@@ -3,8 +3,12 @@
 import type * as z from "zod/mini";
 import { globalRegistry } from "zod/mini";
 import { cronRun, schedule } from "../src/protocol/verbs/cron.ts";
-import { healthCheck, hookRun } from "../src/protocol/verbs/inspect.ts";
-import { metricsPoint, metricsSeries } from "../src/protocol/verbs/metrics.ts";
+import {
+  healthCheck,
+  hookRun,
+  metricsPoint,
+  metricsSeries,
+} from "../src/protocol/verbs/inspect.ts";
 import { camelCase } from "../src/model/key_table.ts";
 import { VERB_ROWS, VERBS } from "../src/protocol/verbs/mod.ts";
 import { actionResult, fieldChange, processInfo } from "../src/protocol/verbs/shapes.ts";

@@ -4,7 +4,7 @@ import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
-import { following, unending } from "../protocol/following.ts";
+import { following, unending } from "../protocol/streams.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 
 interface ListFeedOptions {

@@ -2,7 +2,7 @@
 
 import { ERROR_TABLE } from "../model/errors.ts";
 import type { ActionResult, BulkResult } from "../protocol/wire.ts";
-import { statusFor } from "../protocol/failed_result.ts";
+import { statusFor } from "../protocol/envelope.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";

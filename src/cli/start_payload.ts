@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { resolve } from "../npm/path.js";
 import { shellWord, splitWords } from "../model/shell_line.ts";
-import type { StartPayload } from "../protocol/verbs/types.ts";
+import type { StartPayload } from "../protocol/wire.ts";
 import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
 import { configFlags } from "./table/make_flags.ts";
 

@@ -1,5 +1,12 @@
 /** The verbs of a running daemon, typed. */
 
+import {
+  checkOptions,
+  lineOptions,
+  optionsOf,
+  refuseUnknown,
+  ROLLING_KEYS,
+} from "../library/known_keys.ts";
 import type {
   CallOptions,
   LineOptions,
@@ -10,25 +17,18 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
-import {
-  checkOptions,
-  lineOptions,
-  optionsOf,
-  refuseUnknown,
-  ROLLING_KEYS,
-} from "../library/known_keys.ts";
 import { hintText, inLibraryWords, withLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { inputKeys } from "../model/key_spelling.ts";
 import { snakeCase } from "../model/key_table.ts";
 import { type LogLine, type LogStream, MAX_LINES } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
-import { inputKeys } from "../model/key_spelling.ts";
 import { checkTarget } from "../model/target.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
-import { throwFailed } from "../protocol/failed_result.ts";
-import type { Output, Payload, VerbName } from "../protocol/verbs/types.ts";
+import { throwFailed } from "../protocol/envelope.ts";
+import type { Output, Payload, VerbName } from "../protocol/wire.ts";
 import type {
   Cron,
   CronResult,
@@ -41,7 +41,6 @@ import type {
   SystemMetrics,
   Why,
 } from "./answers.ts";
-import { camelKeys, processChange, processInfo } from "./from_wire.ts";
 import { openItems, streamOf } from "./items.ts";
 import type {
   ClientOptions,
@@ -50,10 +49,18 @@ import type {
   MetricsQuery,
   ReconfigureOptions,
 } from "./options.ts";
-import { SocketTransport } from "./socket_transport.ts";
-import type { Fields, Transport } from "./transport.ts";
+import { type Fields, SocketTransport, type Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
-import { filterKeys, literal, newConfig, searchOf, wireOptions } from "./wire_input.ts";
+import {
+  camelKeys,
+  filterKeys,
+  literal,
+  newConfig,
+  processChange,
+  processInfo,
+  searchOf,
+  wireOptions,
+} from "./wire_form.ts";
 
 /**
  * A client of one daemon. Keeps no connection open between calls. Every method throws

@@ -2,7 +2,7 @@
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ShutdownNoticeJson } from "../protocol/change_json.ts";
-import { ndjson } from "../protocol/ndjson.ts";
+import { ndjson } from "../protocol/streams.ts";
 import type { CallOptions } from "../library/options.ts";
 import { inLibraryWords } from "../library/words.ts";
 

@@ -20,6 +20,14 @@ export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {
       query: ["target", "since", "until", "type", "search", "limit", "before"],
     }],
   },
+  metrics_history: {
+    bare: "target",
+    requests: [{
+      method: "GET",
+      path: "/metrics/history",
+      query: ["target", "since", "until", "points"],
+    }],
+  },
   log_counts: {
     bare: "",
     requests: [{
@@ -44,14 +52,6 @@ export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {
         "ignore_case",
         "level",
       ],
-    }],
-  },
-  metrics_history: {
-    bare: "target",
-    requests: [{
-      method: "GET",
-      path: "/metrics/history",
-      query: ["target", "since", "until", "points"],
     }],
   },
   add: {

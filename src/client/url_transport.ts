@@ -1,16 +1,16 @@
 /** Talks to a daemon over REST, by the URL of its web listener. */
 
-import { baseOf, bearer } from "./address.ts";
-import { REST_ROWS } from "./rest_rows.ts";
-import type { Fields, Transport } from "./transport.ts";
-import { searchOf } from "./wire_input.ts";
 import type { CallOptions } from "../library/options.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { quote } from "../model/quote.ts";
 import { notFound } from "../model/target.ts";
 import { notPermitted } from "../platform/permissions.ts";
 import { errorOf } from "../protocol/error_json.ts";
-import type { Output, VerbName } from "../protocol/verbs/types.ts";
-import type { ActionResult } from "../protocol/wire.ts";
+import { REST_BASE } from "../protocol/version.ts";
+import type { ActionResult, Output, VerbName } from "../protocol/wire.ts";
+import { REST_ROWS } from "./rest_rows.ts";
+import type { Fields, Transport } from "./transport.ts";
+import { searchOf } from "./wire_form.ts";
 
 /** A web listener. */
 export class UrlTransport implements Transport {
@@ -203,4 +203,30 @@ function word(target: unknown): string {
   // URLs resolve these as folders, even encoded. No process has such a name.
   if (text === "." || text === "..") throw notFound(text, []);
   return encodeURIComponent(text);
+}
+
+/** The base URL of the REST routes of a web listener. Throws `bad_request` for an invalid URL. */
+export function baseOf(url: unknown): string {
+  const parsed = typeof url === "string" ? URL.parse(url) : null;
+  const isHttp = parsed?.protocol === "http:" || parsed?.protocol === "https:";
+  if (parsed === null || !isHttp) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid "url" ${quote(url)}: expected one such as "http://127.0.0.1:9615"`,
+    );
+  }
+  const { origin, pathname, username, password, search, hash } = parsed;
+  // Do not quote the URL: it may contain a secret.
+  const extra = username || password ? "a user" : search ? "a query" : hash ? "a fragment" : "";
+  if (extra !== "") throw new ProcsupError("bad_request", `Invalid "url": it holds ${extra}`);
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}${REST_BASE}`;
+}
+
+/** The `Authorization` header for a token. Throws `bad_request` without quoting an invalid one. */
+function bearer(token: unknown): string {
+  if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
+  throw new ProcsupError(
+    "bad_request",
+    'Invalid "token": expected one word, as "procsup token" prints it',
+  );
 }

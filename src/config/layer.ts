@@ -1,15 +1,16 @@
-/** Prepares the keys of one file for merging. */
+/** Prepares the keys of one file for merging, and finds the place of a mistake in them. */
 
+import { ConfigFieldError } from "../model/config_schema.ts";
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { expanded } from "../model/key_spelling.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
-import { expanded } from "../model/key_spelling.ts";
 import { isScript } from "../runtimes/runtime_table.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
 import { isExecutable } from "../runtimes/tools.ts";
-import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
+import { type ConfigDocument, isMap, type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** Keys of one file, for one process or for all. */
@@ -183,4 +184,70 @@ export function interpolate(text: string, lookup: Lookup): string {
     }
     return value;
   });
+}
+
+/** The result of `parse`; undefined if it throws, after adding its mistakes to `problems`. */
+export function checked<T>(
+  parse: () => T,
+  layers: readonly Layer[],
+  problems: ProcsupError[],
+  process?: string,
+): T | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    const each = error instanceof ConfigFieldError ? error.each : [error];
+    problems.push(...each.map((one) => located(one, layers, process)));
+    return undefined;
+  }
+}
+
+/** A mistake with its place in the layers, and the name of the process that has it. */
+export function located(error: unknown, layers: readonly Layer[], process?: string): ConfigProblem {
+  const last = layers.at(-1)!;
+  const field = error instanceof ConfigFieldError ? error : undefined;
+  const place = field === undefined
+    ? placeIn(last.document, last.path, "key")
+    : placeOfField(field, layers);
+  const message = messageOf(error).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  const misplaced = field?.onKey && field.path[0] === "critical" && field.path.length === 1;
+  return new ConfigProblem(
+    place?.file ?? last.document.file,
+    process === undefined ? message : `"${process}": ${message}`,
+    {
+      place,
+      advice: process !== undefined && misplaced
+        ? `write it under "run": run: { critical: [${process}] }`
+        : undefined,
+    },
+  );
+}
+
+function placeOfField(
+  { path, onKey }: ConfigFieldError,
+  layers: readonly Layer[],
+): Place | undefined {
+  const own = path.filter((part) => typeof part !== "symbol");
+  // In a cron job the schedule is not under "cron".
+  const ways = own[0] === "cron"
+    ? [own, own.slice(1)]
+    : own[0] === "entrypoint"
+    ? [own, ["command"]]
+    : [own];
+  for (const layer of layers.toReversed()) {
+    for (const way of ways) {
+      const full = [...layer.path, ...asWritten(way, layer)];
+      if (way.length === 0 || valueAt(layer.document.value, full) === undefined) continue;
+      return placeIn(layer.document, full, onKey ? "key" : "value");
+    }
+  }
+  const { document, path: at } = layers.at(-1)!;
+  return placeIn(document, at, "key");
+}
+
+/** The path of a dependency in a list, which stands for a map. */
+function asWritten(path: Path, layer: Layer): Path {
+  if (path[0] !== "depends_on" || path.length !== 2) return path;
+  const given = valueAt(layer.document.value, [...layer.path, "depends_on"]);
+  return Array.isArray(given) ? ["depends_on", given.indexOf(path[1])] : path;
 }

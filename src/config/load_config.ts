@@ -13,13 +13,14 @@ import { isMap, type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { readDotenv } from "./env_file.ts";
 import { FileShape } from "./file_shape.ts";
 import {
+  checked,
   type Layer,
   type LayerContext,
+  located,
   type Lookup,
   preparedKeys,
   type Reference,
 } from "./layer.ts";
-import { checked, located } from "./located.ts";
 import { type LoadedSettings, loadRun, loadSettings, type RunSettings } from "./load_settings.ts";
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
 import { readFiles, type ReadRequest } from "./read_files.ts";

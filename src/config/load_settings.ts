@@ -10,8 +10,7 @@ import type { Webhook } from "../model/webhook.ts";
 import { dirname } from "../npm/path.js";
 import { placeIn } from "./document.ts";
 import { type FileParts, RUN_KEYS } from "./file_shape.ts";
-import { type Layer, type LayerContext, preparedKeys } from "./layer.ts";
-import { checked } from "./located.ts";
+import { checked, type Layer, type LayerContext, preparedKeys } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** The daemon's settings in the files; undefined if no file has them. */

@@ -1,9 +1,16 @@
-/** Reads the files of a configuration in merge order: extended files first. */
+/** Reads the files of a configuration in merge order: extended files first. Converts those of other tools. */
 
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, isMap, type Place, placeIn, Places } from "./document.ts";
-import { foreignFormat } from "./import/foreign.ts";
+import { isOwnName } from "./file_kind.ts";
+import { compose } from "./import/compose.ts";
+import type { Importer } from "./import/imported.ts";
+import { pm2 } from "./import/pm2.ts";
+import { processCompose } from "./import/process_compose.ts";
+import { procfile } from "./import/procfile.ts";
+import { supervisord } from "./import/supervisord.ts";
+import { systemd } from "./import/systemd.ts";
 import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
 
@@ -102,4 +109,21 @@ function bases(document: ConfigDocument): Base[] {
   }
   const place = placeIn(document, ["extends"]);
   throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", { place });
+}
+
+export const IMPORTERS: readonly Importer[] = [
+  pm2,
+  supervisord,
+  procfile,
+  processCompose,
+  compose,
+  systemd,
+];
+
+/** The tool that a document belongs to; undefined for procsup. */
+export function foreignFormat(
+  document: ConfigDocument & { readonly kind: string },
+): Importer | undefined {
+  if (isOwnName(document.file)) return undefined;
+  return IMPORTERS.find((importer) => importer.matches(document));
 }

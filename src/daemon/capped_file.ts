@@ -1,4 +1,4 @@
-/** A file of lines with limited size. */
+/** Files of lines with limited size, such as the daemon's own log. */
 
 /**
  * Appends each line at once, and keeps one older file with the suffix `.1`. Only the user can read it.
@@ -45,5 +45,36 @@ export class CappedFile implements Disposable {
     this[Symbol.dispose]();
     this.#size = 0;
     Deno.renameSync(this.#path, `${this.#path}.1`);
+  }
+}
+
+/** Size of each of the two files of the log. */
+const MAX_LOG_BYTES = 5 * 1024 * 1024;
+
+/**
+ * The daemon's log. It does without a logging library: that would load `node:util`, 8 MB of memory in
+ * every daemon.
+ */
+export class DaemonLog implements Disposable {
+  readonly #file: CappedFile;
+
+  constructor(path: string) {
+    this.#file = new CappedFile(path, MAX_LOG_BYTES);
+  }
+
+  info(message: string): void {
+    this.#write("info", message);
+  }
+
+  warn(message: string): void {
+    this.#write("warning", message);
+  }
+
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+  }
+
+  #write(level: string, message: string): void {
+    this.#file.append({ at: new Date().toISOString(), level, message });
   }
 }

@@ -8,17 +8,15 @@ import { answered, failure } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/change_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import type { HookOrigin } from "../process/process_handle.ts";
-import { parseJson } from "../protocol/json_text.ts";
+import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
-import { readPayload } from "../protocol/verbs/read_input.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { endHeadBody } from "../web/context.ts";
 import type { ActionContext } from "./actions/context.ts";
-import { streamLogs } from "./actions/logs.ts";
+import { streamLogs, terminalFeed } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
-import { terminalFeed } from "./terminal_feed.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 

@@ -96,7 +96,7 @@ export class Settings {
       return [step("webhooks", prune ? "removed" : "kept", [], act)];
     }
     const keyed = await webhooks.keyed(wanted.webhooks);
-    const { webhookChanges } = await import("./webhooks/changes.ts");
+    const { webhookChanges } = await import("./webhooks/configured_webhooks.ts");
     const fields = webhookChanges(now, wanted.webhooks);
     const change = fields.length === 0 ? "unchanged" : now.length === 0 ? "added" : "changed";
     // Apply it even if unchanged: a secret may have a new value.

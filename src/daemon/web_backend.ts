@@ -2,8 +2,7 @@
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { Call } from "../mcp/call.ts";
-import { mcpHandler } from "../mcp/http.ts";
-import type { McpHandler } from "../mcp/http_server.ts";
+import type { McpHandler, McpHttpOptions } from "../mcp/http_server.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
@@ -32,21 +31,27 @@ export function webBackend(
   };
 }
 
-/** Handlers of other surfaces on the web listener. */
+/** Handlers of other surfaces on the web listener. The first request loads the SDK of MCP. */
 export function webMounts(
   backend: Backend,
   warn: (message: string) => void,
 ): Readonly<Record<string, Mount>> {
-  const handlerFor = (role: Role) => {
+  const handlerFor = (role: Role): McpHandler => {
     const call = (action: string, payload: unknown) => {
       allowRole({ role }, roleFor(readAction(action, payload)));
       return backend.dispatch(action, payload);
     };
-    return mcpHandler(call as Call, {
+    const options: McpHttpOptions = {
       role,
       changes: (signal) => backend.events(signal),
       onError: (error) => warn(`MCP: ${error.message}`),
-    });
+    };
+    let loaded: Promise<McpHandler> | undefined;
+    return async (request) => {
+      loaded ??= import("../mcp/http_server.ts")
+        .then(({ httpServer }) => httpServer(call as Call, options));
+      return await (await loaded)(request);
+    };
   };
   // One handler for each role, so that no request can act with another role.
   const handlers: Readonly<Record<Role, McpHandler>> = {

@@ -6,8 +6,7 @@ import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { removeState } from "../platform/state_file.ts";
-import type { Input } from "../protocol/verbs/types.ts";
-import type { WebJson, WebLinkJson } from "../protocol/wire.ts";
+import type { Input, WebJson, WebLinkJson } from "../protocol/wire.ts";
 import { Gatekeeper, type Principal, SignInRateLimit } from "../auth/gatekeeper.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
@@ -25,10 +24,9 @@ import { NamedTokens } from "../auth/named_tokens.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
 import { CODE_MS, Sessions } from "../auth/sessions.ts";
-import { readTls } from "./tls_files.ts";
+import { keepSessions, readTls, recallWeb, rememberWeb, restoreSessions } from "./web_files.ts";
 import type { Token } from "./token.ts";
 import { Turns } from "../platform/concurrency.ts";
-import { keepSessions, recallWeb, rememberWeb, restoreSessions } from "./web_memory.ts";
 
 interface WebListenerParts {
   readonly paths: HomePaths;

@@ -1,7 +1,7 @@
 /** The verbs that the MCP server calls, in this process or over a socket. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { ActionMap, VerbName } from "../protocol/verbs/types.ts";
+import type { ActionMap, VerbName } from "../protocol/wire.ts";
 
 /** Carries out a verb. Throws `ProcsupError`. `DaemonClient.call` is one. */
 export type Call = <A extends VerbName>(

@@ -1,6 +1,6 @@
 /** Notifies clients of changes, at a limited rate. */
 
-import { following } from "../protocol/following.ts";
+import { following } from "../protocol/streams.ts";
 import type { Changes } from "./call.ts";
 import { APP_SCHEMES, LIST_URI } from "./resources.ts";
 

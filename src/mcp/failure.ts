@@ -2,7 +2,7 @@
 
 import { type ErrorCode, messageOf, ProcsupError, withCommands } from "../model/errors.ts";
 import { safeText } from "./safe_data.ts";
-import type { VerbName } from "../protocol/verbs/types.ts";
+import type { VerbName } from "../protocol/wire.ts";
 import { TOOL_VERBS } from "./tool_names.ts";
 
 export interface Failure {

@@ -1,4 +1,8 @@
-/** The part of `/mcp` that uses the SDK. */
+/**
+ * MCP over Streamable HTTP, for `/mcp` on the web listener, which authenticates requests and checks Host
+ * and Origin. Clients of protocol 2026-07-28 get notifications; clients of 2025 have no sessions, so
+ * they get only answers.
+ */
 
 import {
   createMcpHandler,

@@ -15,8 +15,7 @@ import { failureOf } from "./failure.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import { safeData } from "./safe_data.ts";
-import type { Tool, ToolAnswer } from "./tool.ts";
-import { TOOLS } from "./tools.ts";
+import { type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
 
 interface ServerOptions {
   /** The tools that this client may use. */

@@ -4,19 +4,49 @@ import * as z from "zod/mini";
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
-import { statusFor } from "../protocol/failed_result.ts";
-import { fieldsOf } from "../protocol/verbs/read_input.ts";
-import { bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
+import { statusFor } from "../protocol/envelope.ts";
+import { askEachMatch, selectProcesses } from "../protocol/select_processes.ts";
 import { CONFIG_VERBS } from "../protocol/verbs/config.ts";
 import { CRON_VERBS } from "../protocol/verbs/cron.ts";
-import type { Input, Output, VerbName } from "../protocol/verbs/types.ts";
-import type { ActionResult, ProcessJson } from "../protocol/wire.ts";
+import { fieldsOf } from "../protocol/verbs/read_input.ts";
+import { bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
+import type {
+  ActionMap,
+  ActionResult,
+  Input,
+  Output,
+  ProcessJson,
+  VerbName,
+} from "../protocol/wire.ts";
+import type { Call } from "./call.ts";
 import { inTools } from "./failure.ts";
 import { briefHistory, briefProcess, withoutDefaults } from "./process_views.ts";
 import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
-import { selectProcesses } from "../protocol/select_processes.ts";
-import { forEach, type Tool, type ToolAnswer, type ToolRun, type ToolUse } from "./tool.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
+
+/** What a tool uses while it runs. */
+interface ToolUse {
+  readonly call: Call;
+  /** Base of relative paths; undefined if the client's folder is unknown. */
+  readonly cwd: string | undefined;
+  readonly granted: ReadonlySet<string>;
+  /** Aborted when the client disconnects or cancels the call. */
+  readonly signal: AbortSignal;
+}
+
+export interface ToolAnswer {
+  readonly data: Readonly<Record<string, unknown>>;
+  /** True if the verb was carried out but failed for some processes. */
+  readonly failed?: boolean;
+}
+
+interface ToolRun {
+  readonly output: z.ZodMiniType;
+  /** Receives arguments that have passed the input schema. */
+  readonly run: (args: never, use: ToolUse) => Promise<ToolAnswer>;
+}
+
+export interface Tool extends ToolVerb, ToolRun {}
 
 const notice = z.optional(z.string());
 const processes = z.object({ processes: z.array(z.unknown()) });
@@ -248,4 +278,16 @@ function newConfig(
     ...config,
     ...args,
   };
+}
+
+/** Calls a verb for one process, or for each process that a target matches. */
+async function forEach<N extends "why" | "logs">(
+  target: string,
+  { call, signal }: ToolUse,
+  verb: N,
+  args: Readonly<Record<string, unknown>> = {},
+): Promise<ActionMap[N]["data"][]> {
+  const ask = (target: string) =>
+    call(verb, { ...args, target } as ActionMap[N]["payload"], { signal });
+  return await askEachMatch(target, ask, () => call("list", undefined, { signal }));
 }

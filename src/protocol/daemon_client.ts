@@ -4,7 +4,7 @@ import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
-import type { ActionMap, VerbName } from "./verbs/types.ts";
+import type { ActionMap, VerbName } from "./wire.ts";
 import type { ResponseEnvelope } from "./envelope.ts";
 import { errorOf } from "./error_json.ts";
 import { DAEMON_PATIENCE_MS, watchDaemon } from "./liveness.ts";

@@ -1,4 +1,4 @@
-/** Matches targets against a list from the daemon. Pure. */
+/** Matches targets against a list from the daemon. */
 
 import { hasCode } from "../model/errors.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
@@ -46,4 +46,22 @@ function addressable(process: ProcessJson): Addressable & { readonly process: Pr
   const { id, numeric_id, name, namespace, tags, config } = process;
   const labels = (config.labels ?? {}) as Readonly<Record<string, string>>;
   return { id, numericId: numeric_id, name, namespace, tags, labels, process };
+}
+
+/**
+ * The answer about a target. If it matches several processes (instances of an app, a namespace, a
+ * tag), requests the list and returns one answer for each. Throws other errors of `ask`.
+ */
+export async function askEachMatch<T>(
+  target: string,
+  ask: (target: string) => Promise<T>,
+  list: () => Promise<readonly ProcessJson[]>,
+): Promise<T[]> {
+  try {
+    return [await ask(target)];
+  } catch (error) {
+    if (!hasCode(error, "ambiguous_target")) throw error;
+    const found = selectProcesses(await list(), [target]);
+    return await Promise.all(found.map(({ name }) => ask(name)));
+  }
 }

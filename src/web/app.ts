@@ -17,7 +17,7 @@ import {
 import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError, replyJson, replyJsonText } from "./reply.ts";
-import { failureOf } from "../protocol/failed_result.ts";
+import { failureOf } from "../protocol/envelope.ts";
 import { REST_ROWS, roleFor, type Route } from "../protocol/verbs/mod.ts";
 import { readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";

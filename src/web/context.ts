@@ -10,7 +10,7 @@ import type { Role } from "../protocol/verbs/verb.ts";
 import { SECRET_HEADER } from "../protocol/version.ts";
 import type { SiteNames } from "./same_site.ts";
 import { isMap } from "../model/merge_patch.ts";
-import { parseJson } from "../protocol/json_text.ts";
+import { parseJson } from "../protocol/verbs/read_input.ts";
 
 export interface WebParts {
   readonly backend: Backend;

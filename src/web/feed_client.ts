@@ -3,9 +3,8 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import * as z from "../npm/zod.ts";
-import { parseJson } from "../protocol/json_text.ts";
+import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { logStream } from "../protocol/verbs/logs.ts";
-import { readPayload } from "../protocol/verbs/read_input.ts";
 import { target, text } from "../protocol/verbs/shapes.ts";
 import type { Backend } from "./backend.ts";
 import { FeedLogs, type FeedLogsOptions } from "./feed_logs.ts";

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 // @ts-types="./ws.d.ts"
 import { type WebSocket, WebSocketServer } from "ws";
 import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
-import { parseJson } from "../protocol/json_text.ts";
+import { parseJson } from "../protocol/verbs/read_input.ts";
 import { claim, placeToFree } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";

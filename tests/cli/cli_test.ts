@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ERROR_TABLE, type ErrorCode, ProcsupError } from "../../src/model/errors.ts";
-import type { StartPayload } from "../../src/protocol/verbs/types.ts";
+import type { StartPayload } from "../../src/protocol/wire.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
 const ERRORED = fakeProcess({

@@ -1,8 +1,7 @@
 /** A fake daemon for tests of the real command line. */
 
 import { fromFileUrl } from "@std/path/posix";
-import type { VerbName } from "../../src/protocol/verbs/types.ts";
-import type { ProcessJson } from "../../src/protocol/wire.ts";
+import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
 import { answered, failure } from "../../src/protocol/envelope.ts";
 
 /** The data that a fake daemon answers with, or a throw for a failure. */

@@ -4,7 +4,7 @@ import { startPayloads } from "../../src/cli/start_payload.ts";
 import { keyNames } from "../../src/model/key_table.ts";
 import { PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import type { StartPayload } from "../../src/protocol/verbs/types.ts";
+import type { StartPayload } from "../../src/protocol/wire.ts";
 
 const FILES = ["/srv/api.ts", "/srv/my app.py", "/opt/job.sh"];
 

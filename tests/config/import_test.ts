@@ -10,7 +10,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { importFile } from "../../src/config/import/import_file.ts";
-import { parseIni } from "../../src/config/import/ini.ts";
+import { parseIni } from "../../src/config/import/supervisord_files.ts";
 import { commandOf, shellCommand, splitWords } from "../../src/model/shell_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";

@@ -1,7 +1,7 @@
 /** `web` and `webhooks` in configuration files: merged, interpolated, rejected. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { webhookChanges } from "../../src/daemon/webhooks/changes.ts";
+import { webhookChanges } from "../../src/daemon/webhooks/configured_webhooks.ts";
 import { parseWebhook } from "../../src/model/config_schema.ts";
 import { Files, mistakes } from "./files.ts";
 

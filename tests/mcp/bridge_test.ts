@@ -241,14 +241,18 @@ Deno.test("/mcp rejects invalid requests", async () => {
   assertEquals(await post(JSON.stringify(call), { "mcp-protocol-version": "1999-01-01" }), 400);
 });
 
-Deno.test("/mcp loads the SDK only at the first request", async () => {
-  const info = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", import.meta.resolve("../../src/mcp/http.ts")],
-  }).output();
+Deno.test("the daemon loads the SDK only at the first request", async () => {
+  const root = import.meta.resolve("../../src/daemon/daemon.ts");
+  const info = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", root] }).output();
   const { modules } = JSON.parse(new TextDecoder().decode(info.stdout));
   // deno-lint-ignore no-explicit-any
-  const entry = modules.find(({ specifier }: any) => specifier.endsWith("/src/mcp/http.ts"));
-  // deno-lint-ignore no-explicit-any
-  const eager = entry.dependencies.filter((found: any) => found.code && !found.isDynamic);
-  assertEquals(eager, []);
+  const bySpecifier = new Map<string, any>(modules.map((one: any) => [one.specifier, one]));
+  const eager = new Set([root]);
+  for (const specifier of eager) {
+    for (const { code, isDynamic } of bySpecifier.get(specifier)?.dependencies ?? []) {
+      if (code !== undefined && !isDynamic) eager.add(code.specifier);
+    }
+  }
+  assertEquals([...eager].filter((specifier) => /modelcontextprotocol/.test(specifier)), []);
+  assert(eager.size > 100, `${eager.size} modules`);
 });

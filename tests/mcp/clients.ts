@@ -8,9 +8,8 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ProcessChange } from "../../src/model/process_change.ts";
-import { mcpHandler } from "../../src/mcp/http.ts";
-import type { McpHttpOptions } from "../../src/mcp/http_server.ts";
-import { ndjson } from "../../src/protocol/ndjson.ts";
+import { httpServer, type McpHttpOptions } from "../../src/mcp/http_server.ts";
+import { ndjson } from "../../src/protocol/streams.ts";
 import { programWords, type TestDaemon } from "../support/procsup.ts";
 
 /** The client's protocol: that of 2025, or negotiated. */
@@ -77,7 +76,7 @@ export function serveMcp(
   { client }: TestDaemon,
   options: McpHttpOptions = {},
 ): AsyncDisposable & { url: string } {
-  const handler = mcpHandler((action, payload, how) => client.call(action, payload, how), {
+  const handler = httpServer((action, payload, how) => client.call(action, payload, how), {
     changes: async (signal) => {
       const stream = await client.stream("/events", signal);
       return changesOf(stream);

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { ndjson } from "../../src/protocol/ndjson.ts";
+import { ndjson } from "../../src/protocol/streams.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
 function streamOf(...parts: (Uint8Array | Error)[]): ReadableStream<Uint8Array> {

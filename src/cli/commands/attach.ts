@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { TerminalPiece } from "../../protocol/change_json.ts";
-import { following, unending } from "../../protocol/following.ts";
+import { following, unending } from "../../protocol/streams.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { type Output, terminalSize } from "../output.ts";

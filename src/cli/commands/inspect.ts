@@ -7,7 +7,7 @@ import type { ProcessState, WaitPoint } from "../../model/process_info.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL } from "../../protocol/version.ts";
 import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
-import { askEachMatch } from "../../protocol/each_match.ts";
+import { askEachMatch } from "../../protocol/select_processes.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, homeOf } from "../connect.ts";
 import {

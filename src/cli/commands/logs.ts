@@ -5,7 +5,7 @@ import { type LogLine, type LogStart, positionKey } from "../../model/log_line.t
 import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { ndjson } from "../../protocol/ndjson.ts";
+import { following, ndjson, unending } from "../../protocol/streams.ts";
 import { jsonLines, refuseWholeFormats } from "../print_data.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 
@@ -29,7 +29,6 @@ export async function logs(context: CommandContext): Promise<void> {
 
 /** Prints each line once across a daemon upgrade, by resuming from the last printed position. */
 async function follow(context: CommandContext): Promise<void> {
-  const { following, unending } = await import("../../protocol/following.ts");
   const names = new LogPrinter(context.output);
   const { print } = await printer(context, names);
   const client = connect(context);
@@ -108,7 +107,6 @@ function isForPeople({ output, flags }: CommandContext): boolean {
 
 /** Prints starts and exits of the apps between the lines. Errors of the event stream are ignored. */
 async function tellNews(context: CommandContext, names: LogPrinter): Promise<void> {
-  const { following, unending } = await import("../../protocol/following.ts");
   const targets = context.positionals.length === 0 ? ["all"] : context.positionals;
   await Promise.all(targets.map(async (target) => {
     const query = new URLSearchParams({ target });

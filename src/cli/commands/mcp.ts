@@ -8,7 +8,7 @@ import { ownWords } from "../../platform/own_program.ts";
 import { defaultHome, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { wayProblem } from "../../platform/way.ts";
-import { unending } from "../../protocol/following.ts";
+import { unending } from "../../protocol/streams.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
 import type { Grant } from "../../mcp/tool_names.ts";
 import type { CommandContext } from "../command.ts";

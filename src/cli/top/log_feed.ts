@@ -2,7 +2,7 @@
 
 import { sleep } from "../../platform/clock.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import { following, unending } from "../../protocol/following.ts";
+import { following, unending } from "../../protocol/streams.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { sourceKey } from "./log_view.ts";
 import type { FeedEvent } from "./messages.ts";

@@ -6,11 +6,9 @@ import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
-import { health, healthVariables } from "./compose_health.ts";
-import { serviceLimits } from "./compose_limits.ts";
-import { lost, lostUser } from "./compose_lost.ts";
+import { health, healthVariables, lost, lostUser } from "./compose_service.ts";
+import { dockerRun, homePath, imageAdvice, serviceLimits } from "./images.ts";
 import { type Image, readDockerfile } from "./dockerfile.ts";
-import { dockerRun, homePath, imageAdvice } from "./images.ts";
 import {
   convertedKeys,
   environment,

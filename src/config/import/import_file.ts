@@ -7,7 +7,7 @@ import { kindOf } from "../file_kind.ts";
 import { loadConfig } from "../load_config.ts";
 import { ConfigProblem, ConfigProblems, type Note } from "../problem.ts";
 import { readDocument, readText } from "../read_document.ts";
-import { foreignFormat, IMPORTERS } from "./foreign.ts";
+import { foreignFormat, IMPORTERS } from "../read_files.ts";
 import type { ImportContext, Imported } from "./imported.ts";
 import { withoutEnvironment } from "./program_references.ts";
 

@@ -16,11 +16,10 @@ import {
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
-import type { Section } from "./ini.ts";
+import { readSupervisord, type Section } from "./supervisord_files.ts";
 import { mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
-import { readSupervisord } from "./supervisord_files.ts";
 
 export const supervisord: Importer = {
   name: "supervisord",

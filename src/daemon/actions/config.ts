@@ -3,8 +3,7 @@
 import type { ApplyPlan } from "../../manager/apply.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import type { Input } from "../../protocol/verbs/types.ts";
-import type { StartAllResult } from "../../protocol/wire.ts";
+import type { Input, StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../config_files.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 

@@ -1,17 +1,26 @@
-/** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
+/**
+ * The verbs on the daemon itself: saved state, tokens, shutdown, host, ports, the web listener and
+ * webhooks.
+ */
 
-import { ifPossible } from "../../model/errors.ts";
+import type { Engine } from "../../contexts/contexts.ts";
+import type { Copy } from "../../export/backends/mod.ts";
+import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
+import { onlyGiven } from "../../model/merge_patch.ts";
 import { diskOf, HostMeter } from "../../platform/host.ts";
 import { listeningPorts } from "../../platform/listening_ports.ts";
 import type { DAEMON_VERBS } from "../../protocol/verbs/daemon.ts";
+import type { WEB_VERBS, WEBHOOK_VERBS } from "../../protocol/verbs/web.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";
-import type { PortsJson } from "../../protocol/wire.ts";
+import type { ContextJson, PortsJson } from "../../protocol/wire.ts";
 import { type ActionContext, bulkResult, type Handlers } from "./context.ts";
 
 const meter = new HostMeter();
 const startedAt = performance.now();
 
-export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
+export const DAEMON_ACTIONS: Handlers<
+  keyof typeof DAEMON_VERBS | keyof typeof WEB_VERBS | keyof typeof WEBHOOK_VERBS
+> = {
   ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
   async save({ supervisor }, { allow_empty }) {
     return { status: "saved", count: await supervisor.save({ allowEmpty: allow_empty }) };
@@ -69,10 +78,8 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
       disk_available: available,
     };
   },
-  async contexts({ paths }) {
-    const { readAllContexts } = await import("../all_contexts.ts");
-    return await readAllContexts(paths.home);
-  },
+  /** Clients that ask at the same time get one answer. */
+  contexts: ({ paths }) => asked ??= readAllContexts(paths.home).finally(() => asked = undefined),
   ports({ supervisor }) {
     const now = performance.now();
     if (last === undefined || now - last.at > MAX_AGE_MS) {
@@ -80,6 +87,24 @@ export const DAEMON_ACTIONS: Handlers<keyof typeof DAEMON_VERBS> = {
     }
     return last.answer;
   },
+  web_start: ({ web }, given) => web.start(onlyGiven(given)),
+  web_stop: ({ web }) => web.stop(),
+  web_status: ({ web }) => web.status(),
+  web_link: ({ web, by }) => web.link(by),
+  token_create: ({ web }, { name, role }) => web.tokens.create(name, role),
+  token_list: ({ web }) => web.tokens.list(),
+  token_revoke({ web }, { name }) {
+    web.gatekeeper.revoke(name);
+    return { status: "revoked" };
+  },
+  webhook_list: ({ webhooks }) => webhooks.status(),
+  webhook_set: ({ webhooks, supervisor, paths }, { name, ...keys }) =>
+    webhooks.set(supervisor, { ...keys, name }, paths.home),
+  async webhook_delete({ webhooks, supervisor }, { name }) {
+    await webhooks.delete(supervisor, name);
+    return { status: "deleted" };
+  },
+  webhook_test: ({ webhooks }, { name }) => webhooks.test(name),
 };
 
 function modifiedAt(path: string): string | null {
@@ -101,4 +126,37 @@ function readPorts(supervisor: ActionContext["supervisor"]): PortsJson[] {
     const ports = found.get(root);
     return ports === undefined ? [] : [{ name, id, ports }];
   });
+}
+
+let asked: Promise<ContextJson[]> | undefined;
+
+/** This machine and all contexts. Throws `invalid_config` when their file cannot be read. */
+async function readAllContexts(home: string): Promise<ContextJson[]> {
+  const [{ askContexts }, { destinationText }] = await Promise.all([
+    import("../../contexts/all_contexts.ts"),
+    import("../../contexts/contexts.ts"),
+  ]);
+  const answers = await askContexts(() => home, copiesOn);
+  return answers.map(({ context, destination, processes, copies, error }) => ({
+    context,
+    destination: destination === undefined ? "" : destinationText(destination),
+    ...(error !== undefined && { error: messageOf(error) }),
+    apps: [
+      ...processes.map(({ name, state, ready, last_reason: reason }) => (
+        { name, state, ready, reason }
+      )),
+      ...copies.map(({ name, state, ready, reason }) => ({ name, state, ready, reason })),
+    ],
+  }));
+}
+
+async function copiesOn(engine: Engine): Promise<Copy[]> {
+  if (engine.stack === undefined) {
+    throw new ProcsupError(
+      "bad_request",
+      "The context names no stack, and the daemon has no folder",
+    );
+  }
+  const { openBackend } = await import("../../export/backends/mod.ts");
+  return await (await openBackend(engine, "/")).list();
 }

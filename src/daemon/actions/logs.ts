@@ -1,20 +1,29 @@
-/** `logs` and `search_logs`: the text of one log, or lines of several. */
+/**
+ * `logs`, `search_logs` and `log_counts`: the text of one log, lines of several, and their number; and
+ * the streams of logs and of terminals.
+ */
 
-import type * as z from "../../npm/zod.ts";
-import { ProcsupError } from "../../model/errors.ts";
+import { Batches, type LogBatch } from "../log_batch.ts";
 import { lastEntries, lastLines } from "../../logs/last_lines.ts";
 import { LogEntries } from "../../logs/log_entries.ts";
 import { type FeedOptions, logFeed } from "../../logs/log_feed.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
+import { LogFollower } from "../../logs/log_follower.ts";
+import { startOfTail } from "../../logs/log_tail.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { type LogSources, logSources } from "../../manager/log_sources.ts";
+import type { Supervisor } from "../../manager/supervisor.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { type LogLine, type LogPositions, type LogStart, MAX_LINES } from "../../model/log_line.ts";
+import { plainText } from "../../model/plain_text.ts";
 import { parseRange } from "../../model/time_spec.ts";
-import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
+import type * as z from "../../npm/zod.ts";
+import type { TerminalPiece } from "../../protocol/change_json.ts";
+import { errorOf } from "../../protocol/error_json.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";
-import { type LogPositions, type LogStart, MAX_LINES } from "../../model/log_line.ts";
-import { Batches, type LogBatch } from "../log_batch.ts";
+import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
+import type { Output } from "../../protocol/wire.ts";
 import type { ActionContext, Handlers } from "./context.ts";
-import { FoundLines } from "./found_lines.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
@@ -135,4 +144,129 @@ function feedOptions(
     ...{ lines: lines ?? (filter ? 0 : 50), follow, newOnly, filter },
     streams: stdout === stderr ? BOTH : stdout ? ["stdout"] : ["stderr"],
   };
+}
+
+type Found = Output<"search_logs">;
+type Pattern = NonNullable<Found["patterns"]>[number];
+
+/** Maximum characters of a line in an answer. */
+const MAX_LINE = 2000;
+
+/** Maximum number of distinct patterns; lines with further ones are left out. */
+const MAX_PATTERNS = 5_000;
+
+/** Lines that differ only in numbers have the same pattern. Pure. */
+export function patternOf(line: string): string {
+  return plainText(line).replaceAll(/\d+(?:[.,:]\d+)*/g, "#");
+}
+
+/** Collects what a search finds, in order of time: the last lines, or the patterns of all lines. */
+export class FoundLines {
+  readonly #limit: number;
+  readonly #isGrouped: boolean;
+  readonly #patterns = new Map<string, Pattern>();
+  readonly #counts = new Map<string, number>();
+  #lines: LogLine[] = [];
+  #truncated = false;
+
+  constructor(kind: "lines" | "patterns", limit: number) {
+    this.#isGrouped = kind === "patterns";
+    this.#limit = limit;
+  }
+
+  /** Throws the error that ended the search. */
+  add({ failure, lines }: LogBatch): void {
+    if (failure !== undefined) throw errorOf({ ...failure });
+    for (const { line, ...rest } of lines) {
+      const found = { ...rest, line: line.slice(0, MAX_LINE) };
+      if (this.#isGrouped) this.#group(found);
+      else this.#lines.push(found);
+    }
+    if (this.#lines.length <= this.#limit) return;
+    this.#truncated = true;
+    this.#lines = this.#lines.slice(-this.#limit);
+  }
+
+  #group(found: LogLine): void {
+    const { name, stream, line, at } = found;
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    const key = `${name}/${stream} ${patternOf(line)}`;
+    const known = this.#patterns.get(key);
+    if (known === undefined && this.#patterns.size === MAX_PATTERNS) {
+      this.#truncated = true;
+      return;
+    }
+    const { count = 0, first_at = at } = known ?? {};
+    this.#patterns.set(key, { ...found, count: count + 1, first_at });
+  }
+
+  /** `most` is the number of lines per app at which the search stops. */
+  answer(most: number): Found {
+    if (!this.#isGrouped) {
+      const lines = fitting(this.#lines.toReversed()).reverse();
+      return { lines, truncated: this.#truncated || lines.length < this.#lines.length };
+    }
+    const all = [...this.#patterns.values()].sort((one, other) => other.count - one.count);
+    const patterns = fitting(all.slice(0, this.#limit));
+    const isCut = [...this.#counts.values()].some((count) => count >= most);
+    return { patterns, truncated: this.#truncated || isCut || patterns.length < all.length };
+  }
+}
+
+/** The first items that fit into an answer. */
+function fitting<T extends { readonly line: string }>(items: readonly T[]): T[] {
+  let length = 0;
+  const end = items.findIndex(({ line }) => (length += line.length) > MAX_ANSWER);
+  return end < 0 ? [...items] : items.slice(0, end);
+}
+
+/** Poll interval of the log: short, since it echoes what is typed. */
+const POLL_MS = 15;
+
+/** Where to begin: at a position, or `lines` before the end. */
+interface FeedStart {
+  readonly from?: number | undefined;
+  readonly lines: number;
+}
+
+/** Streams the output of an app until it ends for good. Throws `process_not_found`. */
+export function terminalFeed(
+  supervisor: Supervisor,
+  target: string,
+  { from, lines }: FeedStart,
+): ReadableStream<TerminalPiece> {
+  const process = supervisor.process(target);
+  const path = process.logs.stdout;
+  const follower = new LogFollower(path, {
+    ...{ follow: true, pollMs: POLL_MS },
+    begin: (span, cursor) => {
+      // Older output is of a deleted app.
+      const floor = Math.max(span.base, span.from);
+      return from === undefined
+        ? startOfTail(path, cursor, span, lines, floor)
+        : Math.min(Math.max(from, floor), span.end);
+    },
+  });
+  const left = new AbortController();
+  const finish = () => follower.finish();
+  supervisor.waitFor(process.name, "exit", left).then(finish, finish);
+  const decoder = new TextDecoder();
+  return new ReadableStream<TerminalPiece>({
+    async pull(out) {
+      const bytes = await follower.next();
+      if (bytes !== undefined) {
+        const text = decoder.decode(bytes, { stream: true });
+        return out.enqueue({ text, position: follower.position, pid: process.snapshot.pid });
+      }
+      follower.close();
+      if (left.signal.aborted) return;
+      const { lastReason, lastExit } = process.info();
+      out.enqueue({ ended: lastReason, code: lastExit?.code ?? null });
+      out.close();
+    },
+    cancel() {
+      left.abort();
+      follower.stop();
+    },
+  });
 }

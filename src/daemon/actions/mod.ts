@@ -7,21 +7,17 @@ import { CRON_ACTIONS } from "./cron.ts";
 import { DAEMON_ACTIONS } from "./daemon.ts";
 import { INSPECT_ACTIONS } from "./inspect.ts";
 import { LOGS_ACTIONS } from "./logs.ts";
-import { METRICS_ACTIONS } from "./metrics.ts";
 import { PROCESS_ACTIONS } from "./processes.ts";
-import { WEB_ACTIONS } from "./web.ts";
 import { WHY_ACTIONS } from "./why.ts";
 
 const ACTIONS: Handlers = {
   ...INSPECT_ACTIONS,
   ...WHY_ACTIONS,
-  ...METRICS_ACTIONS,
   ...LOGS_ACTIONS,
   ...PROCESS_ACTIONS,
   ...CONFIG_ACTIONS,
   ...CRON_ACTIONS,
   ...DAEMON_ACTIONS,
-  ...WEB_ACTIONS,
 };
 
 /** Validates and carries out a verb. Throws `ProcsupError`, such as `unknown_action` or `bad_request`. */

@@ -11,7 +11,7 @@ import { takenFromShell } from "../../process/environment.ts";
 import type { BULK_VERBS, INSTANCE_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
-import type { Input, Output } from "../../protocol/verbs/types.ts";
+import type { Input, Output } from "../../protocol/wire.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
 
 export const PROCESS_ACTIONS: Handlers<

@@ -58,7 +58,7 @@ export class Webhooks {
     const { warn } = this.#parts;
     try {
       const [{ readRemembered }, { webhookKey }] = await Promise.all([
-        import("./memory.ts"),
+        import("./configured_webhooks.ts"),
         import("./secret.ts"),
       ]);
       const { value, problems } = readRemembered(this.#path);
@@ -99,7 +99,7 @@ export class Webhooks {
 
   async #configure(supervisor: Supervisor, webhooks: readonly KeyedWebhook[]): Promise<void> {
     if (webhooks.length === 0 && !isState(this.#path)) return;
-    const { forget, remember } = await import("./memory.ts");
+    const { forget, remember } = await import("./configured_webhooks.ts");
     if (webhooks.length > 0) {
       remember(this.#path, webhooks.map(({ webhook }) => webhook));
       return await this.#run(supervisor, webhooks);
@@ -116,7 +116,7 @@ export class Webhooks {
     home: string,
   ): Promise<WebhookJson> {
     return this.#turns.take(async () => {
-      const { changedWebhook } = await import("./memory.ts");
+      const { changedWebhook } = await import("./configured_webhooks.ts");
       const all = this.#keyed;
       const at = all.findIndex(({ webhook }) => webhook.name === given.name);
       const webhook = changedWebhook(all[at]?.webhook, given, home);

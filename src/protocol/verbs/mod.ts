@@ -8,7 +8,6 @@ import { CRON_VERBS } from "./cron.ts";
 import { DAEMON_VERBS } from "./daemon.ts";
 import { INSPECT_VERBS } from "./inspect.ts";
 import { LOG_VERBS } from "./logs.ts";
-import { METRICS_VERBS } from "./metrics.ts";
 import { readInput } from "./read_input.ts";
 import { START_VERBS } from "./start.ts";
 import type { RestRow, Role, Verb } from "./verb.ts";
@@ -17,7 +16,6 @@ import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
 export const VERBS = {
   ...INSPECT_VERBS,
   ...LOG_VERBS,
-  ...METRICS_VERBS,
   ...START_VERBS,
   ...BULK_VERBS,
   ...INSTANCE_VERBS,

@@ -1,8 +1,7 @@
 /** Messages to chat services that contain hostile output of an app. */
 
 import { assert, assertEquals } from "@std/assert";
-import { bodyIn } from "../../../src/daemon/webhooks/formats.ts";
-import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
+import { bodyIn, type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
 
 const LINK = "https://box/#/processes/api?tab=metrics&at=2026-01-02T03%3A04%3A05.000Z";
 const EVIL = "Error: <!channel> @everyone ``` [x](http://evil) & *b*";

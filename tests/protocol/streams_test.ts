@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { type Followed, following } from "../../src/protocol/following.ts";
+import { type Followed, following } from "../../src/protocol/streams.ts";
 
 interface Item {
   readonly type: string;

@@ -1,7 +1,12 @@
-/** Saves the configured webhooks. Variables are filled in; secrets are saved as their sources only. */
+/**
+ * The configured webhooks: saves, changes and compares them. Variables are filled in; secrets are saved
+ * as their sources only.
+ */
 
+import { type FieldChange, keyChanges } from "../../manager/config_diff.ts";
 import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
-import type { Webhook } from "../../model/webhook.ts";
+import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
+import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { dirname } from "../../npm/path.js";
 import { readState, type StateRead, writeState } from "../../platform/state_file.ts";
 
@@ -42,4 +47,23 @@ export function changedWebhook(
   const wire = { ...old && webhookWire(old), ...given };
   const set = Object.entries(wire).filter(([, value]) => value !== null && value !== undefined);
   return parseWebhook(Object.fromEntries(set), old?.cwd ?? cwd);
+}
+
+/** The differences, as `<name of the webhook>.<key>`. */
+export function webhookChanges(
+  before: readonly Webhook[],
+  after: readonly Webhook[],
+): FieldChange[] {
+  const [from, to] = [byName(before), byName(after)];
+  return [...new Set([...from.keys(), ...to.keys()])].flatMap((name) => {
+    const [old, now] = [from.get(name), to.get(name)];
+    if (old === undefined) return [{ field: name, to: shownUrl(now!.url) }];
+    if (now === undefined) return [{ field: name, from: shownUrl(old.url) }];
+    return keyChanges(webhookWire(old), webhookWire(now), WEBHOOK_KEYS)
+      .map((change) => ({ ...change, field: `${name}.${change.field}` }));
+  });
+}
+
+function byName(webhooks: readonly Webhook[]): Map<string, Webhook> {
+  return new Map(webhooks.map((webhook) => [webhook.name, webhook]));
 }
