@@ -1,7 +1,7 @@
 /** Adds defaults to configurations, and checks whether they can be started, and their log files. */
 
 import type { ProcessDefaults } from "../model/config_input.ts";
-import { ifPossible } from "../model/errors.ts";
+import { ifPossible, refuseStart } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -13,7 +13,6 @@ import { refuseTakenSockets } from "../process/launch_setup.ts";
 import { readyPattern } from "../process/readiness.ts";
 import { fetchSecrets } from "../process/secrets.ts";
 import type { World } from "../process/world.ts";
-import { refuse } from "../runtimes/refusal.ts";
 
 /** The supervisor's defaults that apply to a configuration, in wire form. */
 export function wireDefaults(
@@ -52,19 +51,23 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
   const own = ownPaths(config);
   const merged = own.stdout !== undefined && own.stdout === own.stderr;
   if (merged && log.pipe) {
-    refuse(name, "log.pipe needs two files: log.stdout and log.stderr are one");
+    refuseStart(name, "log.pipe needs two files: log.stdout and log.stderr are one");
   }
   for (const [stream, path] of Object.entries(own)) {
     const key = `log.${stream} "${path}"`;
-    if (path.startsWith(`${home}/`)) refuse(name, `${key} is in the home, which has its own files`);
+    if (path.startsWith(`${home}/`)) {
+      refuseStart(name, `${key} is in the home, which has its own files`);
+    }
     const problem = sharedFileProblem(instanceOf(path));
-    if (problem !== undefined) refuse(name, `${key} is not safe to write to: ${problem}`, SAFE);
+    if (problem !== undefined) {
+      refuseStart(name, `${key} is not safe to write to: ${problem}`, { hint: SAFE });
+    }
   }
   if (!merged && overlap(own.stdout, own.stderr)) {
-    refuse(name, "log.stdout and log.stderr would share a file for some instances");
+    refuseStart(name, "log.stdout and log.stderr would share a file for some instances");
   }
   const [taken] = takenLogs(config, others, own);
-  if (taken !== undefined) refuse(name, `log "${taken.path}" belongs to "${taken.owner}"`);
+  if (taken !== undefined) refuseStart(name, `log "${taken.path}" belongs to "${taken.owner}"`);
 }
 
 /** Throws `invalid_config` if several instances would write to one file. */
@@ -72,7 +75,9 @@ export function refuseOneForMany(config: Configured): void {
   const shared = oneForMany(config);
   if (shared === undefined) return;
   const { key, path, problem } = shared;
-  refuse(config.name, `log.${key} "${path}" ${problem}`, "Put {instance} into the path");
+  refuseStart(config.name, `log.${key} "${path}" ${problem}`, {
+    hint: "Put {instance} into the path",
+  });
 }
 
 const SAFE = "Every folder above a log must belong to root or to the daemon's user, and no other " +

@@ -131,6 +131,19 @@ export class ProcsupError extends Error {
   }
 }
 
+/** Throws `invalid_config`: `Cannot start "api": <problem>`. */
+export function refuseStart(
+  name: string,
+  problem: string,
+  details?: ErrorOptions & ErrorDetails,
+): never {
+  throw new ProcsupError(
+    "invalid_config",
+    `Cannot start ${JSON.stringify(name)}: ${problem}`,
+    details,
+  );
+}
+
 /** Whether an error is one of ours with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is ProcsupError {
   return error instanceof ProcsupError && codes.includes(error.code);

@@ -1,11 +1,12 @@
 /**
- * Starts programs for other users: apps, hooks, checks, commands of secrets, queries to runtimes.
- * What runs before the change of user gets an environment of ours and an absolute path. The
- * variables are passed under other names and get their own after the change: as arguments every
+ * Finds users, and starts programs for other ones: apps, hooks, checks, commands of secrets, queries
+ * to runtimes. What runs before the change of user gets an environment of ours and an absolute path.
+ * The variables are passed under other names and get their own after the change: as arguments every
  * user could read them, and in a file they would be on the disk. The program enters its directory
  * after the change, too: a link of the user could lead us behind folders that the user cannot enter.
  */
 
+import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux, outputOf } from "./os.ts";
 import { variablesOf } from "./process_environment.ts";
 import { lookAt } from "./stat.ts";
@@ -179,4 +180,44 @@ function askEnv(program: string | undefined): boolean {
     stderr: "null",
   }).outputSync();
   return new TextDecoder().decode(stdout) === "a.b=c d\n";
+}
+
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+  readonly name: string;
+  readonly home: string;
+}
+
+/** A user by name or id, or undefined. */
+export function findUser(user: string | number): User | undefined {
+  const row = findRow("passwd", user);
+  if (row === undefined) return undefined;
+  return { name: row[0]!, uid: Number(row[2]), gid: Number(row[3]), home: row[5]! };
+}
+
+/** A group's id by its name, or undefined. */
+export function findGroup(group: string | number): number | undefined {
+  const row = findRow("group", group);
+  return row === undefined ? undefined : Number(row[2]);
+}
+
+/** Whether a user or group is given by its number. */
+export function isId(user: string | number): boolean {
+  return /^\d+$/.test(String(user));
+}
+
+/** The fields of a database entry: from its file, else from `getent`. */
+function findRow(database: "passwd" | "group", key: string | number): string[] | undefined {
+  const field = isId(key) ? 2 : 0;
+  const rows = (readFileIfAny(`/etc/${database}`) ?? "").split("\n").map((row) => row.split(":"));
+  return rows.find((row) => row[field] === String(key)) ?? getent(database, String(key));
+}
+
+/** Finds users of a directory service, who are in no file. */
+function getent(database: string, key: string): string[] | undefined {
+  const program = systemProgram("getent");
+  if (program === undefined) return undefined;
+  const row = outputOf(program, ["--", database, key])?.trim();
+  return row ? row.split(":") : undefined;
 }

@@ -1,9 +1,8 @@
 /** The user that an app runs as, if not the supervisor's own. */
 
+import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { OtherUser } from "../platform/as_user.ts";
-import { findGroup, findUser, isId } from "../platform/users.ts";
-import { refuse } from "../runtimes/refusal.ts";
+import { findGroup, findUser, isId, type OtherUser } from "../platform/as_user.ts";
 
 export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
 
@@ -14,11 +13,13 @@ export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
 export function appUser({ name, uid, gid }: UserConfig): OtherUser | undefined {
   if (uid === undefined && gid === undefined) return undefined;
   const known = uid === undefined ? { uid: Deno.uid()! } : userOf(name, uid);
-  const group = gid === undefined ? known.gid ?? refuse(name, noGroup(uid)) : groupOf(name, gid);
+  const group = gid === undefined
+    ? known.gid ?? refuseStart(name, noGroup(uid))
+    : groupOf(name, gid);
   if (known.uid === Deno.uid() && group === Deno.gid()) return undefined;
   if (Deno.uid() !== 0) {
     const [key, value] = uid === undefined ? ["gid", gid] : ["uid", uid];
-    refuse(name, `${key} ${JSON.stringify(value)} needs a supervisor that runs as root`);
+    refuseStart(name, `${key} ${JSON.stringify(value)} needs a supervisor that runs as root`);
   }
   return { ...known, gid: group };
 }
@@ -27,13 +28,13 @@ function userOf(name: string, uid: string | number): Pick<OtherUser, "uid"> & Pa
   const user = findUser(uid);
   if (user !== undefined) return user;
   if (isId(uid)) return { uid: Number(uid) };
-  return refuse(name, `uid ${JSON.stringify(uid)} is not a user of this machine`);
+  return refuseStart(name, `uid ${JSON.stringify(uid)} is not a user of this machine`);
 }
 
 function groupOf(name: string, gid: string | number): number {
   if (isId(gid)) return Number(gid);
   return findGroup(gid) ??
-    refuse(name, `gid ${JSON.stringify(gid)} is not a group of this machine`);
+    refuseStart(name, `gid ${JSON.stringify(gid)} is not a group of this machine`);
 }
 
 function noGroup(uid: string | number | undefined): string {

@@ -1,7 +1,7 @@
 /** The environment an app starts with. */
 
 import { parseDotenv } from "../model/dotenv.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError, refuseStart } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
@@ -87,11 +87,8 @@ function fileVariables(
       Object.assign(variables, parseDotenv(text, path));
     } catch (error) {
       if (error instanceof ProcsupError) throw error;
-      throw new ProcsupError(
-        "invalid_config",
-        `Cannot start "${name}": env_file "${path}" cannot be read: ${messageOf(error)}`,
-        { cause: error },
-      );
+      const problem = `env_file "${path}" cannot be read: ${messageOf(error)}`;
+      refuseStart(name, problem, { cause: error });
     }
   }
   return variables;
@@ -99,8 +96,6 @@ function fileVariables(
 
 function numberOf(value: string | undefined, variable: string, name: string): number {
   if (value !== undefined && /^-?\d+$/.test(value)) return Number(value);
-  throw new ProcsupError(
-    "invalid_config",
-    `Cannot start "${name}": increment_env names "${variable}", which is not set to a whole number`,
-  );
+  const problem = `increment_env names "${variable}", which is not set to a whole number`;
+  return refuseStart(name, problem);
 }

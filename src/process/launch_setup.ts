@@ -1,5 +1,6 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
+import { refuseStart } from "../model/errors.ts";
 import type { LimitsConfig, ProcessConfig } from "../model/process_config.ts";
 import { snakeCase } from "../model/key_table.ts";
 import { cgroups } from "../platform/cgroup.ts";
@@ -11,7 +12,6 @@ import { foreign, type SharedSockets } from "../platform/sockets.ts";
 import { terminalProblem } from "../platform/app_input.ts";
 import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
-import { refuse } from "../runtimes/refusal.ts";
 import { appUser } from "./app_user.ts";
 
 /** The configuration that a setup is made from. */
@@ -91,11 +91,8 @@ export function refuseTakenSockets(config: WithSockets, others: Iterable<WithSoc
   const [taken] = takenSockets(config, others);
   if (taken === undefined) return;
   const { socket, owner } = taken;
-  refuse(
-    config.name,
-    foreign(socket, owner),
-    `More instances of the same: procsup scale ${owner} +1`,
-  );
+  const hint = `More instances of the same: procsup scale ${owner} +1`;
+  refuseStart(config.name, foreign(socket, owner), { hint });
 }
 
 /** The sockets of a configuration that other processes have, and the names of those. */
@@ -115,7 +112,7 @@ export function* takenSockets(
 function checkLimits({ name, limits }: SetupConfig): void {
   const problem = ulimitProblem(limits, isRoot()) ??
     (limitsGroup(limits) ? cgroups().problem(limits) : undefined);
-  if (problem !== undefined) refuse(name, problem);
+  if (problem !== undefined) refuseStart(name, problem);
 }
 
 /** The launch wrapper uses descriptor 9 for itself. */
@@ -124,11 +121,11 @@ const MAX_SOCKETS_WITH_TTY = 6;
 function checkTerminal({ name, tty, log, sockets }: SetupConfig): void {
   if (!tty) return;
   if (sockets.length > MAX_SOCKETS_WITH_TTY) {
-    refuse(name, `tty allows at most ${MAX_SOCKETS_WITH_TTY} sockets`);
+    refuseStart(name, `tty allows at most ${MAX_SOCKETS_WITH_TTY} sockets`);
   }
-  if (log.pipe) refuse(name, "tty and log.pipe cannot be combined: a terminal is not a pipe");
+  if (log.pipe) refuseStart(name, "tty and log.pipe cannot be combined: a terminal is not a pipe");
   const problem = terminalProblem();
-  if (problem !== undefined) refuse(name, `tty ${problem}`);
+  if (problem !== undefined) refuseStart(name, `tty ${problem}`);
 }
 
 /** Whether there are limits for a control group. */
@@ -141,10 +138,13 @@ function niceWords({ name, nice }: SetupConfig): string[] {
   // `nice` adds to the current niceness.
   const change = nice - ownNiceness();
   if (change < 0 && !isRoot()) {
-    refuse(name, `nice ${nice} is below the supervisor's own ${ownNiceness()}, which needs root`);
+    refuseStart(
+      name,
+      `nice ${nice} is below the supervisor's own ${ownNiceness()}, which needs root`,
+    );
   }
   const program = systemProgram("nice");
-  if (program === undefined) return refuse(name, 'nice needs the program "nice"');
+  if (program === undefined) return refuseStart(name, 'nice needs the program "nice"');
   return [program, "-n", String(change)];
 }
 
@@ -152,14 +152,14 @@ function niceWords({ name, nice }: SetupConfig): string[] {
 function knownUser(config: SetupConfig): OtherUser | undefined {
   const user = appUser(config);
   const problem = user === undefined ? undefined : otherUserProblem();
-  return problem === undefined ? user : refuse(config.name, `uid and gid ${problem}`);
+  return problem === undefined ? user : refuseStart(config.name, `uid and gid ${problem}`);
 }
 
 function checkRootHooks({ name, hooks }: SetupConfig): void {
   if (isRoot()) return;
   const [hook] = Object.entries(hooks).find(([, hook]) => hook?.runAsRoot) ?? [];
   if (hook === undefined) return;
-  refuse(name, `hooks.${snakeCase(hook)}.run_as_root needs a supervisor that runs as root`);
+  refuseStart(name, `hooks.${snakeCase(hook)}.run_as_root needs a supervisor that runs as root`);
 }
 
 function isRoot(): boolean {

@@ -1,9 +1,8 @@
 /** Secrets of an app: fetched at its start, and kept only in its environment. */
 
-import { messageOf } from "../model/errors.ts";
+import { messageOf, refuseStart } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
-import { refuse } from "../runtimes/refusal.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
 import { printedSecret } from "../platform/shell.ts";
@@ -86,7 +85,7 @@ async function fetchOne(
   } catch (error) {
     printed.delete(key);
     if (isLack(error)) throw error;
-    refuse(config.name, `secret "${name}": ${messageOf(error)}`);
+    refuseStart(config.name, `secret "${name}": ${messageOf(error)}`);
   } finally {
     signal?.removeEventListener("abort", leave);
   }
@@ -140,7 +139,7 @@ export function secretVariables(
   const variables: Record<string, string> = {};
   for (const [name, source] of Object.entries(config.secrets)) {
     if (source.command !== undefined && commands === "left out") continue;
-    const problem = (why: string) => refuse(config.name, `secret "${name}": ${why}`);
+    const problem = (why: string) => refuseStart(config.name, `secret "${name}": ${why}`);
     variables[name] = secretValue(source, config, inherited, problem);
   }
   return variables;

@@ -1,15 +1,21 @@
 /** Turns a configuration into the command line to execute. */
 
+import { refuseStart } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
-import { actingAs } from "../platform/acting_as.ts";
+import { actingAs, headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import type { OtherUser } from "../platform/as_user.ts";
-import { headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";
 import { detectRuntime, isScript, type Runtime, runtimeNamed, RUNTIMES } from "./runtime_table.ts";
-import { type CommandConfig, type Entry, extensionOf, findEntry, isBareWord } from "./entry.ts";
-import { refuse, refuseEntrypoint } from "./refusal.ts";
+import {
+  type CommandConfig,
+  type Entry,
+  extensionOf,
+  findEntry,
+  isBareWord,
+  refuseEntrypoint,
+} from "./entry.ts";
 import { Tools } from "./tools.ts";
 
 export interface CommandLine {
@@ -44,11 +50,12 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig, user: OtherUser | un
     // The missing entrypoint is reported instead.
     if (!denied && dirname(entrypoint) === cwd) return;
     const problem = `${quoted} ${denied ? "cannot be entered" : "does not exist"}`;
-    return refuse(name, problem, undefined, "cwd");
+    return refuseStart(name, problem, { field: "cwd" });
   }
-  if (!info.isDirectory) refuse(name, `${quoted} is not a directory`, undefined, "cwd");
+  if (!info.isDirectory) refuseStart(name, `${quoted} is not a directory`, { field: "cwd" });
   if (user === undefined || mayEnter(user, cwd)) return;
-  refuse(name, `${quoted} cannot be entered by user ${user.name ?? user.uid}`, undefined, "cwd");
+  const problem = `${quoted} cannot be entered by user ${user.name ?? user.uid}`;
+  refuseStart(name, problem, { field: "cwd" });
 }
 
 /** False only if the system says so: the launch decides. */
@@ -142,7 +149,7 @@ function bundleCommand(config: CommandConfig, tools: Tools): string[] {
     const whose = runtime === "auto"
       ? `a .${extension} file`
       : `runtime ${JSON.stringify(runtime)}`;
-    return refuse(config.name, `use_bundle is for ruby, not for ${whose}`);
+    return refuseStart(config.name, `use_bundle is for ruby, not for ${whose}`);
   }
   const bundle = [tools.need("bundle"), "exec"];
   const isFile = () => lookAt(resolve(cwd, entrypoint))?.isFile;

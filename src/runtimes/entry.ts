@@ -1,10 +1,10 @@
 /** Resolves an entrypoint to a file, a folder, or a command on PATH. */
 
+import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { extname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import { findExecutable, isExecutable } from "./tools.ts";
-import { refuseEntrypoint } from "./refusal.ts";
 
 /** The part of a configuration that determines the command line. */
 export type CommandConfig = Pick<
@@ -22,6 +22,17 @@ export interface Entry {
   readonly isExecutable: boolean;
   /** True for a command found on PATH, which is executed directly. */
   readonly isCommand: boolean;
+}
+
+/** Throws `invalid_config` for an entrypoint: `entrypoint "/srv/api.ts" <problem>`. */
+export function refuseEntrypoint(
+  name: string,
+  entrypoint: string,
+  problem: string,
+  hint?: string,
+): never {
+  const what = `entrypoint ${JSON.stringify(entrypoint)} ${problem}`;
+  refuseStart(name, what, { hint, field: "entrypoint" });
 }
 
 /** The extension of a path, in lower case without the dot. */

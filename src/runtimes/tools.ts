@@ -1,10 +1,10 @@
 /** Finds the programs that run scripts, on the app's own PATH. */
 
+import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
 import { lookAt } from "../platform/stat.ts";
-import { refuse } from "./refusal.ts";
 
 /** Whether it is a regular file with an x bit, which even root needs. */
 export function isExecutable(info: Deno.FileInfo | undefined): boolean {
@@ -55,27 +55,25 @@ export class Tools {
 
   /** Throws `invalid_config`: this Node.js cannot run TypeScript. */
   refuseTypeScript(): never {
-    return refuse(
-      this.#name,
-      "this Node.js cannot run TypeScript without tsx, which is not installed",
-      "Install tsx (npm i -D tsx) or Node.js 22.18 or later, or set runtime to deno",
-    );
+    const problem = "this Node.js cannot run TypeScript without tsx, which is not installed";
+    return refuseStart(this.#name, problem, {
+      hint: "Install tsx (npm i -D tsx) or Node.js 22.18 or later, or set runtime to deno",
+    });
   }
 
   #refuse(interpreter: string): never {
     if (!interpreter.includes("/")) {
-      return refuse(
-        this.#name,
-        `interpreter ${JSON.stringify(interpreter)} was not found on PATH`,
-        "Install it, or give its full path as interpreter",
-      );
+      const problem = `interpreter ${JSON.stringify(interpreter)} was not found on PATH`;
+      return refuseStart(this.#name, problem, {
+        hint: "Install it, or give its full path as interpreter",
+      });
     }
     const file = resolve(this.cwd, interpreter);
     const info = lookAt(file);
     const what = `interpreter ${JSON.stringify(file)}`;
-    if (info === undefined) return refuse(this.#name, `${what} does not exist`);
-    if (!info.isFile) return refuse(this.#name, `${what} is not a file`);
-    if (!isExecutable(info)) return refuse(this.#name, `${what} is not executable`);
-    return refuse(this.#name, `${what} cannot be used`);
+    if (info === undefined) return refuseStart(this.#name, `${what} does not exist`);
+    if (!info.isFile) return refuseStart(this.#name, `${what} is not a file`);
+    if (!isExecutable(info)) return refuseStart(this.#name, `${what} is not executable`);
+    return refuseStart(this.#name, `${what} cannot be used`);
   }
 }

@@ -1,10 +1,9 @@
 /** Files that other users may have tampered with. */
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { actingAs } from "../../src/platform/acting_as.ts";
-import { headOfForeignFile, readForeignFile } from "../../src/platform/foreign_file.ts";
+import { actingAs, headOfForeignFile, readForeignFile } from "../../src/platform/foreign_file.ts";
 import { openLibc } from "../../src/platform/libc.ts";
-import { findUser } from "../../src/platform/users.ts";
+import { findUser } from "../../src/platform/as_user.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { tempHome } from "../support/temp_home.ts";
 

@@ -7,7 +7,7 @@ import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
 import { lookAt, lstatIfAny } from "../../platform/stat.ts";
-import { findUser } from "../../platform/users.ts";
+import { findUser } from "../../platform/as_user.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { otherVersion, type Peer } from "../../protocol/peer.ts";
 import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup_unit.ts";
