@@ -68,7 +68,8 @@ export async function startOfEntry(path: string, position: number): Promise<numb
   const before = await lastLines(path, 0, { until: position, maxBytes: MAX_ENTRY });
   const decoder = new TextDecoder();
   for (let end = before.length; end > 0;) {
-    const start = before.lastIndexOf(NEWLINE, end - 2) + 1;
+    // A negative index would count from the end.
+    const start = end === 1 ? 0 : before.lastIndexOf(NEWLINE, end - 2) + 1;
     // The line may have begun before what was read.
     if (start === 0 && before.length === MAX_ENTRY) return position - before.length + end;
     if (!continuesEntry(decoder.decode(before.subarray(start, end - 1)))) {
