@@ -15,6 +15,9 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 
 const NS_PER_MS = 1e6;
 
+/** The longest duration of Go, in whole hours: 292 years. */
+const MAX_MS = 2_562_047 * UNIT_MS.h!;
+
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy;
 
 /** How a duration may be given: a Go duration string, or an integer of nanoseconds. */
@@ -37,8 +40,9 @@ export function durationProblem(value: DurationInput): string | undefined {
     return "as a number it is nanoseconds, less than a millisecond; " +
       `expected one with a unit, such as "${value}ms" or "5s"`;
   }
-  if (msOf(value) !== undefined) return undefined;
-  return 'expected a number with a unit, such as "5s", "1m30s" or "200ms"';
+  const ms = msOf(value);
+  if (ms === undefined) return 'expected a number with a unit, such as "5s", "1m30s" or "200ms"';
+  return ms > MAX_MS ? `expected at most ${formatDuration(MAX_MS)}` : undefined;
 }
 
 function msOf(value: DurationInput): number | undefined {
@@ -58,7 +62,7 @@ function fromText(text: string): number | undefined {
     if (part === null) return undefined;
     total += round(Number(part[1]) * UNIT_MS[part[2]!]!);
   } while (PART.lastIndex < text.length);
-  return Number.isFinite(total) ? round(total) : undefined;
+  return round(total);
 }
 
 /** A Go duration string for a number of milliseconds: `90000` → `"1m30s"`. */

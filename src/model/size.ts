@@ -20,6 +20,9 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
 /** A smaller number without a unit is refused: `300` was probably meant as 300 MB. */
 const BARE_BYTES = 1024 ** 2;
 
+/** Larger numbers of bytes are not exact. */
+const MAX_BYTES = 2 ** 53;
+
 /** Parses a size to bytes. K, M and G are powers of 1024. Throws `bad_request`. */
 export function parseSize(value: string | number): number {
   const problem = sizeProblem(value);
@@ -32,6 +35,7 @@ export function sizeProblem(value: string | number): string | undefined {
   const size = read(value);
   if (size === undefined) return 'expected bytes, or a number with a unit, such as "512MB"';
   const { digits, unit, bytes } = size;
+  if (bytes > MAX_BYTES) return `expected at most ${formatSize(MAX_BYTES)}`;
   if (unit !== "" || bytes === 0 || bytes >= BARE_BYTES) return undefined;
   return `a size under 1 MB needs a unit, such as "${digits}MB"`;
 }

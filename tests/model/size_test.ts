@@ -50,6 +50,13 @@ Deno.test("parseSize() rejects an invalid size and quotes it", () => {
   }
 });
 
+Deno.test("parseSize() rejects a size that is too large", () => {
+  for (const value of [`${"9".repeat(400)}GB`, "99999999999999999999999999GB", 1e20]) {
+    assertThrows(() => parseSize(value), ProcsupError, "expected at most 8388608GB");
+  }
+  assertEquals(formatSize(parseSize("8388608GB")), "8388608GB");
+});
+
 Deno.test("formatSize() uses the largest unit that divides the size", () => {
   assertEquals([0, 1023, 1024, 1536, 512 * 1024 ** 2, 1024 ** 3].map(formatSize), [
     0,
