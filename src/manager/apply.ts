@@ -19,7 +19,7 @@ import {
   whatStayedUp,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
-import { takenLogs } from "./check_config.ts";
+import { refuseTaken, takenLogs } from "./check_config.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { changeInProgress, hasFailed, isLatest, supersede } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
@@ -216,10 +216,13 @@ export async function register(
     : [];
   supervisor.registry.refuseClosed();
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
+  const others = supervisor.registry.list().map(({ config }) => config)
+    .filter(({ name }) => !plan.configs.has(name));
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
   for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
     try {
+      refuseTaken(config, others);
       const starts = config.autostart && config.cron === undefined;
       added.set(config, supervisor.registry.add(config, starts ? "up" : "down"));
     } catch (error) {

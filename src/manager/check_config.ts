@@ -34,19 +34,28 @@ export async function checkConfig(
 ): Promise<void> {
   launchPlan({ id: "", name: config.name, instanceIndex: 0, config }, inherited, "left out");
   checkWatch(config);
-  refuseTakenSockets(config, others);
-  checkLogPaths(config, others, dirname(apps));
+  checkLogPaths(config, dirname(apps));
+  refuseTaken(config, others);
   await fetchSecrets(config, inherited, "fresh");
   if (config.readyLog !== undefined) await readyPattern(config.readyLog).ready();
 }
 
-type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances" | "tty">;
-
 /**
- * Throws `invalid_config` for a log path that another user could replace, that is in the home, or
- * that is the path of another log.
+ * Throws `invalid_config` for a socket or a log that another process has. Call it again right before
+ * the process gets them: another one may have come while secrets were fetched.
  */
-export function checkLogPaths(config: Configured, others: Iterable<Configured>, home: string) {
+export function refuseTaken(config: ProcessConfig, others: Iterable<ProcessConfig>): void {
+  refuseTakenSockets(config, others);
+  const [taken] = takenLogs(config, others);
+  if (taken !== undefined) {
+    refuseStart(config.name, `log "${taken.path}" belongs to "${taken.owner}"`);
+  }
+}
+
+type Configured = Pick<ProcessConfig, "name" | "cwd" | "log" | "instances">;
+
+/** Throws `invalid_config` for a log path that another user could replace, or in the home. */
+function checkLogPaths(config: Configured, home: string): void {
   const { name, log } = config;
   const own = ownPaths(config);
   const merged = own.stdout !== undefined && own.stdout === own.stderr;
@@ -66,8 +75,6 @@ export function checkLogPaths(config: Configured, others: Iterable<Configured>, 
   if (!merged && overlap(own.stdout, own.stderr)) {
     refuseStart(name, "log.stdout and log.stderr would share a file for some instances");
   }
-  const [taken] = takenLogs(config, others, own);
-  if (taken !== undefined) refuseStart(name, `log "${taken.path}" belongs to "${taken.owner}"`);
 }
 
 /** Throws `invalid_config` if several instances would write to one file. */
@@ -93,9 +100,8 @@ function ownPaths(config: Configured): LogPaths {
 export function* takenLogs(
   config: Configured,
   others: Iterable<Configured>,
-  own = ownPaths(config),
 ): Generator<{ readonly path: string; readonly owner: string }, void> {
-  const paths = Object.values(own);
+  const paths = Object.values(ownPaths(config));
   if (paths.length === 0) return;
   for (const other of others) {
     if (other.name === config.name) continue;

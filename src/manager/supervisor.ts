@@ -28,7 +28,7 @@ import {
   whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
-import { checkConfig, wireDefaults } from "./check_config.ts";
+import { checkConfig, refuseTaken, wireDefaults } from "./check_config.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "./log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
@@ -135,6 +135,7 @@ export class Supervisor implements AsyncDisposable {
     this.registry.refuseClosed();
     const config = this.parse(wire);
     await this.check(config);
+    refuseTaken(config, this.#configs());
     const up = this.startAdded(this.registry.add(config), options);
     this.registry.recorder.recordRest();
     await this.scheduler.sync();
@@ -161,7 +162,7 @@ export class Supervisor implements AsyncDisposable {
   /** Throws `invalid_config` if a configuration could not be started beside all others. */
   async check(
     config: ProcessConfig,
-    others: Iterable<ProcessConfig> = this.registry.list().map((process) => process.config),
+    others: Iterable<ProcessConfig> = this.#configs(),
   ): Promise<void> {
     await checkConfig(config, { world: this.system.world, others });
     await this.scheduler.check(config);
@@ -211,6 +212,7 @@ export class Supervisor implements AsyncDisposable {
     const config = this.parse(changedConfig(processes, options));
     this.registry.checkDependencies(config);
     await this.check(config);
+    refuseTaken(config, this.#configs());
     supersede(processes, config);
     const done = await reloadWith(this.registry, processes, config, options);
     await this.scheduler.sync();
@@ -376,6 +378,10 @@ export class Supervisor implements AsyncDisposable {
     this.events.close();
     this.system.close();
     this.#home[Symbol.dispose]();
+  }
+
+  #configs(): ProcessConfig[] {
+    return this.registry.list().map(({ config }) => config);
   }
 
   #infos(processes: readonly ManagedProcess[]): ProcessInfo[] {

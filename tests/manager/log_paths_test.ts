@@ -131,6 +131,22 @@ Deno.test("log paths are rejected if they involve other users, the home or anoth
   assertStringIncludes(error.message, "is one file for 2 instances");
 });
 
+Deno.test("of two apps that are added at once with the same log, one is refused", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  const added = ["one", "other"].map((name) =>
+    test.script(name, SLEEP, {
+      log: { stdout: `${folder.path}/log` },
+      secrets: { TOKEN: { command: "sleep 0.2; echo secret" } },
+    })
+  );
+  const [, refused] = (await Promise.allSettled(added)).toSorted((a, b) =>
+    a.status < b.status ? -1 : 1
+  );
+  assertStringIncludes(String((refused as PromiseRejectedResult).reason), 'belongs to "');
+  assertEquals(test.supervisor.list().length, 1);
+});
+
 Deno.test("a log path that cannot be created leaves the app running with the old one", async () => {
   await using test = await TestManager.open();
   const { pid, config } = await test.script("api", SLEEP);
