@@ -4,7 +4,14 @@ import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 import type { NamedTokens } from "./named_tokens.ts";
-import { sessionIn, type SessionKeys, type SessionOwner, type Sessions } from "./sessions.ts";
+import {
+  accountOf,
+  Revocations,
+  sessionIn,
+  type SessionKeys,
+  type SessionOwner,
+  type Sessions,
+} from "./sessions.ts";
 import { includesRole, type Role } from "../protocol/verbs/verb.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 
@@ -127,22 +134,11 @@ export class Gatekeeper {
     return { principal: this.#bySession(keys)!, keys };
   }
 
-  /** Ends one session or all, and everything that depends on them. */
-  signOut(session?: string): void {
-    const ended = session === undefined
-      ? this.sessions.list().map((one) => one.session)
-      : [session];
-    this.sessions.signOut(session);
-    for (const one of ended) this.#revocations.revoke(one);
-  }
-
   /** Revokes a named token and ends its sessions, with all that depends on them. Throws `not_found`. */
   revoke(name: string): void {
     this.#parts.tokens.revoke(name);
     this.#revocations.revoke(tokenCredential(name));
-    for (const { session, owner } of this.sessions.list()) {
-      if (owner.name === name && owner.tokenOf !== undefined) this.signOut(session);
-    }
+    this.sessions.signOut((owner) => accountOf(owner) === name);
   }
 
   /**
@@ -153,7 +149,7 @@ export class Gatekeeper {
     const old = this.#owner;
     this.#rotations++;
     this.#revocations.revoke(old);
-    this.signOut();
+    this.sessions.signOut(() => true);
   }
 
   /**
@@ -163,13 +159,9 @@ export class Gatekeeper {
   whenRevoked(principal: Principal, act: () => void): () => void {
     if (!this.#isValid(principal)) act();
     const { via, credential } = principal;
-    const unsubscribe = this.#revocations.subscribe(credential, act);
-    if (via !== "cookie") return unsubscribe;
-    const cancel = this.sessions.whenExpired(credential, act);
-    return () => {
-      unsubscribe();
-      cancel();
-    };
+    return via === "cookie"
+      ? this.sessions.whenEnded(credential, act)
+      : this.#revocations.subscribe(credential, act);
   }
 
   #isValid({ name, via, credential }: Principal): boolean {
@@ -181,20 +173,23 @@ export class Gatekeeper {
     return `owner ${this.#rotations}`;
   }
 
-  #ownerFor({ name, role }: Principal): SessionOwner {
-    const made = name === "" ? undefined : this.#parts.tokens.madeAt(name);
-    return made === undefined ? { name: "dashboard", role } : { name, role, tokenOf: made };
+  #ownerFor({ account, role }: Principal): SessionOwner {
+    if (account === "") return { name: "dashboard", role };
+    const tokenOf = this.#parts.tokens.madeAt(account);
+    // Revoked since it was identified.
+    if (tokenOf === undefined) throw unauthorized();
+    return { name: account, role, tokenOf };
   }
 
   #bySession(keys: SessionKeys): Principal | undefined {
     const owner = this.sessions.ownerOf(keys);
     if (owner === undefined) return undefined;
     const { name, role, tokenOf } = owner;
-    const account = tokenOf === undefined ? "" : name;
+    const account = accountOf(owner);
     // A new token of the same name does not continue the sessions of an old one.
     const isValid = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
     if (isValid) return { name, role, via: "cookie", credential: keys.session, account };
-    this.signOut(keys.session);
+    this.sessions.signOut(keys.session);
     return undefined;
   }
 
@@ -238,25 +233,6 @@ export function untilRevoked<T>(
     stream,
     (end) => gatekeeper.whenRevoked(principal, () => end(last?.(errorJson(error)))),
   );
-}
-
-/** Listeners for revoked credentials. Forgets a credential with its last listener. */
-class Revocations {
-  readonly #listeners = new Map<string, Set<() => void>>();
-
-  /** Calls `act` when the credential is revoked. Returns an unsubscribe function. */
-  subscribe(credential: string, act: () => void): () => void {
-    const all = this.#listeners.get(credential) ?? new Set();
-    this.#listeners.set(credential, all.add(act));
-    return () => {
-      all.delete(act);
-      if (all.size === 0) this.#listeners.delete(credential);
-    };
-  }
-
-  revoke(credential: string): void {
-    for (const act of [...this.#listeners.get(credential) ?? []]) act();
-  }
 }
 
 const WINDOW_MS = 60_000;

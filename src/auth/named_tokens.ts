@@ -45,8 +45,7 @@ export class NamedTokens {
     const sha256 = await hashOf(token);
     this.#refuseTaken(name);
     const shown: NamedToken = { name, role, created_at: new Date().toISOString() };
-    this.#all().set(name, { ...shown, sha256 });
-    this.#write();
+    this.#write(new Map([...this.#all(), [name, { ...shown, sha256 }]]));
     return { token, ...shown };
   }
 
@@ -62,14 +61,15 @@ export class NamedTokens {
     return this.#all().get(name)?.created_at;
   }
 
-  /** Revokes a token at once. Throws `not_found`. */
+  /** Revokes a token at once. Throws `not_found`. If it cannot be saved, the token stays valid. */
   revoke(name: string): void {
-    if (!this.#all().delete(name)) {
+    const rest = new Map(this.#all());
+    if (!rest.delete(name)) {
       throw new ProcsupError("not_found", `No token ${JSON.stringify(name)}`, {
         hint: "procsup token list",
       });
     }
-    this.#write();
+    this.#write(rest);
   }
 
   /** Finds the token of a secret. Comparing hashes does not reveal the secret through timing. */
@@ -106,9 +106,10 @@ export class NamedTokens {
     return value;
   }
 
-  #write(): void {
-    const tokens = [...this.#all().values()];
+  #write(entries: Map<string, Entry>): void {
+    const tokens = [...entries.values()];
     writeState(this.#path, { version: 1, tokens }, { durable: true });
+    this.#entries = entries;
   }
 }
 

@@ -49,6 +49,7 @@ export class Sessions {
   readonly #clock: Pick<Clock, "now" | "after">;
   readonly #codes = new Map<string, { readonly until: number; readonly owner: SessionOwner }>();
   readonly #sessions = new Map<string, Session>();
+  readonly #endings = new Revocations();
   readonly #changed: () => void;
   /** Name of the cookie. */
   readonly cookie: string;
@@ -66,7 +67,8 @@ export class Sessions {
 
   /** Creates a one-time code, by default for the owner of the daemon. */
   code(owner: SessionOwner = { name: "dashboard", role: "admin" }): string {
-    forgetFirst(this.#codes, MAX_CODES - 1);
+    const [oldest] = this.#codes.keys();
+    if (this.#codes.size >= MAX_CODES) this.#codes.delete(oldest!);
     const code = random();
     this.#codes.set(code, { until: this.#clock.now() + CODE_MS, owner });
     return code;
@@ -80,8 +82,9 @@ export class Sessions {
     return this.open(found.owner);
   }
 
+  /** Opens a session. At the limit, the oldest one of the account with the most ends. */
   open(owner: SessionOwner): SessionKeys {
-    forgetFirst(this.#sessions, MAX_SESSIONS - 1);
+    if (this.#sessions.size >= MAX_SESSIONS) this.#endOne(accountOf(owner));
     const [session, secret] = [random(), random()];
     this.#sessions.set(session, { secret, until: this.#clock.now() + SESSION_MS, owner });
     this.#changed();
@@ -102,10 +105,11 @@ export class Sessions {
     return false;
   }
 
-  /** Calls `act` when a valid session expires. Returns a function that cancels this. */
-  whenExpired(session: string, act: () => void): Cancel {
+  /** Calls `act` when a valid session ends or expires. Returns a function that cancels this. */
+  whenEnded(session: string, act: () => void): Cancel {
     const found = this.#sessions.get(session);
     if (found === undefined) return () => {};
+    const unsubscribe = this.#endings.subscribe(session, act);
     let cancel: Cancel;
     const wait = () => {
       // Once more if the machine's clock was set back meanwhile.
@@ -113,7 +117,10 @@ export class Sessions {
       cancel = this.#clock.after(found.until - this.#clock.now() + 1, over);
     };
     wait();
-    return () => cancel();
+    return () => {
+      unsubscribe();
+      cancel();
+    };
   }
 
   /** All valid sessions. */
@@ -129,12 +136,59 @@ export class Sessions {
     }
   }
 
-  /** Ends one session, or all. */
-  signOut(session?: string): void {
-    if (session === undefined) this.#sessions.clear();
-    else this.#sessions.delete(session);
+  /** Ends a session, or those of some owners, and everything that depends on them. */
+  signOut(ended: string | ((owner: SessionOwner) => boolean)): void {
+    const all = typeof ended === "string"
+      ? [ended]
+      : [...this.#sessions].filter(([, { owner }]) => ended(owner)).map(([session]) => session);
+    for (const session of all) this.#sessions.delete(session);
     this.#changed();
+    for (const session of all) this.#endings.revoke(session);
   }
+
+  #endOne(newcomer: string): void {
+    const owned = [...this.#sessions].map(([id, { owner }]) => [id, accountOf(owner)] as const);
+    const [first] = owned.find(([, account]) => account === newcomer) ?? owned[0]!;
+    this.signOut(placeToFree(owned, newcomer) ?? first);
+  }
+}
+
+/** The account of a session: the name of its token; empty for the owner. */
+export function accountOf({ name, tokenOf }: SessionOwner): string {
+  return tokenOf === undefined ? "" : name;
+}
+
+/** Listeners for revoked credentials. Forgets a credential with its last listener. */
+export class Revocations {
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  /** Calls `act` when the credential is revoked. Returns an unsubscribe function. */
+  subscribe(credential: string, act: () => void): () => void {
+    const all = this.#listeners.get(credential) ?? new Set();
+    this.#listeners.set(credential, all.add(act));
+    return () => {
+      all.delete(act);
+      if (all.size === 0) this.#listeners.delete(credential);
+    };
+  }
+
+  revoke(credential: string): void {
+    for (const act of [...this.#listeners.get(credential) ?? []]) act();
+  }
+}
+
+/**
+ * The oldest place of the account with the most places. Undefined if that account would then have
+ * fewer than the newcomer's. `taken` lists places with their accounts, the oldest first.
+ */
+export function placeToFree<T>(
+  taken: Iterable<readonly [T, string]>,
+  newcomer: string,
+): T | undefined {
+  const places = Map.groupBy(taken, ([, account]) => account);
+  const own = places.get(newcomer)?.length ?? 0;
+  const [most] = [...places.values()].sort((a, b) => b.length - a.length);
+  return most !== undefined && most.length > own + 1 ? most[0]![0] : undefined;
 }
 
 /**
@@ -173,12 +227,4 @@ export function sessionCookie(
 
 function random(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toHex();
-}
-
-/** Drops the oldest entries down to `most`. */
-function forgetFirst(map: Map<string, unknown>, most: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(key);
-  }
 }

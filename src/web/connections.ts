@@ -4,6 +4,7 @@
  */
 
 import type { Principal } from "../auth/gatekeeper.ts";
+import { placeToFree } from "../auth/sessions.ts";
 
 /** The part of a node:net `Socket` that is used here. */
 export interface Connection {
@@ -118,18 +119,4 @@ export class Connections {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
-}
-
-/**
- * The oldest place of the account with the most places. Undefined if that account would then have
- * fewer than the newcomer's. `taken` lists places with their accounts, the oldest first.
- */
-export function placeToFree<T>(
-  taken: Iterable<readonly [T, string]>,
-  newcomer: string,
-): T | undefined {
-  const places = Map.groupBy(taken, ([, account]) => account);
-  const own = places.get(newcomer)?.length ?? 0;
-  const [most] = [...places.values()].sort((a, b) => b.length - a.length);
-  return most !== undefined && most.length > own + 1 ? most[0]![0] : undefined;
 }

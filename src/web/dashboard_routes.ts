@@ -72,7 +72,7 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
   });
   app.delete("/api/v1/session", async (c) => {
     const { via, credential } = await principalOf(c, gatekeeper);
-    if (via === "cookie") gatekeeper.signOut(credential);
+    if (via === "cookie") gatekeeper.sessions.signOut(credential);
     const name = gatekeeper.sessions.cookie;
     const cookie = sessionCookie(name, undefined, c.req.header("origin"));
     return replyJson({ status: "signed_out" }, 200, { "set-cookie": cookie });

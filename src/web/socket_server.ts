@@ -4,15 +4,15 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 // @ts-types="./ws.d.ts"
 import { type WebSocket, WebSocketServer } from "ws";
-import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { ERROR_TABLE, ifPossible, ProcsupError } from "../model/errors.ts";
 import { parseJson } from "../protocol/verbs/read_input.ts";
-import { claim, placeToFree } from "./connections.ts";
+import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allowRole, type Gatekeeper, type Principal } from "../auth/gatekeeper.ts";
 import { publicError, refusalText } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
-import { sessionIn } from "../auth/sessions.ts";
+import { placeToFree, sessionIn } from "../auth/sessions.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Time for the other side to answer a close. */
@@ -115,10 +115,7 @@ export class SocketServer {
         this.#admit(principal, socket);
         this.#join(ws, principal);
       } catch (error) {
-        ws.close(
-          error instanceof ProcsupError ? TRY_AGAIN_LATER : POLICY,
-          publicError(error).error,
-        );
+        ws.close(TRY_AGAIN_LATER, publicError(error).error);
       }
     });
   }
@@ -171,9 +168,9 @@ function refuse(socket: Duplex, error: unknown): void {
   socket.end(refusalText(ERROR_TABLE[shown.code].http, shown));
 }
 
-/** The secret in `{type: "session", secret}`; empty if missing. Throws `bad_request`. */
+/** The secret in `{type: "session", secret}`; empty if missing. */
 function secretIn(message: string): string {
-  const { type, secret } = (parseJson(message) ?? {}) as Record<string, unknown>;
+  const { type, secret } = (ifPossible(() => parseJson(message)) ?? {}) as Record<string, unknown>;
   return type === "session" && typeof secret === "string" ? secret : "";
 }
 

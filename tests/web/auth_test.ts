@@ -1,8 +1,10 @@
 /** Authentication and roles. */
 
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
+import { Sessions } from "../../src/auth/sessions.ts";
+import { ProcsupError } from "../../src/model/errors.ts";
 import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -207,6 +209,52 @@ Deno.test("NamedTokens stores hashes in a private file, and recognizes the token
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   assertEquals((await new NamedTokens(path).find(token))?.role, "operate");
   assertEquals(await new NamedTokens(path).find(`${token}0`), undefined);
+});
+
+Deno.test("NamedTokens changes nothing that it cannot save", async () => {
+  await using home = tempHome();
+  const folder = `${home.path}/a`;
+  Deno.mkdirSync(folder);
+  const tokens = new NamedTokens(`${folder}/tokens.json`);
+  const { token } = await tokens.create("ci", "admin");
+  Deno.renameSync(folder, `${home.path}/b`);
+  assertThrows(() => tokens.revoke("ci"), Deno.errors.NotFound);
+  await assertRejects(() => tokens.create("ops", "read"), Deno.errors.NotFound);
+  Deno.renameSync(`${home.path}/b`, folder);
+  tokens.revoke("ci");
+  assertEquals(await new NamedTokens(`${folder}/tokens.json`).find(token), undefined);
+  await tokens.create("ops", "read");
+});
+
+Deno.test("Gatekeeper gives the holder of a token that was just revoked no session and no code", async () => {
+  await using web = new FakeWeb();
+  const { token } = await web.tokens.create("boss", "admin");
+  const authorization = `Bearer ${token}`;
+  const principal = await web.gatekeeper.identify({
+    authorization,
+    cookie: undefined,
+    address: "",
+  });
+  web.gatekeeper.revoke("boss");
+  assertThrows(() => web.gatekeeper.code(principal), ProcsupError, "The token is missing or wrong");
+  assertThrows(() => web.gatekeeper.openSession(principal), ProcsupError);
+});
+
+Deno.test("Sessions ends those of the account with the most at the limit, with all that depends on them", () => {
+  const sessions = new Sessions();
+  const owner = sessions.open({ name: "dashboard", role: "admin" });
+  const greedy = { name: "ci", role: "read", tokenOf: "2026" } as const;
+  const first = sessions.open(greedy);
+  const ended: string[] = [];
+  for (const { session } of [owner, first]) sessions.whenEnded(session, () => ended.push(session));
+  for (let opened = 1; opened < 1500; opened++) sessions.open(greedy);
+  assertEquals([sessions.has(owner.session), ended], [true, [first.session]]);
+  for (let opened = 1; opened < 10; opened++) sessions.open({ name: "dashboard", role: "admin" });
+  assertEquals([sessions.has(owner.session), sessions.list().length], [true, 1000]);
+  sessions.signOut(({ name }) => name === "ci");
+  assertEquals(sessions.list().length, 10);
+  sessions.signOut(owner.session);
+  assertEquals(ended, [first.session, owner.session]);
 });
 
 Deno.test("SignInRateLimit uses a monotonic clock", () => {

@@ -10,6 +10,7 @@ import { Gatekeeper, SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import type { Backend, LogLines } from "../../src/web/backend.ts";
 import type { WebApp } from "../../src/web/context.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
+import { openServer, type WebServer } from "../../src/web/server.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
 import { Sessions } from "../../src/auth/sessions.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
@@ -102,6 +103,13 @@ export class FakeWeb implements AsyncDisposable {
       mounts: webMounts(this.backend, () => {}),
       warn: () => {},
     });
+  }
+
+  /** Serves it on a free port. */
+  listen(maxClients = 9): WebServer {
+    const { backend, gatekeeper } = this;
+    const parts = { backend, gatekeeper, names: new SiteNames(), maxClients, warn() {} };
+    return openServer({ hostname: "127.0.0.1", port: 0 }, parts);
   }
 
   /** Emits an event. */

@@ -3,8 +3,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { SESSION_MS } from "../../src/auth/sessions.ts";
 import { SECRET_HEADER } from "../../src/protocol/version.ts";
-import { openServer } from "../../src/web/server.ts";
-import { SiteNames } from "../../src/web/same_site.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn, TestFeed } from "../support/web.ts";
@@ -50,9 +48,7 @@ Deno.test("webApp() opens a session for the daemon's own token, and none for a w
 Deno.test("an expired session closes its WebSockets and streams, and leaves no timer", async () => {
   const clock = new FakeClock();
   await using web = new FakeWeb({}, clock);
-  const { backend, gatekeeper } = web;
-  const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 9, warn() {} };
-  const server = openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const server = web.listen();
   const url = `http://127.0.0.1:${server.address.port}`;
   const headers = await signIn(url, { token: TOKEN });
   const open = async () => {

@@ -2,8 +2,6 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { openServer } from "../../src/web/server.ts";
-import { SiteNames } from "../../src/web/same_site.ts";
 import { TestFeed, TestWeb, upgradeRequest } from "../support/web.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
@@ -29,9 +27,7 @@ Deno.test("web buffers little for WebSockets that do not read the log they reque
 
 Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the others", async () => {
   await using web = new FakeWeb();
-  const { backend, gatekeeper } = web;
-  const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 2, warn() {} };
-  const server = openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const server = web.listen(2);
   const { port } = server.address;
   const url = `ws://127.0.0.1:${port}/ws`;
   const headers = { authorization: `Bearer ${TOKEN}` };
@@ -65,9 +61,7 @@ Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the
 
 Deno.test("openServer() takes a place from the client with the most for one with fewer", async () => {
   await using web = new FakeWeb();
-  const { backend, gatekeeper } = web;
-  const parts = { backend, gatekeeper, names: new SiteNames([]), maxClients: 4, warn() {} };
-  const server = openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  const server = web.listen(4);
   const { token: reader } = await web.tokens.create("reader", "read");
   const open = async (headers: Record<string, string>, secret?: string) => {
     const feed = new TestFeed(
@@ -92,6 +86,23 @@ Deno.test("openServer() takes a place from the client with the most for one with
   // Both have two by now: neither displaces the other.
   await assertRejects(() => open({ authorization: `Bearer ${TOKEN}` }));
   await assertRejects(() => open(asReader));
+  await server.close();
+});
+
+Deno.test("openServer() closes a WebSocket of a browser whose first message has no secret", async () => {
+  await using web = new FakeWeb();
+  const server = web.listen();
+  const { session } = web.sessions.open({ name: "dashboard", role: "admin" });
+  const headers = { cookie: `procsup_session=${session}` };
+  for (const first of ["{", '{"type":"session"}', `{"${"€".repeat(40)}":${"€".repeat(40)}}`]) {
+    const feed = new TestFeed(
+      new WebSocket(`ws://127.0.0.1:${server.address.port}/ws`, { headers }),
+    );
+    await feed.opened;
+    feed.send(first);
+    await waitFor(() => feed.closed !== undefined, { what: "the WebSocket to be closed" });
+    assertEquals(feed.closed, 1008, first);
+  }
   await server.close();
 });
 
