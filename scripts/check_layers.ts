@@ -1,10 +1,14 @@
 // deno-lint-ignore-file no-console
 /** Checks rules that the type checker cannot: imports between folders, and forbidden code. */
 
-import { cycleViolations } from "./checks/cycles.ts";
+import {
+  commandViolations,
+  cycleViolations,
+  layerViolations,
+  libraryViolations,
+} from "./checks/layers.ts";
 import { wordViolations } from "./checks/forbidden_words.ts";
 import { importGraph, sourceFiles } from "./checks/import_graph.ts";
-import { commandViolations, layerViolations, libraryViolations } from "./checks/layers.ts";
 import { pinViolations, readPins } from "./checks/pins.ts";
 
 const root = import.meta.dirname!.replace(/\/scripts$/, "");

@@ -9,8 +9,7 @@
 import { TOOLSETS } from "../src/protocol/verbs/verb.ts";
 import { programWords, TestDaemon } from "../tests/support/procsup.ts";
 import { onHttp, onStdio, type TestClient } from "../tests/mcp/clients.ts";
-import { authorizingProxy } from "./mcp/authorizing_proxy.ts";
-import { conformance, SUITES } from "./mcp/conformance.ts";
+import { authorizingProxy, conformance, SUITES } from "./mcp/conformance.ts";
 import { inspect, INSPECTOR, TRIES } from "./mcp/inspector.ts";
 import { fetched } from "./mcp/package.ts";
 import { Agent, MAX_CALLS, setTheScene, TASKS, tokens } from "./mcp/tasks.ts";

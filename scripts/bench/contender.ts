@@ -1,6 +1,7 @@
-/** The interface of a measured supervisor, behind its command line. */
+/** The interface of a measured supervisor, behind its command line, and the repetition of measurements. */
 
 import { pause, readTextFile } from "./system.ts";
+import type { Sample } from "./table.ts";
 
 export interface App {
   readonly name: string;
@@ -56,4 +57,25 @@ function idleApps({ idleSeconds }: Contender): number {
     const [program, seconds] = (readTextFile(`/proc/${pid}/cmdline`) ?? "").split("\0");
     return program?.endsWith("sleep") && seconds === idleSeconds;
   }).length;
+}
+
+/** The results of `measure`, after a first one that does not count. */
+export async function repeat(runs: number, measure: () => Promise<number>): Promise<Sample> {
+  await measure();
+  return await times(runs, measure);
+}
+
+export async function times(runs: number, measure: () => Promise<number>): Promise<Sample> {
+  const results: number[] = [];
+  for (let run = 0; run < runs; run++) results.push(await measure());
+  return results;
+}
+
+/** Measures both contenders, one after the other. */
+export async function both<T>(
+  contenders: readonly Contender[],
+  measure: (contender: Contender) => Promise<T>,
+): Promise<{ procsup: T; pm2: T }> {
+  const [procsup, pm2] = contenders;
+  return { procsup: await measure(procsup!), pm2: await measure(pm2!) };
 }

@@ -7,12 +7,10 @@
  */
 
 import type { Contender } from "./contender.ts";
-import { cli } from "./figures/cli.ts";
-import { list } from "./figures/list.ts";
+import { cli, list, start } from "./figures/commands.ts";
 import { memory } from "./figures/memory.ts";
 import { output } from "./figures/output.ts";
 import { recovery } from "./figures/recovery.ts";
-import { start } from "./figures/start.ts";
 import { Pm2 } from "./pm2.ts";
 import { Procsup } from "./procsup.ts";
 import { readTextFile, run } from "./system.ts";

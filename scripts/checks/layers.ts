@@ -1,4 +1,4 @@
-/** Which folder may import which: imports go one way. */
+/** Which folder may import which: imports go one way, and never in a cycle. */
 
 import { type Edge, reachedFrom } from "./import_graph.ts";
 
@@ -91,4 +91,22 @@ export function commandViolations(edges: readonly Edge[]): string[] {
       .filter((path) => path.startsWith(NOT_IN_COMMANDS))
       .map((path) => `${command} loads ${path}: import only its types`)
   );
+}
+
+/** One message for each cycle, including types and `import()`, found by following the imports in order. */
+export function cycleViolations(edges: readonly Edge[]): string[] {
+  const imports = Map.groupBy(edges, (edge) => edge.from);
+  const done = new Set<string>();
+  const found: string[] = [];
+
+  function follow(file: string, path: readonly string[]) {
+    const start = path.indexOf(file);
+    if (start >= 0) found.push(`${[...path.slice(start), file].join(" → ")}: import cycle`);
+    if (start >= 0 || done.has(file)) return;
+    for (const { to } of imports.get(file) ?? []) follow(to, [...path, file]);
+    done.add(file);
+  }
+
+  for (const file of imports.keys()) follow(file, []);
+  return found;
 }

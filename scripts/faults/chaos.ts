@@ -20,11 +20,10 @@ import { SmallDisk } from "../../tests/support/small_disk.ts";
 import { chaosApps } from "./chaos/apps.ts";
 import { House } from "./chaos/house.ts";
 import { Ledger } from "./chaos/ledger.ts";
-import { lineProblems } from "./chaos/log_lines.ts";
+import { lineProblems, unsettled, violations } from "./chaos/oracle.ts";
 import type { Scene } from "./chaos/asking.ts";
 import { damage } from "./chaos/damage.ts";
 import { add, cutOff, disturb, operate } from "./chaos/operations.ts";
-import { unsettled, violations } from "./chaos/oracle.ts";
 import { living, sizeOf } from "./chaos/processes.ts";
 import { Random } from "./chaos/random.ts";
 

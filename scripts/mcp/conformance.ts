@@ -4,6 +4,7 @@
  * tasks, subscriptions over stateless HTTP). Every other check must pass.
  */
 
+import http from "node:http";
 import { runPackage } from "./package.ts";
 
 /** The last suite for the 2025 protocols, and the first one for 2026-07-28. */
@@ -46,7 +47,7 @@ interface Check {
 }
 
 /** The result of a scenario. */
-export interface Scenario {
+interface Scenario {
   readonly name: string;
   readonly passed: number;
   /** Number of checks that cannot pass here. */
@@ -91,4 +92,38 @@ function missing(scenarios: readonly Scenario[]): Scenario[] {
   return FOR_ALL.filter((name) => !seen.has(name)).map((name) => (
     { name, passed: 0, notOurs: 0, failed: ["it was not run, or passed no check"] }
   ));
+}
+
+interface Proxy extends Disposable {
+  readonly url: string;
+}
+
+/** Starts a proxy for the web listener at `target`. */
+export async function authorizingProxy(target: string, token: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
+  const server = http.createServer((request, response) => {
+    const { url, method, headers } = request;
+    const onward = http.request({
+      hostname,
+      port,
+      path: url,
+      method,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+    }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    request.pipe(onward);
+  });
+  const listening = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", () => listening.resolve());
+  await listening.promise;
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    [Symbol.dispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

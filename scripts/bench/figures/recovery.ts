@@ -1,7 +1,6 @@
 /** Time from the death of an app to the first line of its successor. */
 
-import type { Contender } from "../contender.ts";
-import { both, repeat } from "../repeat.ts";
+import { both, type Contender, repeat } from "../contender.ts";
 import { eventually, readTextFile, temporaryFolder } from "../system.ts";
 import type { Row } from "../table.ts";
 

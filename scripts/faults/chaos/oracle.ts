@@ -1,12 +1,17 @@
-/** Checks the daemon at a quiet moment against the records that the apps wrote themselves. */
+/**
+ * Checks the daemon at a quiet moment against the records that the apps wrote themselves: their runs,
+ * their exits and their lines.
+ */
 
+import { listArchives, openArchive } from "../../../src/logs/archives.ts";
+import { readPosition } from "../../../src/logs/log_position.ts";
 import { parseRecordLines, type ProcessRecord } from "../../../src/manager/record_file.ts";
-import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
-import { exitProblems, type Life, lives, runsOf } from "./lives.ts";
+import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { mayOverlap } from "./apps.ts";
-import { living, zombiesOf } from "./processes.ts";
 import type { Scene } from "./asking.ts";
+import type { Ledger } from "./ledger.ts";
+import { living, zombiesOf } from "./processes.ts";
 
 /** Kinds of apps that exit by themselves, or fail because of a dependency. */
 const COMES_AND_GOES = /^(coder|giver|segv|job|forker|stubborn|stray|aged)(:|$)/;
@@ -14,7 +19,7 @@ const COMES_AND_GOES = /^(coder|giver|segv|job|forker|stubborn|stray|aged)(:|$)/
 const AT_REST = new Set(["stopped", "crashed", "errored"]);
 
 /** Lines of a file of the run; empty if it does not exist. */
-export function linesOf(path: string): string[] {
+function linesOf(path: string): string[] {
   try {
     return Deno.readTextFileSync(path).split("\n").filter((line) => line !== "");
   } catch {
@@ -172,7 +177,7 @@ export async function violations(scene: Scene): Promise<string[]> {
     const now = {
       forgotten: ledger.forgotten.get(base) ?? 0,
       restarts: process.restarts,
-      starts: runsOf(known).length + (isYetToTell(process, known) ? 1 : 0),
+      starts: known.length + (isYetToTell(process, known) ? 1 : 0),
       touched: (ledger.touched.get(base) ?? 0) + ledger.killed.length,
     };
     const before = seen.get(process.id);
@@ -190,6 +195,129 @@ export async function violations(scene: Scene): Promise<string[]> {
       problems.push(`${process.name}: restarts fell`);
     }
     if (!mayOverlap(process.name)) problems.push(...exitProblems(process, known, ledger));
+  }
+  return problems;
+}
+
+/** One run of an app. */
+interface Life {
+  readonly runId: string;
+  readonly pid: number;
+  readonly startedAt: number;
+  /** `code 3` or `signal SEGV`; undefined if the app could not record it. */
+  readonly means: string | undefined;
+  readonly endedAt: number | undefined;
+}
+
+/** The lives of an app, oldest first. */
+function lives(folder: string, name: string): Life[] {
+  const found = new Map<string, Life>();
+  for (const line of linesOf(`${folder}/life/${name}`)) {
+    const [what, runId, ...rest] = line.split(" ");
+    if (what === "start") {
+      const [pid, at] = rest.map(Number);
+      found.set(runId!, {
+        runId: runId!,
+        pid: pid!,
+        startedAt: at!,
+        means: undefined,
+        endedAt: undefined,
+      });
+    } else if (what === "exit") {
+      const [kind, word, at] = rest;
+      const life = found.get(runId!);
+      if (life) found.set(runId!, { ...life, means: `${kind} ${word}`, endedAt: Number(at) });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Describes how the last exit that the daemon reports differs from the recorded one. */
+function exitProblems(process: ProcessJson, all: readonly Life[], ledger: Ledger): string[] {
+  const exit = process.last_exit;
+  const over = process.pid > 0 ? all.filter(({ pid }) => pid !== process.pid) : all;
+  const last = over.at(-1);
+  // Another process had that name before, or the present life has not recorded its start.
+  if (last === undefined || last.startedAt < Date.parse(process.created_at)) return [];
+  const told = exit === null
+    ? "none"
+    : exit.signal !== null
+    ? `signal ${exit.signal.replace("SIG", "")}`
+    : `code ${exit.code}`;
+  const hit = (what: string) =>
+    ledger.killed.some((it) =>
+      it.what === what && it.name === process.name && it.at >= last.startedAt - 100
+    );
+  const base = (process.config as { name: string }).name;
+  if (last.startedAt < (ledger.forgotten.get(base) ?? 0)) return [];
+  const allowed = new Set([last.means ?? "signal KILL"]);
+  if (hit("app") || ledger.killed.some((it) => it.name === base && it.at >= last.startedAt)) {
+    allowed.add("signal KILL");
+  }
+  if (hit("wrapper")) allowed.add("code null").add("signal KILL");
+  // This life ended before it could record anything.
+  const unseen = exit !== null && Date.parse(exit.at) > (last.endedAt ?? last.startedAt) + 30 &&
+    (exit.signal === "SIGTERM" || exit.signal === "SIGKILL");
+  if (allowed.has(told) || unseen) return [];
+  return [
+    `${process.name} (${process.state}): last exit is told as ${told} at ${exit?.at}, and was ` +
+    `${[...allowed].join(" or ")} of pid ${last.pid} started ${
+      new Date(last.startedAt).toISOString()
+    }` +
+    ` ended ${last.endedAt && new Date(last.endedAt).toISOString()}`,
+  ];
+}
+
+/** Describes missing and repeated lines. */
+export async function lineProblems(home: string, folder: string): Promise<string[]> {
+  const problems: string[] = [];
+  const found = new Map<string, number>();
+  for (const { name } of Deno.readDirSync(`${home}/apps`)) {
+    for (const stream of ["stdout", "stderr"]) {
+      const path = `${home}/apps/${name}/${stream}.log`;
+      problems.push(...count(await wholeText(path), path, found));
+    }
+  }
+  for (const { name: file } of Deno.readDirSync(`${folder}/counts`)) {
+    const written = Number(Deno.readTextFileSync(`${folder}/counts/${file}`).split("\n")[0]);
+    const runId = file.slice(file.lastIndexOf(".") + 1);
+    for (const stream of ["o", "e"]) {
+      const there = found.get(`${runId} ${stream}`) ?? 0;
+      if (there < written) {
+        problems.push(`${file} wrote ${written} lines to ${stream}, ${there} are there`);
+      }
+    }
+  }
+  return problems;
+}
+
+async function wholeText(path: string): Promise<string> {
+  const { base } = readPosition(path);
+  let text = "";
+  for (const archive of listArchives(path, base)) {
+    const bytes = await openArchive(archive);
+    if (bytes !== undefined) text += await new Response(bytes).text();
+  }
+  try {
+    return text + await Deno.readTextFile(path);
+  } catch {
+    return text;
+  }
+}
+
+/** Reads the consecutive numbers of a text. */
+function count(text: string, path: string, found: Map<string, number>): string[] {
+  const problems: string[] = [];
+  for (const line of text.split("\n")) {
+    const parts = /^(\S+) ([0-9a-f-]{36}) ([oe]) (\d+)$/.exec(line);
+    if (parts === null) {
+      if (/\d$/.test(line)) problems.push(`${path}: torn line "${line}"`);
+      continue;
+    }
+    const key = `${parts[2]} ${parts[3]}`;
+    const [before, now] = [found.get(key) ?? 0, Number(parts[4])];
+    if (now !== before + 1) problems.push(`${path}: ${key} ${now} after ${before}`);
+    found.set(key, now);
   }
   return problems;
 }
