@@ -5,6 +5,7 @@
  * interpolated. Positions are those of `log_position.ts`.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { ifAny, ifAnyAsync } from "../platform/stat.ts";
 import { besideLog } from "./log_position.ts";
 
@@ -49,16 +50,18 @@ export function addMarks(log: string, added: readonly TimeMark[]): void {
   }
 }
 
-/** Saves the noted marks of a log. */
+/** Saves the noted marks of a log, if possible. */
 export function saveMarks(log: string): void {
   const recent = recents.get(log);
   if (recent === undefined || recent.unsaved === 0) return;
-  const unsaved = recent.marks.slice(-recent.unsaved);
-  recent.unsaved = 0;
-  // If the folder is gone, so is the log.
-  ifAny(() => {
+  // If the folder is gone, so is the log. If the disk is full, they are saved later.
+  ifPossible(() => {
     using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
-    file.writeSync(bytesOf(unsaved));
+    // The disk was full in the middle of a mark.
+    const { size } = file.statSync();
+    if (size % MARK_BYTES > 0) file.truncateSync(size - size % MARK_BYTES);
+    file.writeSync(bytesOf(recent.marks.slice(-recent.unsaved)));
+    recent.unsaved = 0;
   });
 }
 

@@ -9,6 +9,7 @@ import {
   readTimeIndex,
   recentTimes,
   releaseMarks,
+  saveMarks,
   TimeIndex,
   trimMarks,
 } from "../../src/logs/time_index.ts";
@@ -48,6 +49,20 @@ Deno.test("TimeIndex gives a burst one time, and interpolates unknown stretches"
   ]);
   // Where lines that are at least as new begin, which is never within a line.
   assertEquals(index.positionAt(9050), 10);
+});
+
+Deno.test("marks are saved later if they cannot be now, after what was cut off by a full disk", async () => {
+  await using scene = new LogScene();
+  const index = `${scene.log}.idx`;
+  addMarks(scene.log, [{ at: 1000, end: 10 }]);
+  await Deno.mkdir(index);
+  saveMarks(scene.log);
+  await Deno.remove(index);
+  await Deno.writeFile(index, new Uint8Array(5));
+  saveMarks(scene.log);
+  assertEquals((await Deno.stat(index)).size, 16);
+  releaseMarks(scene.log);
+  assertEquals(lastMark(scene.log), { at: 1000, end: 10 });
 });
 
 Deno.test("recentTimes() knows the times of the last lines before they are saved", async () => {
