@@ -1,6 +1,6 @@
 /** Takes the directory of a manager, which no other manager may use. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { holderOf, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
 import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
 import { dirname } from "../npm/path.js";
@@ -58,7 +58,8 @@ export class TakenHome implements Disposable {
 
   #look(events: HomeEvents): void {
     const { home, records } = this.paths;
-    const folders = [home, dirname(records)].map(lstatIfAny);
+    // Other failures than a missing folder are reported by `#keep()`.
+    const folders = [home, dirname(records)].map((path) => ifPossible(() => Deno.lstatSync(path)));
     const times = folders.map((folder) => folder?.mtime?.getTime() ?? 0);
     const mark = folders.map((folder, i) => `${folder?.dev} ${folder?.ino} ${times[i]}`).join();
     if (mark === this.#seen || this.#busy) return;

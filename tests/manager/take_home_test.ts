@@ -25,6 +25,24 @@ Deno.test("guard() restores state folders in a home in which nothing else change
   assertEquals([Deno.statSync(records).isDirectory, warnings], [true, ""]);
 });
 
+Deno.test("guard() warns once while a file is where the home's parent was", async () => {
+  await using temp = tempHome();
+  const [parent, away] = [`${temp.path}/parent`, `${temp.path}/away`];
+  using home = await takeHome(`${parent}/home`);
+  const warnings: string[] = [];
+  let looks = 0;
+  home.guard({ changed: () => looks++, lost: () => {}, warn: (text) => void warnings.push(text) });
+  await waitFor(() => looks > 0, { what: "a first look" });
+  Deno.renameSync(parent, away);
+  Deno.writeTextFileSync(parent, "");
+  await waitFor(() => warnings.length > 0, { what: "a warning" });
+  Deno.removeSync(parent);
+  Deno.renameSync(away, parent);
+  const before = looks;
+  await waitFor(() => looks > before, { what: "a look at the home that is back" });
+  assertEquals([warnings.length, /^Cannot check home ".*/.test(warnings[0]!)], [1, true]);
+});
+
 Deno.test("takeHome() waits for a supervisor that takes half a second to end", async () => {
   await using temp = tempHome();
   const { lock: path } = prepareHome(temp.path);
