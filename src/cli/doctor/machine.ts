@@ -89,11 +89,11 @@ export function checkLimits(home: string): Finding[] {
   const pid = isFree(pathsIn(home).lock) ? undefined : readDaemonRecord(home)?.pid;
   const who = pid ?? "self";
   const limits = readProc(`/proc/${who}/limits`) ?? "";
-  const raise = (name: string) =>
-    pid === undefined ? `ulimit -H${name[0]} 65536` : `sudo prlimit --pid ${pid} --${name}=65536`;
+  const raise = (letter: string, name: string) =>
+    pid === undefined ? `ulimit -H${letter} 65536` : `sudo prlimit --pid ${pid} --${name}=65536`;
   return [
-    ...atLeast("open files", hardLimit(limits, "open files"), FEW.files, raise("nofile")),
-    ...atLeast("processes", hardLimit(limits, "processes"), FEW.processes, raise("uproc")),
+    ...atLeast("open files", hardLimit(limits, "open files"), FEW.files, raise("n", "nofile")),
+    ...atLeast("processes", hardLimit(limits, "processes"), FEW.processes, raise("u", "nproc")),
     ...inotify("watches", FEW.watches, 524_288),
     ...inotify("instances", FEW.watchers, 1024),
     ...checkGroups(who),

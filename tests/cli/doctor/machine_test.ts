@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import {
   atLeast,
   checkClock,
@@ -11,7 +11,9 @@ import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { prepareHome } from "../../../src/platform/paths.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
+import { findExecutable } from "../../../src/runtimes/executable.ts";
 import { tempHome } from "../../support/temp_home.ts";
+import { waitFor } from "../../support/wait_for.ts";
 
 Deno.test("judgeSpace() warns early, and names the largest logs", () => {
   const logs = { name: "web", bytes: parseSize("3.1GB") };
@@ -68,6 +70,31 @@ Deno.test({
     const checks = checkLimits(home.path).map(({ check }) => check);
     const expected = ["open files", "processes", "inotify watches", "inotify instances"];
     assertEquals(checks.slice(0, 4), expected);
+  },
+});
+
+Deno.test({
+  name: "the fixes of checkLimits() are commands that prlimit understands",
+  ignore: Deno.build.os !== "linux" ||
+    findExecutable("prlimit", "/", Deno.env.get("PATH") ?? "") === undefined,
+  async fn() {
+    await using home = tempHome();
+    prepareHome(home.path);
+    using _running = takeLock(`${home.path}/daemon.lock`);
+    const limited = ["--nofile=256", "--nproc=100", "sleep", "60"];
+    await using daemon = new Deno.Command("prlimit", { args: limited, stdin: "null" }).spawn();
+    const record = sealed({ pid: daemon.pid, words: [] });
+    Deno.writeTextFileSync(`${home.path}/state/daemon.json`, record);
+    const fixes = () =>
+      checkLimits(home.path).flatMap(({ fix = "" }) => fix.includes("prlimit") ? [fix] : []);
+    await waitFor(() => fixes().length === 2);
+    for (const fix of fixes()) {
+      const { stderr } = await new Deno.Command("sh", { args: ["-c", fix.replace("sudo ", "")] })
+        .output();
+      // Only root may raise a limit, and not in every container.
+      assertMatch(new TextDecoder().decode(stderr), /^$|Operation not permitted/);
+    }
+    daemon.kill("SIGKILL");
   },
 });
 
