@@ -8,6 +8,7 @@ import { COMMANDS } from "./command_table.ts";
 import { THIS_MACHINE } from "../contexts/contexts.ts";
 import { type Target, targetIn } from "./target_flags.ts";
 import { Output } from "./output.ts";
+import { ENGINE_FLAGS } from "./table/config_commands.ts";
 import { UnknownWordError } from "./unknown_word.ts";
 
 /** Exit code when the reader of the output has closed it: 128 + SIGPIPE. */
@@ -79,9 +80,6 @@ async function contextOf(line: CommandLine, output: Output): Promise<CommandCont
   };
 }
 
-/** Flags that only engines have a use for. */
-const ENGINE_FLAGS = ["context", "stack", "image", "strict", "ports"];
-
 async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   if (flags.on("version") || flags.on("help") || command === undefined) return {};
   const [host, on] = [flags.text("host"), flags.text("on")];
@@ -97,11 +95,13 @@ async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   }
   if (flags.on("all-contexts")) return {};
   const target = await targetIn(flags);
-  const lost = flags.names().find((name) => ENGINE_FLAGS.includes(name));
+  const [own, given] = [command.flags, flags.names()];
+  const lost = ENGINE_FLAGS.find((flag) => own.includes(flag) && given.includes(flag.name))?.name;
   if (target.engine !== undefined || lost === undefined) return target;
   const value = lost === "strict" ? "" : ` ${flags.text(lost)}`;
   const engine = lost === "ports" ? "swarm" : "kubernetes";
+  const there = `procsup ${command.name} --on ${engine} --${lost}${value}`;
   throw new ProcsupError("bad_request", `Cannot use --${lost} without an engine`, {
-    hint: `procsup ${command.name} --on ${engine} --${lost}${value}`,
+    hint: lost === "namespace" ? `${there}; the apps of a namespace here are ns:NAME` : there,
   });
 }

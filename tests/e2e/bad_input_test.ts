@@ -34,6 +34,7 @@ const WRONG_WORDS: readonly Case[] = [
   [["start", "/bin/true", "--image", "x"], 2, /Cannot use --image without an engine/],
   [["start", "/bin/true", "--strict"], 2, /Cannot use --strict without an engine/],
   [["up", "--ports", "host"], 2, /Cannot use --ports without an engine/],
+  [["list", "--namespace", "web"], 2, /Cannot use --namespace without an engine[^]*ns:NAME/],
   [["run", "--only", "nope", "--", "true"], 2, /Cannot use --only without a configuration file/],
   [["run", "--single", "x", "--now", "--", "true"], 2, /Cannot use --single without a config/],
 ];

@@ -53,6 +53,9 @@ const EXPORT_FLAGS: readonly Flag[] = [
   }),
 ];
 
+/** Flags that only engines have a use for. */
+export const ENGINE_FLAGS: readonly Flag[] = [CONTEXT, NAMESPACE, ...EXPORT_FLAGS];
+
 /** Flags of `up --on` besides those of `start`, which already has `--namespace`. */
 export const UP_FLAGS: readonly Flag[] = [ON, CONTEXT, ...EXPORT_FLAGS];
 
