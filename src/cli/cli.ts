@@ -1,7 +1,7 @@
 /** Entry point of the command line: parses it, loads the module of its command and runs it. */
 
-import { hasCode, ProcsupError } from "../model/errors.ts";
-import { checkedHome, here } from "../platform/paths.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { checkedHome } from "../platform/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import { type CommandContext, findCommand, type RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
@@ -27,29 +27,28 @@ export async function runCli(args: readonly string[]): Promise<number> {
 async function run(args: readonly string[]): Promise<number> {
   // Errors in the command line itself are also printed in the requested format.
   let output = new Output(formatFlags(args));
+  let name = args.find((word) => !word.startsWith("-"));
   let code: number;
   try {
     const line = readCommandLine(args.length === 1 && args[0] === "-v" ? ["--version"] : args);
     output = new Output(line.flags);
+    name = line.command?.name;
     const context = await contextOf(line, output);
     code = await (await load(line, context))(context) ?? 0;
   } catch (error) {
-    code = await report(error, args);
+    code = await report(error, name);
   }
   if (code !== 0) await (await import("./report_error.ts")).printFailure(output);
   return code;
 }
 
 /** Prints a failure and returns its exit code. Loads modules that few failures need on demand. */
-async function report(thrown: unknown, args: readonly string[]): Promise<number> {
-  const { errorText, reportError, reportProblems } = await import("./report_error.ts");
+async function report(thrown: unknown, word = ""): Promise<number> {
+  const { reportError } = await import("./report_error.ts");
   const error = thrown instanceof UnknownWordError
     ? (await import("./foreign_words.ts")).withForeignHint(thrown)
     : thrown;
-  if (hasCode(error, "invalid_config")) return reportProblems(error, here());
-  const word = args.find((word) => !word.startsWith("-"));
-  const command = word !== undefined && findCommand(COMMANDS, word) ? word : undefined;
-  return reportError(error, errorText(error, command));
+  return reportError(error, findCommand(COMMANDS, word) && word);
 }
 
 async function load(

@@ -11,16 +11,18 @@ import {
   messageOf,
   ProcsupError,
 } from "../model/errors.ts";
+import { here } from "../platform/paths.ts";
 import { type Output, writeMessage } from "./output.ts";
 
 /** The first failure that was reported. */
 let reported: unknown;
 
-/** Prints a failure to stderr and returns its exit code. Rethrows `BrokenPipe`. */
-export function reportError(error: unknown, text = errorText(error)): number {
+/** Prints a failure of a command to stderr and returns its exit code. Rethrows `BrokenPipe`. */
+export function reportError(error: unknown, command?: string): number {
   if (error instanceof Deno.errors.BrokenPipe) throw error;
-  reported ??= error;
-  writeMessage(text);
+  const problems = problemsOf(error);
+  reported ??= problems.length === 1 ? problems[0] : error;
+  writeMessage(problems.length === 0 ? errorText(error, command) : problemsText(problems, here()));
   return exitCodeOf(error instanceof ProcsupError ? error.code : undefined);
 }
 
@@ -58,19 +60,17 @@ export function errorText(error: unknown, command?: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Prints every mistake to stderr and returns the exit code. Other errors are reported as usual. */
-export function reportProblems(error: unknown, cwd: string): number {
-  const isOne = error instanceof ConfigProblem;
-  if (!isOne && !(error instanceof ConfigProblems)) return reportError(error);
-  const problems = isOne ? [error] : error.problems;
-  const text = problems.map((problem) => {
+function problemsOf(error: unknown): readonly ProcsupError[] {
+  if (error instanceof ConfigProblems) return error.problems;
+  return error instanceof ConfigProblem ? [error] : [];
+}
+
+function problemsText(problems: readonly ProcsupError[], cwd: string): string {
+  const lines = problems.map((problem) => {
     const hint = problem.hint === undefined ? "" : `  hint: ${problem.hint}\n`;
     return `error: ${problemText(problem, cwd)}\n${hint}`;
-  }).join("");
-  return reportError(
-    problems.length === 1 ? problems[0] : error,
-    `${text}  more: procsup help configuration\n`,
-  );
+  });
+  return `${lines.join("")}  more: procsup help configuration\n`;
 }
 
 /** A mistake, its line (without secrets) and a mark below it. */

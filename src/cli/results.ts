@@ -20,7 +20,7 @@ export async function forEachTarget(
   const client = connect(context);
   const results: ActionResult[] = [];
   let status = "";
-  const worst = await tryEach(context.positionals, async (target) => {
+  const worst = await tryEach(context, async (target) => {
     const bulk = await withProcesses(context, () => verb(client, target));
     if (status === "" || status === "failed") status = bulk.status;
     results.push(...bulk.results);
@@ -31,15 +31,15 @@ export async function forEachTarget(
 
 /** Calls `act` for each target, reports failures and returns the worst exit code. */
 export async function tryEach(
-  targets: readonly string[],
+  { positionals, command }: CommandContext,
   act: (target: string) => Promise<void>,
 ): Promise<number> {
   let worst = 0;
-  for (const target of targets) {
+  for (const target of positionals) {
     try {
       await act(target);
     } catch (error) {
-      const code = reportError(error);
+      const code = reportError(error, command.name);
       worst = Math.max(worst, code);
       // Without a daemon every target would fail with the same message.
       if (code === ERROR_TABLE.daemon_unreachable.exit) break;

@@ -35,6 +35,7 @@ const WRONG_WORDS: readonly Case[] = [
   [["start", "/bin/true", "--strict"], 2, /Cannot use --strict without an engine/],
   [["up", "--ports", "host"], 2, /Cannot use --ports without an engine/],
   [["list", "--namespace", "web"], 2, /Cannot use --namespace without an engine[^]*ns:NAME/],
+  [["stop", "api", "--timeout", "soon"], 2, /more: procsup help stop$/m],
   [["run", "--only", "nope", "--", "true"], 2, /Cannot use --only without a configuration file/],
   [["run", "--single", "x", "--now", "--", "true"], 2, /Cannot use --single without a config/],
 ];

@@ -108,7 +108,7 @@ export async function status(context: CommandContext): Promise<number> {
   const ask = (target: string) => client.call("status", { target });
   const list = () => client.call("list");
   const found: ProcessJson[] = [];
-  const worst = await tryEach(context.positionals, async (target) => {
+  const worst = await tryEach(context, async (target) => {
     found.push(...await askEachMatch(target, ask, list));
   });
   if (found.length === 0) return worst;

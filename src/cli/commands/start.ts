@@ -52,7 +52,7 @@ export async function start(context: CommandContext): Promise<number> {
       const said = context.host === undefined
         ? await helped(error, payload, command ? context : undefined)
         : missingThere(error, payload, place.cwd);
-      const code = reportError(said);
+      const code = reportError(said, context.command.name);
       worst = Math.max(worst, code);
       // `start npm run web`: the other words are arguments.
       if (command || code === ERROR_TABLE.daemon_unreachable.exit) break;
