@@ -32,6 +32,7 @@ Deno.test("procsup --json prints one JSON value on success and failure", async (
   assertEquals((await run("scale", "api", "1")).json, { status: "scaled", results: [] });
   assertEquals((await run("shutdown", "--yes")).json, { status: "stopped", results: [] });
   assertEquals((await run("logs")).json, []);
+  assertEquals((await run("events", "-n", "0")).json, []);
   for (const words of [["doctor"], ["list", "--on", "swarm"]]) {
     assertEquals((await run(...words, "--host", "x")).json.code, "bad_request");
   }

@@ -37,12 +37,13 @@ export async function events(context: CommandContext): Promise<void> {
   if (follows) await follow(context, now);
 }
 
+/** Prints the events up to now. `now` is undefined unless new ones follow. */
 async function printPast(context: CommandContext, now?: string): Promise<void> {
   const { positionals: [target], flags, output } = context;
   const [since, until] = [flags.text("since"), flags.text("until") ?? now];
   const isOfTime = since !== undefined || flags.text("until") !== undefined;
   const count = flags.int("lines") ?? (isOfTime ? Infinity : RECENT);
-  if (count === 0) return;
+  if (count === 0) return now === undefined ? printEvents(context, []) : undefined;
   const { events } = await connect(context).call("events", {
     target,
     since,
@@ -52,7 +53,7 @@ async function printPast(context: CommandContext, now?: string): Promise<void> {
   });
   const last = events.slice(-count);
   printEvents(context, last);
-  if (last.length === 0 && !flags.on("follow")) output.note("no matching events");
+  if (last.length === 0 && now === undefined) output.note("no matching events");
 }
 
 async function follow(context: CommandContext, from: string): Promise<void> {
