@@ -46,7 +46,14 @@ export type SignalName = (typeof SIGNAL_NAMES)[number];
 export function parseSignal(value: string | number): SignalName {
   const found = signalOf(value);
   if (found !== undefined) return found;
-  throw new ProcsupError("bad_request", withNearest(`Unknown signal ${quote(value)}`, near(value)));
+  const close = near(value);
+  const message = `Unknown signal ${quote(value)}`;
+  throw new ProcsupError(
+    "bad_request",
+    close === undefined
+      ? `${message}: expected a name, such as "HUP" or "SIGTERM", or a number from 1 to 31`
+      : withNearest(message, close),
+  );
 }
 
 /** Describes why a signal is invalid; undefined if it is valid. */
