@@ -2,6 +2,7 @@
 
 import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
+import type { CommandContext } from "./command.ts";
 
 /** `bad_request` for an unknown command or flag, which another tool may have. */
 export class UnknownWordError extends ProcsupError {
@@ -49,5 +50,19 @@ export function refuseMore(verb: string, words: readonly string[], most: number)
   if (words.length <= most) return;
   throw new ProcsupError("bad_request", `Unexpected word "${words[most]}" after "${verb}"`, {
     hint: `procsup help ${verb.split(" ")[0]}`,
+  });
+}
+
+/** Throws `bad_request` for a flag of the command that a verb such as `token list` would ignore. */
+export function refuseFlags(
+  { command, flags }: CommandContext,
+  verb: string,
+  taken: readonly string[] = [],
+): void {
+  const own = command.flags.map(({ name }) => name);
+  const given = flags.names().find((name) => own.includes(name) && !taken.includes(name));
+  if (given === undefined) return;
+  throw new ProcsupError("bad_request", `Cannot use --${given} with "${verb}"`, {
+    hint: `procsup help ${command.name}`,
   });
 }

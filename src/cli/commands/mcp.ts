@@ -15,13 +15,14 @@ import type { CommandContext } from "../command.ts";
 import { connectQuietly } from "../connect.ts";
 import type { Flags } from "../flags.ts";
 import { writeMessage } from "../output.ts";
-import { verbIn, wordAfter } from "../unknown_word.ts";
+import { refuseFlags, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Serves until the client closes the input, or changes a client's configuration. */
 export async function mcp(context: CommandContext): Promise<void> {
   const [verb, client] = context.positionals;
   if (verb === undefined) return await bridge(context);
   const act = verbIn("mcp", { install, uninstall }, verb);
+  if (act === uninstall) refuseFlags(context, "mcp uninstall");
   await act(context, wordAfter(`mcp ${verb}`, client, "a client"));
 }
 
@@ -44,6 +45,7 @@ async function grantIn(flags: Flags): Promise<Grant> {
 }
 
 async function bridge(context: CommandContext): Promise<void> {
+  refuseFlags(context, "mcp", NARROWING);
   const grant = await grantIn(context.flags);
   const { serveOnStdio } = await import("../../mcp/stdio.ts");
   const daemon = connectQuietly(context);
@@ -79,10 +81,7 @@ async function install(context: CommandContext, name: string): Promise<void> {
   output.note("  hint: restart it, or reload its MCP servers");
 }
 
-async function uninstall({ output, flags }: CommandContext, name: string): Promise<void> {
-  if (flags.on("print")) {
-    throw new ProcsupError("bad_request", '"--print" goes only with "mcp install"');
-  }
+async function uninstall({ output }: CommandContext, name: string): Promise<void> {
   const { clearedFile, mcpClient } = await import("../../mcp/client_config.ts");
   const client = mcpClient(name);
   const path = fileOf(client);

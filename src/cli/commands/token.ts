@@ -6,7 +6,7 @@ import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { printData, printDone } from "../print_data.ts";
-import { refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
+import { refuseFlags, refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Prints the token, or replaces it with `--rotate`; creates, lists or revokes named tokens. */
 export async function token(context: CommandContext): Promise<void> {
@@ -16,6 +16,7 @@ export async function token(context: CommandContext): Promise<void> {
 }
 
 async function printToken(context: CommandContext): Promise<void> {
+  refuseFlags(context, "token", ["rotate"]);
   const rotate = context.flags.on("rotate");
   const data = await connect(context).call("token", rotate ? { rotate } : undefined);
   if (!await printData(context.output, data)) context.output.data(data.token);
@@ -23,6 +24,7 @@ async function printToken(context: CommandContext): Promise<void> {
 
 async function create(context: CommandContext, word?: string): Promise<void> {
   const name = wordAfter("token create", word, "<name>");
+  refuseFlags(context, "token create", ["role"]);
   const role = context.flags.text("role") as Role | undefined;
   const data = await connect(context).call("token_create", { name, role });
   if (await printData(context.output, data, [data.name])) return;
@@ -32,6 +34,7 @@ async function create(context: CommandContext, word?: string): Promise<void> {
 
 async function revoke(context: CommandContext, word?: string): Promise<void> {
   const name = wordAfter("token revoke", word, "<name>");
+  refuseFlags(context, "token revoke");
   const data = await connect(context).call("token_revoke", { name });
   await printDone(context.output, data, `token "${name}" is revoked`);
 }
@@ -44,6 +47,7 @@ const COLUMNS: readonly Column<TokenJson>[] = [
 
 async function list(context: CommandContext): Promise<void> {
   refuseMore("token list", context.positionals.slice(1), 0);
+  refuseFlags(context, "token list");
   const tokens = await connect(context).call("token_list");
   const none = "no named tokens\n  hint: procsup token create <name> --role read";
   await printList(context.output, COLUMNS, tokens, none);

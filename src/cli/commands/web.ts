@@ -4,7 +4,7 @@ import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { printData, printDone } from "../print_data.ts";
-import { verbIn } from "../unknown_word.ts";
+import { refuseFlags, verbIn } from "../unknown_word.ts";
 
 /** Exit code if the web server is not running. */
 const NOT_RUNNING = 3;
@@ -20,7 +20,9 @@ const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number
 export async function web(context: CommandContext): Promise<number | void> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);
-  return await verbIn("web", VERBS, verb)(context);
+  const act = verbIn("web", VERBS, verb);
+  if (act !== start) refuseFlags(context, `web ${verb}`);
+  return await act(context);
 }
 
 async function startAndOpen(context: CommandContext): Promise<void> {

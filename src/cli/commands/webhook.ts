@@ -1,6 +1,5 @@
 /** `procsup webhook`: manages webhooks. */
 
-import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { resolve } from "../../npm/path.js";
@@ -11,20 +10,14 @@ import { keysOf } from "../config_flags.ts";
 import { connect } from "../connect.ts";
 import { placeOf } from "../place.ts";
 import { printData, printDone } from "../print_data.ts";
-import { refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
+import { refuseFlags, refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Lists, sets, deletes or tests webhooks; exit code 1 if a test was not accepted. */
 export async function webhook(context: CommandContext): Promise<number | void> {
   const [verb = "list", name] = context.positionals;
-  const given = context.flags.names().find((name) =>
-    context.command.flags.some((flag) => flag.name === name)
-  );
-  if (given !== undefined && verb !== "set") {
-    throw new ProcsupError("bad_request", `Cannot use --${given} with "webhook ${verb}"`, {
-      hint: "procsup webhook set <name> <flags>",
-    });
-  }
-  return await verbIn("webhook", { list, set, delete: remove, test }, verb)(context, name);
+  const act = verbIn("webhook", { list, set, delete: remove, test }, verb);
+  if (act !== set) refuseFlags(context, `webhook ${verb}`);
+  return await act(context, name);
 }
 
 const COLUMNS: readonly Column<WebhookJson>[] = [
