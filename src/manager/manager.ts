@@ -340,7 +340,8 @@ function closeAt(
   { close, hurry, ended }: Closing,
 ): () => void {
   const given = signals === true ? USUAL : signals === false ? [] : signals;
-  const names = given.map(parseSignal);
+  // Each once: the first signal must not count as the second, too.
+  const names = [...new Set(given.map(parseSignal))];
   let closing = false;
   const listening = onSignals(names, (name) => {
     if (closing) return hurry();

@@ -7,7 +7,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { LineFilter } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { quote } from "../model/quote.ts";
-import { parseSignal, type SignalName } from "../model/signal.ts";
+import { parseSignal, type SignalName, signalProblem } from "../model/signal.ts";
 import type { Clock } from "../platform/clock.ts";
 import { wireDefaults } from "./check_config.ts";
 
@@ -102,9 +102,10 @@ export function checkedConfig(config: SupervisorConfig): SupervisorConfig {
     throw invalid(`Invalid "onExit" ${quote(onExit)}: expected "stop" or "leave"`);
   }
   const names = Array.isArray(signals) ? signals : [];
-  const deaf = names.find((name) => NEVER_SEEN.includes(parseSignal(name)));
-  if (deaf !== undefined) {
-    throw invalid(`Invalid "signals" ${quote(deaf)}: no program can listen for it`);
+  for (const name of names) {
+    const problem = signalProblem(name) ??
+      (NEVER_SEEN.includes(parseSignal(name)) ? "no program can listen for it" : undefined);
+    if (problem !== undefined) throw invalid(`Invalid "signals" ${quote(name)}: ${problem}`);
   }
   if (signals !== undefined && typeof signals !== "boolean" && names !== signals) {
     throw invalid(`Invalid "signals" ${quote(signals)}: expected true, or a list of names`);

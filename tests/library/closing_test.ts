@@ -262,12 +262,17 @@ cleanTest("Close waits for running hooks", async () => {
 });
 
 /** A program with its own manager, and the pid of its app. */
-async function program(logDir: string, options: object, end: string) {
+async function program(
+  logDir: string,
+  options: object,
+  end: string,
+  command = "sleep 1000",
+) {
   const source = `
     import { Manager } from "${new URL("../../src/mod.ts", import.meta.url)}";
     const config = ${JSON.stringify({ logDir, ...options })};
     const manager = await Manager.open(config);
-    const app = await manager.start({ name: "app", command: "sleep 1000" });
+    const app = await manager.start({ name: "app", command: ${JSON.stringify(command)} });
     console.log(String(app.pid));
     ${end}`;
   const child = new Deno.Command(Deno.execPath(), {
@@ -308,6 +313,15 @@ Deno.test("a runtime that ends before its process leaves an app and its wrapper"
   assertEquals(processRow(pid)?.ppid, wrapper);
   await next!.close();
   assertEquals([pid, wrapper].filter(isAlive), []);
+});
+
+cleanTest("a signal that is listed twice does not kill the processes at once", async () => {
+  await using home = tempHome();
+  const command = `trap 'sleep 0.2; touch ended; exit' TERM; sleep 1000 & wait`;
+  const signals = ["SIGTERM", "TERM", "SIGTERM"];
+  const end = "setTimeout(() => Deno.kill(Deno.pid, 'SIGTERM'), 200); setTimeout(() => {}, 9000);";
+  const { signal } = await program(home.path, { signals }, end, `cd ${home.path}; ${command}`);
+  assertEquals([signal, Deno.statSync(`${home.path}/ended`).isFile], ["SIGTERM", true]);
 });
 
 cleanTest("the exit of a program stops its processes, or leaves them running", async () => {

@@ -157,6 +157,10 @@ cleanTest(
       await told({ logDir: folder, signals: ["SIGTERM", "SIGKILL"] }),
       'invalid_config Invalid "signals" "SIGKILL": no program can listen for it',
     );
+    assertEquals(
+      await told({ logDir: folder, signals: ["SIGTRM"] }),
+      'invalid_config Invalid "signals" "SIGTRM": unknown signal: did you mean "SIGTERM"?',
+    );
     Deno.writeTextFileSync(`${folder}/app.ts`, "");
     assertEquals(
       await told({ logDir: folder }),
