@@ -3,6 +3,7 @@
 import type { LogPaths } from "./log_paths.ts";
 import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
+import type { WatchRestart } from "./restart_budget.ts";
 
 /** Whether the user wants the process to run. */
 export type DesiredState = "up" | "down";
@@ -69,6 +70,8 @@ export interface Snapshot {
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
   /** The hook of the restart or reload that this start belongs to. It runs once the app is up. */
   readonly hookOnceUp: RestartHook | null;
+  /** Restarts in a row because of changed files, right after a start; see `isLoop()`. */
+  readonly watchRestarts: readonly number[];
   /** In state `stopping`: the grace that a user asked for; null: the configured one. */
   readonly stopTimeoutMs: number | null;
   /** In state `stopping`: when the stop signal was sent, in milliseconds since the epoch. */
@@ -96,6 +99,7 @@ export const NEW: Snapshot = {
   consecutiveFailures: 0,
   totalUptimeMs: 0,
   restartsAt: [],
+  watchRestarts: [],
   startedAt: null,
   finishedAt: null,
   nextRestartAt: null,
@@ -165,6 +169,8 @@ export type Input =
   | { readonly type: "released"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
   | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
+  /** A watched file changed. */
+  | ({ readonly type: "file_changed"; readonly attempt: number } & WatchRestart)
   | { readonly type: "recycle_requested"; readonly attempt: number; readonly reason: string }
   | { readonly type: "dependencies_met"; readonly attempt: number }
   | { readonly type: "dependency_failed"; readonly attempt: number; readonly reason: string }

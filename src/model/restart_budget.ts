@@ -1,4 +1,7 @@
-/** How often and how soon a process that ended by itself is restarted. */
+/**
+ * How often and how soon a process that ended by itself is restarted. Distinguishes an app that
+ * changes its own watched files at every start from a person's edits.
+ */
 
 import type { ProcessConfig } from "./process_config.ts";
 
@@ -80,4 +83,43 @@ export class RestartTally {
     else for (let m = this.#minute + 1; m <= minute; m++) this.#counts[m % MINUTES] = 0;
     this.#minute = Math.max(this.#minute, minute);
   }
+}
+
+/** Restarts in a row after which watching pauses. */
+export const LOOP_RESTARTS = 10;
+
+/** A change that comes later than this after a start is not the app's own. */
+const SOON_MS = 3000;
+
+/** Restarts longer ago than this do not count. */
+const LOOP_WINDOW_MS = 120_000;
+
+/** One restart because of a change. */
+export interface WatchRestart {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** How long the app had been up. */
+  readonly upForMs: number;
+}
+
+/**
+ * The times of the restarts in a row that each came soon after a start, this one included; a late
+ * one ends the row.
+ */
+export function withRestart(
+  row: readonly number[],
+  { at, upForMs }: WatchRestart,
+): readonly number[] {
+  if (upForMs > SOON_MS) return [];
+  return [...row.filter((earlier) => at - earlier <= LOOP_WINDOW_MS), at];
+}
+
+/** Whether the last of these restarts must not happen, and watching pauses until the next start. */
+export function isLoop(row: readonly number[]): boolean {
+  return row.length > LOOP_RESTARTS;
+}
+
+/** The restarts in a row when the next run begins. */
+export function rowAtStart(row: readonly number[]): readonly number[] {
+  return isLoop(row) ? [] : row;
 }

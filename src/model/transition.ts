@@ -20,7 +20,7 @@ import type { ChangeType } from "./process_change.ts";
 import type { HookName } from "./process_config.ts";
 import type { ProcessState } from "./process_info.ts";
 import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
-import { longestDelay } from "./restart_budget.ts";
+import { longestDelay, rowAtStart, withRestart } from "./restart_budget.ts";
 import {
   AT_REST,
   counted,
@@ -74,6 +74,10 @@ const ALIVE: Row = {
   restart_requested: (now, input, policy) =>
     endFor("asked", { ...now, hookOnceUp: input.hook }, input.reason, policy),
   recycle_requested: (now, input, policy) => endFor("recycled", now, input.reason, policy),
+  file_changed: (now, input) => [
+    { ...now, watchRestarts: withRestart(now.watchRestarts, input) },
+    [],
+  ],
   exited,
 };
 
@@ -139,6 +143,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     replaced: (now, input, policy) => [
       {
         ...now,
+        watchRestarts: rowAtStart(now.watchRestarts),
         ...FORGIVEN,
         attempt: now.attempt + 1,
         run: input.run,

@@ -3,7 +3,13 @@
 import type { HookName, ProcessConfig } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 import type { Effect, Input, RestartHook, Run, Snapshot } from "./process_state.ts";
-import { budgetLeft, ranStably, recentRestarts, restartDelay } from "./restart_budget.ts";
+import {
+  budgetLeft,
+  ranStably,
+  recentRestarts,
+  restartDelay,
+  rowAtStart,
+} from "./restart_budget.ts";
 
 /** The part of a configuration that decides transitions. */
 export type Policy = Pick<
@@ -125,6 +131,7 @@ export function launch(now: Snapshot): Step {
     ...now,
     state: "starting",
     attempt: now.attempt + 1,
+    watchRestarts: rowAtStart(now.watchRestarts),
     ready: false,
     startedAt: null,
     finishedAt: null,

@@ -4,7 +4,6 @@ import type { SignalName } from "../model/signal.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Run, Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
-import type { LoopGuard } from "./watch/bursts.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { World } from "./world.ts";
@@ -20,8 +19,6 @@ export interface MonitoredRun {
   readonly isAdopted: boolean;
   readonly logs: LogFiles;
   readonly uptimeMs: number;
-  /** Detects an app that changes the files it watches. Outlives the run. */
-  readonly watchGuard: LoopGuard;
   /** Resolves when it is ready. Rejects when `signal` is aborted. */
   untilReady(signal: AbortSignal): Promise<unknown>;
   hookContext(): HookContext;

@@ -12,7 +12,6 @@ import { RunMonitors } from "./run_monitors.ts";
 import type { MonitoredRun } from "./monitor.ts";
 import { Leftovers } from "./leftovers.ts";
 import type { ProcessHandle } from "./process_handle.ts";
-import { LoopGuard } from "./watch/bursts.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";
@@ -33,7 +32,6 @@ export class RunController {
   readonly #process: ProcessHandle;
   readonly #world: World;
   readonly #hooks: HookRunner;
-  readonly #watchGuard = new LoopGuard();
   #child: Child | undefined;
   /** Steady milliseconds of the launch. */
   #launchedAt = 0;
@@ -305,7 +303,6 @@ export class RunController {
       get uptimeMs() {
         return uptime();
       },
-      watchGuard: this.#watchGuard,
       untilReady: (signal) => process.until(({ ready }) => ready, signal),
       hookContext: () => this.#hooks.hookContext(),
       journal: this.#hooks.journal,

@@ -3,6 +3,7 @@
 import { UNKNOWN_HEALTH } from "../model/health.ts";
 import { humanBytes } from "../model/human_bytes.ts";
 import { formatSize } from "../model/size.ts";
+import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import { dirname } from "../npm/path.js";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
@@ -23,7 +24,10 @@ export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monito
     const { healthCheck } = process.config;
     return healthCheck && new HealthMonitor(process, healthCheck);
   },
-  watch: (process) => process.config.watch?.enabled ? watchSources(process) : undefined,
+  watch: (process) => {
+    const isPaused = isLoop(process.snapshot.watchRestarts);
+    return process.config.watch?.enabled && !isPaused ? watchSources(process) : undefined;
+  },
   maxAge: (process) => {
     const { maxAgeMs } = process.config;
     return maxAgeMs === undefined ? undefined : limitAge(process, maxAgeMs);
@@ -52,15 +56,22 @@ export class RunMonitors implements Monitor {
 }
 
 function watchSources(process: MonitoredRun): Monitor {
-  const { config, world, watchGuard } = process;
+  const { config, world, attempt } = process;
   return watchFiles({
     cwd: config.cwd,
     ...config.watch!,
     own: [dirname(world.apps)],
-    guard: watchGuard,
-    upForMs: () => process.uptimeMs,
+    upForMs: process.uptimeMs,
   }, {
-    changed: (path) => process.restart(`file changed: ${path}`),
+    changed: (path) => {
+      const [at, upForMs] = [world.clock.now(), process.uptimeMs];
+      process.post({ type: "file_changed", attempt, at, upForMs });
+      if (!isLoop(process.snapshot.watchRestarts)) return process.restart(`file changed: ${path}`);
+      process.note(
+        `watching is paused until the next restart: ${LOOP_RESTARTS} restarts in a row came right ` +
+          `after a start, "${path}" changed last. If the app writes it, add it to watch.ignore`,
+      );
+    },
     problem: (message) => process.note(message),
   });
 }

@@ -94,6 +94,14 @@ Deno.test("an app that writes to its watched folder is not restarted forever", a
   assert(starts > 3, `${starts} starts`);
   await scene.started(starts);
   assertEquals((await scene.daemon.status("app")).state, "running");
+  // The next daemon does not begin again, until a user does.
+  for (const _ of [1, 2]) {
+    await scene.daemon.kill();
+    await scene.daemon.run();
+    await scene.started(starts);
+  }
+  await scene.daemon.client.call("restart", { target: "app" });
+  await waitFor(() => scene.starts > starts + 3, { what: "restarts" });
 });
 
 /** The daemon's log lines about watching. */

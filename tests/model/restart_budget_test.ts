@@ -4,10 +4,14 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
   budgetLeft,
+  isLoop,
+  LOOP_RESTARTS,
   ranStably,
   recentRestarts,
   restartDelay,
   RestartTally,
+  rowAtStart,
+  withRestart,
 } from "../../src/model/restart_budget.ts";
 
 const DELAYS = { restartDelayMs: 100, backoffMaxMs: 60_000 };
@@ -87,5 +91,31 @@ Deno.test("RestartTally is empty after an idle hour without a query", () => {
     assertEquals(tally.lastHour((119 + 60 * hours) * MINUTE), 0);
     tally.add(5, (119 + 60 * hours) * MINUTE);
     assertEquals(tally.lastHour((120 + 60 * hours) * MINUTE), 5);
+  }
+});
+
+Deno.test("withRestart() keeps the restarts that came soon after a start, and drops old ones", () => {
+  assertEquals(withRestart([], { at: 1000, upForMs: 100 }), [1000]);
+  assertEquals(withRestart([1000], { at: 2000, upForMs: 3001 }), []);
+  assertEquals(withRestart([1000], { at: 121_001, upForMs: 0 }), [121_001]);
+  // The clock was set back.
+  assertEquals(withRestart([9000], { at: 1000, upForMs: 0 }), [9000, 1000]);
+});
+
+Deno.test("isLoop() is true after restarts in a row, and the next start begins a new row", () => {
+  let row: readonly number[] = [];
+  const loops = Array.from({ length: 2 * LOOP_RESTARTS + 2 }, (_, i) => {
+    row = withRestart(rowAtStart(row), { at: i * 1000, upForMs: 500 });
+    return isLoop(row);
+  });
+  const one = [...Array(LOOP_RESTARTS).fill(false), true];
+  assertEquals(loops, [...one, ...one]);
+});
+
+Deno.test("isLoop() is false at the pace of a person editing files", () => {
+  let row: readonly number[] = [];
+  for (let i = 0; i < 100; i++) {
+    row = withRestart(row, { at: i * 1000, upForMs: i % 10 === 9 ? 5000 : 500 });
+    assertEquals(isLoop(row), false);
   }
 });

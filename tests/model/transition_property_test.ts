@@ -97,6 +97,7 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   event("dependencies_met", { attempt: attempts }),
   event("dependency_failed", { attempt: attempts, reason: fc.string() }),
   event("delay_over", { attempt: attempts }),
+  event("file_changed", { attempt: attempts, at, upForMs: fc.nat(10_000) }),
   event("recovered", { at, found }),
 );
 

@@ -7,7 +7,7 @@ import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "../../npm/path.js";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
-import { Debouncer, LOOP_RESTARTS, LoopGuard } from "./bursts.ts";
+import { Debouncer } from "./bursts.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
 import { resolveRoots, WatchTree } from "./tree.ts";
 
@@ -16,10 +16,8 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
   readonly cwd: string;
   /** Absolute paths that never count: the supervisor's own home. */
   readonly own?: readonly string[];
-  /** Detects an app that changes its own sources. Outlives the run. */
-  readonly guard?: LoopGuard;
-  /** How long the app has been up; default: since the watch began. */
-  readonly upForMs?: () => number;
+  /** How long the app has been up; default: 0. */
+  readonly upForMs?: number;
   readonly clock?: Clock;
   /** Replaced in tests. */
   readonly open?: OpenWatch;
@@ -51,7 +49,6 @@ class FileWatch {
   readonly #folders: FolderWatch;
   /** Milliseconds since the epoch. */
   readonly #upSince: number;
-  readonly #upForMs: () => number;
   /** What existed when the watch began. A file that came and went since does not count. */
   #known: ReadonlySet<string> = new Set();
   #tree: WatchTree | undefined;
@@ -66,9 +63,7 @@ class FileWatch {
     this.#options = options;
     this.#on = on;
     this.#clock = options.clock ?? systemClock;
-    const begun = this.#clock.steady();
-    this.#upForMs = options.upForMs ?? (() => this.#clock.steady() - begun);
-    this.#upSince = Date.now() - this.#upForMs();
+    this.#upSince = Date.now() - (options.upForMs ?? 0);
     this.#debouncer = new Debouncer(
       this.#clock,
       options.debounceMs,
@@ -171,15 +166,9 @@ class FileWatch {
   }
 
   #told(changed: string): void {
-    const { guard } = this.#options;
     const path = this.#tree!.shown(changed);
     this.stop();
-    const restart = { at: this.#clock.steady(), upForMs: this.#upForMs() };
-    if (!guard?.trips(restart)) return this.#on.changed(path);
-    this.#on.problem(
-      `watching is paused until the next restart: ${LOOP_RESTARTS} restarts in a row came right ` +
-        `after a start, "${path}" changed last. If the app writes it, add it to watch.ignore`,
-    );
+    this.#on.changed(path);
   }
 
   #pollInstead(error: unknown): void {

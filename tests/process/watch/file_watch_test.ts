@@ -4,7 +4,6 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
 import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
 import { checkWatch } from "../../../src/platform/watch_paths.ts";
-import { LoopGuard } from "../../../src/process/watch/bursts.ts";
 import { watchFolders } from "../../../src/platform/upkeep.ts";
 import { TEMP_FOLDER, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
@@ -286,27 +285,9 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await watched.watch({ open });
     await watched.told("src/deep/er/b.ts");
   }],
-  ["pauses after several restarts right after the start", async () => {
-    await using watched = new Watched();
-    const guard = new LoopGuard();
-    const before = Array.from({ length: 10 }, () => guard.trips({ at: 0, upForMs: 100 }));
-    assertEquals(before, Array(10).fill(false));
-    let now = 0;
-    const clock = { now: Date.now, steady: () => now++, after: later };
-    await watched.watch({ guard, clock });
-    watched.write("src/a.ts");
-    await waitFor(() => watched.problems.length > 0);
-    assertEquals(watched.changes, []);
-    assert(watched.problems[0]!.includes('"src/a.ts"'), watched.problems[0]);
-  }],
 ];
 
 for (const [what, check] of OTHERS) Deno.test(`watchFiles() ${what}`, check);
-
-function later(ms: number, act: () => void): () => void {
-  const timer = setTimeout(act, ms);
-  return () => clearTimeout(timer);
-}
 
 Deno.test("checkWatch() rejects a path that does not exist", async () => {
   await using watched = new Watched();

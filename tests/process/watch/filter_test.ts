@@ -1,9 +1,8 @@
-/** Ignore globs, bursts of changes, and the guard against restart loops. */
+/** Ignore globs. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
 import { ignoreTest } from "../../../src/process/watch/tree.ts";
-import { LOOP_RESTARTS, LoopGuard, withRestart } from "../../../src/process/watch/bursts.ts";
 
 const GLOBS: readonly [string, readonly string[], readonly string[]][] = [
   ["*.log", ["app.log", "a/b/app.log", "x.log/y"], ["app.logs", "log"]],
@@ -39,30 +38,4 @@ Deno.test("ignoreTest() rejects a glob that expands to too many", () => {
 
 Deno.test("ignoreTest() ignores nothing without globs", () => {
   assertEquals(["", "a", "a/b"].some(ignoreTest([])), false);
-});
-
-Deno.test("withRestart() keeps the restarts that came soon after a start, and drops old ones", () => {
-  const soon = { at: 1000, upForMs: 100 };
-  assertEquals(withRestart([], soon), [soon]);
-  assertEquals(withRestart([soon], { at: 2000, upForMs: 3001 }), []);
-  const much = { at: 121_001, upForMs: 0 };
-  assertEquals(withRestart([soon], much), [much]);
-});
-
-Deno.test("LoopGuard trips after restarts in a row, and then starts counting again", () => {
-  const guard = new LoopGuard();
-  const trips = Array.from(
-    { length: 2 * LOOP_RESTARTS + 2 },
-    (_, i) => guard.trips({ at: i * 1000, upForMs: 500 }),
-  );
-  const one = [...Array(LOOP_RESTARTS).fill(false), true];
-  assertEquals(trips, [...one, ...one]);
-});
-
-Deno.test("LoopGuard never trips at the pace of a person editing files", () => {
-  const guard = new LoopGuard();
-  for (let i = 0; i < 100; i++) {
-    const upForMs = i % 10 === 9 ? 5000 : 500;
-    assertEquals(guard.trips({ at: i * 1000, upForMs }), false);
-  }
 });
