@@ -220,16 +220,17 @@ export async function register(
     .filter(({ name }) => !plan.configs.has(name));
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
-  for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
-    try {
-      refuseTaken(config, others);
-      const starts = config.autostart && config.cron === undefined;
-      added.set(config, supervisor.registry.add(config, starts ? "up" : "down"));
-    } catch (error) {
-      added.set(config, []);
-      errors.push(messageOf(error));
+  supervisor.registry.recorder.together(() => {
+    for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
+      try {
+        refuseTaken(config, others);
+        added.set(config, supervisor.registry.add(config, { start: config.autostart }));
+      } catch (error) {
+        added.set(config, []);
+        errors.push(messageOf(error));
+      }
     }
-  }
+  });
   return { outcomes, errors, added };
 }
 
@@ -247,6 +248,13 @@ export async function carryOut(
   const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
   const startOne = starter(supervisor.registry.list());
   const changes = new Map(plan.changed.map((change) => [change.config.name, change]));
+  const starting = { verb: "start" } as const;
+  const unchanged = new Set(options.startDown ? plan.unchanged : []);
+  const down = supervisor.registry.list().filter((process) =>
+    unchanged.has(process.config.name) && process.config.autostart && !isJob(process) &&
+    isDown(process)
+  );
+  supervisor.registry.putOnRecord(down, starting);
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
     const processes = added.get(config);
     if (processes !== undefined) {
@@ -257,7 +265,12 @@ export async function carryOut(
     const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
     const tried = new Set(outcomes.map(({ process }) => process));
     const down = (options.startDown || change?.starts) && config.autostart
-      ? startDown(supervisor, config, tried, (process) => startOne(process, options))
+      ? startDown(
+        supervisor,
+        config,
+        tried,
+        (process) => process.whilePending(starting, () => startOne(process, options)),
+      )
       : [];
     return [...outcomes, ...await down];
   };

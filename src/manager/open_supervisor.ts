@@ -29,10 +29,10 @@ async function take(config: SupervisorConfig): Promise<Supervisor> {
     supervisor = new Supervisor(home, config);
     const { registry, system, scheduler, logs, warn } = supervisor;
     if (config.onNews !== undefined) supervisor.events.listen(config.onNews);
-    await recoverHome(registry, home.paths, system, { scheduler, warn });
+    await recoverHome(registry, home.paths, system, warn);
     logs.start();
     await scheduler.sync();
-    void supervisor.completeRemovals();
+    void supervisor.completeRequests();
     guardHome(home, supervisor, config);
     return supervisor;
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Writes the records of processes: at once, within milliseconds, or again after a failure. */
 
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Records } from "./records.ts";
@@ -33,6 +33,8 @@ export class Recorder {
   #copying: Cancel | undefined;
   /** Steady milliseconds of the last change of any record. */
   #changedAt = 0;
+  /** Processes whose changes are recorded together. */
+  #joint: Set<ManagedProcess> | undefined;
   #frozen = false;
 
   constructor(parts: RecorderParts, refused: (process: ManagedProcess, message: string) => void) {
@@ -44,6 +46,7 @@ export class Recorder {
   record(process: ManagedProcess): void {
     this.#due.delete(process);
     if (this.#frozen) return;
+    if (this.#joint !== undefined) return void this.#joint.add(process);
     const { records, writes } = this.#parts;
     try {
       records.write(process.record);
@@ -56,8 +59,33 @@ export class Recorder {
     this.copySoon(process);
   }
 
+  /**
+   * Runs changes of several processes that are one request. If the daemon is killed meanwhile, either
+   * all of them are on record or none.
+   */
+  together<T>(change: () => T): T {
+    if (this.#joint !== undefined) return change();
+    const joint = this.#joint = new Set<ManagedProcess>();
+    try {
+      return change();
+    } finally {
+      this.#joint = undefined;
+      this.#recordJoint([...joint]);
+    }
+  }
+
+  #recordJoint(processes: readonly ManagedProcess[]): void {
+    const { records } = this.#parts;
+    if (processes.length < 2 || this.#frozen) return this.#recordAll(processes);
+    // Without room for it, each is recorded by itself, if need be later.
+    ifPossible(() => records.writeJoint(processes.map(({ record }) => record)));
+    this.#recordAll(processes);
+    ifPossible(() => records.removeJoint());
+  }
+
   /** Writes the record within milliseconds. */
   recordSoon(process: ManagedProcess): void {
+    if (this.#joint !== undefined) return this.record(process);
     this.#due.add(process);
     this.#flush ??= this.#parts.clock.after(SOON_MS, () => this.recordRest());
   }
@@ -71,7 +99,11 @@ export class Recorder {
   recordRest(): void {
     this.#flush?.();
     this.#flush = undefined;
-    for (const process of [...this.#due]) {
+    this.#recordAll([...this.#due]);
+  }
+
+  #recordAll(processes: readonly ManagedProcess[]): void {
+    for (const process of processes) {
       try {
         this.record(process);
       } catch (error) {

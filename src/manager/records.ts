@@ -1,7 +1,7 @@
 /** Keeps a record file per process. A new daemon recovers from them if the old one was killed. */
 
 import { hasCode } from "../model/errors.ts";
-import { readFileIfAny, removeFile } from "../platform/atomic_file.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
 import {
   copyOf,
   readState,
@@ -62,7 +62,19 @@ export class Records {
     this.#keptNumericId = 0;
   }
 
+  /** Writes the records of several processes before each is written by itself: all or none. */
+  writeJoint(processes: readonly ProcessRecord[]): void {
+    const lines = processes.map((process) => recordText(process, ++this.#number));
+    replaceFile(this.#joint, lines.join("\n"));
+  }
+
+  /** Call it when each of them is written. */
+  removeJoint(): void {
+    removeFile(this.#joint);
+  }
+
   remove(id: string): void {
+    this.removeJoint();
     removeState(this.#path(id));
     this.#files.delete(id);
   }
@@ -80,7 +92,7 @@ export class Records {
    */
   readAll(): FoundRecords {
     const records: ProcessRecord[] = [];
-    const problems: string[] = [];
+    const problems: string[] = [...this.#splitJoint()];
     for (const id of this.#ids()) {
       const found = this.#read(id);
       problems.push(...found.problems);
@@ -94,6 +106,28 @@ export class Records {
       ...records.map(({ identity }) => identity.numericId + 1),
     );
     return { records, problems: [...problems, ...kept.problems], nextNumericId };
+  }
+
+  /** Writes the newer ones of the joint records by themselves. Returns the problems found in them. */
+  #splitJoint(): readonly string[] {
+    try {
+      const lines = readFileIfAny(this.#joint)?.split("\n") ?? [];
+      const found = lines.map((line) => ({ line, ...parseRecordLines([line]) }));
+      for (const { damage: [why] } of found) if (why !== undefined) throw why;
+      for (const { line, record, number } of found) {
+        const path = this.#path(record!.identity.id);
+        if (number > (readLines(path).lines?.number ?? 0)) replaceFile(path, line);
+      }
+      this.removeJoint();
+      return [];
+    } catch (error) {
+      if (hasCode(error, "other_version")) throw error;
+      return [setAside(this.#joint, error)];
+    }
+  }
+
+  get #joint(): string {
+    return `${this.#paths.records}/joint`;
   }
 
   #ids(): Set<string> {

@@ -22,7 +22,6 @@ import type { FoundRecords } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 import { loadState } from "./saved_state.ts";
-import type { Scheduler } from "./scheduler.ts";
 import type { SystemWorld } from "./system_world.ts";
 
 /** Recorded instead of the boot id after an orderly halt: no app of that boot still runs. */
@@ -35,7 +34,6 @@ const AGE_ERROR_MS = 1000;
 interface Traces {
   readonly files: RunFiles;
   readonly launcher: Launcher;
-  readonly scheduler: Scheduler;
   /** True if the machine was rebooted since the last supervisor of this home ran. */
   readonly rebooted: boolean;
   /** True if the last supervisor stopped all apps because the machine or the session ended. */
@@ -47,7 +45,7 @@ export async function recoverHome(
   registry: Registry,
   paths: HomePaths,
   { files, launcher, world }: SystemWorld,
-  { scheduler, warn }: { readonly scheduler: Scheduler; readonly warn: Warn },
+  warn: Warn,
 ): Promise<void> {
   const onRecord = registry.readRecords();
   const boot = readState(paths.boot, String);
@@ -65,7 +63,7 @@ export async function recoverHome(
   // If the last boot is unknown, assume no reboot: processes that ended by themselves stay down.
   const rebooted = boot.value !== undefined && boot.value !== launcher.bootId;
   const halted = boot.value === HALTED;
-  await recoverAll(processes, { files, launcher, scheduler, rebooted, halted });
+  await recoverAll(processes, { files, launcher, rebooted, halted });
   removeStaleRunFiles(processes, files);
   if (boot.value !== launcher.bootId) recordBoot(registry.writes, paths.boot, launcher.bootId);
 }
@@ -95,9 +93,7 @@ function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
 /** Tells each process what became of its run: alive, ended, or never launched. */
 async function recoverAll(processes: readonly ManagedProcess[], traces: Traces): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const events = new Map(
-    processes.map((process) => [process, brokenOff(process, traces.scheduler)]),
-  );
+  const events = new Map(processes.map((process) => [process, brokenOff(process)]));
   const looked = lost || [...events.values()].some(({ length }) => length > 0);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
   for (const [process, its] of events) endBrokenOff(process, its, byRunId.get(process.id) ?? []);
@@ -112,15 +108,15 @@ async function recoverAll(processes: readonly ManagedProcess[], traces: Traces):
 }
 
 /** Events of commands for which the earlier daemon may have been waiting. */
-function brokenOff(process: ManagedProcess, scheduler: Scheduler): string[] {
-  const { config: { hooks, healthCheck }, snapshot: { state, run, stopCause, leftovers } } =
-    process;
+function brokenOff(process: ManagedProcess): string[] {
+  const { config: { hooks, healthCheck }, snapshot } = process;
+  const { state, run, stopCause, leftovers, pending } = snapshot;
   const isLaunching = state === "starting" && run === null;
   const isStopping = state === "stopping";
   return [
     ...(hooks.preStart !== undefined && isLaunching ? ["pre_start"] : []),
     ...(hooks.preRestart !== undefined &&
-        (isStopping ? stopCause === "recycled" : scheduler.leftRestart(process))
+        (isStopping ? stopCause === "recycled" : pending?.verb === "restart")
       ? ["pre_restart"]
       : []),
     ...(hooks.preStop !== undefined && (isStopping || leftovers.some(({ replaced }) => replaced))

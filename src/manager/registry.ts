@@ -7,7 +7,7 @@ import { AT_REST } from "../model/transition_steps.ts";
 import type { ChangeType } from "../model/process_change.ts";
 import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { type DesiredState, type Input, NEW, type Snapshot } from "../model/process_state.ts";
+import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_budget.ts";
 import { startWaves } from "../model/start_order.ts";
 import {
@@ -23,7 +23,7 @@ import { sharedSockets } from "../process/launch_setup.ts";
 import type { StopRequest } from "../process/process_handle.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
-import { ordered } from "./bulk.ts";
+import { ordered, type Outcome, runWaves } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
 import type { ProcessRecord } from "./record_file.ts";
 import { Recorder } from "./recorder.ts";
@@ -143,21 +143,43 @@ export class Registry implements Observer {
   }
 
   /**
-   * Registers a configuration's instances. `desired` is `up` if they are started later: should this
-   * daemon end before, the next one starts them. Throws `name_taken`, or `invalid_config` for its
-   * dependencies.
+   * Registers a configuration's instances, with `start` to be started unless they are a job. Throws
+   * `name_taken`, or `invalid_config` for its dependencies.
    */
-  add(config: ProcessConfig, desired: DesiredState = "down"): ManagedProcess[] {
+  add(config: ProcessConfig, { start = false } = {}): ManagedProcess[] {
     const names = instanceNames(config.name, config.instances);
     for (const name of [config.name, ...names]) this.#refuseTaken(name);
     this.checkDependencies(config);
-    return names.map((name, index) => this.#create(config, name, index, desired));
+    const create = () => names.map((name, index) => this.#create(config, name, index, start));
+    return names.length === 1 ? create() : this.recorder.together(create);
   }
 
   /** Registers more instances of an existing process, to be started unless it is a job. */
   addInstances(config: ProcessConfig, indexes: readonly number[]): ManagedProcess[] {
-    const desired = config.cron === undefined ? "up" : "down";
-    return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index, desired));
+    return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index, true));
+  }
+
+  /**
+   * Acts on one wave after the other. All are on record before the first begins: if the daemon is
+   * killed meanwhile, the next one carries the request out for the others.
+   */
+  async inTurn(
+    waves: readonly ManagedProcess[][],
+    request: PendingRequest,
+    act: (process: ManagedProcess) => Promise<void>,
+    parallel = true,
+  ): Promise<Outcome[]> {
+    const all = waves.flat();
+    if (all.length > 1) this.putOnRecord(all, request);
+    const one = (process: ManagedProcess) => process.whilePending(request, () => act(process));
+    return await runWaves(waves, one, parallel);
+  }
+
+  /** Records a request that each of these processes carries out later, by `whilePending()`. */
+  putOnRecord(processes: readonly ManagedProcess[], request: PendingRequest): void {
+    this.recorder.together(() => {
+      for (const process of processes) process.post({ type: "pending", request });
+    });
   }
 
   /** Tells a watcher of changes until the returned function is called. */
@@ -179,15 +201,18 @@ export class Registry implements Observer {
     }
   }
 
-  /** Gives the only instance of a process the name of an instance, and moves its logs. */
-  async rename(process: ManagedProcess, name: string): Promise<void> {
+  /** Gives the only instance of a process the name of an instance, moves its logs, and calls `then`. */
+  async rename(process: ManagedProcess, name: string, then = () => {}): Promise<void> {
     const before = process.name;
     await this.moveLogs(process, () => {
-      process.rename(name);
-      // At once: readers of its logs must look for them in the new folder.
-      this.#announce(process, before);
+      this.recorder.together(() => {
+        process.rename(name);
+        this.recordSoon(process);
+        // At once: readers of its logs must look for them in the new folder.
+        this.#announce(process, before);
+        then();
+      });
     });
-    this.record(process);
   }
 
   /** Reads the records. Numeric ids are never reused. */
@@ -224,9 +249,16 @@ export class Registry implements Observer {
     return process;
   }
 
+  /** Marks processes as being deleted: if the daemon is killed, the next one deletes them. */
+  leave(processes: readonly ManagedProcess[]): void {
+    this.recorder.together(() => {
+      for (const process of processes) process.post({ type: "leaving", leaving: true });
+    });
+  }
+
   /** Stops a process and removes it. Dependents of its other instances do not wait for it. */
   async retire(process: ManagedProcess, request: StopRequest): Promise<void> {
-    process.post({ type: "leaving", leaving: true });
+    this.leave([process]);
     try {
       await process.stop(request);
       this.remove(process);
@@ -330,9 +362,10 @@ export class Registry implements Observer {
     config: ProcessConfig,
     name: string,
     instanceIndex: number,
-    desired: DesiredState = "down",
+    start: boolean,
   ): ManagedProcess {
     this.refuseClosed();
+    const isStarted = start && config.cron === undefined;
     const process = this.#register({
       identity: {
         id: crypto.randomUUID(),
@@ -342,7 +375,7 @@ export class Registry implements Observer {
         createdAt: new Date(this.#world.clock.now()),
       },
       config,
-      snapshot: { ...NEW, desired },
+      snapshot: isStarted ? { ...NEW, desired: "up", pending: { verb: "start" } } : NEW,
     });
     this.recordSoon(process);
     this.#tell(process, "added", "");

@@ -13,7 +13,7 @@ import { sealed, setAside, unsealed } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
-import { inWaves, isJob, runWaves, starter } from "./bulk.ts";
+import { inWaves, runWaves, starter } from "./bulk.ts";
 import type { Registry } from "./registry.ts";
 import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./record_file.ts";
 
@@ -98,38 +98,37 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
   const isMissing = ({ identity: { id, name } }: ProcessRecord) =>
     !present.has(id) && !present.has(name);
   const refused: string[] = [];
-  const restored = records.filter(isMissing).flatMap(
-    (record) => {
+  const restored = registry.recorder.together(() => {
+    const restored = records.filter(isMissing).flatMap((record) => {
       try {
-        return registry.resurrect({ ...record, snapshot: atRest(record.snapshot) });
+        return registry.resurrect({ ...record, snapshot: atRest(record) });
       } catch (error) {
         refused.push(messageOf(error));
         return [];
       }
-    },
-  );
-  for (const process of restored) registry.recordSoon(process);
-  // Those that stayed may have been scaled since.
-  const counts = new Map(restored.map(({ config }) => [config.name, config.instances]));
-  for (const process of registry.list()) {
-    const instances = counts.get(process.config.name) ?? process.config.instances;
-    if (instances !== process.config.instances) {
-      process.recount(instances);
+    });
+    for (const process of restored) registry.recordSoon(process);
+    // Those that stayed may have been scaled since.
+    const counts = new Map(restored.map(({ config }) => [config.name, config.instances]));
+    for (const process of registry.list()) {
+      const instances = counts.get(process.config.name) ?? process.config.instances;
+      if (instances !== process.config.instances) process.recount(instances);
     }
-  }
-  registry.recorder.recordRest();
-  const wanted = restored.filter((process) =>
-    process.snapshot.desired === "up" && process.config.autostart && !isJob(process)
-  );
+    return restored;
+  });
+  const wanted = restored.filter(({ snapshot }) => snapshot.pending !== null);
   const start = starter(wanted);
   const outcomes = await runWaves(inWaves(wanted), (process) => start(process));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return { count: restored.length, errors: [...problems, ...refused, ...errors] };
 }
 
-/** The snapshot of a saved process without its run, which has ended. */
-function atRest({ desired, attempt, restarts, lastExit }: Snapshot): Snapshot {
-  return { ...NEW, desired, attempt, restarts, lastExit };
+/** The snapshot of a saved process without its run, which has ended; to be started if it was up. */
+function atRest({ snapshot, config: { autostart, cron } }: ProcessRecord): Snapshot {
+  const { desired, attempt, restarts, lastExit } = snapshot;
+  const isStarted = desired === "up" && autostart && cron === undefined;
+  const pending = isStarted ? { verb: "start" } as const : null;
+  return { ...NEW, desired, pending, attempt, restarts, lastExit };
 }
 
 function parseSaved(text: string): readonly ProcessRecord[] {

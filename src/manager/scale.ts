@@ -38,20 +38,30 @@ async function resize(
   const count = scaledCount(change, instances.length);
   refuseOneForMany({ ...instances[0]!.config, instances: count });
   const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
-  if (count > 1 && byIndex[0]!.name === name) await registry.rename(byIndex[0]!, `${name}:0`);
   const config = { ...byIndex[0]!.config, instances: count };
-  const stopping = runBulk(
-    byIndex.slice(count),
+  const added: ManagedProcess[] = [];
+  const fill = () =>
+    registry.recorder.together(() => {
+      const left = staying(registry, name);
+      for (const process of left) process.recount(count);
+      const indexes = freeIndexes(registry.instancesOf(name), count - left.length);
+      added.push(...registry.addInstances(config, indexes));
+    });
+  if (count > 1 && byIndex[0]!.name === name) {
+    await registry.rename(byIndex[0]!, `${name}:0`, fill);
+    return { stopped: [], added };
+  }
+  const surplus = byIndex.slice(count);
+  registry.recorder.together(() => {
+    registry.leave(surplus);
+    for (const process of byIndex.slice(0, count)) process.recount(count);
+  });
+  const stopped = await runBulk(
+    surplus,
     (process) => registry.retire(process, { reason: "scaled down" }),
   );
-  for (const process of byIndex.slice(0, count)) process.recount(count);
-  const stopped = await stopping;
   // Some may have been deleted meanwhile, and some may have survived.
-  const left = staying(registry, name);
-  for (const process of left) process.recount(count);
-  const indexes = freeIndexes(registry.instancesOf(name), count - left.length);
-  const added = registry.addInstances(config, indexes);
-  registry.recorder.recordRest();
+  fill();
   return { stopped, added };
 }
 

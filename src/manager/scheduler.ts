@@ -64,11 +64,6 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** Whether an earlier supervisor left a restart of the process by its `cron_restart`. */
-  leftRestart({ id, config }: ScheduledProcess): boolean {
-    return config.cronRestart !== undefined && this.#store.read(id).runningSince !== null;
-  }
-
   /** Call it after each change of a process; `before` is its snapshot before the change. */
   changed(process: ScheduledProcess, before: Snapshot): void {
     this.#entries.get(process.id)?.changed(before);

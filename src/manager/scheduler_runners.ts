@@ -12,7 +12,7 @@ import type { CronMemory, CronRun, RunStatus } from "./scheduler_store.ts";
 /** The parts of a process that schedules use. */
 export type ScheduledProcess = Pick<
   ProcessHandle,
-  "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop"
+  "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop" | "until"
 >;
 
 /** Records what a runner does. */
@@ -231,11 +231,11 @@ export class ClockRestart implements Runner {
     this.#process = process;
     this.#log = log;
     if (since === null) return;
-    const { run, state, startedAt } = process.snapshot;
+    const { run, state, startedAt, pending } = process.snapshot;
     const isOldRun = run !== null && (startedAt ?? 0) < since;
-    // The daemon was killed in the pre_restart hook. Later, the process itself continues.
-    if (isOldRun && state !== "stopping") void this.#restart("by schedule");
-    else this.#ended(since, Math.max(0, log.clock.now() - since), !AT_REST.has(state));
+    // The daemon was killed before it asked for the restart, with which the process itself goes on.
+    if (isOldRun && state !== "stopping" && pending === null) void this.#restart("by schedule");
+    else void this.#follow(since);
   }
 
   /** Continues under another schedule: a restart in progress is recorded there. */
@@ -276,6 +276,15 @@ export class ClockRestart implements Runner {
       .then(() => true, () => false);
     this.#busy = false;
     this.#ended(at, clock.steady() - begun, ok);
+  }
+
+  /** Waits for a restart that the process itself continues. */
+  async #follow(since: number): Promise<void> {
+    this.#busy = true;
+    const isOver = ({ state, pending }: Snapshot) => pending === null && state !== "stopping";
+    const { state } = await this.#process.until(isOver);
+    this.#busy = false;
+    this.#ended(since, Math.max(0, this.#log.clock.now() - since), !AT_REST.has(state));
   }
 
   #ended(at: number, durationMs: number, ok: boolean): void {

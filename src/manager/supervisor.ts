@@ -8,6 +8,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo, WaitPoint } from "../model/process_info.ts";
+import type { PendingRequest } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
 import { writeState } from "../platform/state_file.ts";
@@ -136,7 +137,8 @@ export class Supervisor implements AsyncDisposable {
     const config = this.parse(wire);
     await this.check(config);
     refuseTaken(config, this.#configs());
-    const up = this.startAdded(this.registry.add(config), options);
+    const { start = true } = options;
+    const up = this.startAdded(this.registry.add(config, { start }), options);
     this.registry.recorder.recordRest();
     await this.scheduler.sync();
     return await whatStayedUp(up, options);
@@ -173,7 +175,8 @@ export class Supervisor implements AsyncDisposable {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
     const start = starter(processes);
-    const up = runWaves(inWaves(processes), (process) => start(process, options));
+    const waves = inWaves(processes);
+    const up = this.registry.inTurn(waves, { verb: "start" }, (process) => start(process, options));
     return await whatStayedUp(up, options);
   }
 
@@ -181,12 +184,24 @@ export class Supervisor implements AsyncDisposable {
   async stop(target: string, options: StopOptions = {}): Promise<Outcome[]> {
     const request = stopRequest(options);
     const waves = reversed(inWaves(this.registry.resolve(target)));
-    return await runWaves(waves, (process) => process.stop(request), options.parallel ?? true);
+    return await this.#stopInTurn(waves, request, options.parallel);
   }
 
-  restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
-    const up = this.#onEach(target, (process) => process.restart(options), withoutJobs);
-    return whatStayedUp(up, options);
+  #stopInTurn(
+    waves: readonly ManagedProcess[][],
+    request: StopRequest,
+    parallel?: boolean,
+  ): Promise<Outcome[]> {
+    const stop = (process: ManagedProcess) => process.stop(request);
+    return this.registry.inTurn(waves, { verb: "stop", ...request }, stop, parallel);
+  }
+
+  async restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+    this.registry.refuseClosed();
+    const processes = withoutJobs(target, this.registry.resolve(target));
+    const restart = (process: ManagedProcess) => process.restart(options);
+    const up = this.registry.inTurn([processes], { verb: "restart" }, restart);
+    return await whatStayedUp(up, options);
   }
 
   /** Reloads processes; instances of one process one after the other. */
@@ -229,7 +244,10 @@ export class Supervisor implements AsyncDisposable {
 
   /** Stops and removes processes. */
   async remove(target: string): Promise<Outcome[]> {
-    const outcomes = await this.#onEach(target, (process) => this.#remove(process));
+    this.registry.refuseClosed();
+    const going = this.registry.resolve(target);
+    this.registry.leave(going);
+    const outcomes = await runBulk(going, (process) => this.#remove(process));
     await this.scheduler.sync();
     return outcomes;
   }
@@ -241,16 +259,24 @@ export class Supervisor implements AsyncDisposable {
     return await this.#removeInOrder(going, reason);
   }
 
-  /** Completes deletions that an earlier supervisor of the home began. */
-  async completeRemovals(): Promise<void> {
-    const leaving = this.registry.list().filter(({ isLeaving }) => isLeaving);
-    const outcomes = await this.#removeInOrder(leaving);
-    for (const { error } of outcomes) if (error !== undefined) this.warn(error.message);
+  /** Carries out what an earlier supervisor of the home was asked for and had not begun. */
+  async completeRequests(): Promise<void> {
+    const all = this.registry.list();
+    const requests = new Map(all.map((process) => [process, process.snapshot.pending]));
+    const left = (verb: PendingRequest["verb"]) =>
+      all.filter((process) => requests.get(process)?.verb === verb && !process.isLeaving);
+    const carryOut = (process: ManagedProcess) => process.carryOut(requests.get(process)!);
+    const outcomes = await Promise.all([
+      this.#removeInOrder(all.filter(({ isLeaving }) => isLeaving)),
+      runWaves(reversed(inWaves(left("stop"))), carryOut),
+      runWaves(inWaves(left("start")), carryOut),
+      runBulk(left("restart"), carryOut),
+    ]);
+    for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
   }
 
   async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {
-    // All at once: if the daemon is killed, the next one also removes those whose turn had not come.
-    for (const process of going) process.post({ type: "leaving", leaving: true });
+    this.registry.leave(going);
     const waves = reversed(inWaves(going));
     const outcomes = await runWaves(waves, (process) => this.#remove(process, reason));
     await this.scheduler.sync();
@@ -322,6 +348,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.registry.leave(this.registry.list());
     const outcomes = await this.#stopAll({});
     const remove = (process: ManagedProcess) => Promise.resolve(this.registry.remove(process));
     const removed = await runBulk(this.registry.list(), remove);
@@ -359,9 +386,7 @@ export class Supervisor implements AsyncDisposable {
   async #stopAll(request: StopRequest): Promise<Outcome[]> {
     this.registry.closing = true;
     this.scheduler.close();
-    const processes = this.registry.list();
-    const stop = (process: ManagedProcess) => process.stop(request);
-    const outcomes = await runWaves(reversed(inWaves(processes)), stop);
+    const outcomes = await this.#stopInTurn(reversed(inWaves(this.registry.list())), request);
     // Wait for hooks: if the caller ends, their timeouts end with it.
     await this.registry.hooksOver();
     return outcomes;

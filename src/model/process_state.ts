@@ -36,12 +36,20 @@ type StopCause = "asked" | "unready" | "recycled";
 /** A hook that completes a restart or a reload. */
 export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
 
+/** A request whose turn has not come: other processes come first, or a hook is still running. */
+export type PendingRequest =
+  | { readonly verb: "start" }
+  | { readonly verb: "restart"; readonly reason?: string }
+  | { readonly verb: "stop"; readonly timeoutMs?: number; readonly reason?: string };
+
 /** Everything that decides what a process does next. It outlives the daemon. */
 export interface Snapshot {
   readonly state: ProcessState;
   readonly desired: DesiredState;
   /** True while it is being deleted. The next daemon continues with that. */
   readonly leaving: boolean;
+  /** If the daemon is killed before its turn comes, the next one carries it out. */
+  readonly pending: PendingRequest | null;
   /** Number of the current or last attempt to start. */
   readonly attempt: number;
   readonly run: Run | null;
@@ -62,6 +70,8 @@ export interface Snapshot {
   readonly totalUptimeMs: number;
   /** Values of `totalUptimeMs` at the automatic restarts that still count. */
   readonly restartsAt: readonly number[];
+  /** Restarts in a row because of changed files, right after a start; see `isLoop()`. */
+  readonly watchRestarts: readonly number[];
   /** Milliseconds since the epoch. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
@@ -70,8 +80,6 @@ export interface Snapshot {
   readonly awaiting: "delay" | "dependencies" | "machine" | null;
   /** The hook of the restart or reload that this start belongs to. It runs once the app is up. */
   readonly hookOnceUp: RestartHook | null;
-  /** Restarts in a row because of changed files, right after a start; see `isLoop()`. */
-  readonly watchRestarts: readonly number[];
   /** In state `stopping`: the grace that a user asked for; null: the configured one. */
   readonly stopTimeoutMs: number | null;
   /** In state `stopping`: when the stop signal was sent, in milliseconds since the epoch. */
@@ -88,6 +96,7 @@ export const NEW: Snapshot = {
   state: "stopped",
   desired: "down",
   leaving: false,
+  pending: null,
   attempt: 0,
   run: null,
   successor: null,
@@ -119,6 +128,7 @@ export type Input =
   | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
   /** Its deletion begins, or has failed. */
   | { readonly type: "leaving"; readonly leaving: boolean }
+  | { readonly type: "pending"; readonly request: PendingRequest | null }
   | { readonly type: "restart_requested"; readonly reason: string; readonly hook: RestartHook }
   /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }

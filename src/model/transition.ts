@@ -19,7 +19,7 @@
 import type { ChangeType } from "./process_change.ts";
 import type { HookName } from "./process_config.ts";
 import type { ProcessState } from "./process_info.ts";
-import type { Effect, Input, Run, Snapshot } from "./process_state.ts";
+import type { Effect, Input, PendingRequest, Run, Snapshot } from "./process_state.ts";
 import { longestDelay, rowAtStart, withRestart } from "./restart_budget.ts";
 import {
   AT_REST,
@@ -84,11 +84,6 @@ const ALIVE: Row = {
 const TABLE: Readonly<Record<ProcessState, Row>> = {
   stopped: {
     ...RESTING,
-    recovered: (now, input, policy) =>
-      // The earlier daemon ended before it started it for the first time.
-      now.attempt === 0 && startsAgain(now) && input.found.kind === "no_run"
-        ? freshStart(now, "started by user", policy)
-        : RESTING.recovered!(now, input, policy),
     stop_requested: (now) => [now.desired === "down" ? now : { ...now, desired: "down" }, []],
   },
   crashed: RESTING,
@@ -143,12 +138,12 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     replaced: (now, input, policy) => [
       {
         ...now,
-        watchRestarts: rowAtStart(now.watchRestarts),
         ...FORGIVEN,
         attempt: now.attempt + 1,
         run: input.run,
         pid: input.pid,
         startedAt: input.at,
+        watchRestarts: rowAtStart(now.watchRestarts),
         successor: null,
         leftovers: leftBy({ ...now, run: { ...now.run!, replaced: true } }),
         lastReason: "reloaded by user",
@@ -205,9 +200,12 @@ function startReason({ reason = "started by user" }: InputOf<"start_requested">)
 }
 
 /** Applies an input to a process. Returns the next snapshot and the effects to perform. Pure. */
-export function transition(now: Snapshot, input: Input, policy: Policy): Step {
+export function transition(before: Snapshot, input: Input, policy: Policy): Step {
+  const now = withPending(before, pendingAfter(before, input));
   if (input.type === "hook_begun") return [withoutHook(now, input.hook), []];
-  if (input.type === "leaving") return [{ ...now, leaving: input.leaving }, []];
+  if (input.type === "leaving") {
+    return [now.leaving === input.leaving ? now : { ...now, leaving: input.leaving }, []];
+  }
   if ("attempt" in input && input.attempt !== now.attempt) return [now, []];
   const cell = (input.type === "released" ? released : TABLE[now.state][input.type]) as
     | Cell
@@ -244,6 +242,25 @@ function missedHooks({ dueHooks }: Snapshot, { found }: InputOf<"recovered">): H
   return dueHooks.filter((hook) => found.kind === "alive" || !needsRun(hook));
 }
 
+function pendingAfter({ pending }: Snapshot, input: Input): PendingRequest | null {
+  switch (input.type) {
+    case "pending":
+      return input.request;
+    case "start_requested":
+    case "stop_requested":
+      return null;
+    case "restart_requested":
+      // A watch or a schedule also restarts, which does not cancel a stop.
+      return pending?.verb === "stop" ? pending : null;
+    default:
+      return pending;
+  }
+}
+
+function withPending(now: Snapshot, pending: PendingRequest | null): Snapshot {
+  return now.pending === pending ? now : { ...now, pending };
+}
+
 /** The same in every state. */
 function released(now: Snapshot, { run: { runId } }: InputOf<"released">, policy: Policy): Step {
   if (now.successor?.runId === runId) return [{ ...now, successor: null }, []];
@@ -276,9 +293,10 @@ function startOf(
   return isSet ? at - ageMs : startedAt;
 }
 
-/** Whether a new daemon starts the process if it does not run. */
-function startsAgain({ desired, leaving }: Snapshot): boolean {
-  return desired === "up" && !leaving;
+/** Whether the process is started after a reboot. */
+function startsAgain({ desired, leaving, pending }: Snapshot): boolean {
+  if (leaving || pending?.verb === "stop") return false;
+  return desired === "up" || pending?.verb === "start";
 }
 
 /** Adopts the running process. */
@@ -308,6 +326,7 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     stopTimeoutMs: null,
     signalledAt: null,
     stopCause: null,
+    pending: now.pending?.verb === "stop" ? now.pending : null,
     // The reload that replaced them is long over.
     leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),
   };

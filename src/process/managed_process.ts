@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
-import type { Input, Snapshot } from "../model/process_state.ts";
+import type { Input, PendingRequest, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import { AT_REST } from "../model/transition_steps.ts";
@@ -197,8 +197,12 @@ export class ManagedProcess {
   /** Stops it and starts it again. */
   async restart(options: RestartOptions = {}): Promise<void> {
     refuseEndless("restart", this, options);
-    await this.#before("restart");
+    this.#refuseStart("restart");
     const { reason = "restarted by user" } = options;
+    if (this.config.hooks.preRestart !== undefined) {
+      this.post({ type: "pending", request: { verb: "restart", reason } });
+    }
+    await this.#before("restart");
     await this.#startAndWait({ type: "restart_requested", reason, hook: "postRestart" }, options);
   }
 
@@ -309,6 +313,24 @@ export class ManagedProcess {
       await then?.();
     } finally {
       if (!bySchedule) this.#finalStops--;
+    }
+  }
+
+  /** Carries out a request that an earlier daemon left, unless a later one has replaced it. */
+  async carryOut(request: PendingRequest): Promise<void> {
+    if (this.#snapshot.pending !== request) return;
+    await this.whilePending(request, () => {
+      if (request.verb === "start") return this.start();
+      return request.verb === "stop" ? this.stop(request) : this.restart(request);
+    });
+  }
+
+  /** Acts on a pending request, and drops it if there was nothing to do. */
+  async whilePending(request: PendingRequest, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } finally {
+      if (this.#snapshot.pending === request) this.post({ type: "pending", request: null });
     }
   }
 

@@ -25,8 +25,9 @@ export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monito
     return healthCheck && new HealthMonitor(process, healthCheck);
   },
   watch: (process) => {
-    const isPaused = isLoop(process.snapshot.watchRestarts);
-    return process.config.watch?.enabled && !isPaused ? watchSources(process) : undefined;
+    const { pending, watchRestarts } = process.snapshot;
+    const isOver = isLoop(watchRestarts) || pending?.verb === "restart";
+    return process.config.watch?.enabled && !isOver ? watchSources(process) : undefined;
   },
   maxAge: (process) => {
     const { maxAgeMs } = process.config;

@@ -98,6 +98,39 @@ Deno.test("Records.readAll() keeps other records when one is damaged", () =>
     assertEquals(reread().readAll().records, [other]);
   }));
 
+Deno.test("Records.writeJoint() records all of several processes, also if none is written by itself", () =>
+  withRecords((records, path, reread) => {
+    const other = { ...at(7), identity: { ...identity, id: "other", numericId: 4, name: "b" } };
+    records.write(at(1));
+    records.writeJoint([at(2), other]);
+    // Killed here, or after the first is written, and a second time while the next daemon reads.
+    const joint = Deno.readTextFileSync(`${path.replace(/[^/]*$/, "")}joint`);
+    for (const _ of [1, 2]) {
+      assertEquals(reread().readAll().records, [at(2), other]);
+      Deno.writeTextFileSync(`${path.replace(/[^/]*$/, "")}joint`, joint);
+    }
+    // What is newer stays, and what was removed stays away.
+    const next = reread();
+    next.readAll();
+    next.writeJoint([at(3), other]);
+    next.write(at(4));
+    assertEquals(reread().readAll().records, [at(4), other]);
+    next.writeJoint([at(5), other]);
+    next.remove("other");
+    assertEquals(reread().readAll().records, [at(4)]);
+  }));
+
+Deno.test("Records.readAll() sets damaged joint records aside, and uses none of them", () =>
+  withRecords((records, path, reread) => {
+    const other = { ...at(7), identity: { ...identity, id: "other", numericId: 4, name: "b" } };
+    records.write(at(1));
+    records.writeJoint([at(2), other]);
+    const joint = `${path.replace(/[^/]*$/, "")}joint`;
+    Deno.truncateSync(joint, Deno.statSync(joint).size - 5);
+    const { records: found, problems } = reread().readAll();
+    assertEquals([found, problems.length], [[at(1)], 1]);
+  }));
+
 Deno.test("Records remember numeric ids that were assigned and are no longer in use", () =>
   withRecords((records, _path, reread) => {
     records.write(at(1));

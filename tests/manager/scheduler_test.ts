@@ -8,6 +8,7 @@ import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { RetriedWrites } from "../../src/manager/retried_writes.ts";
 import { Scheduler } from "../../src/manager/scheduler.ts";
 import type { ScheduledProcess } from "../../src/manager/scheduler_runners.ts";
+import { Waiters } from "../../src/process/start_and_wait.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 
@@ -25,6 +26,7 @@ class FakeProcess implements ScheduledProcess {
   readonly acts: string[] = [];
   changed: (before: Snapshot) => void = () => {};
   readonly #clock: FakeClock;
+  readonly #waiters = new Waiters();
 
   constructor(clock: FakeClock, config: Record<string, unknown>, name = "job") {
     this.#clock = clock;
@@ -48,6 +50,10 @@ class FakeProcess implements ScheduledProcess {
     this.acts.push(reason);
     this.#become({ state: "stopped", desired: "down" });
     return Promise.resolve();
+  }
+
+  until(condition: (now: Snapshot) => boolean): Promise<Snapshot> {
+    return this.#waiters.until(condition, this.snapshot);
   }
 
   /** A user stops it; it has stopped when it exits. */
@@ -79,6 +85,7 @@ class FakeProcess implements ScheduledProcess {
     const before = this.snapshot;
     this.snapshot = { ...before, ...news };
     this.changed(before);
+    this.#waiters.tell(this.snapshot);
   }
 }
 

@@ -68,6 +68,9 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   event("start_requested", {}),
   event("stop_requested", { timeoutMs: fc.nat(10_000) }),
   event("leaving", { leaving: fc.boolean() }),
+  event("pending", {
+    request: fc.constantFrom(null, { verb: "start" }, { verb: "stop" }, { verb: "restart" }),
+  }),
   event("restart_requested", {
     reason: fc.string(),
     hook: fc.constantFrom("postRestart", "postReload"),
@@ -94,10 +97,10 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   event("became_ready", { attempt: attempts }),
   event("ready_timed_out", { attempt: attempts, reason: fc.string() }),
   event("recycle_requested", { attempt: attempts, reason: fc.string() }),
+  event("file_changed", { attempt: attempts, at, upForMs: fc.nat(10_000) }),
   event("dependencies_met", { attempt: attempts }),
   event("dependency_failed", { attempt: attempts, reason: fc.string() }),
   event("delay_over", { attempt: attempts }),
-  event("file_changed", { attempt: attempts, at, upForMs: fc.nat(10_000) }),
   event("recovered", { at, found }),
 );
 

@@ -1,7 +1,7 @@
 /** How a new daemon takes over a process of an earlier one. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Input, NEW } from "../../src/model/process_state.ts";
+import { type Input, NEW, type PendingRequest } from "../../src/model/process_state.ts";
 import { AT_REST } from "../../src/model/transition_steps.ts";
 import {
   delayOver,
@@ -71,12 +71,48 @@ Deno.test("transition() continues terminating the run when it is found alive whi
   assertEquals(effects, [{ type: "adopt" }, { type: "terminate", timeoutMs: 5000 }]);
 });
 
-Deno.test("transition() starts a process that was only registered, unless it was stopped", () => {
-  const registered = { ...NEW, desired: "up" } as const;
-  const { now, effects } = play(registered, [recovered(NO_RUN)]);
-  assertEquals([now.state, effects], ["starting", [{ type: "launch" }]]);
-  const held = play(registered, [stop(), recovered(NO_RUN)]);
-  assertEquals([held.now.state, held.effects], ["stopped", []]);
+Deno.test("transition() keeps a pending request for the next daemon until its turn comes", () => {
+  const requests = {
+    start: { verb: "start" },
+    stop: { verb: "stop", timeoutMs: 0 },
+    restart: { verb: "restart" },
+  } as const;
+  const after = (verb: keyof typeof requests, ...inputs: Input[]) => {
+    const asked: Input = { type: "pending", request: requests[verb] };
+    return play(inState("running"), [asked, recovered(ALIVE), ...inputs]).now.pending?.verb;
+  };
+  for (const verb of ["start", "stop", "restart"] as const) {
+    assertEquals(after(verb), verb);
+    assertEquals([after(verb, START), after(verb, stop())], [undefined, undefined]);
+  }
+  assertEquals([after("start", RESTART), after("restart", RESTART)], [undefined, undefined]);
+  // A restart by a watch or the clock does not cancel it.
+  assertEquals(after("stop", RESTART), "stop");
+});
+
+Deno.test("transition() starts after a reboot what was to be started, and nothing that was to be stopped", () => {
+  const rebooted = recovered({ kind: "rebooted", autostart: true });
+  const pending = (request: PendingRequest): Input => ({ type: "pending", request });
+  const started = play(NEW, [pending({ verb: "start" }), rebooted]);
+  assertEquals([started.now.state, started.now.pending], ["starting", null]);
+  const manual = recovered({ kind: "rebooted", autostart: false });
+  const left = play(NEW, [pending({ verb: "start" }), manual]).now;
+  assertEquals([left.state, left.pending], ["stopped", null]);
+  const stopped = play(inState("running"), [pending({ verb: "stop" }), rebooted]);
+  assertEquals([stopped.now.state, stopped.effects], ["stopped", []]);
+  assertEquals(stopped.now.pending, { verb: "stop" });
+});
+
+Deno.test("transition() keeps the watch of an app paused that restarted it in a loop, until its next start", () => {
+  const changed = (at: number): Input => ({ type: "file_changed", attempt: 1, at, upForMs: 100 });
+  const loop = Array.from({ length: 11 }, (_, i) => changed(NOON + i));
+  const { now } = play(inState("running"), [...loop, recovered(ALIVE)]);
+  assertEquals(now.watchRestarts.length, 11);
+  assertEquals(play(now, [RESTART, terminated(1)]).now.watchRestarts, []);
+  const replaced: Input = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 7 };
+  assertEquals(play(now, [replaced]).now.watchRestarts, []);
+  const few = play(inState("running"), [changed(NOON), RESTART, terminated(1)]).now;
+  assertEquals(few.watchRestarts, [NOON]);
 });
 
 Deno.test("transition() does not start a process again that is being deleted, unless a user does", () => {

@@ -1,0 +1,190 @@
+/** The daemon is killed before a request has reached all of its apps: the next one continues. */
+
+import { assertEquals } from "@std/assert";
+import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+/** Notes its stop signal, and ends once a file `go` exists. */
+const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.02; done; ' +
+  "exit 0' TERM; echo up; while :; do sleep 0.02; done";
+
+/** A daemon with two apps of this script, of which `web` needs `db`, which has more keys. */
+async function begin(script: string, more: object = {}): Promise<TestDaemon> {
+  const daemon = await TestDaemon.start();
+  const app = { entrypoint: "/bin/sh", args: ["-c", script], cwd: daemon.home, ready_log: "up" };
+  const file = `${daemon.home}/procsup.json`;
+  const processes = {
+    db: { ...app, ...more },
+    web: { ...app, stop_timeout: "1m", depends_on: ["db"] },
+  };
+  Deno.writeTextFileSync(file, JSON.stringify({ processes }));
+  await daemon.client.call("start_all", { config: file, wait: true });
+  return daemon;
+}
+
+/** Kills the daemon at a moment of a request, and starts the next one. */
+async function killedAt(
+  daemon: TestDaemon,
+  request: Promise<unknown>,
+  moment: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const answer = request.then(() => "done", () => "broken off");
+  await waitFor(moment, { what: "the moment" });
+  await daemon.kill();
+  assertEquals(await answer, "broken off");
+  await daemon.run();
+}
+
+function has({ home }: TestDaemon, file: string): boolean {
+  return readFileIfAny(`${home}/${file}`) !== undefined;
+}
+
+function put({ home }: TestDaemon, file: string): void {
+  Deno.writeTextFileSync(`${home}/${file}`, "");
+}
+
+async function states(daemon: TestDaemon): Promise<Record<string, string>> {
+  const list = await daemon.client.call("list");
+  return Object.fromEntries(list.map(({ name, state }) => [name, state]));
+}
+
+async function becomes(daemon: TestDaemon, wanted: Record<string, string>): Promise<void> {
+  const is = async () => JSON.stringify(await states(daemon)) === JSON.stringify(wanted);
+  await waitFor(is, { what: JSON.stringify(wanted) }).catch(() => {});
+  assertEquals(await states(daemon), wanted);
+}
+
+for (const verb of ["stop", "shutdown"] as const) {
+  Deno.test(`a ${verb} is completed by the next daemon, also for apps whose turn had not come`, async () => {
+    await using daemon = await begin(HOLDS);
+    const { pid } = await daemon.status("db");
+    const request = verb === "stop"
+      ? daemon.client.call("stop", { target: "all" })
+      : daemon.client.call("shutdown");
+    await killedAt(daemon, request, () => has(daemon, "asked"));
+    assertEquals(isAlive(pid), true);
+    put(daemon, "go");
+    await becomes(daemon, { db: "stopped", web: "stopped" });
+    assertEquals(isAlive(pid), false);
+    const why = (await daemon.status("db")).last_reason;
+    assertEquals(why, verb === "stop" ? "stopped by user" : "shutdown");
+  });
+}
+
+Deno.test("a stop that the next daemon completes keeps its time limit and its order", async () => {
+  await using daemon = await begin(HOLDS, { stop_timeout: "1m" });
+  const request = daemon.client.call("stop", { target: "all", timeout: "1500ms" });
+  await killedAt(daemon, request, () => has(daemon, "asked"));
+  // Killed once more, while it completes the stop.
+  await daemon.kill();
+  await daemon.run();
+  await becomes(daemon, { db: "stopped", web: "stopped" });
+  const asked = [...new Set((readFileIfAny(`${daemon.home}/asked`) ?? "").trim().split("\n"))];
+  assertEquals(asked, ["web", "db"]);
+  const { last_exit } = await daemon.status("db");
+  assertEquals(last_exit?.signal, "SIGKILL");
+});
+
+Deno.test("an app that is started while the next daemon completes a stop stays up", async () => {
+  await using daemon = await begin(HOLDS);
+  await killedAt(daemon, daemon.client.call("stop", { target: "all" }), () => has(daemon, "asked"));
+  await daemon.client.call("start", { target: "db" });
+  put(daemon, "go");
+  await becomes(daemon, { db: "running", web: "stopped" });
+});
+
+for (const how of ["start all", "start of a file"] as const) {
+  Deno.test(`a ${how} is completed by the next daemon, also for apps whose turn had not come`, async () => {
+    await using daemon = await begin("echo up; exec sleep 1000", {
+      hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" },
+    });
+    await daemon.client.call("stop", { target: "all" });
+    Deno.removeSync(`${daemon.home}/hooked`);
+    put(daemon, "hold");
+    const request = how === "start all"
+      ? daemon.client.call("start", { target: "all", wait: true })
+      : daemon.client.call("start_all", { config: `${daemon.home}/procsup.json`, wait: true });
+    await killedAt(daemon, request, () => has(daemon, "hooked"));
+    Deno.removeSync(`${daemon.home}/hold`);
+    await becomes(daemon, { db: "running", web: "running" });
+  });
+}
+
+Deno.test("a resurrection is completed by the next daemon", async () => {
+  await using daemon = await begin("echo up; exec sleep 1000", {
+    hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" },
+  });
+  await daemon.client.call("save");
+  await daemon.client.call("delete", "all");
+  Deno.removeSync(`${daemon.home}/hooked`);
+  put(daemon, "hold");
+  await killedAt(daemon, daemon.client.call("resurrect"), () => has(daemon, "hooked"));
+  Deno.removeSync(`${daemon.home}/hold`);
+  await becomes(daemon, { db: "running", web: "running" });
+});
+
+Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with its hook again", async () => {
+  await using daemon = await TestDaemon.start();
+  const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo over >>hooks";
+  const { pid } = await daemon.startScript("app", "exec sleep 1000", {
+    cwd: daemon.home,
+    hooks: { pre_restart: hook },
+  });
+  await killedAt(
+    daemon,
+    daemon.client.call("restart", { target: "app" }),
+    () => has(daemon, "hooks"),
+  );
+  put(daemon, "go");
+  await waitFor(async () => {
+    const now = await daemon.status("app");
+    return now.state === "running" && now.pid !== pid && now.pid > 0;
+  }, { what: "the restart" });
+  assertEquals(readFileIfAny(`${daemon.home}/hooks`), "begun\nbegun\nover\n");
+  const { last_reason, restarts } = await daemon.status("app");
+  assertEquals([last_reason, restarts], ["restarted by user", 0]);
+  // It is over: a further daemon adopts the app.
+  const after = (await daemon.status("app")).pid;
+  await daemon.kill();
+  await daemon.run();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assertEquals((await daemon.status("app")).pid, after);
+});
+
+Deno.test("a restart is not done by the next daemon once the app was stopped in its hook", async () => {
+  await using daemon = await TestDaemon.start();
+  const hook = "touch hooks; while [ ! -e go ]; do sleep 0.02; done";
+  await daemon.startScript("app", "exec sleep 1000", {
+    cwd: daemon.home,
+    hooks: { pre_restart: hook },
+  });
+  const restart = daemon.client.call("restart", { target: "app" });
+  const stopped = async () =>
+    has(daemon, "hooks") &&
+    (await daemon.client.call("stop", { target: "app" })).status === "stopped";
+  await killedAt(daemon, restart, stopped);
+  put(daemon, "go");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assertEquals(await states(daemon), { app: "stopped" });
+});
+
+Deno.test("an app has all of its instances or none when the daemon is killed while it registers them", async () => {
+  for (const count of [40, 60]) {
+    await using daemon = await TestDaemon.start();
+    const request = daemon.startScript("app", "exec sleep 1000", { instances: count })
+      .then(() => "done", () => "broken off");
+    const records = () =>
+      [...Deno.readDirSync(`${daemon.home}/state/processes`)]
+        .filter(({ name }) => name.endsWith(".json")).length;
+    const over = request.then(() => true);
+    const yieldOnce = () => new Promise<false>((resolve) => setTimeout(resolve, 0, false));
+    while (records() < 3 && !await Promise.race([over, yieldOnce()]));
+    await daemon.kill();
+    await request;
+    await daemon.run();
+    const list = await daemon.client.call("list");
+    assertEquals(list.length, count);
+    assertEquals(list.filter(({ state }) => state !== "running" && state !== "starting"), []);
+  }
+});
