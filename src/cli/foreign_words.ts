@@ -19,6 +19,7 @@ const PAUSE = "procsup signal STOP <target>, and later procsup signal CONT <targ
 const PORTS = "procsup top shows the ports of an app, by p";
 
 export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
+  "-f": "procsup up <file…>",
   add: "procsup config apply <file>",
   avail: "procsup list for existing apps, procsup config plan <file> for new ones",
   backward: DEPLOYS,
@@ -112,7 +113,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
     "--exp-backoff-restart-delay": BACKOFF,
     "--filter-env": "inherit_env in procsup.yaml: false, or the variables to keep",
     "--force": "Give it another --name, or: procsup restart <target>",
-    "-f": "A file needs no flag: procsup start <file>; for a name that is taken: --name <name>",
+    "-f": "Files need no flag: procsup start <file…>; for a name that is taken: --name <name>",
     "--dry-run": "procsup config plan <file>",
     "--prune": "procsup config apply <file> --prune",
     "--remove-orphans": "procsup config apply <file> --prune",

@@ -40,6 +40,14 @@ const OTHERS: readonly string[] = [
   "Procfile",
 ];
 
+/** The default files of docker compose, which must be converted before use, in its order. */
+export const COMPOSE_FILES: readonly string[] = [
+  "compose.yaml",
+  "compose.yml",
+  "docker-compose.yml",
+  "docker-compose.yaml",
+];
+
 const KINDS: readonly (readonly [RegExp, FileKind])[] = [
   [/^Procfile(\..+)?$|\.procfile$/i, "procfile"],
   [/^process-compose.*\.ya?ml$/i, "process-compose"],

@@ -6,16 +6,13 @@ import { basename, join } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
 import { isMap } from "./document.ts";
-import { discover, isOwnName } from "./file_kind.ts";
+import { COMPOSE_FILES, discover, isOwnName } from "./file_kind.ts";
 import { type ImportedFile, importFile } from "./import/import_file.ts";
 
 /** A configuration, and the file it was made from. */
 export interface InitialConfig extends ImportedFile {
   readonly from: string;
 }
-
-/** Files of docker compose, which must be converted before use. */
-const COMPOSE = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 
 /** Files that indicate what to run, and their commands. The first one that exists wins. */
 const COMMANDS:
@@ -41,7 +38,7 @@ export async function initialConfig(
   env: Readonly<Record<string, string>>,
 ): Promise<InitialConfig> {
   const found = discover(folder);
-  const composed = COMPOSE.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
+  const composed = COMPOSE_FILES.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
   const foreign = found !== undefined && !isOwnName(found) ? found : undefined;
   const command = foreign === undefined ? commandIn(folder) : undefined;
   const source = foreign ?? (command === undefined ? composed : undefined);

@@ -181,4 +181,6 @@ Deno.test("procsup up explains how to import a compose file in the folder", asyn
   const { code, stderr } = await up();
   assertEquals(code, 2);
   assertStringIncludes(stderr, "hint: procsup import compose compose.yaml --out procsup.yaml");
+  Deno.writeTextFileSync(`${folder.path}/compose.override.yaml`, "services: {}\n");
+  assertEquals((await up()).stderr, stderr);
 });

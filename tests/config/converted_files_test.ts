@@ -160,6 +160,11 @@ Deno.test("compose services with a build section become processes, and images ar
   const { yaml, notes } = await made(files);
   assertStringIncludes(yaml, "entrypoint: run\n    args:\n      - it\n      - serve\n");
   assertStringIncludes(yaml, "cwd: ./app/sub");
+  const { yaml: inContext } = await made({
+    "compose.yaml": "services: { web: { build: ./app }, top: { build: ., command: top } }",
+    "app/Dockerfile": 'FROM node\nCMD ["node", "server.js"]\n',
+  });
+  assertEquals(inContext.match(/cwd: .+/g), ["cwd: app"]);
   assertStringIncludes(yaml, "DB: ${DB:-local}\n      KEEP: ${KEEP:-}");
   assertStringIncludes(yaml, "depends_on:\n      tool: started");
   for (const lost of ["privileged", "depends_on db", "apt-get install postgresql", "me/tool:1"]) {

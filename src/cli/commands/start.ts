@@ -99,9 +99,10 @@ async function refuseNothing(
 
 /** Suggests importing a compose file: its services need programs in place of images. */
 async function hintForFolder(cwd: string): Promise<string> {
-  const { kindOf } = await import("../../config/file_kind.ts");
+  const { COMPOSE_FILES, kindOf } = await import("../../config/file_kind.ts");
   const names = [...Deno.readDirSync(cwd)].map(({ name }) => name).sort();
-  const compose = names.find((name) => kindOf(name) === "compose");
+  const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
+    names.find((name) => kindOf(name) === "compose");
   return compose === undefined
     ? "procsup init writes one; procsup help start"
     : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;

@@ -1,7 +1,7 @@
 /** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { basename, dirname, resolve } from "../../npm/path.js";
+import { basename, dirname, relative, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, isMap } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
@@ -187,7 +187,7 @@ function folderOf(
   const mount = mounts.find(([, to]) =>
     inside === to || String(inside).startsWith(`${to!.replace(/\/$/, "")}/`)
   );
-  if (mount === undefined) return { cwd: source.context ?? folder };
+  if (mount === undefined) return { cwd: relative(folder, source.context ?? folder) || undefined };
   const [from, to] = mount as [string, string];
   return {
     cwd: withReferences(`${homePath(from)}${String(inside).slice(to.replace(/\/$/, "").length)}`),
