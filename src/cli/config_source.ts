@@ -107,11 +107,11 @@ export function refuseAppFlags({ flags, command }: CommandContext): void {
   const own = new Set(command.flags.map(({ name }) => name));
   const given = flags.names().find((name) =>
     (own.has(name) && !FITTING.has(name)) ||
-    (name === "env" && flags.list("env").some((word) => word.includes("=")))
+    (name === "env" && flags.list("env").some((word) => /[=./]/.test(word)))
   );
   if (given === undefined) return;
   throw new ProcsupError("bad_request", `Cannot use --${given} with a configuration file`, {
-    hint: "Write it into the file",
+    hint: "Write it into the file; one of another tool: procsup import <file> --out procsup.yaml",
   });
 }
 

@@ -28,6 +28,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   check: "procsup config validate <file>",
   cleardump: "procsup save replaces the saved list",
   clear: "procsup flush <target>",
+  connect: "procsup attach <target>",
   conf: "Settings are in the configuration file: procsup config show",
   dash: "procsup top",
   "daemon-reload": "procsup config apply <file>",
@@ -98,6 +99,8 @@ const FILE_AGAIN =
   "procsup start <file>, with the same flag, applies what has changed in it; for new code: procsup reload <target>";
 const OWN_LOGS = "Each app has its own log files, shown by procsup status: procsup logs -t";
 const BY_COMMAND = "Write the whole command: procsup start --name <name> -- node --inspect app.js";
+const FIRST_PORT = "PORT in .env is the port of the first process of a Procfile";
+const INSTANCES = "instances in procsup.yaml";
 const FOREGROUND = "procsup run -- <command>, or procsup start and then procsup logs <target> -f";
 const BACKOFF = "The delay doubles by itself: --restart-delay 100ms --backoff-max 15s";
 const SHOWN = "procsup startup shows the unit and changes nothing";
@@ -135,6 +138,16 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
     "--source-map-support": "Use -e NODE_OPTIONS=--enable-source-maps",
     "--time": "procsup logs -t shows the times",
     "--update-env": NEW_ENVIRONMENT,
+  },
+  run: {
+    "-D": "procsup up",
+    "-d": "procsup up",
+    "-c": INSTANCES,
+    "-f": "A file needs no flag: procsup run <file>",
+    "-m": INSTANCES,
+    "-p": FIRST_PORT,
+    "--formation": INSTANCES,
+    "--port": FIRST_PORT,
   },
   restart: {
     "--only": FILE_AGAIN,

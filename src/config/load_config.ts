@@ -69,9 +69,11 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
     const having = shapes.filter((shape) => shape.profiles().includes(profile));
     const known = shapes.flatMap((shape) => shape.profiles());
     const foreign = documents.some(({ imported }) => imported);
-    // PM2 takes an environment that no app has.
-    if (having.length === 0 && !(foreign && known.length === 0)) {
-      problems.push(unknownProfile(profile, known, documents.at(-1)!.file));
+    if (having.length === 0) {
+      // PM2 only warns of an environment that no app has.
+      if (foreign && known.length === 0) {
+        notes.push({ process: undefined, text: `profile "${profile}": the file has no profiles` });
+      } else problems.push(unknownProfile(profile, known, documents.at(-1)!.file));
     }
     parts.push(...having.map((shape) => shape.profile(profile)));
   }

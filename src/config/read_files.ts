@@ -27,7 +27,7 @@ export interface ReadRequest {
 
 interface ReadFiles {
   readonly documents: readonly ConfigDocument[];
-  readonly notes: readonly Note[];
+  readonly notes: Note[];
 }
 
 /** Reads files and the files that they extend. Throws `ConfigProblem`. */

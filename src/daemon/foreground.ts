@@ -34,7 +34,7 @@ interface ForegroundOptions {
   readonly profile?: string;
   readonly config?: Readonly<Record<string, unknown>>;
   /**
-   * Names of apps whose end stops everything, in addition to `run.critical`. If there are none, all
+   * Names of apps whose end stops everything, in place of `run.critical`. If there are none, all
    * apps must end.
    */
   readonly critical: readonly string[];
@@ -177,7 +177,7 @@ async function start(
   const critical = run.critical.filter((name) =>
     supervisor.list().some((one) => isNamed(one, [name]))
   );
-  return { ...run, critical: [...options.critical, ...critical] };
+  return { ...run, critical: options.critical.length > 0 ? options.critical : critical };
 }
 
 function hasRun({ lastExit }: Pick<ProcessInfo, "lastExit">): boolean {

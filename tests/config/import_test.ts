@@ -100,7 +100,8 @@ Deno.test("an environment that no pm2 app has is wrong only if there are others"
     "none.json": JSON.stringify({ apps: [app] }),
     "some.json": JSON.stringify({ apps: [{ ...app, env_production: { PORT: 80 } }] }),
   });
-  await files.load(["none.json"], { profile: "prod" });
+  const { notes } = await files.load(["none.json"], { profile: "prod" });
+  assertEquals(notes.map(({ text }) => text), ['profile "prod": the file has no profiles']);
   await assertRejects(
     () => files.load(["some.json"], { profile: "prod" }),
     ProcsupError,

@@ -121,6 +121,39 @@ Deno.test("run stops all apps and exits with the code of a process-compose exit_
   assertEquals([code, stderr.includes("not supported")], [6, false], stderr);
 });
 
+Deno.test("run ends with the first process of a Procfile, as foreman does", async () => {
+  await using temp = tempHome();
+  Deno.writeTextFileSync(`${temp.path}/Procfile`, "web: sleep 1000\ntest: echo passed\n");
+  const { code, stdout, stderr } = await run(["run"], { cwd: temp.path });
+  assertEquals([code, stdout], [0, "test | passed\n"], stderr);
+});
+
+Deno.test("run ends with the apps that --critical names, in place of those in the file", async () => {
+  await using temp = tempHome();
+  const policy = { restart_policy: "never" };
+  const processes = {
+    quick: { command: "true", ...policy },
+    slow: { command: "sh -c 'sleep 0.5; exit 5'", ...policy },
+  };
+  const file = { processes, run: { critical: "quick" } };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify(file));
+  assertEquals((await run(["run"], { cwd: temp.path })).code, 0);
+  assertEquals((await run(["run", "--critical", "slow"], { cwd: temp.path })).code, 5);
+});
+
+Deno.test("run names what to write for an app or a script in place of a file", async () => {
+  await using temp = tempHome();
+  Deno.writeTextFileSync(`${temp.path}/Procfile`, "web: sleep 1000\n");
+  for (const word of ["web", "server.js"]) {
+    const { code, stderr } = await run(["run", word], { cwd: temp.path });
+    assertEquals(code, 2);
+    assertStringIncludes(stderr, `error: Cannot run "${word}": not a configuration file\n`);
+    assertStringIncludes(stderr, "procsup run --only <name>; else: procsup run -- <command>");
+  }
+  const { code, stderr } = await run(["run", "-e", ".env.test"], { cwd: temp.path });
+  assertEquals([code, stderr.includes("Cannot use --env with a configuration file")], [2, true]);
+});
+
 Deno.test("run uses the configuration in the folder, or a part or a profile of it", async () => {
   await using temp = await tempHome();
   Deno.writeTextFileSync(

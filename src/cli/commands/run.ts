@@ -1,5 +1,6 @@
 /** `procsup run`: runs apps in the foreground without a daemon, as in containers. */
 
+import { isConfigName } from "../../config/file_kind.ts";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { baseName } from "../../model/name.ts";
@@ -64,6 +65,11 @@ async function what(context: CommandContext) {
     }
     if (single === undefined && flags.on("now")) {
       throw refusal("Cannot use --now without --single");
+    }
+    if (file !== undefined && !isConfigName(file)) {
+      throw new ProcsupError("bad_request", `Cannot run "${file}": not a configuration file`, {
+        hint: "For an app of a file: procsup run --only <name>; else: procsup run -- <command>",
+      });
     }
     return {
       files: [file ?? fileHere(context)],

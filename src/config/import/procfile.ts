@@ -47,7 +47,9 @@ function convert({ file, text }: ConfigDocument): Imported {
   if (lines.length === 0) {
     throw new ConfigProblem(file, "no process: expected lines of name: command");
   }
-  return result.imported();
+  // foreman ends with the first process that does.
+  const critical = Object.keys(result.processes).filter((name) => name !== RELEASE);
+  return { ...result.imported(), run: { critical } };
 }
 
 /** Parses names and commands. Throws `ConfigProblem`. */
