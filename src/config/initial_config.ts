@@ -38,7 +38,9 @@ export async function initialConfig(
   env: Readonly<Record<string, string>>,
 ): Promise<InitialConfig> {
   const found = discover(folder);
-  const composed = COMPOSE_FILES.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
+  const composed = COMPOSE_FILES.map((name) => join(folder, name)).find((path) =>
+    lookAt(path)?.isFile
+  );
   const foreign = found !== undefined && !isOwnName(found) ? found : undefined;
   const command = foreign === undefined ? commandIn(folder) : undefined;
   const source = foreign ?? (command === undefined ? composed : undefined);
