@@ -12,6 +12,7 @@ import type { Effect, Message, UserCommand } from "./messages.ts";
 import { normalizeState, noticed, withEvent } from "./normalize_state.ts";
 import { SORT_KEYS } from "./sort.ts";
 import { typed, type Typing, withLog } from "./update_prompt.ts";
+import { scrollLimit } from "./view.ts";
 import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 
 /** The next state and effects to perform. */
@@ -182,14 +183,18 @@ const FAR = 1_000_000;
 /** Moves the cursor, or scrolls the log, the details or the help. */
 function moved(state: TopState, by: By): TopState {
   if (state.help !== undefined) {
-    return { ...state, help: Math.max(0, state.help + lines(by, state.rows - 4)) };
+    return { ...state, help: within(state, state.help, lines(by, state.rows - 4)) };
   }
   if (state.focus === "table" || state.pane === "graph") return withCursorMoved(state, by);
   const height = paneHeight(state);
   const step = lines(by, height);
   if (state.pane === "logs") return { ...state, log: scrolled(state.log, step, height) };
-  // The view limits this to the length of the details.
-  return { ...state, scroll: Math.max(0, Math.min(FAR, state.scroll + step)) };
+  return { ...state, scroll: within(state, state.scroll, step) };
+}
+
+function within(state: TopState, from: number, by: number): number {
+  const most = scrollLimit(state);
+  return Math.max(0, Math.min(most, Math.min(most, from) + by));
 }
 
 function withCursorMoved(state: TopState, by: By): TopState {

@@ -4,10 +4,26 @@ import { counted, humanDuration, stateSummary } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
 import { textWidth } from "../terminal_text.ts";
 import { type Binding, COMMON_BINDINGS, keyLabel, PANE_BINDINGS, TABLE_BINDINGS } from "./keys.ts";
-import { chosen, layoutOf, type Prompt, SMALLEST, suggestions, type TopState } from "./state.ts";
+import {
+  chosen,
+  current,
+  layoutOf,
+  paneHeight,
+  type Prompt,
+  SMALLEST,
+  suggestions,
+  type TopState,
+} from "./state.ts";
 import type { HostFigures } from "./messages.ts";
 import { cleanLine, cut, shorten, sparkline, type Style, styleOf } from "./text.ts";
-import { detailLines, graphLines, logLines, logTitle, paneTitle } from "./view_panes.ts";
+import {
+  detailLines,
+  detailText,
+  graphLines,
+  logLines,
+  logTitle,
+  paneTitle,
+} from "./view_panes.ts";
 import { tableRows } from "./view_table.ts";
 
 /** Returns exactly as many lines as the screen has. */
@@ -162,20 +178,15 @@ const FILTER_HELP = [
   "a state, ns:NAME tag:TAG label:KEY=VALUE state:STATE, !WORD for not",
 ];
 
+/** Lines of the help besides its text: the title, and how to leave. */
+const OTHER_HELP = 2;
+
 /** Title, keys in one or two columns, and how to leave. */
-function helpLines({ help, columns, rows }: TopState, style: Style): string[] {
-  const [apps, table, log] = [
-    section("Apps and screen", COMMON_BINDINGS, style),
-    section("In the table", TABLE_BINDINGS, style),
-    section("In the logs", PANE_BINDINGS, style),
-  ] as const;
-  const half = Math.floor(columns / 2);
-  const wide = columns >= 100;
-  const all = wide
-    ? [...sideBySide([...table], [...apps], half), "", ...log, "", ...FILTER_HELP]
-    : [...apps, "", ...table, "", ...log, "", ...FILTER_HELP];
-  const room = rows - 2;
-  const from = Math.min(help ?? 0, Math.max(0, all.length - room));
+function helpLines(state: TopState, style: Style): string[] {
+  const { help = 0, columns, rows } = state;
+  const all = helpText(columns, style);
+  const room = rows - OTHER_HELP;
+  const from = Math.min(help, scrollLimit(state));
   const below = all.length - from - room;
   const foot = below > 0
     ? `${counted(below, "more line")}: j and k scroll`
@@ -185,6 +196,29 @@ function helpLines({ help, columns, rows }: TopState, style: Style): string[] {
     ...Array.from({ length: room }, (_, i) => cut(all[from + i] ?? "", columns)),
     style.dim(shorten(foot, columns)),
   ];
+}
+
+/** How far the help can be scrolled, or else the details. */
+export function scrollLimit(state: TopState): number {
+  const { help, columns, rows } = state;
+  const style = styleOf(false);
+  if (help !== undefined) return Math.max(0, helpText(columns, style).length - rows + OTHER_HELP);
+  const process = current(state);
+  if (process === undefined) return 0;
+  return Math.max(0, detailText(state, process, style).length - paneHeight(state));
+}
+
+/** All keys, and the words of a filter. */
+function helpText(columns: number, style: Style): string[] {
+  const [apps, table, log] = [
+    section("Apps and screen", COMMON_BINDINGS, style),
+    section("In the table", TABLE_BINDINGS, style),
+    section("In the logs", PANE_BINDINGS, style),
+  ] as const;
+  const upper = columns < 100
+    ? [...apps, "", ...table]
+    : sideBySide(table, apps, Math.floor(columns / 2));
+  return [...upper, "", ...log, "", ...FILTER_HELP];
 }
 
 function section(title: string, bindings: readonly Binding[], style: Style): string[] {

@@ -36,13 +36,18 @@ export function detailLines(state: TopState, height: number, style: Style): stri
   const title = (more: string) =>
     paneTitle([`details ${process?.name ?? ""}`.trim(), more], state, style);
   if (process === undefined) return [title("")];
-  const all = contents(state, process, style).flatMap((line) => wrap(line, state.columns));
+  const all = detailText(state, process, style);
   const from = Math.min(state.scroll, Math.max(0, all.length - height + 1));
   const below = all.length - from - (height - 1);
   return [
     title(below > 0 ? counted(below, "more line") : ""),
     ...all.slice(from, from + height - 1).map((line) => cut(line, state.columns)),
   ];
+}
+
+/** All lines of the details, without the title. */
+export function detailText(state: TopState, process: ProcessJson, style: Style): string[] {
+  return contents(state, process, style).flatMap((line) => wrap(line, state.columns));
 }
 
 function contents(state: TopState, process: ProcessJson, style: Style): string[] {

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { SORT_KEYS } from "../../../src/cli/top/sort.ts";
 import { wantedLogs, wantedWhy } from "../../../src/cli/top/normalize_state.ts";
 import { app, NOW, Scene } from "./scene.ts";
@@ -183,4 +183,20 @@ Deno.test("wantedWhy() asks again when the answer may have changed", () => {
   assertEquals(wantedWhy(scene.state)?.key, key);
   scene.tell({ type: "list", processes: APPS.map((one) => ({ ...one, restarts: 7 })), now: NOW });
   assert(wantedWhy(scene.state)?.key !== key);
+});
+
+Deno.test("update() scrolls the details and the help no further than they have lines", () => {
+  const scene = new Scene([app(0, "api")], { rows: 14 });
+  for (const open of ["i\t", "?"]) {
+    scene.keys(open);
+    const top = scene.screen;
+    scene.keys("G");
+    const end = scene.screen;
+    scene.keys("jjj");
+    assertEquals(scene.screen, end);
+    scene.keys("k");
+    assertNotEquals(scene.screen, end);
+    scene.keys(`j${"k".repeat(200)}`);
+    assertEquals(scene.screen, top);
+  }
 });
