@@ -9,6 +9,7 @@ import { connect } from "./connect.ts";
 import { intervalOf, ListFeed } from "./list_feed.ts";
 import { type Output, terminalSize } from "./output.ts";
 import { terminalText } from "./terminal_text.ts";
+import { cut } from "./top/text.ts";
 
 /** Formats a table for a terminal of `width` columns. */
 type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
@@ -75,9 +76,10 @@ function inPlaceOf(
   let begun = false;
   return (processes, below) => {
     const { columns, rows } = terminalSize();
-    const lines = [...table(processes, columns), ...(below === undefined ? [] : [below])]
-      .map((line) => terminalText(line, output.color));
     // Cut to the screen: if it scrolled, the next frame would be drawn in the wrong place.
+    const width = columns - 1;
+    const lines = [...table(processes, width), ...(below === undefined ? [] : [below])]
+      .map((line) => cut(terminalText(line, output.color), width));
     const left = lines.length - (rows - 1);
     const fitting = left <= 0 ? lines : [...lines.slice(0, rows - 2), `… ${left + 1} more`];
     const clear = begun ? "" : "\x1b[2J";
