@@ -186,3 +186,23 @@ Deno.test({
     assert(isAlive(pid));
   },
 });
+
+Deno.test({
+  name: "startup as root neither writes nor removes a unit through the links of a user",
+  ignore: ignore || Deno.uid() !== 0,
+  async fn() {
+    await using scene = new StartupScene();
+    await using theirs = tempHome();
+    const unit = `${theirs.path}/procsup.service`;
+    Deno.writeTextFileSync(unit, "");
+    Deno.mkdirSync(`${scene.folder}/.config/systemd`, { recursive: true });
+    Deno.symlinkSync(theirs.path, `${scene.folder}/.config/systemd/user`);
+    Deno.chownSync(`${scene.folder}/.config`, 65534, 65534);
+    for (const verb of ["install", "uninstall"]) {
+      const { code, stderr } = await scene.run(verb, "--yes");
+      assertEquals(code, 7);
+      assertStringIncludes(stderr, `"${scene.folder}/.config" belongs to user 65534`);
+    }
+    assertEquals([Deno.readTextFileSync(unit), scene.asked()], ["", []]);
+  },
+});

@@ -47,6 +47,7 @@ async function show({ output }: CommandContext, { path, text }: Unit): Promise<n
 async function install(context: CommandContext, unit: Unit): Promise<number> {
   const { output, home } = context;
   refuseForeignHome(home);
+  refuseForeignWay(unit.path, "write");
   const byHand = starts(unit) && runsByHand(home);
   output.note(`${unit.text}\nThis goes to ${unit.path}${instead(unit, home)}, then:`);
   if (byHand) output.note("  it replaces the running daemon; apps keep running");
@@ -88,12 +89,16 @@ function starts({ enable }: Unit): boolean {
   return systemdRuns() || !enable.some(({ live }) => live);
 }
 
-function write({ path, text, mode }: Unit): void {
-  // Root must not write through links of a user, whose HOME may still be set.
+/** Throws `forbidden` for root on a path with links of a user, whose HOME may still be set. */
+function refuseForeignWay(path: string, act: "write" | "remove"): void {
   const problem = Deno.uid() === 0 ? wayProblem(path) : undefined;
-  if (problem !== undefined) {
-    throw new ProcsupError("forbidden", `Refusing to write "${path}": ${problem}`);
-  }
+  if (problem === undefined) return;
+  throw new ProcsupError("forbidden", `Refusing to ${act} "${path}": ${problem}`, {
+    hint: "Run it as that user, without sudo",
+  });
+}
+
+function write({ path, text, mode }: Unit): void {
   try {
     Deno.mkdirSync(dirname(path), { recursive: true });
     Deno.writeTextFileSync(path, text, { mode });
@@ -121,6 +126,7 @@ async function uninstall(context: CommandContext, unit: Unit): Promise<number> {
     output.done(`Nothing to remove: there is no ${unit.path}`);
     return 0;
   }
+  refuseForeignWay(unit.path, "remove");
   refuseUnasked(context, "removed", "uninstall");
   if (!confirmed(context, `Remove ${unit.path}? The apps keep running, without a daemon.`)) {
     return 1;
