@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { typedHome } from "../../src/cli/commands/completion.ts";
+import { FakeDaemon, fakeProcess } from "./fake_daemon.ts";
 
 Deno.test("typedHome() returns the last complete --home", () => {
   assertEquals(typedHome(["stop", "--home", "/a"], "/me"), "/a");
@@ -13,4 +14,14 @@ Deno.test("typedHome() reads quotes, backslashes and ~ as the shell would", () =
   assertEquals(typedHome(["--home=~"], "/me"), "/me");
   assertEquals(typedHome(["--home", '"~/x"'], "/me"), "~/x");
   assertEquals(typedHome(["--home", "/a\\ b"], "/me"), "/a b");
+});
+
+Deno.test("completion does not offer the apps here for a command that goes elsewhere", async () => {
+  await using daemon = new FakeDaemon({ list: () => [fakeProcess()] });
+  const offered = async (...words: string[]) =>
+    (await daemon.run("__complete", "--", ...words, "")).stdout;
+  assertEquals(await offered("stop"), "api\trunning\nall\tevery app\n");
+  for (const words of [["--host", "web1", "stop"], ["--host=web1", "stop"]]) {
+    assertEquals(await offered(...words), "", words.join(" "));
+  }
 });

@@ -109,7 +109,7 @@ async function names(context: CommandContext): Promise<Candidate[]> {
     // Do not open a remote connection for each Tab.
     const { host, engine } = await targetIn(context.flags);
     const isElsewhere = host !== undefined || engine !== undefined ||
-      ["--host", "--on"].some((word) => context.positionals.includes(word));
+      context.positionals.some((word) => /^--(host|on)(=|$)/.test(word));
     if (isElsewhere) return [];
     const client = new DaemonClient(typed === undefined ? context.home : checkedHome(typed));
     const list = await client.call("list", undefined, { signal: AbortSignal.timeout(PATIENCE_MS) });
