@@ -36,7 +36,7 @@ export class AppPids {
     for (const run of [...this.#unknown.keys()]) this.#drop(run);
   }
 
-  /** The app is its wrapper's only child. */
+  /** The app is the last child of its wrapper: what carries its pipes was started before it. */
   #look(): void {
     const before = performance.now() - LOOK_AFTER_MS;
     const late = [...this.#unknown].filter(([, { since }]) => since <= before);
@@ -44,7 +44,7 @@ export class AppPids {
     const table = late.length === 0 ? [] : processTableIfReadable();
     for (const [run, { known }] of late) {
       if (!wrapperAlive(run)) this.#drop(run);
-      const row = table.find(({ ppid }) => ppid === run.wrapperPid);
+      const row = table.findLast(({ ppid }) => ppid === run.wrapperPid);
       if (row !== undefined && wrapperAlive(run)) known(row.pid);
     }
   }

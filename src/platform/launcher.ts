@@ -123,7 +123,8 @@ export class Launcher {
       };
       const cancel = this.#files.when(run.runId, "exit", () => queueMicrotask(over));
       this.#adopted.set(run, over);
-      this.#net ??= setInterval(() => this.#cast(), NET_MS);
+      // A cast fails for lack of descriptors. The next one looks again.
+      this.#net ??= setInterval(() => void this.#cast().catch(() => {}), NET_MS);
     });
     const pid = this.#pids.of(run);
     void pid.then((pid) => this.#gatherer.gather(run, pid, true));
@@ -251,10 +252,16 @@ export class Launcher {
       // The wrapper could not write the status, but ended with it.
       if (signal === null) return exitFromStatus(code!);
       // Only the wrapper was killed: the app may still run, and is watched like an adopted one.
-      if ((await survivors(run)).includes(await pidSoFar(pid))) return await this.adopt(run).exited;
+      if (await this.#mayLive(run, pid)) return await this.adopt(run).exited;
       return exitFromStatus(code ?? 128 + 9, signal);
     }
     return this.exitOf(run.runId);
+  }
+
+  /** True also if it cannot be looked for, for lack of descriptors: the next look can tell. */
+  async #mayLive(run: Run, pid: Promise<number>): Promise<boolean> {
+    const alive = await survivors(run).catch(() => undefined);
+    return alive === undefined || alive.includes(await pidSoFar(pid));
   }
 
   /** Finds adopted apps that ended without an exit file: wrapper killed, or its disk full. */
