@@ -21,7 +21,6 @@ export interface ProcessRow {
 }
 
 const CLOCK_TICK_MS = 10;
-const PAGE_BYTES = 4096;
 
 const buffer = new Uint8Array(4096);
 const decoder = new TextDecoder();
@@ -197,8 +196,29 @@ export function rowOf(pid: number, stat: Stat): ProcessRow {
     cpuMs: (Number(stat[11]) + Number(stat[12])) * CLOCK_TICK_MS,
     threads: Number(stat[17]),
     start: stat[19]!,
-    rssBytes: Number(memory[21]) * PAGE_BYTES,
+    rssBytes: Number(memory[21]) * pageBytes(),
   };
+}
+
+/** The key of the page size among the values that the kernel hands to a program. */
+const AT_PAGESZ = 6n;
+
+let page: number | undefined;
+
+/** Size of a page of memory: 4 KiB, but 16 or 64 KiB on some machines with ARM. */
+function pageBytes(): number {
+  page ??= pageBytesIn(readProcInto(new Uint8Array(1024), "/proc/self/auxv"));
+  return page ?? 4096;
+}
+
+/** The page size in the content of an `auxv` file: pairs of a key and a value. */
+export function pageBytesIn(auxv: Uint8Array | undefined): number | undefined {
+  if (auxv === undefined) return undefined;
+  const pairs = new BigUint64Array(auxv.slice().buffer);
+  for (let at = 0; at < pairs.length; at += 2) {
+    if (pairs[at] === AT_PAGESZ) return Number(pairs[at + 1]);
+  }
+  return undefined;
 }
 
 /** macOS and other systems without /proc. */

@@ -1,6 +1,7 @@
-/** The process table, when it cannot be read. */
+/** The process table: its unit of memory, and when it cannot be read. */
 
 import { mayBelongTo } from "../../src/platform/listening_ports.ts";
+import { pageBytesIn } from "../../src/platform/process_table.ts";
 import { assertEquals } from "@std/assert";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
@@ -63,5 +64,17 @@ Deno.test({
     const hosts = ["127.0.0.1", "localhost", own, "192.0.2.1", "db.example.com"];
     const answers = hosts.map((hostname) => mayBelongTo({ hostname, port }, 999999));
     assertEquals(answers, [false, false, false, true, true]);
+  },
+});
+
+Deno.test({
+  name: "pageBytesIn() finds the size of a page, which is not 4 KiB on every machine",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const { stdout } = await new Deno.Command("getconf", { args: ["PAGESIZE"] }).output();
+    const own = pageBytesIn(Deno.readFileSync("/proc/self/auxv"));
+    assertEquals(own, Number(new TextDecoder().decode(stdout)));
+    const large = new BigUint64Array([33n, 6n, 6n, 16384n, 0n, 0n]);
+    assertEquals(pageBytesIn(new Uint8Array(large.buffer)), 16384);
   },
 });
