@@ -83,22 +83,22 @@ function changed(user: OtherUser, program: Program, set: readonly string[]): Pro
   return { argv: [...changeTo(user), ...argv], env, cwd: "/" };
 }
 
-/** Time limit of a query run as another user, in seconds: the supervisor waits for it. */
+/** Time limit of a query in seconds: the supervisor does nothing else meanwhile. */
 const ANSWER_SECONDS = "2";
 
 /** Only the shell writes to us: what the program leaves running cannot keep our pipe open. */
 const FIRST_LINE = '"$@" 2>/dev/null | { read -r line; echo "$line"; }';
 
 /**
- * The first line a program prints; empty if it cannot run. Without `user` it keeps our variables.
+ * The first line a program prints; empty if it cannot run or takes too long. Without `user` it keeps
+ * our variables.
  */
 export function askProgram(user: OtherUser | undefined, program: Program): string {
-  const { argv: [own, ...ownArgs], env, cwd } = startedFor(user, program);
-  const [name, ...args] = user === undefined
-    ? [own, ...ownArgs]
-    : [systemProgram("timeout"), "-k", "1", ANSWER_SECONDS]
-      .concat("/bin/sh", "-c", FIRST_LINE, "sh", own, ...ownArgs);
-  return outputOf(name!, args as string[], { cwd, env, clearEnv: user !== undefined }) ?? "";
+  const { argv, env, cwd } = startedFor(user, program);
+  const timeout = systemProgram("timeout");
+  const limit = timeout === undefined ? [] : [timeout, "-k", "1", ANSWER_SECONDS];
+  const [name, ...args] = [...limit, "/bin/sh", "-c", FIRST_LINE, "sh", ...argv];
+  return outputOf(name!, args, { cwd, env, clearEnv: user !== undefined })?.trim() ?? "";
 }
 
 /** The absolute path of a program of the system, or undefined. */

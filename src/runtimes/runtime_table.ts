@@ -1,5 +1,6 @@
 /** The runtimes: the files that identify them, and their command lines; how `auto` detects one. */
 
+import { ifPossible } from "../model/errors.ts";
 import type { RuntimeName } from "../model/process_config.ts";
 import { dirname, join, resolve } from "../npm/path.js";
 import { askProgram } from "../platform/as_user.ts";
@@ -120,7 +121,7 @@ function goPackage(file: string, cwd: string): string | undefined {
 }
 
 function hasOthers(folder: string): boolean {
-  return [...Deno.readDirSync(folder)].some(({ name }) =>
+  return entriesOf(folder).some(({ name }) =>
     name !== "main.go" && name.endsWith(".go") && !name.endsWith("_test.go")
   );
 }
@@ -134,21 +135,19 @@ function moduleOf(folder: string): string | undefined {
 /** Natively, with a flag, or not at all. */
 type TypeScriptSupport = "native" | "flag" | "none";
 
-const known = new Map<string, TypeScriptSupport>();
+const versions = new Map<string, string>();
 
 /**
  * How this `node` supports TypeScript. Runs it once, for about 30 ms. The shim of a version manager may
- * differ by folder and user, so the result is cached for both.
+ * differ by folder and user, so its answer is cached for both.
  */
 function typeScriptSupport(node: string, tools: Tools): TypeScriptSupport {
   const { cwd, path, user } = tools;
   const key = [node, Deno.statSync(node).mtime?.getTime(), cwd, path, user?.uid].join("\0");
-  let support = known.get(key);
-  if (support === undefined) {
-    support = supportOf(versionOf(node, tools));
-    known.set(key, support);
-  }
-  return support;
+  const version = versions.get(key) ?? versionOf(node, tools);
+  // One that failed may soon work.
+  if (version !== "") versions.set(key, version);
+  return supportOf(version);
 }
 
 /** Support by version: `v22.18.0` strips types by default, `v22.6.0` with a flag. */
@@ -233,12 +232,12 @@ function isDetected(row: Runtime, folder: string): boolean {
 }
 
 function hasExtension(folder: string, extension: string): boolean {
-  try {
-    for (const entry of Deno.readDirSync(folder)) {
-      if (!entry.isDirectory && extensionOf(entry.name) === extension) return true;
-    }
-  } catch {
-    // The folder cannot be listed.
-  }
-  return false;
+  return entriesOf(folder).some((entry) =>
+    !entry.isDirectory && extensionOf(entry.name) === extension
+  );
+}
+
+/** None if the folder cannot be listed. */
+function entriesOf(folder: string): Deno.DirEntry[] {
+  return ifPossible(() => [...Deno.readDirSync(folder)]) ?? [];
 }

@@ -64,3 +64,18 @@ Deno.test("commandLine() asks Node.js for its version once, and again when it wa
   assertEquals([ask(), ask()], ["bin/node app/a.ts", "bin/node app/a.ts"]);
   assertEquals(Deno.readTextFileSync(`${box.cwd}/asked`), "asked\nasked\n");
 });
+
+Deno.test("commandLine() asks a Node.js again that failed or hung, and does not wait long", () => {
+  using box = new Sandbox().files("package.json", "a.ts", TSX).installed(["npx"]);
+  const install = (script: string) => {
+    Deno.writeTextFileSync(`${box.bin}/node`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    Deno.utimeSync(`${box.bin}/node`, 1000, 1000);
+  };
+  const ask = () => box.short(commandLine(box.config("a.ts"), box.bin).argv);
+  for (const script of ["exit 1", "exec /bin/sleep 100"]) {
+    install(script);
+    assertEquals(ask(), "bin/npx tsx app/a.ts");
+  }
+  install("echo v24.0.0");
+  assertEquals(ask(), "bin/node app/a.ts");
+});
