@@ -144,7 +144,7 @@ export class Cgroups {
 
   /** Removes the group of a run whose app ended while the group was created. */
   removeEmpty(runId: string): void {
-    this.#beginRemoval(this.#path(runId));
+    this.#track(this.#remove(this.#path(runId)));
   }
 
   /** Resolves when no removal is under way. */
@@ -157,11 +157,7 @@ export class Cgroups {
   }
 
   #removeOccupied(): void {
-    for (const path of this.#occupied) this.#beginRemoval(path);
-  }
-
-  #beginRemoval(path: string): void {
-    this.#track(this.#remove(path));
+    for (const path of this.#occupied) this.#track(this.#remove(path));
   }
 
   #track(work: Promise<void>): void {

@@ -25,17 +25,18 @@ const SEEK_HOLE = 4;
 /** Cuts are multiples of this, or of the file system's block where that is larger. */
 const CUT_UNIT: number = 4096;
 
-type Library = Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
-
-let library: Library | null | undefined;
-
-/** Loaded at the first use and kept: every rotation needs it. */
-function libc(): Library | null {
-  return library ??= isLinux && mayCallC() ? load() : null;
+/** An open file, and the calls for it. */
+interface OpenFile extends Disposable {
+  readonly c: Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
+  readonly fd: number;
 }
 
-function load(): Library | null {
-  return ifPossible(() => openLibc(SYMBOLS)) ?? null;
+/** Undefined if the file cannot be opened, or the calls are not possible here. */
+function open(path: string): OpenFile | undefined {
+  const c = isLinux && mayCallC() ? ifPossible(() => openLibc(SYMBOLS)) : undefined;
+  const fd = c?.open(new TextEncoder().encode(`${path}\0`), O_RDWR_CLOEXEC) ?? -1;
+  if (c === undefined || fd < 0) return undefined;
+  return { c, fd, [Symbol.dispose]: () => void c.close(fd) };
 }
 
 /** Removes the first `bytes` of a file; false when that cannot be done here. */
@@ -54,15 +55,8 @@ async function allocate(
   start: number,
   bytes: number,
 ): Promise<boolean> {
-  const c = libc();
-  if (c === null) return false;
-  const fd = openWith(c, path);
-  if (fd < 0) return false;
-  try {
-    return await c.fallocate(fd, mode, BigInt(start), BigInt(bytes)) === 0;
-  } finally {
-    c.close(fd);
-  }
+  using file = open(path);
+  return await file?.c.fallocate(file.fd, mode, BigInt(start), BigInt(bytes)) === 0;
 }
 
 /**
@@ -70,15 +64,10 @@ async function allocate(
  * `position` itself when the system cannot tell.
  */
 export function nextData(path: string, position: number): number {
-  const c = libc();
-  const fd = c === null ? -1 : openWith(c, path);
-  if (c === null || fd < 0) return position;
-  try {
-    const next = Number(c.lseek(fd, BigInt(position), SEEK_DATA));
-    return next < 0 ? Infinity : next;
-  } finally {
-    c.close(fd);
-  }
+  using file = open(path);
+  if (file === undefined) return position;
+  const next = Number(file.c.lseek(file.fd, BigInt(position), SEEK_DATA));
+  return next < 0 ? Infinity : next;
 }
 
 /** A hole of a file. It ends where data follows, or at the end of the file. */
@@ -89,17 +78,12 @@ interface Hole {
 
 /** The first hole of a file; undefined without one. Appending makes no holes. */
 export function firstHole(path: string): Hole | undefined {
-  const c = libc();
-  const fd = c === null ? -1 : openWith(c, path);
-  if (c === null || fd < 0) return undefined;
-  try {
-    const { size } = Deno.statSync(path);
-    const start = Number(c.lseek(fd, 0n, SEEK_HOLE));
-    if (start < 0 || start >= size) return undefined;
-    return { start, end: Math.min(nextData(path, start), size) };
-  } finally {
-    c.close(fd);
-  }
+  using file = open(path);
+  if (file === undefined) return undefined;
+  const { size } = Deno.statSync(path);
+  const start = Number(file.c.lseek(file.fd, 0n, SEEK_HOLE));
+  if (start < 0 || start >= size) return undefined;
+  return { start, end: Math.min(nextData(path, start), size) };
 }
 
 /**
@@ -135,10 +119,6 @@ function overlay(file: Deno.FsFile, { start, end }: Hole, bytes: number): void {
   file.readSync(behind);
   file.seekSync(start - bytes, Deno.SeekMode.Start);
   file.writeSync(before.map((byte, index) => byte | behind[index]!));
-}
-
-function openWith(c: Library, path: string): number {
-  return c.open(new TextEncoder().encode(`${path}\0`), O_RDWR_CLOEXEC);
 }
 
 const known = new Map<number, boolean>();

@@ -47,13 +47,13 @@ export interface LaunchSetup {
   /** Programs that change one thing and then run the rest of the command: `nice -n 5`. */
   readonly prefix: readonly string[];
   /** The user that the app runs as, if not ours. */
-  readonly user?: OtherUser;
+  readonly user?: OtherUser | undefined;
   /** Limits of its control group. */
-  readonly limits?: LimitsConfig;
+  readonly limits?: LimitsConfig | undefined;
   /** Listening sockets that it inherits from descriptor 3 on. */
-  readonly sockets?: SharedSockets;
+  readonly sockets?: SharedSockets | undefined;
   /** Makes the runtime load the preload first; see sockets_node.ts. */
-  readonly preload?: PreloadVariable;
+  readonly preload?: PreloadVariable | undefined;
 }
 
 const NO_SETUP: LaunchSetup = { shell: [], prefix: [] };
@@ -150,11 +150,6 @@ export class Launcher {
     cgroups().remove(runId);
   }
 
-  /** The folder above that of the run files. */
-  get #home(): string {
-    return dirname(this.#files.folder);
-  }
-
   /** Closes the sockets of a process except those that its instances are configured with. */
   dropSockets(owner: string, used: ReadonlySet<string>): void {
     this.#sockets.drop(owner, used);
@@ -228,7 +223,7 @@ export class Launcher {
     { user, sockets }: LaunchSetup,
     env: LaunchSpec["env"],
   ): Record<string, string> {
-    const path = nodePreload(this.#home, user !== undefined);
+    const path = nodePreload(dirname(this.#files.folder), user !== undefined);
     const addresses = sockets?.addresses.map(({ text }) => text) ?? [];
     return nodePreloadEnv(variable, path, { addresses, options: env[variable] });
   }

@@ -27,8 +27,7 @@ export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPo
   if (!isLinux) return found;
   const sockets = listeningSockets();
   if (sockets.size === 0) return found;
-  const wanted = new Map([...roots].map((root) => [root, true]));
-  for (const [root, rows] of treesOf(wanted, processTableIfReadable())) {
+  for (const [root, rows] of treesOf(new Set(roots), processTableIfReadable())) {
     const inodes = new Set(rows.flatMap(({ pid }) => socketsOf(pid)));
     const ports = [...inodes].flatMap((inode) => sockets.get(inode) ?? []);
     if (ports.length > 0) found.set(root, ports.sort((a, b) => a.port - b.port));

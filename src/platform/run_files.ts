@@ -92,10 +92,8 @@ export class RunFiles {
 
   /** Removes a run's files, whose content is recorded by now. Cancels what waits for them. */
   remove(runId: string): void {
-    this.#waiting.delete(`${runId}.pid`);
-    this.#waiting.delete(`${runId}.exit`);
-    this.#waiting.delete(`${runId}.ready`);
-    for (const kind of ["pid", "exit", "ready"]) {
+    for (const kind of Object.keys(CONTENT)) {
+      this.#waiting.delete(`${runId}.${kind}`);
       // Not a folder, or read-only: the next daemon removes what is left.
       ifPossible(() => removeFile(`${this.stem(runId)}.${kind}`));
     }

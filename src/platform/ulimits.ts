@@ -60,22 +60,21 @@ export function ulimitProblem(limits: LimitsConfig, isRoot: boolean): string | u
 
 /** Root may raise any limit, but the kernel limits open files. */
 function highest(key: keyof LimitsConfig, proc: string, isRoot: boolean): number {
-  if (!isRoot) return hardLimit(proc);
+  if (!isRoot) return ownLimit(proc, HARD);
   if (key !== "nofile") return Infinity;
   return Number(readFileIfAny("/proc/sys/fs/nr_open") ?? Infinity);
 }
 
 /** How many descriptors this process may have open. */
 export function openFilesLimit(): number {
-  return ownLimit("Max open files", 0);
+  return ownLimit("Max open files", SOFT);
 }
 
-/** Hard limit of this process; Infinity where it cannot be read. */
-function hardLimit(proc: string): number {
-  return ownLimit(proc, 1);
-}
+/** Columns of /proc/self/limits. */
+const [SOFT, HARD] = [0, 1];
 
-function ownLimit(proc: string, column: 0 | 1): number {
+/** A limit of this process; Infinity where it cannot be read. */
+function ownLimit(proc: string, column: number): number {
   const line = (readFileIfAny("/proc/self/limits") ?? "").split("\n")
     .find((text) => text.startsWith(proc));
   const limit = line?.slice(proc.length).trim().split(/\s+/)[column];

@@ -49,13 +49,16 @@ export function readUsage(
 
 /** Memory of the trees below `roots`, in bytes. */
 export function memoryOfTrees(roots: readonly number[]): Map<number, number> {
-  const trees = treesOf(new Map(roots.map((root) => [root, true])), processTableIfReadable());
+  const trees = treesOf(new Set(roots), processTableIfReadable());
   return new Map([...trees].map(([root, rows]) => [root, sum(rows, (row) => row.rssBytes)]));
 }
 
+/** Pids of group leaders. */
+type Roots = Pick<ReadonlySet<number>, "has">;
+
 /** The processes of each tree except its root: those of its group, and descendants that left it. */
 export function treesOf(
-  roots: ReadonlyMap<number, unknown>,
+  roots: Roots,
   table: readonly ProcessRow[],
 ): Map<number, ProcessRow[]> {
   const rows = new Map(table.map((row) => [row.pid, row]));
@@ -74,7 +77,7 @@ export function treesOf(
 function rootOf(
   row: ProcessRow,
   rows: ReadonlyMap<number, ProcessRow>,
-  roots: ReadonlyMap<number, unknown>,
+  roots: Roots,
 ): number | undefined {
   for (
     let at: ProcessRow | undefined = row;

@@ -41,11 +41,11 @@ const RETRY_MS = 250;
 /** Runs one hook. Resolves with what went wrong, without values of secrets, or undefined. */
 export async function runHook(
   hook: HookName,
-  config: HookConfig | undefined,
+  config: HookConfig,
   owner: HookContext,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
-  if (config === undefined || config.command === "") return undefined;
+  if (config.command === "") return undefined;
   const { hide = (text) => text, ran = () => {} } = owner;
   const [at, startedAt] = [Date.now(), performance.now()];
   const over = (exitCode: number | null, timedOut: boolean, output: string) =>

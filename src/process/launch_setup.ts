@@ -59,15 +59,8 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
     : runtime === "node" && sockets !== undefined
     ? PRELOADING.node
     : undefined;
-  const limits = limitsGroup(config.limits) ? { limits: config.limits } : {};
-  return {
-    shell,
-    prefix: niceWords(config),
-    ...(user === undefined ? {} : { user }),
-    ...limits,
-    ...(sockets === undefined ? {} : { sockets }),
-    ...(preload === undefined ? {} : { preload }),
-  };
+  const limits = limitsGroup(config.limits) ? config.limits : undefined;
+  return { shell, prefix: niceWords(config), user, limits, sockets, preload };
 }
 
 /** The sockets of a configuration, or undefined. Throws `invalid_config` naming a wrong one. */
