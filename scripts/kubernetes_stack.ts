@@ -53,19 +53,9 @@ class Scene implements AsyncDisposable {
     return await run("kubectl", `--context=${this.#context}`, ...args);
   }
 
-  /** Creates the namespace, a `kubectl` for old servers, and a proxy to the page. */
+  /** Creates the namespace, and a proxy to the page. */
   async open(): Promise<void> {
     await this.kubectl("create", "namespace", this.namespace);
-    const { resources } = JSON.parse(await this.kubectl("get", "--raw", "/apis/batch/v1"));
-    if (!resources.some(({ name }: { name: string }) => name === "cronjobs")) {
-      console.log("this server has no CronJob in batch/v1: it gets those of batch/v1beta1");
-      const real = (await run("sh", "-c", "command -v kubectl")).trim();
-      const change = "s#batch/v1\\nkind: CronJob#batch/v1beta1\\nkind: CronJob#g";
-      const script =
-        `#!/bin/sh\nfor word; do\n  case $word in *.yaml) sed -zi '${change}' "$word" ;; ` +
-        `esac\ndone\nexec ${real} "$@"\n`;
-      Deno.writeTextFileSync(`${this.#folder}/kubectl`, script, { mode: 0o755 });
-    }
     this.#proxy = new Deno.Command("kubectl", {
       args: [`--context=${this.#context}`, "proxy", "--port=0"],
       ...{ stdin: "null", stdout: "piped", stderr: "null" },
@@ -93,7 +83,6 @@ class Scene implements AsyncDisposable {
         ...{ PROCSUP_HOME: "", PROCSUP_HOST: "", PROCSUP_ID: "" },
         ...{ NO_COLOR: "1", HOME: Deno.env.get("HOME")!, XDG_CONFIG_HOME: this.#folder },
         ...{ KUBECONFIG: Deno.env.get("KUBECONFIG") ?? `${Deno.env.get("HOME")}/.kube/config` },
-        PATH: `${this.#folder}:${Deno.env.get("PATH")}`,
       },
       stdin: "null",
     }).output();

@@ -45,6 +45,18 @@ Deno.test("rollouts() fails with the engine's reason once the deadline has passe
   ]);
 });
 
+Deno.test("rollouts() skips warnings that the cluster repeats for every pod", () => {
+  const { items, events } = answers.prb!;
+  const everywhere = events.map((event) => ({
+    ...event,
+    reason: "DNSConfigForming",
+    message: "Nameserver limits were exceeded",
+    lastTimestamp: "2099-01-01T00:00:00Z",
+  }));
+  const [web] = new Workloads(items).with([...everywhere, ...events]).rollouts();
+  assertEquals(web!.reason, "Unhealthy: Startup probe failed:");
+});
+
 Deno.test("rollouts() counts only replicas of the new revision, and explains their crashes", () => {
   const { web, worker, setup, tick } = rolloutsOf("shop");
   assertEquals(web, [undefined, "0 of 3 ready: CrashLoopBackOff: exit code 7, 2 restarts"]);

@@ -42,9 +42,11 @@ const STUCK = new Set([
 
 const MAX_EVENTS = 20;
 
-/** Events that every pod has. */
-const ROUTINE =
-  /^(Scheduled|Pulling|Pulled|Created|Started|Successful(Create|Delete)|Completed|SawCompletedJob)$/;
+/** Events that say nothing about an app. The cluster repeats those of DNS for every pod. */
+const ROUTINE = new RegExp(
+  "^(Scheduled|Pulling|Pulled|Created|Started|Successful(Create|Delete)|Completed|" +
+    "SawCompletedJob|DNSConfigForming|MissingClusterDNS)$",
+);
 
 type State = Omit<Progress, "app">;
 
@@ -63,7 +65,7 @@ export class Workloads {
   constructor(items: readonly Item[], warnings: readonly Event[] = []) {
     const of = <T = Workload>(kind: string) => items.filter((item) => item.kind === kind) as T[];
     this.#items = items;
-    this.#warnings = warnings.toSorted(newestFirst);
+    this.#warnings = warnings.filter(isTelling).toSorted(newestFirst);
     this.deployments = of("Deployment");
     this.replicaSets = of("ReplicaSet");
     this.pods = of<Pod>("Pod");
@@ -112,10 +114,10 @@ export class Workloads {
   history(app: string, events: readonly Event[]): string[] {
     const items = this.#items.filter((item) => appOf(item) === app);
     const makers = items.filter(({ kind }) => kind === "ReplicaSet" || kind === "Job");
-    const own = events.filter(({ reason = "", involvedObject: { uid, name = "" } }) =>
-      !ROUTINE.test(reason) && (items.some(({ metadata }) => metadata.uid === uid) ||
-        // Events of deleted pods.
-        makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`)))
+    const own = events.filter(isTelling).filter(({ involvedObject: { uid, name = "" } }) =>
+      items.some(({ metadata }) => metadata.uid === uid) ||
+      // Events of deleted pods.
+      makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`))
     );
     const failures = this.deployments.filter((one) => appOf(one) === app).flatMap((one) =>
       [
@@ -319,6 +321,10 @@ function exitOf(pod: Pod): string {
 
 function textOf(event: Event | undefined): string {
   return event === undefined ? "" : `${event.reason}: ${event.message?.trim()}`;
+}
+
+function isTelling({ reason = "" }: Event): boolean {
+  return !ROUTINE.test(reason);
 }
 
 function newestFirst(a: Event, b: Event): number {
