@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest, type Dashboard } from "./browser.ts";
+import { browserTest, type Dashboard, isLive } from "./browser.ts";
 
 /** Later lines come once the gate exists, so that the first ones stay visible until then. */
 const hostile = (gate: string) =>
@@ -244,3 +244,26 @@ browserTest("a lost connection is shown, and recovers without a reload", async (
   await row(dashboard, "newcomer").getByText("running").waitFor();
   assertEquals(await page.evaluate("window.isSame"), true);
 });
+
+browserTest(
+  "a page that is looked at again after a loss opens one WebSocket",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    const sockets: { isClosed(): boolean }[] = [];
+    page.on("websocket", (socket) => sockets.push(socket));
+    await dashboard.signIn();
+    const { host } = new URL(page.url());
+    await daemon.cli("web", "stop");
+    const banner = page.getByText("No connection to the daemon");
+    await banner.waitFor();
+    await daemon.cli("web", "start", "--listen", host);
+    // A browser that shows the tab again sends both.
+    await page.evaluate(
+      'dispatchEvent(new Event("focus")); document.dispatchEvent(new Event("visibilitychange"))',
+    );
+    await banner.waitFor({ state: "detached" });
+    await isLive(page);
+    await page.waitForTimeout(1000);
+    assertEquals(sockets.filter((socket) => !socket.isClosed()).length, 1);
+  },
+);

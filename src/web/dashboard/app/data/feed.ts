@@ -30,6 +30,8 @@ interface Stream {
 }
 
 let stream: Stream | undefined;
+/** Aborted by the next attempt to connect: only one of them may open a stream. */
+let attempt = new AbortController();
 /** The open WebSocket; undefined before that, and while the page polls. */
 let open: WebSocket | undefined;
 /** The readers of the open logs, by id. */
@@ -91,14 +93,17 @@ export function refreshSoon(): void {
 
 async function connect(): Promise<void> {
   close();
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const mine = attempt = new AbortController();
+  const signal = AbortSignal.any([mine.signal, AbortSignal.timeout(PATIENCE_MS)]);
   try {
     session.value = await whoAmI(signal);
     // Both at once: the page must not move under the pointer when the second arrives.
     const [list, host] = await fetchState({ signal });
+    signal.throwIfAborted();
     takeMetrics(host);
     takeList(list);
   } catch (error) {
+    if (mine.signal.aborted) return;
     if (isRefusal(error)) connection.value = "signed_out";
     else lost();
     return;
@@ -212,6 +217,7 @@ function lost(): void {
 }
 
 function close(): void {
+  attempt.abort();
   for (const log of logs.values()) log.error(new Error("The connection is lost"));
   logs.clear();
   open = undefined;
