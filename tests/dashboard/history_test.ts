@@ -154,3 +154,17 @@ browserTest("a hidden tab without WebSockets stays connected", async (dashboard)
   await page.evaluate("document.hidden = false");
   await page.locator('[data-row="late"]').getByText("running").waitFor();
 });
+
+browserTest("events are shown while they come faster than answers", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  const quick = { restart_delay: "100ms", backoff_max: "100ms", max_restarts: 10_000 };
+  await daemon.startScript("restless", "exit 1", quick);
+  await page.route("**/events/history*", async (route) => {
+    await page.waitForTimeout(1500);
+    await route.continue();
+  });
+  await dashboard.signIn();
+  await dashboard.go("#/events");
+  await page.locator(".events li").first().waitFor({ timeout: 15_000 });
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+});

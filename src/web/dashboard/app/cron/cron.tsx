@@ -1,7 +1,6 @@
 /** The screen of the schedules. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { happened } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink } from "../data/router.ts";
@@ -16,8 +15,7 @@ import { counted, dateTime, shortSpan } from "../data/format.ts";
 const REFRESH_MS = 5000;
 
 export function Cron() {
-  const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS);
-  useEffect(() => void jobs.reload(), [happened.value]);
+  const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS, happened.value);
   return (
     <>
       <h1>

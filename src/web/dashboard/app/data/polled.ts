@@ -43,7 +43,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     asking.current = undefined;
     if (mine.again) await begin();
   };
-  // Wait for a slow answer: a new request for each call might never finish.
+  // Wait for a slow answer: a new request for each event might never finish.
   const reload = async () => {
     if (asking.current === undefined) await begin();
     else asking.current.again = true;
@@ -66,7 +66,13 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
       asking.current?.abort.abort();
       asking.current = undefined;
     };
-  }, [path, ms, key, isLost]);
+  }, [path, ms, isLost]);
+  const known = useRef(key);
+  useEffect(() => {
+    if (known.current === key) return;
+    known.current = key;
+    if (!isLost) void reload();
+  }, [key, isLost]);
   return { data, error, reload };
 }
 

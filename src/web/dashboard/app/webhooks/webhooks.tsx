@@ -1,7 +1,6 @@
 /** The webhooks and their deliveries. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { Age, Answer, Button, Empty, Table } from "../controls/controls.tsx";
 import { ask, messageOf } from "../data/api.ts";
 import { happened } from "../data/past.ts";
@@ -19,8 +18,7 @@ const REFRESH_MS = 3000;
 const EXAMPLE = "webhooks: { ops: { url: https://hooks.example.com/procsup } }";
 
 export function Webhooks() {
-  const webhooks = usePolled<readonly WebhookJson[]>("/webhooks", REFRESH_MS);
-  useEffect(() => void webhooks.reload(), [happened.value]);
+  const webhooks = usePolled<readonly WebhookJson[]>("/webhooks", REFRESH_MS, happened.value);
   return (
     <>
       <div class="page-head">
