@@ -89,7 +89,10 @@ function flattened<T>(
   const reader = lists.getReader();
   let left: T[] = [];
   const end = () => signal?.removeEventListener("abort", stop);
-  const stop = () => void reader.cancel().catch(() => {});
+  const stop = () => {
+    left = [];
+    void reader.cancel().catch(() => {});
+  };
   signal?.addEventListener("abort", stop);
   if (signal?.aborted) stop();
   return new ReadableStream<T>({

@@ -178,6 +178,12 @@ cleanTest("Logs returns the whole log, the last lines, those of stderr, and new 
   stop.abort();
   await ended;
   assertEquals(await textOf(manager.logs(id, { signal: AbortSignal.abort() })), "");
+  const over = new AbortController();
+  let count = 0;
+  for await (const _ of manager.lines(id, { follow: true, signal: over.signal })) {
+    if (++count === 2) over.abort();
+  }
+  assertEquals(count, 2);
   assertEquals(thrownCode(() => manager.logs("nobody")), "process_not_found");
 });
 
