@@ -4,6 +4,7 @@ import type { ProcessDefaults } from "../model/config_input.ts";
 import { ifPossible, refuseStart } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
+import { literally } from "../model/plain_text.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { basename, dirname } from "../npm/path.js";
 import { checkWatch } from "../platform/watch_paths.ts";
@@ -125,7 +126,7 @@ function overlap(one: string | undefined, other: string | undefined): boolean {
 
 function matches(template: string, path: string): boolean {
   if (!template.includes(INSTANCE)) return template === path;
-  const parts = template.split(INSTANCE).map((part) => part.replace(/[^\w/]/g, "\\$&"));
+  const parts = template.split(INSTANCE).map(literally);
   return new RegExp(`^${parts.join("\\d+")}$`).test(path);
 }
 
