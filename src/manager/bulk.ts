@@ -1,6 +1,6 @@
 /** Runs a verb on several processes, and waits for them. */
 
-import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
+import { hasCode, ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { nearestWord } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type ProcessInfo, WAIT_POINTS, type WaitPoint } from "../model/process_info.ts";
@@ -188,8 +188,16 @@ export async function untilReached(
     const what = near === undefined ? `one of ${WAIT_POINTS.join(", ")}` : `"${near}"`;
     throw new ProcsupError("bad_request", `Invalid "for" ${quote(point)}: expected ${what}`);
   }
-  await Promise.all(processes.map((process) => {
-    const given = signal === undefined ? [process.gone] : [signal, process.gone];
-    return process.until(() => REACHED[point](process.info()), AbortSignal.any(given));
-  }));
+  const has = (process: ManagedProcess) => REACHED[point](process.info());
+  try {
+    await Promise.all(processes.map((process) => {
+      const given = signal === undefined ? [process.gone] : [signal, process.gone];
+      return process.until(() => has(process), AbortSignal.any(given));
+    }));
+  } catch (error) {
+    if (!hasCode(error, "timeout")) throw error;
+    const late = processes.filter((process) => !has(process)).map((process) => process.info());
+    const states = late.map(({ name, state }) => `${name} is ${state}`).join(", ");
+    throw new ProcsupError("timeout", `${error.message}: ${states}`);
+  }
 }

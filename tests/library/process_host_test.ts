@@ -85,7 +85,7 @@ async function handle(host: ProcessHost): Promise<void> {
     const late = await assertRejects(
       () => app.wait({ for: "running", timeout: "20ms" }),
       ProcsupError,
-      '"app" did not reach "running" within 20ms',
+      '"app" did not reach "running" within 20ms: app is stopped',
     );
     assertEquals(late.code, "timeout");
     const added = await host.add(sleeper("later"));
