@@ -242,9 +242,11 @@ export async function carryOut(
   options: ApplyOptions,
 ): Promise<Applied> {
   // Unchanged ones as well: an earlier request may still be about to change them.
-  for (const config of plan.configs.values()) {
-    supersede(supervisor.registry.instancesOf(config.name), config);
-  }
+  const changed = new Map(
+    [...plan.configs.values()].map((config) =>
+      [config, supersede(supervisor.registry.instancesOf(config.name), config)] as const
+    ),
+  );
   const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
   const startOne = starter(supervisor.registry.list());
   const changes = new Map(plan.changed.map((change) => [change.config.name, change]));
@@ -274,16 +276,22 @@ export async function carryOut(
       : [];
     return [...outcomes, ...await down];
   };
-  for (const wave of plan.waves) {
-    const done = wave.map((config) =>
-      one(config).catch((error) => {
-        errors.push(messageOf(error));
-        return [];
-      })
-    );
-    supervisor.registry.recorder.recordRest();
-    await supervisor.scheduler.sync();
-    outcomes.push(...(await Promise.all(done)).flat());
+  try {
+    for (const wave of plan.waves) {
+      const done = wave.map((config) => {
+        const acting = one(config);
+        changed.get(config)!(acting);
+        return acting.catch((error) => {
+          errors.push(messageOf(error));
+          return [];
+        });
+      });
+      supervisor.registry.recorder.recordRest();
+      await supervisor.scheduler.sync();
+      outcomes.push(...(await Promise.all(done)).flat());
+    }
+  } finally {
+    for (const settle of changed.values()) settle([]);
   }
   await supervisor.scheduler.sync();
   const final = await whatStayedUp(outcomes, options);

@@ -11,7 +11,7 @@ import type { Registry } from "./registry.ts";
 import {
   hasFailed,
   isLatest,
-  isLeftToLater,
+  madeByLater,
   type RollingOptions,
   rollingReload,
   type RollingResult,
@@ -76,7 +76,9 @@ async function becomeJobs(
 ): Promise<RollingResult> {
   const outcomes = await runBulk(processes, async (process) => {
     await process.stop({ reason: "stopped to wait for its schedule" });
-    if (!isLeftToLater(process, config)) process.reconfigure(config);
+    const later = madeByLater(process, config);
+    if (later !== undefined) return await later;
+    process.reconfigure(config);
   });
   return { outcomes, rolledBack: false };
 }

@@ -5,7 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/process_handle.ts";
-import { type Outcome, runBulk, stoppedSince } from "./bulk.ts";
+import { type Outcome, runBulk, stoppedSince, throwFirst } from "./bulk.ts";
 import { configChanges } from "./config_diff.ts";
 
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
@@ -33,12 +33,29 @@ export async function reloadAll(
   return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
 }
 
-/** The configuration of the latest request for each process. It supersedes those of earlier requests. */
-const latest = new WeakMap<ManagedProcess, ProcessConfig>();
+/** A request to change the configuration of some processes. */
+interface Change {
+  readonly config: ProcessConfig;
+  /** The result for those that it reloads. */
+  readonly outcomes: Promise<readonly Outcome[]>;
+}
 
-/** Supersedes earlier requests that still change the configuration of these processes. */
-export function supersede(processes: readonly ManagedProcess[], config: ProcessConfig): void {
-  for (const process of processes) latest.set(process, config);
+/** The latest change of each process. It supersedes earlier ones. */
+const latest = new WeakMap<ManagedProcess, Change>();
+
+/**
+ * Supersedes earlier requests that still change the configuration of these processes. Call the
+ * returned function with the result, for which earlier requests for the same change wait.
+ */
+export function supersede(
+  processes: readonly ManagedProcess[],
+  config: ProcessConfig,
+): (outcomes: Promise<readonly Outcome[]> | readonly Outcome[]) => void {
+  const { promise, resolve } = Promise.withResolvers<readonly Outcome[]>();
+  // The failure is reported by the request itself.
+  promise.catch(() => {});
+  for (const process of processes) latest.set(process, { config, outcomes: promise });
+  return resolve;
 }
 
 /**
@@ -92,24 +109,35 @@ export function hasFailed(outcomes: readonly Outcome[]): boolean {
 
 /** True if no later request changes the configuration of the process. */
 export function isLatest(process: ManagedProcess, config: ProcessConfig | undefined): boolean {
-  return config === undefined || (latest.get(process) ?? config) === config;
+  return config === undefined || (latest.get(process)?.config ?? config) === config;
 }
 
 /**
- * Whether a later request makes the same change. Throws `wrong_state` if it makes another one, and
- * for a process that is leaving.
+ * Resolves when a later request has made the same change, and rejects if that fails; undefined if
+ * there is no later one. Throws `wrong_state` if it makes another change, and for a process that is
+ * leaving.
  */
-export function isLeftToLater(
+export function madeByLater(
   process: ManagedProcess,
   config: ProcessConfig | undefined,
-): boolean {
+): Promise<void> | undefined {
   if (!process.isLeaving) {
-    if (isLatest(process, config)) return false;
-    if (configChanges(latest.get(process)!, config!).length === 0) return true;
+    if (isLatest(process, config)) return undefined;
+    const later = latest.get(process)!;
+    if (configChanges(later.config, config!).length === 0) return madeBy(later, process);
   }
   const why = process.isLeaving
     ? "it was deleted meanwhile"
     : "a later request changes its configuration";
+  throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
+}
+
+async function madeBy({ outcomes }: Change, process: ManagedProcess): Promise<void> {
+  const all = await outcomes;
+  throwFirst(all.filter((outcome) => outcome.process === process));
+  const tried = all.some((outcome) => outcome.process === process);
+  if (tried || !hasFailed(all)) return;
+  const why = "a later request that makes the same change has failed";
   throw new ProcsupError("wrong_state", `Cannot reload "${process.name}": ${why}`);
 }
 
@@ -128,7 +156,8 @@ async function reloadTo(
 ): Promise<void> {
   const { config, askedIn } = options;
   refuseEndless("reload", process, { askedIn });
-  if (isLeftToLater(process, config)) return;
+  const later = madeByLater(process, config);
+  if (later !== undefined) return await later;
   const reload = reloadOne(process, config, wait);
   if (config !== undefined) {
     changes.set(process, reload);

@@ -228,10 +228,12 @@ export class Supervisor implements AsyncDisposable {
     this.registry.checkDependencies(config);
     await this.check(config);
     refuseTaken(config, this.#configs());
-    supersede(processes, config);
-    const done = await reloadWith(this.registry, processes, config, options);
+    const changed = supersede(processes, config);
+    const done = reloadWith(this.registry, processes, config, options);
+    changed(done.then(({ outcomes }) => outcomes));
+    await done;
     await this.scheduler.sync();
-    return done;
+    return await done;
   }
 
   /** Changes the number of instances of a process. */

@@ -1,6 +1,12 @@
 /** Reloading the instances of a process in batches, in a fake world. */
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
@@ -38,8 +44,10 @@ function failWith(fake: FakeRegistry, instance: string, argument: string): void 
 
 /** The reload of every process by the latest request. */
 function latestReload({ registry }: FakeRegistry, config: ProcessConfig, how: RollingOptions = {}) {
-  supersede(registry.list(), config);
-  return reloadWith(registry, registry.list(), config, how);
+  const changed = supersede(registry.list(), config);
+  const done = reloadWith(registry, registry.list(), config, how);
+  changed(done.then(({ outcomes }) => outcomes));
+  return done;
 }
 
 /** The arguments that each instance runs with. */
@@ -331,6 +339,25 @@ Deno.test("two requests at once for the same change both succeed", async () => {
   const done = await settle(fake, Promise.all(both));
   assertEquals(done.flatMap(({ outcomes }) => outcomes.flatMap(({ error }) => error ?? [])), []);
   assertEquals(versions(fake), ["2", "2", "2"]);
+});
+
+Deno.test("the earlier of two requests for the same change waits until the later one has made it", async () => {
+  await using fake = await running(3);
+  const earlier = latestReload(fake, release(fake));
+  const later = latestReload(fake, release(fake));
+  await settle(fake, earlier);
+  assertEquals(versions(fake), ["2", "2", "2"]);
+  await settle(fake, later);
+});
+
+Deno.test("the earlier of two requests for the same change fails with the later one", async () => {
+  await using fake = await running(3);
+  failWith(fake, "api:1", "2");
+  const both = [release(fake), release(fake)].map((config) => latestReload(fake, config));
+  const [earlier] = await settle(fake, Promise.all(both));
+  const errors = earlier!.outcomes.map(({ error }) => error?.message);
+  assertEquals(errors.length, 2, "the rest stay unchanged");
+  assertStringIncludes(errors[1]!, "no");
 });
 
 Deno.test("a change of configuration gives way to a later one, also on instances that it need not reload", async () => {
