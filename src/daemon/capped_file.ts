@@ -20,8 +20,9 @@ export class CappedFile implements Disposable {
   append(value: unknown): void {
     const line = this.#encoder.encode(`${JSON.stringify(value)}\n`);
     try {
-      if (this.#size + line.length > this.#maxBytes) this.#rotate();
-      this.#size += this.#opened().writeSync(line);
+      let file = this.#opened();
+      if (this.#size + line.length > this.#maxBytes) file = this.#rotated();
+      this.#size += file.writeSync(line);
     } catch {
       // Out of space, perhaps: try again with the next line.
     }
@@ -41,10 +42,10 @@ export class CappedFile implements Disposable {
     return this.#file;
   }
 
-  #rotate(): void {
+  #rotated(): Deno.FsFile {
     this[Symbol.dispose]();
-    this.#size = 0;
     Deno.renameSync(this.#path, `${this.#path}.1`);
+    return this.#opened();
   }
 }
 
