@@ -78,18 +78,21 @@ export class WebListener {
   }
 
   /**
-   * Starts listening and remembers it. Throws `forbidden` for an address that other machines can reach
-   * unless allowed, `address_in_use`, or `wrong_state` if it listens elsewhere.
+   * Starts listening, or changes the given settings of a listener, and remembers them. Throws `forbidden`
+   * for an address that other machines can reach unless allowed, `address_in_use`, or `wrong_state` if
+   * it listens elsewhere.
    */
   start(payload: Input<"web_start"> = {}): Promise<WebJson> {
     return this.#turns.take(async () => {
       const before = this.#server === undefined ? this.#recalled() : this.#settings;
       const settings = { ...UNSET, ...before, ...payload };
-      const address = parseListen(settings.listen);
-      if (this.#server !== undefined) return this.#runningAt(payload.listen && address);
-      await this.#open(address, settings);
-      this.#remember(settings);
-      return this.#status("started");
+      const address = this.#server?.address;
+      if (address !== undefined && !isAt(address, parseListen(settings.listen))) {
+        throw new ProcsupError("wrong_state", `Already listening on "${addressText(address)}"`, {
+          hint: "procsup web stop",
+        });
+      }
+      return await this.#apply(settings);
     });
   }
 
@@ -105,15 +108,7 @@ export class WebListener {
    * address before it closes the old one; if that fails, the old one stays. Throws like `start()`.
    */
   configure(settings: WebSettings): Promise<WebJson> {
-    return this.#turns.take(async () => {
-      const old = this.#server;
-      if (old === undefined) await this.#open(parseListen(settings.listen), settings);
-      else if (webChanges(this.#settings, settings).length === 0) {
-        return this.#status("already_running");
-      } else await this.#move(old, settings);
-      this.#remember(settings);
-      return this.#status("started");
-    });
+    return this.#turns.take(() => this.#apply(settings));
   }
 
   /** Stops listening. Later daemons do not listen either. */
@@ -197,10 +192,19 @@ export class WebListener {
     return (request) => app.fetch(request);
   }
 
+  async #apply(settings: WebSettings): Promise<WebJson> {
+    const old = this.#server;
+    if (old === undefined) await this.#open(parseListen(settings.listen), settings);
+    else if (webChanges(this.#settings, settings).length === 0) {
+      return this.#status("already_running");
+    } else await this.#move(old, settings);
+    this.#remember(settings);
+    return this.#status("started");
+  }
+
   async #move(old: WebServer, settings: WebSettings): Promise<void> {
     const wanted = parseListen(settings.listen);
-    const same = wanted.hostname === old.address.hostname;
-    const address = same && wanted.port === 0 ? old.address : wanted;
+    const address = isAt(old.address, wanted) ? old.address : wanted;
     if (address.port !== old.address.port) {
       await this.#open(address, settings);
       return await this.#retire(old);
@@ -258,16 +262,6 @@ export class WebListener {
     void server.close(ANSWER_MS).then(() => this.#retired.delete(server));
   }
 
-  #runningAt(wanted: ListenAddress | "" | undefined): WebJson {
-    const { address } = this.#server!;
-    const same = !wanted ||
-      (wanted.hostname === address.hostname && [0, address.port].includes(wanted.port));
-    if (same) return this.#status("already_running");
-    throw new ProcsupError("wrong_state", `Already listening on "${addressText(address)}"`, {
-      hint: "procsup web stop",
-    });
-  }
-
   #status(status: WebJson["status"]): WebJson {
     const { address, isEncrypted } = this.#server!;
     const { hostname, port } = address;
@@ -287,11 +281,15 @@ export function webChanges(now: WebSettings | undefined, wanted: WebSettings): F
   const { listen, ...others } = wanted;
   const from = now === undefined ? undefined : parseListen(now.listen);
   const to = parseListen(listen);
-  const same = from?.hostname === to.hostname && [0, from.port].includes(to.port);
-  const moves = same
+  const moves = from !== undefined && isAt(from, to)
     ? []
     : [{ field: "listen", ...(now && { from: now.listen }), to: addressText(to) }];
   return [...moves, ...keyChanges({ ...(now ?? UNSET), listen }, { ...others, listen }, WEB_KEYS)];
+}
+
+/** Whether a listener is where it is wanted. */
+function isAt({ hostname, port }: ListenAddress, wanted: ListenAddress): boolean {
+  return wanted.hostname === hostname && [0, port].includes(wanted.port);
 }
 
 /** Host names of an address: itself, or all addresses of the machine for a wildcard. */

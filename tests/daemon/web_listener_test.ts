@@ -101,6 +101,32 @@ Deno.test("WebListener warns at each start when other machines can reach it", as
   assertEquals([next.status().warning, web.warnings.length], [undefined, 2]);
 });
 
+Deno.test("WebListener.start() changes the given settings of a listener, and only those", async () => {
+  await using web = scene();
+  const { addr } = await web.listener.start({ listen: "127.0.0.1:0", max_clients: 7 });
+  const ask = async () => {
+    using connection = await Deno.connect({ port: Number(addr.split(":")[1]) });
+    const head = "GET /livez HTTP/1.1\r\nhost: example.com\r\nconnection: close\r\n\r\n";
+    await connection.write(new TextEncoder().encode(head));
+    return await new Response(connection.readable).text();
+  };
+  assertMatch(await ask(), /^HTTP\/1\.1 403 /);
+  assertEquals((await web.listener.start({ hosts: ["example.com"] })).status, "started");
+  assertMatch(await ask(), /^HTTP\/1\.1 200 /);
+  assertEquals((await web.listener.start({ hosts: ["example.com"] })).status, "already_running");
+  await assertRejects(
+    () => web.listener.start({ listen: "127.0.0.1:1", hosts: [] }),
+    Error,
+    `Already listening on "${addr}"`,
+  );
+  await web.listener.close();
+  const next = web.next();
+  await next.resume();
+  assertEquals(await next.settings(), {
+    ...{ ...USUAL, listen: addr, hosts: ["example.com"], max_clients: 7 },
+  });
+});
+
 Deno.test("WebListener serves HTTPS and wss with its own certificate", async () => {
   await using web = scene();
   const tls = { cert: web.pem("cert.pem", 0o644), key: web.pem("key.pem") };
