@@ -21,11 +21,11 @@ export class Token {
     return this.#value;
   }
 
-  /** Replaces the token. The old one becomes invalid at once. */
+  /** Replaces the token. The old one becomes invalid at once, unless the new one cannot be saved. */
   rotate(): string {
-    this.#value = crypto.getRandomValues(new Uint8Array(32)).toHex();
-    replaceFile(this.#path, `${this.#value}\n`);
-    return this.#value;
+    const value = crypto.getRandomValues(new Uint8Array(32)).toHex();
+    replaceFile(this.#path, `${value}\n`);
+    return this.#value = value;
   }
 
   /** Restores the file. Returns false if it was intact. */

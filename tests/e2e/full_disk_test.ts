@@ -1,6 +1,6 @@
 /** A disk that is full for a while: nothing that happened meanwhile is lost. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { SmallDisk } from "../support/small_disk.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -50,6 +50,8 @@ Deno.test("daemon remembers events that a full disk could not record, and starts
   const states = async (): Promise<Record<string, string>> =>
     Object.fromEntries((await daemon.client.call("list")).map((one) => [one.name, one.state]));
   disk.fill();
+  // The next requests show that the old token stays valid.
+  await assertRejects(() => daemon.client.call("token", { rotate: true }), Error, "No space left");
   await daemon.client.call("stop", { target: "stopped" });
   await daemon.client.call("delete", "deleted");
   const full: Record<string, string> = { stays: "running", stopped: "stopped", ends: "crashed" };
