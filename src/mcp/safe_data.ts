@@ -3,7 +3,7 @@
  * it or the model that reads it.
  */
 
-import { plainText } from "../model/plain_text.ts";
+import { plainText, shortened } from "../model/plain_text.ts";
 
 /** Maximum bytes of log text in an answer. */
 const MAX_LOG_BYTES = 1024 * 1024;
@@ -40,10 +40,7 @@ export function safeData(value: unknown): unknown {
 
 /** Makes lines safe to quote, and limits their length. */
 export function quotedLines(lines: readonly string[]): string[] {
-  return lines.map((line) => {
-    const safe = safeText(line);
-    return safe.length > MAX_QUOTED ? `${safe.slice(0, MAX_QUOTED)}…` : safe;
-  });
+  return lines.map((line) => shortened(safeText(line), MAX_QUOTED));
 }
 
 /** Makes log text safe: its last `MAX_LOG_BYTES`, from the start of a line. */

@@ -8,7 +8,7 @@ import {
   LevelReader,
   structuredLine,
 } from "./log_level.ts";
-import { plainText } from "./plain_text.ts";
+import { plainText, shortened } from "./plain_text.ts";
 
 /** How many lines are examined, not counting stack traces. */
 const LINES = 40;
@@ -63,7 +63,7 @@ export function errorLine(output: readonly string[]): string | undefined {
   }
   if (found === undefined) return undefined;
   const text = errorText(lines, found.at);
-  return cut(found.cause === "" ? text : `${text}; caused by ${found.cause}`);
+  return shortened(found.cause === "" ? text : `${text}; caused by ${found.cause}`, MAX_LENGTH);
 }
 
 /**
@@ -77,15 +77,11 @@ export function likelyErrorLine(output: readonly string[]): string | undefined {
   const own = heads.filter((line) => !AFTERWORD.test(line));
   const found = own.findLast((line) => PLAIN_ERRORS.some((pattern) => pattern.test(line))) ??
     own.at(-1) ?? heads[0];
-  return found === undefined ? undefined : cut(found);
+  return found === undefined ? undefined : shortened(found, MAX_LENGTH);
 }
 
 function shown(line: string): string {
   return plainText(lastState(line));
-}
-
-function cut(text: string): string {
-  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
 }
 
 /** Where the last `LINES` lines begin, not counting stack traces. */

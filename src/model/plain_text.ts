@@ -29,6 +29,14 @@ export function isPrintableAscii(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
+/**
+ * The first characters of a longer text, and `…`. Cuts no character in two: some readers of JSON refuse
+ * half of one.
+ */
+export function shortened(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : text;
+}
+
 /** Escapes a text for a regular expression. */
 export function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");

@@ -1,6 +1,7 @@
 /** Shows a value in an error message. */
 
 import { ifPossible } from "./errors.ts";
+import { shortened } from "./plain_text.ts";
 
 const MAX_LENGTH = 80;
 
@@ -9,7 +10,7 @@ export function quote(value: unknown): string {
   const text = isJson(value)
     ? textOf(value)
     : String(value) + (typeof value === "bigint" ? "n" : "");
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 3)}…` : text;
+  return text.length > MAX_LENGTH ? shortened(text, MAX_LENGTH - 3) : text;
 }
 
 function isJson(value: unknown): boolean {

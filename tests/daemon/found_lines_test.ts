@@ -26,6 +26,10 @@ Deno.test("FoundLines keeps the last lines, or the most frequent patterns of eac
   const last = lines.answer(10);
   assertEquals([last.lines?.map(({ line }) => line), last.truncated], [["2", "3"], true]);
 
+  const long = new FoundLines("lines", 2);
+  long.add(batch("a", `${"x".repeat(1999)}😀`));
+  assertEquals(long.answer(10).lines?.[0]?.line.isWellFormed(), true);
+
   const patterns = new FoundLines("patterns", 2);
   patterns.add(batch("a", "rare", "n 1", "n 2"));
   patterns.add(batch("b", "n 3", "n 4", "n 5"));

@@ -20,6 +20,8 @@ Deno.test("quote() shows a value, even one that JSON cannot represent", () => {
     [Symbol("x"), "Symbol(x)"],
     [cycle, "an object"],
     ["x".repeat(100), `"${"x".repeat(76)}…`],
+    ["😀".repeat(50), `"${"😀".repeat(38)}…`],
+    [`x${"😀".repeat(50)}`, `"x${"😀".repeat(37)}…`],
   ];
   for (const [value, text] of rows) assertEquals(quote(value), text);
 });

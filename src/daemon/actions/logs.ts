@@ -178,7 +178,7 @@ export class FoundLines {
   add({ failure, lines }: LogBatch): void {
     if (failure !== undefined) throw errorOf({ ...failure });
     for (const { line, ...rest } of lines) {
-      const found = { ...rest, line: line.slice(0, MAX_LINE) };
+      const found = { ...rest, line: line.slice(0, MAX_LINE).toWellFormed() };
       if (this.#isGrouped) this.#group(found);
       else this.#lines.push(found);
     }

@@ -1,6 +1,6 @@
 /** Messages to webhooks. */
 
-import { plainText } from "../../model/plain_text.ts";
+import { plainText, shortened } from "../../model/plain_text.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
 import type { LastWords } from "../../model/start_failed.ts";
 import type { WebhookEvent, WebhookFormat } from "../../model/webhook.ts";
@@ -142,7 +142,7 @@ function noteOf(
 }
 
 function cut(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
+  return shortened(line, MAX_LINE);
 }
 
 const BODIES: Readonly<Record<Exclude<WebhookFormat, "standard">, (note: Note) => unknown>> = {
