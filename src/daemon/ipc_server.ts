@@ -22,6 +22,11 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 const resumePayload = z.strictObject({ from: z.record(z.string(), z.int().check(z.minimum(0))) });
 
+const eventQuery = z.strictObject({
+  target: z._default(z.string(), "all"),
+  since: z.optional(z.iso.datetime()),
+});
+
 const natural = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
 const attachQuery = z.strictObject({
   target: z.string(),
@@ -170,11 +175,13 @@ function untilDenied(
 }
 
 function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
-  const target = c.req.query("target") ?? "all";
+  const { target, since } = readPayload(eventQuery, c.req.query());
   // Refuse a target that matches nothing, rather than send an empty stream.
   const isWanted = supervisor.registry.matcher(target);
-  const since = Date.parse(c.req.query("since") ?? "");
-  const events = supervisor.events.stream(undefined, Number.isNaN(since) ? undefined : since);
+  const events = supervisor.events.stream(
+    undefined,
+    since === undefined ? undefined : Date.parse(since),
+  );
   return changesOf(events, isWanted);
 }
 

@@ -1,6 +1,6 @@
 /** Past events. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { readUntil, waitFor } from "../support/wait_for.ts";
 
@@ -36,6 +36,13 @@ Deno.test("events --since includes events before a kill of the daemon and of del
   const wrong = await daemon.cli("events", "--since", "soon");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "yesterday");
+});
+
+Deno.test("a stream of events refuses a parameter that it would ignore", async () => {
+  await using daemon = await TestDaemon.start();
+  const stream = (query: string) => daemon.client.stream(`/events?${query}`);
+  await assertRejects(() => stream("since=soon"), Error, 'Invalid "since" "soon"');
+  await assertRejects(() => stream("targt=api"), Error, 'Unknown field "targt"');
 });
 
 Deno.test("events of an app continue after a scale renames its instance, and keep earlier ones", async () => {
