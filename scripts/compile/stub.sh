@@ -16,7 +16,7 @@ elif [ -n "${HOME-}" ]; then cache=$HOME/.cache/procsup
 else cache=${TMPDIR:-/tmp}/procsup-cache-$(id -u) # a service has no HOME
 fi
 case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
-own="set PROCSUP_CACHE to a folder of your own"
+own="set PROCSUP_CACHE to a folder of your own; with sudo: sudo -H"
 
 # own_way FOLDER: we own every folder from it up to HOME or /. This is the usual case, and testing
 # it starts no program.

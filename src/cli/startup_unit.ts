@@ -44,7 +44,7 @@ export interface Unit {
 }
 
 function absoluteEntries(path: string): string {
-  return withoutShimFolder(path).split(":").filter(isAbsolute).join(":");
+  return [...new Set(withoutShimFolder(path).split(":").filter(isAbsolute))].join(":");
 }
 
 /** True if a unit is for this home, not for one whose path only starts the same. */

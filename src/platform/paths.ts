@@ -1,6 +1,7 @@
 /** The paths of files in the home, and a check that it is safe. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
 import { isAbsolute, resolve } from "../npm/path.js";
 import { clientSystem } from "./client_system.ts";
 import { lookAt } from "./stat.ts";
@@ -132,8 +133,11 @@ export function prepareHome(home: string): HomePaths {
 export function checkWay(home: string): void {
   const problem = wayProblem(home);
   if (problem === undefined) return;
+  const owner = Deno.uid() === 0 ? lookAt(home)?.uid : 0;
   throw new ProcsupError("home_unusable", `Refusing home "${home}": ${problem}`, {
-    hint: "Every folder above it must belong to root or to you, and no other user may write to it",
+    hint: owner
+      ? `As its user: sudo -u "#${owner}" procsup --home ${shellWord(home)} …`
+      : "Every folder above it must belong to root or to you, and no other user may write to it",
   });
 }
 

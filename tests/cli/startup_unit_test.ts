@@ -16,7 +16,7 @@ const REQUEST: UnitRequest = {
   words: ["/opt/my apps/procsup", "100%", "$HOME", `it's "<&>`],
   home: "/srv/a & b/.procsup",
   userHome: "/srv/a & b",
-  path: "/opt/node 22/bin:bin:/usr/bin:/root/.cache/node_compat_bin",
+  path: "/opt/node 22/bin:bin:/usr/bin:/opt/node 22/bin:/root/.cache/node_compat_bin",
   version: 257,
 };
 

@@ -125,6 +125,7 @@ Deno.test("root sends no token to a daemon below another user's folder", {
   const { code, stderr } = await cli(home, "list");
   assertEquals([code, asked], [2, []]);
   assertMatch(stderr, /Refusing home .* belongs to user 65534/);
+  assertStringIncludes(stderr, `hint: As its user: sudo -u "#65534" procsup --home ${home} …`);
   await cli(temp.path, "__complete", "--", "stop", "--home", home, "");
   const elsewhere = { PROCSUP_HOST: "elsewhere", XDG_CONFIG_HOME: temp.path };
   const all = await cliIn(home, elsewhere, "list", "--all-contexts");

@@ -113,7 +113,10 @@ Deno.test(
     const { code, stderr } = await scene.run(["version"], { mount });
     assertEquals(code, 1);
     assertStringIncludes(stderr, "does not run there: is it mounted noexec?");
-    assertStringIncludes(stderr, "hint: set PROCSUP_CACHE to a folder of your own");
+    assertStringIncludes(
+      stderr,
+      "hint: set PROCSUP_CACHE to a folder of your own; with sudo: sudo -H",
+    );
   },
 );
 

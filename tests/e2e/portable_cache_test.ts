@@ -105,7 +105,7 @@ Deno.test(
     ];
     for (const [env, folder] of attacks) {
       const says =
-        `other users may change ${folder}\n  hint: set PROCSUP_CACHE to a folder of your own`;
+        `other users may change ${folder}\n  hint: set PROCSUP_CACHE to a folder of your own; with sudo: sudo -H`;
       assertMatch(await scene.run(env), new RegExp(`^error: Refusing .*: ${says}\n$`));
       assertEquals(
         [...Deno.readDirSync(folder)].map(({ name }) => name).filter((n) => n !== "link"),
