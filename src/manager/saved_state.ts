@@ -14,6 +14,7 @@ import { lstatIfAny } from "../platform/stat.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { inWaves, runWaves, starter } from "./bulk.ts";
+import { refuseTaken } from "./check_config.ts";
 import type { Registry } from "./registry.ts";
 import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./record_file.ts";
 
@@ -101,6 +102,7 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
   const restored = registry.recorder.together(() => {
     const restored = records.filter(isMissing).flatMap((record) => {
       try {
+        refuseTaken(record.config, registry.list().map(({ config }) => config));
         return registry.resurrect({ ...record, snapshot: atRest(record) });
       } catch (error) {
         refused.push(messageOf(error));

@@ -5,6 +5,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { loadState } from "../../src/manager/saved_state.ts";
 import { flip } from "../support/damage.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -121,6 +122,18 @@ Deno.test("resurrect() restores the others when one name has been taken", async 
   assertEquals(count, 1);
   assertEquals(errors, ['The name "a" is taken']);
   assertEquals(test.info("b").state, "running");
+});
+
+Deno.test("resurrect() restores no app whose log another app has by now", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  const log = { stdout: `${folder.path}/log` };
+  await test.script("a", "exec sleep 1000", { log });
+  await test.manager.save();
+  await test.manager.remove("a");
+  await test.script("b", "exec sleep 1000", { log });
+  const { count, errors } = await test.manager.resurrect();
+  assertEquals([count, errors], [0, [`Cannot start "a": log "${log.stdout}" belongs to "b"`]]);
 });
 
 Deno.test("resurrect() adds no saved instance beside a single process of its name", async () => {
