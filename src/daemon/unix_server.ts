@@ -6,7 +6,7 @@
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { accept, mostConnections } from "../platform/accept.ts";
-import { removeFile } from "../platform/atomic_file.ts";
+import { removeFile, removeIfPossible } from "../platform/atomic_file.ts";
 import { sleep } from "../platform/clock.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { failure } from "../protocol/envelope.ts";
@@ -283,7 +283,7 @@ export function serveSocket(
       void before.close();
     },
     async close(removeSocket) {
-      if (removeSocket) removeFile(paths.socket);
+      if (removeSocket) removeIfPossible(paths.socket);
       await Promise.race([server.close(), sleep(CLOSE_PATIENCE_MS)]);
     },
   };
@@ -297,8 +297,13 @@ function bind(paths: HomePaths, handler: Handler, warn: (message: string) => voi
   const path = `${paths.home}/sock.${Deno.pid}.${bound++}`;
   removeFile(path);
   const listener = Deno.listen({ transport: "unix", path });
-  const server = new UnixServer(listener, handler, { most: mostConnections(), warn });
-  Deno.chmodSync(path, 0o600);
-  Deno.renameSync(path, paths.socket);
-  return server;
+  try {
+    Deno.chmodSync(path, 0o600);
+    Deno.renameSync(path, paths.socket);
+  } catch (error) {
+    listener.close();
+    removeFile(path);
+    throw error;
+  }
+  return new UnixServer(listener, handler, { most: mostConnections(), warn });
 }

@@ -93,6 +93,31 @@ for (const file of ["procsup.sock", "token", "state"]) {
   });
 }
 
+Deno.test(
+  "daemon tries again without a trace while it cannot restore its socket, and stops then too",
+  { ignore },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    const socket = `${daemon.home}/procsup.sock`;
+    const isReported = () =>
+      Deno.readTextFileSync(`${daemon.home}/daemon.log`).includes("Cannot res");
+    const block = () => {
+      Deno.removeSync(socket);
+      Deno.mkdirSync(socket);
+    };
+    block();
+    await waitFor(isReported, { what: "the report of the socket" });
+    const left = [...Deno.readDirSync(daemon.home)].filter(({ name }) => name.startsWith("sock."));
+    assertEquals(left, []);
+    Deno.removeSync(socket);
+    await waitFor(() => daemon.client.call("list").then(() => true, () => false), {
+      what: "the socket to be restored",
+    });
+    block();
+    assertEquals(await daemon.terminate(), 0);
+  },
+);
+
 Deno.test("daemon continues its log and events after they were removed", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("one", "exec sleep 1000");
