@@ -9,7 +9,12 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { resolve } from "../npm/path.js";
-import { readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
+import {
+  readFileIfAny,
+  removeFile,
+  removeIfPossible,
+  replaceFile,
+} from "../platform/atomic_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { readState, removeState, sealed, unsealed, writeState } from "../platform/state_file.ts";
 import { wayProblem } from "../platform/way.ts";
@@ -47,13 +52,12 @@ export function keepSessions(path: string, sessions: Sessions): void {
 
 /** Restores the sessions of the previous daemon. */
 export function restoreSessions(path: string, sessions: Sessions): void {
-  const text = readFileIfAny(path);
-  if (text === undefined) return;
   try {
-    sessions.restore(unsealed(text) as OpenSession[]);
+    const text = readFileIfAny(path);
+    if (text !== undefined) sessions.restore(unsealed(text) as OpenSession[]);
   } catch {
     // Damaged: users sign in again.
-    removeFile(path);
+    removeIfPossible(path);
   }
 }
 

@@ -77,6 +77,8 @@ Deno.test("WebListener.resume() does not listen when its file is damaged, and re
   await web.listener.start({ listen: "127.0.0.1:0" });
   const { addr } = web.listener.status();
   await web.listener.close();
+  // Sessions that cannot be read are no reason to stay down.
+  Deno.mkdirSync(`${web.paths.sessions}/x`, { recursive: true });
   const next = web.next();
   await next.resume();
   assertEquals([next.status().addr, web.warnings], [addr, []]);
