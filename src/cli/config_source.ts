@@ -62,7 +62,7 @@ export async function filesOf(
   words: readonly string[],
   /** See `readSource()`. */
   elsewhere?: boolean,
-): Promise<Omit<ConfigSource, "loaded" | "payload"> & { readonly payload: Applied }> {
+): Promise<{ readonly files: readonly string[]; readonly payload: Applied }> {
   const { host, flags } = context;
   if (host === undefined) return await readSource(context, words, elsewhere);
   if (words.length === 0) throw nameTheFile(host);

@@ -69,9 +69,9 @@ export function commandLine({ config }: ProcessJson): string {
 /** The time of day, with the date unless it is today. */
 export function clockTime(iso: string, now: Date = new Date()): string {
   const date = new Date(iso);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const time = date.toTimeString().slice(0, 8);
   if (date.toDateString() === now.toDateString()) return time;
+  const two = (value: number) => String(value).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 

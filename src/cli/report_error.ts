@@ -13,6 +13,7 @@ import {
 } from "../model/errors.ts";
 import { here } from "../platform/paths.ts";
 import { type Output, writeMessage } from "./output.ts";
+import { printData } from "./print_data.ts";
 
 /** The first failure that was reported. */
 let reported: unknown;
@@ -34,10 +35,7 @@ export function exitCodeOf(code: string | undefined): number {
 /** Prints the first failure to stdout if the format is for programs and stdout is still empty. */
 export async function printFailure(output: Output): Promise<void> {
   if (reported === undefined || output.isUsed) return;
-  const [{ printData }, { errorJson }] = await Promise.all([
-    import("./print_data.ts"),
-    import("../protocol/error_json.ts"),
-  ]);
+  const { errorJson } = await import("../protocol/error_json.ts");
   await printData(output, errorJson(reported));
 }
 

@@ -4,6 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
+import { type Column, tableLines } from "./columns.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
 import { intervalOf, ListFeed } from "./list_feed.ts";
@@ -11,18 +12,23 @@ import { type Output, terminalSize } from "./output.ts";
 import { terminalText } from "./terminal_text.ts";
 import { cut } from "./top/text.ts";
 
-/** Formats a table for a terminal of `width` columns. */
-type Table = (processes: readonly ProcessJson[], width: number | undefined) => readonly string[];
+/** The lines of a table for a terminal of `width` columns. */
+type Table = (processes: readonly ProcessJson[], width?: number) => readonly string[];
 
 /**
  * Shows the list until interrupted. On a terminal, draws it in place and reconnects to a lost
  * daemon. In a pipe, prints it when it changes, and fails when the daemon is gone.
  */
-export async function watchList(context: CommandContext, table: Table): Promise<void> {
+export async function watchList(
+  context: CommandContext,
+  columns: readonly Column<ProcessJson>[],
+): Promise<void> {
   const { output, flags } = context;
   const intervalMs = intervalOf(flags.text("interval"));
   const client = connect(context);
   const inPlace = output.terminal && Deno.env.get("TERM") !== "dumb";
+  const table: Table = (processes, width) =>
+    tableLines(columns, processes, output.format === "wide" ? undefined : width);
   const show = showing(output, table, inPlace);
   let shown: readonly ProcessJson[] | undefined;
   const feed = new ListFeed(client, {
@@ -64,7 +70,7 @@ function whenChanged(output: Output, table: Table): (processes: readonly Process
   return (processes) => {
     const same = before !== undefined && changedProcesses(before, processes).length === 0;
     if (same) return;
-    output.data(`${before === undefined ? "" : "\n"}${table(processes, undefined).join("\n")}`);
+    output.data(`${before === undefined ? "" : "\n"}${table(processes).join("\n")}`);
     before = processes;
   };
 }

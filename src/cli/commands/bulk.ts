@@ -11,7 +11,6 @@ import { confirmed, writeMessage } from "../output.ts";
 import { printDone } from "../print_data.ts";
 import { withProcesses } from "../progress.ts";
 import { forEachTarget, printResults } from "../results.ts";
-import { NO_WAIT } from "../table/make_flags.ts";
 
 export async function stop(context: CommandContext): Promise<number> {
   await refuseFiles(context);
@@ -46,9 +45,12 @@ export async function reload(context: CommandContext): Promise<number> {
 export async function restart(context: CommandContext): Promise<number> {
   await refuseFiles(context);
   const { command, flags, rest } = context;
-  const wait = !flags.on(NO_WAIT.name);
+  const wait = !flags.on("no-wait");
   const given = flags.names();
-  if (rest !== undefined || command.flags.some((f) => f !== NO_WAIT && given.includes(f.name))) {
+  if (
+    rest !== undefined ||
+    command.flags.some(({ name }) => name !== "no-wait" && given.includes(name))
+  ) {
     return await (await import("../restart_changed.ts")).restartChanged(context, wait);
   }
   return await forEachTarget(context, (client, target) => client.call("restart", { target, wait }));
@@ -76,7 +78,7 @@ export async function resurrect(context: CommandContext): Promise<number> {
 export async function scale(context: CommandContext): Promise<number> {
   const [target, instances] = context.positionals as [string, string];
   const { output } = context;
-  const wait = !context.flags.on(NO_WAIT.name);
+  const wait = !context.flags.on("no-wait");
   const data = await connect(context).call("scale", { target, instances, wait });
   const { results } = data;
   if (results.length === 0 || !output.isForPeople) {

@@ -175,7 +175,9 @@ async function allFor(
     return values.filter((value) => value !== FILES)
       .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
   }
-  if (current.startsWith("-")) return flags.flatMap(flagCandidates);
+  if (current.startsWith("-")) {
+    return flags.map(({ name, help }) => ({ word: `--${name}`, about: help }));
+  }
   if (at < 0) return commandCandidates(source.commands);
   if (command === undefined) return [];
   return await wordsOf(command, before.length - at - 1, source);
@@ -225,10 +227,6 @@ function takesValue(word: string | undefined, flags: readonly Flag[]): Flag | un
     [`--${flag.name}`, `-${flag.short}`, ...(flag.aliases ?? []).map((alias) => `--${alias}`)]
       .includes(word)
   );
-}
-
-function flagCandidates(flag: Flag): Candidate[] {
-  return [{ word: `--${flag.name}`, about: flag.help }];
 }
 
 function plain(word: string): Candidate {

@@ -2,7 +2,7 @@
 
 import { plainText } from "../../model/plain_text.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
-import { type Column, right, tableLines } from "../columns.ts";
+import { type Column, printTable, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { describeExitJson, humanDuration, whileUp } from "../human.ts";
@@ -14,13 +14,14 @@ import { printData } from "../print_data.ts";
 /** Prints all processes or the targets, once or repeatedly. */
 export async function list(context: CommandContext): Promise<number | void> {
   const { output } = context;
+  const columns = processColumns(output);
   if (context.flags.on("all-contexts")) {
     const { listAllContexts } = await import("../all_contexts.ts");
-    return await listAllContexts(context, processColumns(output.format === "wide", output.color));
+    return await listAllContexts(context, columns);
   }
   if (context.flags.on("watch")) {
     const { watchList } = await import("../watch_list.ts");
-    return await watchList(context, (processes, width) => tableOf(output, processes, width));
+    return await watchList(context, columns);
   }
   const client = connect(context);
   const processes = await selected(await client.call("list"), context.positionals);
@@ -29,7 +30,9 @@ export async function list(context: CommandContext): Promise<number | void> {
     output.note("no apps yet\n  hint: procsup start <script>");
     return;
   }
-  printTable(output, processes);
+  printTable(output, columns, processes);
+  const bad = processes.find(({ state }) => state === "errored" || state === "crashed");
+  if (output.terminal && bad !== undefined) output.note(`  hint: procsup why ${bad.name}`);
 }
 
 /** Prints the pids of all processes or the targets. Exit code 3 if none is running. */
@@ -51,25 +54,10 @@ async function selected(
   return (await import("../../protocol/select_processes.ts")).selectProcesses(processes, targets);
 }
 
-function printTable(output: Output, processes: readonly ProcessJson[]): void {
-  output.data(tableOf(output, processes, output.width).join("\n"));
-  const bad = processes.filter(({ state }) => state === "errored" || state === "crashed");
-  if (output.terminal && bad.length > 0) output.note(`  hint: procsup why ${bad[0]!.name}`);
-}
-
-function tableOf(
-  { format, color }: Output,
-  processes: readonly ProcessJson[],
-  width: number | undefined,
-): readonly string[] {
-  const wide = format === "wide";
-  return tableLines(processColumns(wide, color), processes, wide ? undefined : width);
-}
-
 type ProcessColumn = Column<ProcessJson>;
 
 /** The columns of `-o table`, or of `-o wide`. */
-function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[] {
+function processColumns({ format, color }: Output): readonly ProcessColumn[] {
   const state: ProcessColumn = {
     header: "STATE",
     priority: 0,
@@ -79,7 +67,7 @@ function processColumns(wide: boolean, color: boolean): readonly ProcessColumn[]
     paint: (text, process) => paintState(text, process.state, color),
   };
   const [id, name, ...rest] = PLAIN as [ProcessColumn, ProcessColumn, ...ProcessColumn[]];
-  return [id, name, state, ...rest, ...(wide ? WIDE : [])];
+  return [id, name, state, ...rest, ...(format === "wide" ? WIDE : [])];
 }
 
 const PLAIN: readonly ProcessColumn[] = [

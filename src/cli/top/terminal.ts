@@ -1,6 +1,8 @@
 /** The terminal in full-screen mode; restored on every exit and while suspended. */
 
+import type { SignalName } from "../../model/signal.ts";
 import { sleep } from "../../platform/clock.ts";
+import { onSignals as onEach } from "../../platform/signals.ts";
 import { textWidth } from "../terminal_text.ts";
 import { decodeKeys, type Input } from "./keys.ts";
 
@@ -173,36 +175,28 @@ interface SignalActs {
   readonly failed: (error: unknown) => void;
 }
 
-/** 128 + the signal's number, as in shells. */
-const EXIT_CODES: Readonly<Partial<Record<Deno.Signal, number>>> = {
-  SIGHUP: 129,
-  SIGINT: 130,
-  SIGQUIT: 131,
-  SIGTERM: 143,
-};
-
 /** Handles signals and uncaught errors. Returns an unsubscribe function. */
 export function onSignals(acts: SignalActs): () => void {
-  const undoing: (() => void)[] = [];
-  const on = (signal: Deno.Signal, act: () => void) => {
-    Deno.addSignalListener(signal, act);
-    undoing.push(() => Deno.removeSignalListener(signal, act));
+  const actOf: Partial<Record<SignalName, () => void>> = {
+    // 128 + the signal's number, as in shells.
+    SIGHUP: () => acts.end(129),
+    SIGINT: () => acts.end(130),
+    SIGQUIT: () => acts.end(131),
+    SIGTERM: () => acts.end(143),
+    SIGTSTP: acts.suspend,
+    SIGCONT: acts.resume,
+    SIGWINCH: acts.resized,
   };
-  for (const [signal, code] of Object.entries(EXIT_CODES)) {
-    on(signal as Deno.Signal, () => acts.end(code));
-  }
-  on("SIGTSTP", acts.suspend);
-  on("SIGCONT", acts.resume);
-  on("SIGWINCH", acts.resized);
-  const caught = (event: Event, error: unknown) => {
+  const signals = onEach(Object.keys(actOf) as SignalName[], (signal) => actOf[signal]!());
+  const caught = (event: ErrorEvent | PromiseRejectionEvent) => {
     event.preventDefault();
-    acts.failed(error);
+    acts.failed("reason" in event ? event.reason : event.error);
   };
-  const onError = (event: ErrorEvent) => caught(event, event.error);
-  const onRejection = (event: PromiseRejectionEvent) => caught(event, event.reason);
-  addEventListener("error", onError);
-  addEventListener("unhandledrejection", onRejection);
-  undoing.push(() => removeEventListener("error", onError));
-  undoing.push(() => removeEventListener("unhandledrejection", onRejection));
-  return () => undoing.forEach((undo) => undo());
+  addEventListener("error", caught);
+  addEventListener("unhandledrejection", caught);
+  return () => {
+    signals[Symbol.dispose]();
+    removeEventListener("error", caught);
+    removeEventListener("unhandledrejection", caught);
+  };
 }

@@ -235,9 +235,7 @@ function prefixOf({ name, stream, at }: LogLine, { state, style, several, hit }:
 function clock(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return "--:--:--.---";
-  const two = (value: number) => String(value).padStart(2, "0");
-  const ms = String(date.getMilliseconds()).padStart(3, "0");
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+  return `${date.toTimeString().slice(0, 8)}.${date.toISOString().slice(20, 23)}`;
 }
 
 /** The text with its colours, or with search matches highlighted. */
