@@ -101,7 +101,10 @@ function flagValue(flag: Flag, given: readonly string[], command?: Command): Fla
   }
   if (flag.type === "text") return text;
   if (!/^\d{1,9}$/.test(text)) {
-    throw usage(`Invalid value "${text}" for --${flag.name}: expected a whole number`, command);
+    throw usage(
+      `Invalid value "${text}" for --${flag.name}: expected a whole number of up to 9 digits`,
+      command,
+    );
   }
   return Number(text);
 }

@@ -109,7 +109,7 @@ Deno.test("readCommandLine() names a flag with a missing or invalid value", () =
   assertEquals(refused(["logs", "--lines="]).message, "Missing value of --lines: expected N");
   assertEquals(
     refused(["logs", "-n", "x"]).message,
-    'Invalid value "x" for --lines: expected a whole number',
+    'Invalid value "x" for --lines: expected a whole number of up to 9 digits',
   );
   assertEquals(
     refused(["wait", "api", "--for", "ever"]).message,

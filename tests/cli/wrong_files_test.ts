@@ -29,6 +29,33 @@ Deno.test("procsup restart sends a target that only looks like a file", async ()
   ]);
 });
 
+Deno.test("procsup start rejects a configuration file beside an app", async () => {
+  await using daemon = new FakeDaemon({});
+  await using home = tempHome();
+  for (const name of ["procsup.yaml", "app.js"]) Deno.writeTextFileSync(`${home.path}/${name}`, "");
+  const words = ["start", "app.js", "procsup.yaml"];
+  const { code, stderr } = await runCommandLine(words, { PROCSUP_HOME: daemon.home }, home.path);
+  assertEquals([code, stderr.split("\n").slice(0, 2)], [2, [
+    'error: Cannot start "procsup.yaml" together with apps: it is a file of apps',
+    "  hint: procsup start procsup.yaml",
+  ]]);
+  assertEquals(daemon.requests, []);
+});
+
+Deno.test("procsup import names the folder that is missing for its output", async () => {
+  await using home = tempHome();
+  const out = `${home.path}/none/procsup.yaml`;
+  for (const force of [[], ["--force"]]) {
+    const words = ["import", `${FILES}procfile/Procfile`, "--out", out, ...force];
+    const { code, stderr } = await runCommandLine(words);
+    assertEquals(
+      [code, stderr.includes(`error: Cannot write "${out}": no such folder\n`)],
+      [2, true],
+      stderr,
+    );
+  }
+});
+
 Deno.test("procsup import recognizes the tool by the file's name", async () => {
   for (
     const name of ["pm2/ecosystem.config.js", "supervisord/supervisord.conf", "procfile/Procfile"]

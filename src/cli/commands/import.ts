@@ -63,9 +63,17 @@ function writeNew(path: string, text: string, force: boolean): void {
     if (force) replaceFile(fromHere(path), text);
     else Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
   } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-    throw new ProcsupError("bad_request", `The file "${path}" exists already`, {
-      hint: "--force replaces it",
-    });
+    if (error instanceof Deno.errors.AlreadyExists) {
+      throw new ProcsupError("bad_request", `The file "${path}" exists already`, {
+        hint: "--force replaces it",
+      });
+    }
+    if (error instanceof Deno.errors.PermissionDenied) {
+      throw new ProcsupError("forbidden", `Not allowed to write "${path}"`);
+    }
+    if (error instanceof Deno.errors.NotFound) {
+      throw new ProcsupError("bad_request", `Cannot write "${path}": no such folder`);
+    }
+    throw error;
   }
 }

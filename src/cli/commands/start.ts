@@ -81,9 +81,16 @@ async function configFiles(
   if (positionals.length === 0) {
     return host !== undefined || discover(cwd) === undefined ? undefined : [];
   }
-  return positionals.every((word) => isConfigName(word) && isFile(resolve(cwd, word)))
-    ? positionals
-    : undefined;
+  const files = positionals.filter((word) => isConfigName(word) && isFile(resolve(cwd, word)));
+  if (files.length === positionals.length) return files;
+  if (files.length === 0) return undefined;
+  throw new ProcsupError(
+    "bad_request",
+    `Cannot start "${files[0]}" together with apps: it is a file of apps`,
+    {
+      hint: `procsup start ${files.map(shellWord).join(" ")}`,
+    },
+  );
 }
 
 async function refuseNothing(

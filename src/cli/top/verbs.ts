@@ -99,7 +99,9 @@ export async function perform(
   await fewAtATime(AT_ONCE, targets, async (target) => {
     try {
       const { results = [] } = await VERBS[verb].call(client, target, word);
-      for (const { ok, name, error } of results) if (!ok) failures.push(`${name}: ${error}`);
+      for (const { ok, name, error } of results) {
+        if (!ok) failures.push(`${name}: ${error ?? "failed"}`);
+      }
     } catch (error) {
       failures.push(`${target}: ${messageOf(error)}`);
     }
