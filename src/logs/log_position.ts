@@ -5,8 +5,11 @@
  * meanwhile. If it is missing or damaged, the base follows from the archives.
  */
 
-import { ifAny } from "../platform/stat.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { dirname } from "../npm/path.js";
+import { ifAny, lstatIfAny } from "../platform/stat.ts";
 import { checksum } from "../platform/state_file.ts";
+import { sharedFileProblem } from "../platform/way.ts";
 import { archivesEnd } from "./archives.ts";
 
 /** How bytes leave a log: cut off at the head, archived and truncated, or flushed. */
@@ -58,6 +61,20 @@ export function besideLog(log: string, extension: ".pos" | ".idx"): string {
 }
 
 /**
+ * Call it before writing a file beside a log. Throws `wrong_state` if another user could replace the
+ * file by a link: the folder of a log outside of the home may have been given away since the start.
+ */
+export function refuseForeignFolder(log: string): void {
+  const folder = lstatIfAny(dirname(log));
+  const isClosed = folder?.uid === Deno.uid() && (folder.mode! & 0o077) === 0;
+  const problem = isClosed ? undefined : sharedFileProblem(log);
+  if (problem === undefined) return;
+  throw new ProcsupError("wrong_state", `Cannot change "${log}" any more: ${problem}`, {
+    hint: "Give its folder back to root, or to the daemon's user",
+  });
+}
+
+/**
  * Writes the next position of a log; `before` is the last one written. Without `synced` it survives the
  * supervisor, but not a power failure.
  */
@@ -67,6 +84,7 @@ export async function writePosition(
   next: Partial<LogPosition>,
   synced = true,
 ): Promise<LogPosition> {
+  refuseForeignFolder(log);
   const position = { ...before, ...next, changes: before.changes + 1 };
   using file = await Deno.open(besideLog(log, ".pos"), { write: true, create: true, mode: 0o600 });
   await file.write(new TextEncoder().encode(positionText(position)));

@@ -24,7 +24,13 @@ import {
   removeArchive,
   removeLeftovers,
 } from "./archives.ts";
-import { type LogPosition, readPosition, recordedPosition, writePosition } from "./log_position.ts";
+import {
+  type LogPosition,
+  readPosition,
+  recordedPosition,
+  refuseForeignFolder,
+  writePosition,
+} from "./log_position.ts";
 import { restartMarks } from "./time_index.ts";
 import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
 import { Turns } from "../platform/concurrency.ts";
@@ -46,12 +52,19 @@ export function rotationSize(maxSizeBytes: number, blockSize: number | null): nu
 /** This process's cuts, flushes and recoveries, by the path of the log. */
 export const changing = new Turns();
 
+function change<T>(log: string, act: () => Promise<T>): Promise<T> {
+  return changing.take(async () => {
+    refuseForeignFolder(log);
+    return await act();
+  }, log);
+}
+
 /**
  * Rotates a log once. Returns the new archive; undefined if there was nothing to cut, or the file
  * system cannot. Throws errors of the file system, such as a full disk, and leaves the log as it was.
  */
 export function rotateLog(log: string, options: RotateOptions): Promise<Archive | undefined> {
-  return changing.take(() => rotate(log, options), log);
+  return change(log, () => rotate(log, options));
 }
 
 async function rotate(log: string, options: RotateOptions): Promise<Archive | undefined> {
@@ -96,7 +109,7 @@ function checkWritable(log: string): void {
 
 /** Finishes or undoes a rotation that was interrupted. Returns the position. */
 export function recoverLog(log: string): Promise<LogPosition> {
-  return changing.take(async () => {
+  return change(log, async () => {
     // Every first start comes here: its folder is listed only once.
     if (!hasArchives(log)) return await settle(log, recordedPosition(log));
     const { changes, base } = await settle(log);
@@ -108,7 +121,7 @@ export function recoverLog(log: string): Promise<LogPosition> {
     for (const copy of listCopies(log)) await takeUp(log, copy);
     removeLeftovers(log);
     return readPosition(log);
-  }, log);
+  });
 }
 
 /** The position of a log, after finishing or undoing an interrupted cut. */
@@ -185,7 +198,7 @@ async function cutByTruncation(log: string, copy: string, intent: LogPosition): 
 
 /** Empties a log and removes its archives. Followers continue with new content. */
 export function flushLog(log: string): Promise<void> {
-  return changing.take(() => flush(log), log);
+  return change(log, () => flush(log));
 }
 
 async function flush(log: string): Promise<void> {
@@ -219,10 +232,10 @@ async function flush(log: string): Promise<void> {
 
 /** Hides the content of a log from readers, without removing it. */
 export function disownLog(log: string): Promise<void> {
-  return changing.take(async () => {
+  return change(log, async () => {
     const size = lstatIfAny(log)?.size ?? 0;
     const position = await settle(log);
     const from = position.base + size;
     if (from > position.from) await writePosition(log, position, { from }, false);
-  }, log);
+  });
 }

@@ -7,7 +7,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import { ifAny, ifAnyAsync } from "../platform/stat.ts";
-import { besideLog } from "./log_position.ts";
+import { besideLog, refuseForeignFolder } from "./log_position.ts";
 
 /** At time `at`, in milliseconds since the epoch, the log ended at position `end`. */
 export interface TimeMark {
@@ -56,6 +56,7 @@ export function saveMarks(log: string): void {
   if (recent === undefined || recent.unsaved === 0) return;
   // If the folder is gone, so is the log. If the disk is full, they are saved later.
   ifPossible(() => {
+    refuseForeignFolder(log);
     using file = Deno.openSync(besideLog(log, ".idx"), { append: true, create: true, mode: 0o600 });
     // The disk was full in the middle of a mark.
     const { size } = file.statSync();
@@ -144,6 +145,7 @@ function possible(marks: Float64Array, lastEnd: number): Float64Array {
 
 /** Keeps the marks between two positions, and thins out the older half of too many. */
 export function trimMarks(log: string, start: number, end: number): void {
+  refuseForeignFolder(log);
   releaseMarks(log);
   const path = besideLog(log, ".idx");
   const all = marksOf(ifAny(() => Deno.readFileSync(path)));

@@ -1,6 +1,7 @@
 /** Compresses archives one after the other, using at most a quarter of a core. */
 
 import type { Archive } from "../logs/archives.ts";
+import { refuseForeignFolder } from "../logs/log_position.ts";
 import { readAt } from "../logs/read_at.ts";
 import { sleep } from "../platform/clock.ts";
 
@@ -44,6 +45,7 @@ export async function compressArchive(
   { path }: Archive,
   pause: (workedMs: number) => Promise<void>,
 ): Promise<void> {
+  refuseForeignFolder(path);
   const temporary = `${path}.gz.tmp`;
   try {
     using from = await Deno.open(path);

@@ -1,16 +1,18 @@
 /** Rotation loses and duplicates no line, even with concurrent writers, readers and crashes. */
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { copyPath } from "../../src/logs/archives.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { readPosition, writePosition } from "../../src/logs/log_position.ts";
 import { LogCursor } from "../../src/logs/log_cursor.ts";
+import { compressArchive } from "../../src/manager/compression_queue.ts";
+import { dirname } from "../../src/npm/path.js";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
-import { changing, flushLog } from "../../src/logs/rotate.ts";
+import { changing, disownLog, flushLog, recoverLog } from "../../src/logs/rotate.ts";
 import { moveRest } from "../../src/logs/copy_head.ts";
-import { readTimeIndex } from "../../src/logs/time_index.ts";
+import { addMarks, readTimeIndex, releaseMarks, trimMarks } from "../../src/logs/time_index.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { CAN_COLLAPSE, Follower, LogScene, numbers } from "./rotation_scene.ts";
 
@@ -116,6 +118,32 @@ Deno.test("rotateLog() rejects anything but a file and leaves a link's target al
   assertEquals(await scene.rotate(), undefined);
   await assertRejects(() => flushLog(scene.log), ProcsupError, "Cannot flush");
   assertEquals(await Deno.readTextFile(target), numbers(3000));
+});
+
+Deno.test("nothing is written beside a log whose folder belongs to another user by now", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using scene = new LogScene();
+  const target = scene.path("target");
+  await scene.append(numbers(3000));
+  const archive = (await scene.rotate())!;
+  await Deno.writeTextFile(target, "of root");
+  await Deno.chown(dirname(scene.log), 65534, 65534);
+  for (const path of [`${scene.log}.pos`, `${scene.log}.idx`, `${archive.path}.gz.tmp`]) {
+    await Deno.remove(path).catch(() => {});
+    await Deno.symlink(target, path);
+  }
+  const isRefused = (act: Promise<unknown>) =>
+    assertRejects(() => act, ProcsupError, "belongs to user 65534");
+  for (const act of [scene.rotate(), flushLog(scene.log), disownLog(scene.log)]) {
+    await isRefused(act);
+  }
+  await isRefused(recoverLog(scene.log));
+  await isRefused(compressArchive(archive, () => Promise.resolve()));
+  addMarks(scene.log, [{ at: 1000, end: 10 }]);
+  releaseMarks(scene.log);
+  assertThrows(() => trimMarks(scene.log, 0, 5), ProcsupError);
+  assertEquals(await Deno.readTextFile(target), "of root");
 });
 
 Deno.test("lastTextLines() reaches into the archives after a rotation", async () => {
