@@ -41,7 +41,7 @@ export class Client {
     const { code, stdout, stderr } = await this.ask(args, input);
     if (code === 0) return stdout;
     const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
-    throw new ProcsupError("start_failed", `${this.#program} ${args[0]}: ${why}`);
+    throw new ProcsupError("start_failed", `"${this.#program} ${args[0]}" failed: ${why}`);
   }
 
   /** Runs the program; parses each line of stdout as JSON. */

@@ -41,7 +41,7 @@ Deno.test("rollouts() fails with the engine's reason once the deadline has passe
   }
   assertEquals(rolloutsOf("prb").web, [
     false,
-    "0 of 1 ready: Unhealthy: Startup probe failed:",
+    "0 of 1 ready: Unhealthy: Startup probe failed",
   ]);
 });
 
@@ -54,7 +54,7 @@ Deno.test("rollouts() skips warnings that the cluster repeats for every pod", ()
     lastTimestamp: "2099-01-01T00:00:00Z",
   }));
   const [web] = new Workloads(items).with([...everywhere, ...events]).rollouts();
-  assertEquals(web!.reason, "Unhealthy: Startup probe failed:");
+  assertEquals(web!.reason, "Unhealthy: Startup probe failed");
 });
 
 Deno.test("rollouts() counts only replicas of the new revision, and explains their crashes", () => {
@@ -63,6 +63,21 @@ Deno.test("rollouts() counts only replicas of the new revision, and explains the
   assertEquals(worker, [true, "1 of 1 ready"]);
   assertEquals(setup, [true, "complete"]);
   assertEquals(tick, [true, "scheduled * * * * *"]);
+});
+
+Deno.test("copies() has a row for an app without copies", () => {
+  const items = structuredClone(answers.shop!.items) as unknown as {
+    metadata: Item["metadata"];
+    kind: string;
+    spec: { replicas?: number };
+  }[];
+  const web = items.find(({ kind, metadata: { labels } }) =>
+    kind === "Deployment" && labels?.["app.kubernetes.io/name"] === "web"
+  )!;
+  web.spec.replicas = 0;
+  const rest = items.filter(({ kind }) => kind !== "Pod") as unknown as Item[];
+  const [copy] = new Workloads(rest).copies("web");
+  assertEquals([copy?.name, copy?.state, copy?.ready], ["web", "no copies", false]);
 });
 
 Deno.test("rollouts() ignores the status of an earlier change", () => {

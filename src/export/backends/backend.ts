@@ -1,6 +1,6 @@
 /** The commands of `--on`. A backend runs the engine's own client. */
 
-import { ProcsupError } from "../../model/errors.ts";
+import { hasCode, messageOf, ProcsupError } from "../../model/errors.ts";
 import { sleep } from "../../platform/clock.ts";
 import type { Exported } from "../export_stack.ts";
 
@@ -57,6 +57,9 @@ export const POLL_MS = 1000;
 /** A rollout that makes no progress for this long has failed. */
 const PATIENCE_MS = 10 * 60_000;
 
+/** An engine that does not answer for this long is given up. */
+const OUTAGE_MS = 60_000;
+
 /** An engine, for the stack of one file. */
 export abstract class Backend {
   protected readonly place: Place;
@@ -71,6 +74,7 @@ export abstract class Backend {
 
   /** Applies an export, removes what is no longer in it, and waits for success or failure. */
   abstract up(exported: Exported): Promise<Rollout[]>;
+  /** The copies of every app; an app that has none is one row. */
   abstract list(): Promise<Copy[]>;
   /** Prints the logs of the named apps, or of all; returns the client's exit code. */
   abstract logs(apps: readonly string[], flags: LogFlags): Promise<number>;
@@ -105,7 +109,7 @@ export abstract class Backend {
     const last = new Map<string, string>();
     let since = performance.now();
     for (;;) {
-      const all = (await look()).map(({ app, ok, state, reason }) => (
+      const all = (await this.patiently(look)).map(({ app, ok, state, reason }) => (
         { app, ok, text: reason ? `${state}: ${reason}` : state }
       ));
       for (const { app, text } of all) {
@@ -121,11 +125,30 @@ export abstract class Backend {
       await sleep(POLL_MS);
     }
   }
+
+  /** Asks again while the engine does not answer: its server may restart. Prints the error once. */
+  protected async patiently<T>(look: () => Promise<T>): Promise<T> {
+    const since = performance.now();
+    for (let isTold = false;; isTold = true) {
+      try {
+        return await look();
+      } catch (error) {
+        if (!hasCode(error, "start_failed") || performance.now() - since > OUTAGE_MS) throw error;
+        if (!isTold) this.#onProgress(messageOf(error));
+        await sleep(POLL_MS);
+      }
+    }
+  }
 }
 
 /** The name of an engine's object without the name of its stack, which precedes it. */
 export function shortName(stack: string, name: string): string {
   return name.slice(stack.length + 1);
+}
+
+/** The row of an app that has no copies: it was scaled to 0, or does not start by itself. */
+export function withoutCopies(app: string, image = "-"): Copy {
+  return { name: app, app, state: "no copies", ready: false, node: "-", image, reason: "" };
 }
 
 /** How often a copy was restarted; empty if never. */

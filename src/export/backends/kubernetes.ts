@@ -63,19 +63,30 @@ export class Kubernetes extends Backend {
     for (const app of apps) this.#find(app, workloads);
     // Keys are container ids: a restarted container gets another one.
     const shown = new Map<string, Promise<number>>();
+    const lost = new Map<string, string>();
     for (let tail = lines;; tail = -1) {
       for (const pod of workloads.pods) {
         const { name, deletionTimestamp } = pod.metadata;
         const id = containerOf(pod)?.containerID;
         const isMeant = apps.length === 0 || apps.includes(appOf(pod));
         if (!isMeant || !id || shown.has(id) || deletionTimestamp !== undefined) continue;
-        const which = [`--container=${appOf(pod)}`, "--prefix", `--tail=${tail}`];
-        const flags = [...follow ? ["--follow"] : [], ...which];
-        shown.set(id, this.#kubectl.shown("logs", ...flags, name));
+        const from = lost.get(id) ?? `--tail=${tail}`;
+        const which = [`--container=${appOf(pod)}`, "--prefix", from];
+        const ended = this.#kubectl.shown("logs", ...follow ? ["--follow"] : [], ...which, name);
+        shown.set(id, ended);
+        if (follow) {
+          void ended.then(async (code) => {
+            if (code === 0) return;
+            // The connection is lost, not the container.
+            lost.set(id, `--since-time=${new Date().toISOString()}`);
+            await sleep(POLL_MS);
+            shown.delete(id);
+          });
+        }
       }
       if (!follow) return Math.max(0, ...await Promise.all(shown.values()));
       await sleep(POLL_MS);
-      workloads = await this.#workloads();
+      workloads = await this.patiently(() => this.#workloads());
     }
   }
 

@@ -5,7 +5,7 @@ import type { ICronJob } from "kubernetes-models/batch/v1/CronJob";
 import type { IJob } from "kubernetes-models/batch/v1/Job";
 import type { IEvent } from "kubernetes-models/v1/Event";
 import type { IPod } from "kubernetes-models/v1/Pod";
-import { type Copy, type Progress, restartsText, shortName } from "./backend.ts";
+import { type Copy, type Progress, restartsText, shortName, withoutCopies } from "./backend.ts";
 
 type Meta = Required<IPod>["metadata"];
 
@@ -104,7 +104,7 @@ export class Workloads {
     const pods = this.pods.filter((pod) => !hasEnded(pod));
     const running = new Set(pods.map(appOf));
     const idle = this.own.filter((workload) =>
-      workload.kind === "CronJob" || (workload.spec.replicas !== 0 && !running.has(appOf(workload)))
+      workload.kind === "CronJob" || !running.has(appOf(workload))
     );
     return [...pods.map((pod) => this.#copy(pod)), ...idle.map((one) => this.#withoutPod(one))]
       .filter(({ app }) => only === undefined || app === only);
@@ -219,13 +219,12 @@ export class Workloads {
   }
 
   #withoutPod(workload: Workload): Copy {
+    const row = withoutCopies(appOf(workload), imageOf(workload, podTemplateOf(workload)));
+    if (workload.spec.replicas === 0) return row;
     const { ok, state, reason = "" } = this.#stateOf(workload);
     const { lastScheduleTime } = workload.status;
-    return {
-      ...{ name: appOf(workload), app: appOf(workload), state, ready: ok === true, node: "-" },
-      image: imageOf(workload, podTemplateOf(workload)),
-      reason: lastScheduleTime === undefined ? reason : `last run ${lastScheduleTime}`,
-    };
+    const last = lastScheduleTime === undefined ? reason : `last run ${lastScheduleTime}`;
+    return { ...row, state, ready: ok === true, reason: last };
   }
 }
 
@@ -320,7 +319,8 @@ function exitOf(pod: Pod): string {
 }
 
 function textOf(event: Event | undefined): string {
-  return event === undefined ? "" : `${event.reason}: ${event.message?.trim()}`;
+  // A failed probe that printed nothing has a message that ends with a colon.
+  return event === undefined ? "" : `${event.reason}: ${event.message?.trim().replace(/:$/, "")}`;
 }
 
 function isTelling({ reason = "" }: Event): boolean {

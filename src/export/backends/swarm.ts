@@ -11,6 +11,7 @@ import {
   type Progress,
   type Rollout,
   shortName,
+  withoutCopies,
 } from "./backend.ts";
 
 /** The fields of `docker service inspect` that are used. */
@@ -63,7 +64,11 @@ export class Swarm extends Backend {
   }
 
   async list(): Promise<Copy[]> {
-    return this.#copies(await this.#tasks());
+    const names = await this.#names();
+    const copies = this.#copies(await this.#tasks(names));
+    const idle = names.map((name) => shortName(this.stack, name))
+      .filter((name) => !copies.some(({ app }) => app === name));
+    return [...copies, ...idle.map((app) => withoutCopies(app))];
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
@@ -78,8 +83,9 @@ export class Swarm extends Backend {
   }
 
   async why(app: string): Promise<Explanation> {
-    const { Spec, UpdateStatus: update } = await this.#service(app);
-    const tasks = tasksOf(Spec.Name, await this.#tasks());
+    const service = await this.#service(app);
+    const { Spec, UpdateStatus: update } = service;
+    const tasks = tasksOf(Spec.Name, await this.#tasks([service]));
     const failed = tasks.filter((task) => errorOf(task) !== "");
     return {
       copies: this.#copies(tasks),
@@ -122,14 +128,13 @@ export class Swarm extends Backend {
 
   /** Makes a change, and waits until one service, or every one, has adopted it or failed. */
   async #changed(only: string | undefined, change: () => Promise<unknown>): Promise<Rollout[]> {
-    const before = new Map(
-      (await this.#services()).map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus]),
-    );
-    const old = new Set((await this.#tasks()).map(({ ID }) => ID));
+    const there = await this.#services();
+    const before = new Map(there.map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus]));
+    const old = new Set((await this.#tasks(there)).map(({ ID }) => ID));
     await change();
     return await this.settled(async () => {
       const services = await this.#services();
-      const tasks = await this.#tasks();
+      const tasks = await this.#tasks(services);
       return services.filter(({ Spec: { Name } }) => (only ?? Name) === Name).map((service) => {
         const { Spec: { Name }, UpdateStatus } = service;
         const isFresh = UpdateStatus?.StartedAt !== before.get(Name)?.StartedAt;
@@ -159,8 +164,9 @@ export class Swarm extends Backend {
   }
 
   /** Every task, newest first within a slot. */
-  async #tasks(): Promise<Task[]> {
-    if ((await this.#names()).length === 0) return [];
+  async #tasks(services: readonly unknown[]): Promise<Task[]> {
+    // For an empty stack the command fails.
+    if (services.length === 0) return [];
     const words = ["stack", "ps", "--no-trunc", ...AS_JSON, this.stack];
     const lines = await this.#docker.jsonLines<TaskLine>(...words);
     if (lines.length === 0) return [];

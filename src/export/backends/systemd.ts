@@ -16,6 +16,7 @@ import {
   restartsText,
   type Rollout,
   shortName,
+  withoutCopies,
 } from "./backend.ts";
 
 /** The folder of the administrator's units. */
@@ -82,37 +83,43 @@ export class Systemd extends Backend {
   }
 
   async list(): Promise<Copy[]> {
-    const units = await this.#units();
-    const shown = await this.#show(units.filter((unit) => !/\.(target|socket)$/.test(unit)));
-    return shown.map((unit) => this.#copy(unit));
+    const copies = await this.#copies();
+    const idle = this.#files().filter((file) => file.endsWith("@.service"))
+      .map((file) => shortName(this.stack, file).replace("@.service", ""))
+      .filter((name) => !copies.some(({ app }) => app === name));
+    return [...copies, ...idle.map((app) => withoutCopies(app))];
+  }
+
+  /** The units that are loaded, without those that only start others. */
+  async #copies(): Promise<Copy[]> {
+    const units = (await this.#units()).filter((unit) => !/\.(target|socket)$/.test(unit));
+    return (await this.#show(units)).map((unit) => this.#copy(unit));
   }
 
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
-    await Promise.all(apps.map((app) => this.#copiesOf(app)));
-    const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) =>
-      [".service", "@*.service"].map((end) => unitName(this.stack, app) + end)
-    );
+    await Promise.all(apps.map((app) => this.#rowsOf(app)));
+    const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) => this.#journalOf(app));
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
-    return await journalctl.shown(...flags, ...units.map((unit) => `--unit=${unit}`));
+    return await journalctl.shown(...flags, ...units);
   }
 
   async why(app: string): Promise<Explanation> {
-    const copies = await this.#copiesOf(app);
-    const units = copies.map(({ name }) => `--unit=${unitName(this.stack, name)}`);
-    const journal = await journalctl.told("--no-pager", "--lines=10", "-o", "cat", ...units);
+    const copies = await this.#rowsOf(app);
+    const flags = ["--no-pager", "--lines=10", "-o", "cat"];
+    const journal = await journalctl.told(...flags, ...this.#journalOf(app));
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const template = `${unitName(this.stack, app)}@.service`;
     if (readFileIfAny(`${FOLDER}/${template}`) === undefined) {
-      await this.#copiesOf(app);
+      await this.#rowsOf(app);
       throw new ProcsupError("wrong_state", `"${app}" is one unit, and no template of units`, {
         hint: "Set instances to 2 or more in the file, then: procsup up --on systemd",
       });
     }
     const unit = (number: number) => template.replace("@.", `@${number}.`);
-    const found = (await this.list()).filter((copy) => copy.app === app);
+    const found = (await this.#copies()).filter((copy) => copy.app === app);
     refuseTimers(app, found);
     const now = found.map(({ name }) => Number(/@(\d+)/.exec(name)?.[1]));
     const count = copies(now.length);
@@ -121,11 +128,12 @@ export class Systemd extends Backend {
       .filter((number) => !now.includes(number)).map(unit);
     if (less.length > 0) await systemctl.told("disable", "--now", "--quiet", ...less);
     if (more.length > 0) await systemctl.told("enable", "--now", "--quiet", ...more);
-    return await this.#rollouts(Array.from({ length: count }, (_, i) => unit(i + 1)));
+    return await this.#rolloutsOf(app, Array.from({ length: count }, (_, i) => unit(i + 1)));
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    const copies = await this.#copiesOf(app);
+    await this.#rowsOf(app);
+    const copies = (await this.#copies()).filter((copy) => copy.app === app);
     refuseTimers(app, copies);
     const units = copies.map(({ name }) => `${unitName(this.stack, name)}.service`);
     // Otherwise systemd refuses a unit whose StartLimitBurst is used up. It may also not be loaded.
@@ -135,7 +143,7 @@ export class Systemd extends Backend {
       const [rollout] = await this.#rollouts([unit]);
       if (!rollout!.ok) return [rollout!];
     }
-    return await this.#rollouts(units);
+    return await this.#rolloutsOf(app, units);
   }
 
   async down(): Promise<string[]> {
@@ -215,6 +223,11 @@ export class Systemd extends Backend {
     };
   }
 
+  async #rolloutsOf(app: string, units: readonly string[]): Promise<Rollout[]> {
+    if (units.length > 0) return await this.#rollouts(units);
+    return [{ app, ok: true, text: withoutCopies(app).state }];
+  }
+
   /** Waits until units have started or failed. */
   async #rollouts(units: readonly string[]): Promise<Rollout[]> {
     // A unit is active as soon as its program runs: only at the next look has it stayed so.
@@ -233,8 +246,13 @@ export class Systemd extends Backend {
     });
   }
 
-  /** The copies of an app. Throws `process_not_found` if there are none. */
-  async #copiesOf(app: string): Promise<Copy[]> {
+  /** The flags that select the lines of an app. */
+  #journalOf(app: string): string[] {
+    return [".service", "@*.service"].map((end) => `--unit=${unitName(this.stack, app)}${end}`);
+  }
+
+  /** The rows of an app. Throws `process_not_found` if there are none. */
+  async #rowsOf(app: string): Promise<Copy[]> {
     return this.ofApp(app, await this.list(), (copy) => copy.app);
   }
 }
