@@ -2,6 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import type { PendingRequest } from "../model/process_state.ts";
 import { startWaves } from "../model/start_order.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { sleep } from "../platform/clock.ts";
@@ -264,17 +265,16 @@ export async function carryOut(
       return await supervisor.startAdded(processes, how, startOne);
     }
     const change = changes.get(config.name);
-    const outcomes = change === undefined ? [] : await applyChange(supervisor, change, options);
+    const starts = (options.startDown || change?.starts) && config.autostart;
+    const next = starts && config.cron === undefined ? starting : undefined;
+    const outcomes = change === undefined
+      ? []
+      : await applyChange(supervisor, change, options, next);
+    if (!starts) return outcomes;
     const tried = new Set(outcomes.map(({ process }) => process));
-    const down = (options.startDown || change?.starts) && config.autostart
-      ? startDown(
-        supervisor,
-        config,
-        tried,
-        (process) => process.whilePending(starting, () => startOne(process, options)),
-      )
-      : [];
-    return [...outcomes, ...await down];
+    const start = (process: ManagedProcess) =>
+      process.whilePending(starting, () => startOne(process, options));
+    return [...outcomes, ...await startDown(supervisor, config, tried, start)];
   };
   try {
     for (const wave of plan.waves) {
@@ -320,6 +320,7 @@ async function applyChange(
   supervisor: Supervisor,
   { config }: ConfigChange,
   { wait = false }: ApplyOptions,
+  next: PendingRequest | undefined,
 ): Promise<Outcome[]> {
   const { registry } = supervisor;
   const outcomes: Outcome[] = [];
@@ -331,7 +332,7 @@ async function applyChange(
   }
   const left = registry.instancesOf(config.name);
   const waitReady = wait || left.filter(isKeptUp).length > 1;
-  const reloaded = (await reloadWith(registry, left, config, { waitReady })).outcomes;
+  const reloaded = (await reloadWith(registry, left, config, { waitReady, next })).outcomes;
   outcomes.push(...reloaded);
   const failed = hasFailed(reloaded);
   const isMiscounted = left.length < config.instances || shownCount(left, config) !== undefined;

@@ -4,6 +4,8 @@ import { ProcsupError } from "../model/errors.ts";
 import { expanded, keptUnder, wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import type { PendingRequest } from "../model/process_state.ts";
+import { AT_REST } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isReplaced, runBulk } from "./bulk.ts";
 import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
@@ -20,6 +22,8 @@ import {
 interface ReloadOptions extends Omit<RollingOptions, "config"> {
   /** Reload all of them, even if nothing has changed. */
   readonly always?: boolean;
+  /** Start those that are at rest afterwards; recorded together with the configuration. */
+  readonly next?: PendingRequest | undefined;
 }
 
 export interface ReconfigureOptions extends ReloadOptions {
@@ -45,7 +49,7 @@ export async function reloadWith(
   registry: Registry,
   processes: readonly ManagedProcess[],
   config: ProcessConfig,
-  { always = false, ...rolling }: ReloadOptions,
+  { always = false, next, ...rolling }: ReloadOptions,
 ): Promise<Reconfigured> {
   const fields = firstChanges(processes, config);
   const replaced = always
@@ -63,7 +67,14 @@ export async function reloadWith(
     ? []
     : processes.filter((process) => !reloaded.has(process));
   if (fields.length > 0) {
-    for (const process of told) if (isLatest(process, config)) process.reconfigure(config);
+    for (const process of told) {
+      if (!isLatest(process, config)) continue;
+      if (next === undefined || !AT_REST.has(process.snapshot.state)) process.reconfigure(config);
+      else {registry.recorder.together(() => {
+          process.reconfigure(config);
+          process.post({ type: "pending", request: next });
+        });}
+    }
   }
   registry.dropUnusedSockets(config.name);
   return { ...result, fields, told };

