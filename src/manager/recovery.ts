@@ -1,10 +1,12 @@
 /** Adopts the processes of the previous daemon, and rebuilds lost records of apps that still run. */
 
 import { parseConfig } from "../model/config_schema.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type Recovered, type Run, type Snapshot } from "../model/process_state.ts";
 import { leftBy } from "../model/transition_steps.ts";
-import { findRuns, type FoundRun } from "../platform/found_runs.ts";
+import { dirname } from "../npm/path.js";
+import { findRuns, type FoundRun, homeElsewhere } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import { killOwnSession, willLead } from "../platform/child_process.ts";
 import type { HomePaths } from "../platform/paths.ts";
@@ -48,6 +50,7 @@ export async function recoverHome(
   warn: Warn,
 ): Promise<void> {
   const onRecord = registry.readRecords();
+  refuseCopy(onRecord, files);
   const boot = readState(paths.boot, String);
   const found = await lostRuns(onRecord, files, launcher.bootId);
   const taken = takeUpLost({
@@ -66,6 +69,21 @@ export async function recoverHome(
   await recoverAll(processes, { files, launcher, rebooted, halted });
   removeStaleRunFiles(processes, files);
   if (boot.value !== launcher.bootId) recordBoot(registry.writes, paths.boot, launcher.bootId);
+}
+
+/** Throws `home_unusable` for a copy of a home whose daemon lives: two would manage the same apps. */
+function refuseCopy({ records }: FoundRecords, files: RunFiles): void {
+  for (const { snapshot: { run } } of records) {
+    if (run === null || !isAlive(run)) continue;
+    const home = ifPossible(() => homeElsewhere(run, files));
+    if (home === undefined) continue;
+    const what = `Cannot use home "${
+      dirname(files.folder)
+    }": it is a copy of "${home}", which is in use`;
+    throw new ProcsupError("home_unusable", what, {
+      hint: "procsup resurrect starts the saved apps in a new home",
+    });
+  }
 }
 
 /** Records the boot that the records belong to. */

@@ -3,11 +3,13 @@
 import type { Run } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
 import { givenProgram, type OtherUser } from "./as_user.ts";
+import { isFree } from "./lock.ts";
 import { pathsIn } from "./paths.ts";
 import { textsOf, variablesOf } from "./process_environment.ts";
 import { processesByRunId } from "./process_scan.ts";
 import { processRow, userOf } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
+import { lookAt } from "./stat.ts";
 import { parseWrapperWords, type WrapperWords } from "./wrapper.ts";
 
 /** A run, reconstructed from its processes. */
@@ -72,6 +74,17 @@ function foundRun(
     // It ended meanwhile.
     return undefined;
   }
+}
+
+/** The home whose living daemon has this run, if that is not the home of `files`, but a copy of it. */
+export function homeElsewhere(run: Run, files: RunFiles): string | undefined {
+  const words = parseWrapperWords(textsOf(`/proc/${run.wrapperPid}/cmdline`));
+  if (words === undefined || words.folder === files.folder) return undefined;
+  const home = dirname(words.folder);
+  const [theirs, ours] = [home, dirname(files.folder)].map((path) => lookAt(pathsIn(path).lock));
+  // The same home may have two paths.
+  const isSame = theirs?.ino === ours?.ino && theirs?.dev === ours?.dev;
+  return isSame || isFree(pathsIn(home).lock) ? undefined : home;
 }
 
 /** The logs of a run that are outside the home. */

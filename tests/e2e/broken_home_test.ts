@@ -105,6 +105,20 @@ for (const { what, says, make, ignore = false } of BAD_HOMES) {
   });
 }
 
+Deno.test("daemon refuses a copy of a home whose daemon lives, and leaves the apps to it", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const { pid } = await daemon.startScript("app", "exec sleep 1000");
+  await using temp = tempHome();
+  const copy = `${temp.path}/copy`;
+  await new Deno.Command("cp", { args: ["-a", daemon.home, copy] }).output();
+  const { code, stderr } = await cli(copy, "daemon");
+  assertEquals(code, 2, stderr);
+  assertStringIncludes(stderr, `home "${copy}": it is a copy of "${daemon.home}", which is in use`);
+  assertEquals((await daemon.status("app")).pid, pid);
+});
+
 Deno.test("root sends no token to a daemon below another user's folder", {
   ignore: Deno.uid() !== 0,
 }, async () => {
