@@ -54,12 +54,14 @@ export class Output {
   content(text: string, stream: "stdout" | "stderr" = "stdout"): void {
     const isTerminal = stream === "stdout" ? this.terminal : this.#isErrorTerminal;
     if (stream === "stdout") this.#isUsed = true;
+    this.#erase();
     writeAll(Deno[stream], `${isTerminal ? terminalText(text, this.color) : text}\n`);
   }
 
   /** Writes text to stdout unchanged. */
   raw(text: string): void {
     this.#isUsed = true;
+    this.#erase();
     writeAll(Deno.stdout, text);
   }
 
@@ -68,11 +70,15 @@ export class Output {
     return this.#isErrorTerminal && !this.quiet && Deno.env.get("TERM") !== "dumb";
   }
 
-  /** Draws lines on stderr in place of those of the last call. */
+  /** Draws lines on stderr in place of those of the last call. Other output erases them. */
   redraw(lines: readonly string[]): void {
     const back = this.#drawn === 0 ? "" : `\x1b[${this.#drawn}A\x1b[J`;
     this.#drawn = lines.length;
     writeAll(Deno.stderr, back + lines.map((line) => `${terminalText(line, false)}\n`).join(""));
+  }
+
+  #erase(): void {
+    if (this.#drawn > 0) this.redraw([]);
   }
 
   /** Whether the format is for people. */
@@ -94,7 +100,9 @@ export class Output {
 
   /** Prints a message to stderr, unless `--quiet`. */
   note(text: string): void {
-    if (!this.quiet) writeMessage(`${text}\n`);
+    if (this.quiet) return;
+    this.#erase();
+    writeMessage(`${text}\n`);
   }
 }
 

@@ -19,6 +19,8 @@ export class FakeDaemon implements AsyncDisposable {
   readonly requests: RequestEnvelope[] = [];
   /** The path and query of every stream that was opened. */
   readonly streams: string[] = [];
+  /** Headers of every answer to a request. */
+  headers: Record<string, string> = {};
   readonly #server: Deno.HttpServer;
 
   constructor(answers: Answers, streamed: readonly unknown[] = []) {
@@ -36,7 +38,7 @@ export class FakeDaemon implements AsyncDisposable {
       try {
         const answer = answers[envelope.action as VerbName];
         const { envelope: reply, status } = answered(await answer?.(envelope.payload));
-        return Response.json(reply, { status });
+        return Response.json(reply, { status, headers: this.headers });
       } catch (error) {
         const { envelope, status } = failure(error);
         return Response.json(envelope, { status });

@@ -2,6 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { processLines } from "../../src/cli/progress_lines.ts";
+import { PEER_HEADER } from "../../src/protocol/peer.ts";
+import { PROTOCOL, VERSION } from "../../src/protocol/version.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { programLine } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
@@ -63,12 +65,14 @@ Deno.test({
       restart: () => result.promise,
       list: () => [process({ state: "waiting", last_reason: "waiting for db" })],
     });
+    daemon.headers = { [PEER_HEADER]: `0.0.1 ${PROTOCOL}` };
     await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home });
     await terminal.command(`clear; ${programLine()} restart a`);
     await terminal.sees("… a  waiting for db (");
     const results = [{ name: "a", ok: true, state: "running", pid: 7 }];
     result.resolve({ status: "restarted", results });
     const screen = await terminal.sees((screen) => /✔.*\nready\$/.test(screen));
-    assertEquals(screen.trim(), "✔ a  running  pid 7\nready$");
+    const note = `The daemon is version 0.0.1, this is ${VERSION}: run procsup upgrade`;
+    assertEquals(screen.trim(), `${note}\n✔ a  running  pid 7\nready$`);
   },
 });
