@@ -5,9 +5,11 @@ import { DaemonClient } from "../protocol/daemon_client.ts";
 import { otherVersion, refuseOtherProtocol } from "../protocol/peer.ts";
 import type { CommandContext } from "./command.ts";
 
+/** The version of the daemon was checked: a command may open several connections. */
+let told = false;
+
 /** A client of the command's daemon. Connects with the first call. */
 export function connect({ home, host, output }: CommandContext): DaemonClient {
-  let told = false;
   return new DaemonClient(host ?? home, (peer) => {
     refuseOtherProtocol(peer);
     const other = told ? undefined : otherVersion(peer);

@@ -3,6 +3,8 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { PEER_HEADER } from "../../src/protocol/peer.ts";
+import { PROTOCOL } from "../../src/protocol/version.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
 Deno.test("procsup --json prints one JSON value on success and failure", async () => {
@@ -57,4 +59,14 @@ Deno.test("procsup resolves a relative HOME against the working directory", asyn
   const { stderr } = await runCommandLine(["ping"], { HOME: "rel", PROCSUP_HOME: "" }, cwd);
   assertEquals(stderr.split("\n")[0], `error: No daemon answers for home "${cwd}/rel/.procsup"`);
   Deno.removeSync(cwd, { recursive: true });
+});
+
+Deno.test("a command says once that the daemon has another version, however often it asks", async () => {
+  await using daemon = new FakeDaemon({
+    web_start: () => ({ status: "started", addr: "127.0.0.1:1" }),
+    web_link: () => ({ url: "http://127.0.0.1:1/#/login?code=x", expires_in_seconds: 60 }),
+  });
+  daemon.headers = { [PEER_HEADER]: `0.0.1 ${PROTOCOL}` };
+  const { stderr } = await daemon.run("web");
+  assertEquals(stderr.match(/The daemon is version 0\.0\.1/g)?.length, 1, stderr);
 });

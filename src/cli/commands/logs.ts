@@ -108,10 +108,10 @@ function isForPeople({ output, flags }: CommandContext): boolean {
 /** Prints starts and exits of the apps between the lines. Errors of the event stream are ignored. */
 async function tellNews(context: CommandContext, names: LogPrinter): Promise<void> {
   const targets = context.positionals.length === 0 ? ["all"] : context.positionals;
+  const client = connect(context);
   await Promise.all(targets.map(async (target) => {
     const query = new URLSearchParams({ target });
-    const open = async () =>
-      unending<ChangeJson>(await connect(context).stream(`/events?${query}`));
+    const open = async () => unending<ChangeJson>(await client.stream(`/events?${query}`));
     for await (const event of following({ open })) names.tell(event);
   })).catch(() => {});
 }
