@@ -5,6 +5,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import { isLocal, type ListenAddress } from "../model/listen_address.ts";
+import { comesTrue } from "./clock.ts";
 import { isLinux } from "./os.ts";
 import { descriptorsOf, processTableIfReadable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
@@ -16,6 +17,7 @@ interface ListeningPort {
   readonly address: string;
 }
 
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const LISTEN = "0A";
 
 /** Bytes of a table read at a time. */
@@ -43,9 +45,8 @@ export function isListenedOn(port: number): boolean {
 /** All listening sockets of the machine, by `socket:[inode]`, the link target of descriptors. */
 function listeningSockets(): Map<string, ListeningPort> {
   const sockets = new Map<string, ListeningPort>();
-  for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
-    for (const line of linesOf(file)) {
-      const fields = line.trim().split(/\s+/);
+  for (const file of TABLES) {
+    for (const fields of rowsOf(file)) {
       // Listening sockets come first; millions of connections may follow.
       if (fields[3] !== LISTEN) break;
       sockets.set(`socket:[${fields[9]}]`, localAddress(fields[1]!));
@@ -72,8 +73,8 @@ function ipv6(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** The lines of a table below its heading, read on demand. */
-function* linesOf(path: string): Generator<string> {
+/** The fields of each row of a table, read on demand. */
+function* rowsOf(path: string): Generator<string[]> {
   try {
     using file = Deno.openSync(path);
     const piece = new Uint8Array(PIECE_BYTES);
@@ -85,7 +86,7 @@ function* linesOf(path: string): Generator<string> {
       rest = lines.pop()!;
       for (const line of lines) {
         if (isHeading) isHeading = false;
-        else yield line;
+        else yield line.trim().split(/\s+/);
       }
     }
   } catch {
@@ -103,15 +104,54 @@ function linkOf(path: string): string {
 }
 
 /**
- * Readiness must not be another process's answer: true if a process of the group may hold an address. False only if another process of this machine
- * certainly listens there.
+ * Readiness must not be another process's answer: true if a process of the group may hold an address.
+ * False only if another process of this machine certainly listens there.
  */
 export function mayBelongTo({ hostname, port }: ListenAddress, pgid: number): boolean {
   if (!isLinux || !isHere(hostname)) return true;
-  const inodes = new Set(
-    [...listeningSockets()].flatMap(([inode, held]) => held.port === port ? [inode] : []),
-  );
-  if (inodes.size === 0) return true;
+  const inodes = [...listeningSockets()].filter(([, held]) => held.port === port);
+  return inodes.length === 0 || mayHold(pgid, new Set(inodes.map(([inode]) => inode)));
+}
+
+/** Connections of one look, and how long each may wait to be accepted. */
+const TRIES = 4;
+const ACCEPT_MS = 1000;
+const LOOK_MS = 5;
+
+/**
+ * Whether a process of the group accepts connections to an address, where other instances have the
+ * same socket: each connection goes to any of them. True if that cannot be found out.
+ */
+export async function accepts(
+  { hostname, port }: ListenAddress,
+  pgid: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!isLinux || !isHere(hostname)) return true;
+  for (let left = TRIES; left > 0; left--) {
+    using connection = await Deno.connect({ hostname, port, signal });
+    const { port: from } = connection.localAddr as Deno.NetAddr;
+    let socket: string | undefined;
+    const isAccepted = () => (socket = otherEnd(from, port)) !== NOT_ACCEPTED;
+    const isKnown = await comesTrue(isAccepted, { ms: ACCEPT_MS, everyMs: LOOK_MS });
+    if (!isKnown || socket === undefined || mayHold(pgid, new Set([socket]))) return true;
+  }
+  return false;
+}
+
+const NOT_ACCEPTED = "socket:[0]";
+
+/** The socket of a server for a connection of this machine, as `listeningSockets()` names it. */
+function otherEnd(from: number, to: number): string | undefined {
+  for (const fields of TABLES.flatMap((file) => [...rowsOf(file)])) {
+    const [near, far] = [localAddress(fields[1]!), localAddress(fields[2]!)];
+    if (near.port === to && far.port === from) return `socket:[${fields[9]}]`;
+  }
+  return undefined;
+}
+
+/** Whether a process of a group, or a descendant, has one of these sockets; true if unknown. */
+function mayHold(pgid: number, sockets: ReadonlySet<string>): boolean {
   const table = processTableIfReadable();
   if (table.length === 0) return true;
   const mine = new Set([pgid]);
@@ -124,7 +164,7 @@ export function mayBelongTo({ hostname, port }: ListenAddress, pgid: number): bo
       grown = true;
     }
   }
-  return [...mine].some((pid) => socketsOf(pid).some((inode) => inodes.has(inode)));
+  return [...mine].some((pid) => socketsOf(pid).some((socket) => sockets.has(socket)));
 }
 
 /** Whether an address is one of this machine. A name other than localhost may be any machine's. */

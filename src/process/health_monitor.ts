@@ -6,13 +6,14 @@ import { isReadyByHealth } from "../model/transition_steps.ts";
 import { type ListenAddress, withoutBrackets } from "../model/listen_address.ts";
 import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
-import type { Cancel } from "../platform/clock.ts";
+import { type Cancel, timeoutSignal } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
-import { mayBelongTo } from "../platform/listening_ports.ts";
+import { accepts, mayBelongTo } from "../platform/listening_ports.ts";
 import { probeHttp, probeTcp } from "../platform/direct_http.ts";
 import { runShell } from "../platform/shell.ts";
 import { runHook } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";
+import { sharedSockets } from "./launch_setup.ts";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
 
 /** Interval of checks until a process is ready. */
@@ -135,10 +136,10 @@ async function probe(
   switch (config.type) {
     case "http":
       return await probeHttp(config.url!, timeoutMs, signal) ??
-        strangersPort(addressOf(config.url!), process);
+        await othersPort(addressOf(config.url!), process, timeoutMs, signal);
     case "tcp":
       return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
-        strangersPort(addressOf(`tcp://${config.tcpEndpoint!}`), process);
+        await othersPort(addressOf(`tcp://${config.tcpEndpoint!}`), process, timeoutMs, signal);
     case "command": {
       const { cwd, env, user, prepare } = process.hookContext();
       await prepare?.();
@@ -157,13 +158,22 @@ async function probe(
   }
 }
 
-/** The problem if what answers before the process is ready is another program of this machine. */
-function strangersPort(
+/** The problem if what answers before the process is ready is not the process itself. */
+async function othersPort(
   address: ListenAddress,
-  { snapshot, run }: MonitoredRun,
-): string | undefined {
-  if (snapshot.ready || mayBelongTo(address, run.wrapperPid)) return undefined;
-  return `port ${address.port} is held by another process`;
+  { snapshot, run, config }: MonitoredRun,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (snapshot.ready) return undefined;
+  const shared = sharedSockets(config)?.addresses ?? [];
+  if (shared.every(({ port }) => port !== address.port)) {
+    if (mayBelongTo(address, run.wrapperPid)) return undefined;
+    return `port ${address.port} is held by another process`;
+  }
+  const either = AbortSignal.any([timeoutSignal(timeoutMs), signal]);
+  if (await accepts(address, run.wrapperPid, either)) return undefined;
+  return `port ${address.port} is answered by another instance`;
 }
 
 function addressOf(url: string): ListenAddress {

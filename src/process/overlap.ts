@@ -2,7 +2,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { isReadyByHealth, wantsReadiness } from "../model/transition_steps.ts";
-import { type Input, NEW, type Run } from "../model/process_state.ts";
+import type { Input, Run } from "../model/process_state.ts";
 import type { Child } from "../platform/launcher.ts";
 import type { MonitoredRun } from "./monitor.ts";
 import { HealthMonitor } from "./health_monitor.ts";
@@ -93,9 +93,9 @@ async function up(overlap: Overlap, spawned: Spawned): Promise<void> {
   const enough = () => world.hasEnded(spawned.child.run.runId) || outcome.resolve(undefined);
   const monitors = wantsReadiness(config)
     ? [
-      awaitReadiness({ ...run, snapshot: NEW }),
+      awaitReadiness(run),
       ...(config.healthCheck !== undefined && isReadyByHealth(config)
-        ? [new HealthMonitor({ ...run, snapshot: NEW }, config.healthCheck)]
+        ? [new HealthMonitor(run, config.healthCheck)]
         : []),
     ]
     : [{ stop: world.clock.after(config.minUptimeMs, enough) }];

@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
 import type { HookName } from "../model/process_config.ts";
-import type { Effect, Input, Run } from "../model/process_state.ts";
+import { type Effect, NEW, type Run, type Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import { removeInput } from "../platform/app_input.ts";
@@ -26,6 +26,12 @@ interface HookRunner {
   hook(hook: HookName, signal?: AbortSignal): Promise<string | undefined>;
   hookContext(): HookContext;
   readonly journal: Journal;
+}
+
+/** What its monitors see of a run, which need not be the current one. */
+interface RunState extends Pick<MonitoredRun, "attempt" | "isAdopted" | "post"> {
+  uptime(): number;
+  snapshot(): Snapshot;
 }
 
 export class RunController {
@@ -120,7 +126,10 @@ export class RunController {
       ...{ process: this.#process, leaving, world: this.#world },
       launched: (run) => this.#hooks.journal.launched(run),
       monitored: ({ run, launchedAt }, post) =>
-        this.#monitored(run, 0, () => this.#world.clock.steady() - launchedAt, post),
+        this.#monitored(run, {
+          ...{ attempt: 0, isAdopted: false, post, snapshot: () => NEW },
+          uptime: () => this.#world.clock.steady() - launchedAt,
+        }),
       swap: (spawned, pid) => this.#swap(spawned, pid),
       preStart: () => this.#hooks.hook("preStart", leaving),
       preStop: () => this.#hooks.hook("preStop", leaving),
@@ -277,18 +286,15 @@ export class RunController {
   }
 
   #monitor(run: Run, attempt: number, isAdopted = false): void {
-    const uptime = () => this.uptimeMs;
-    const post = (input: Input) => this.#process.post(input);
-    this.#monitors = new RunMonitors(this.#monitored(run, attempt, uptime, post, isAdopted));
+    const monitored = this.#monitored(run, {
+      ...{ attempt, isAdopted, post: (input) => this.#process.post(input) },
+      uptime: () => this.uptimeMs,
+      snapshot: () => this.#process.snapshot,
+    });
+    this.#monitors = new RunMonitors(monitored);
   }
 
-  #monitored(
-    run: Run,
-    attempt: number,
-    uptime: () => number,
-    post: (input: Input) => void,
-    isAdopted = false,
-  ): MonitoredRun {
+  #monitored(run: Run, { attempt, isAdopted, post, uptime, snapshot }: RunState): MonitoredRun {
     const process = this.#process;
     return {
       config: process.config,
@@ -298,7 +304,7 @@ export class RunController {
       isAdopted,
       logs: logFiles(this.#world.apps, process.name, run.logs),
       get snapshot() {
-        return process.snapshot;
+        return snapshot();
       },
       get uptimeMs() {
         return uptime();

@@ -121,6 +121,32 @@ Deno.test("sockets queue connections while the only instance is restarted or cra
   assertEquals(await waiting, String(last));
 });
 
+Deno.test({
+  name: "a health check on shared sockets shows that an instance is ready once it accepts itself",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using daemon = await TestDaemon.start();
+    const port = freePort();
+    const entrypoint = `${daemon.home}/server.js`;
+    await Deno.copyFile(NODE_SERVER, entrypoint);
+    await daemon.client.call("start", {
+      ...nodeServer(port, 2),
+      ...{ entrypoint, overlap: true, wait_ready: true, listen_timeout: "8s" },
+      health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
+    });
+    const first = await pids(daemon);
+    await daemon.client.call("reload", "web");
+    const second = await pids(daemon);
+    assertEquals(first.filter((pid) => second.includes(pid)), []);
+
+    await Deno.writeTextFile(entrypoint, "setInterval(() => {}, 1000)");
+    const { results } = await daemon.client.call("reload", "web");
+    assertStringIncludes(results[0]!.error!, `port ${port} is answered by another instance`);
+    assertEquals(await pids(daemon), second);
+    assert(second.includes(await request(port)));
+  },
+});
+
 Deno.test("start names the address that another process listens on", async () => {
   await using daemon = await TestDaemon.start();
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
