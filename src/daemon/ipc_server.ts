@@ -10,6 +10,7 @@ import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import type { HookOrigin } from "../process/process_handle.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
+import { logPositions } from "../protocol/verbs/logs.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { endHeadBody } from "../web/context.ts";
@@ -20,7 +21,7 @@ import { LogBatch } from "./log_batch.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-const resumePayload = z.strictObject({ from: z.record(z.string(), z.int().check(z.minimum(0))) });
+const resumePayload = z.strictObject({ from: logPositions });
 
 const eventQuery = z.strictObject({
   target: z._default(z.string(), "all"),

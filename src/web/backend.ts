@@ -1,6 +1,7 @@
 /** The daemon's verbs and streams, as used by the web surface. */
 
 import type { ErrorJson } from "../protocol/error_json.ts";
+import type { LogPositions, LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 
@@ -18,8 +19,8 @@ export interface Backend {
    */
   streamLogs(
     query: URLSearchParams,
-    options?: { readonly byName?: boolean },
-  ): Promise<ReadableStream<LogLines>>;
+    options?: { readonly byName?: boolean; readonly from?: LogPositions },
+  ): Promise<ReadableStream<LogLines | LogStart>>;
 }
 
 /** A batch of log lines. Clients of the same logs may share the object. */

@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import * as z from "../npm/zod.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
-import { logStream } from "../protocol/verbs/logs.ts";
+import { logPositions, logStream } from "../protocol/verbs/logs.ts";
 import { target, text } from "../protocol/verbs/shapes.ts";
 import type { Backend } from "./backend.ts";
 import { FeedLogs, type FeedLogsOptions } from "./feed_logs.ts";
@@ -35,6 +35,8 @@ const subscription = z.extend(unsubscription, {
   ...z.pick(logStream, { lines: true, grep: true, level: true }).shape,
   stderr: z.optional(z.boolean("expected true or false")),
 });
+
+const opening = z.strictObject({ from: z.optional(logPositions) });
 
 type Subscription = z.output<typeof subscription>;
 
@@ -162,8 +164,11 @@ export class FeedClient {
     this.#logs = this.#logsOf(query, { opened });
   }
 
-  /** Opens a log: `{id, query}`, where the query is that of `GET /logs`. */
-  #openLog({ id, query }: Record<string, unknown>): void {
+  /**
+   * Opens a log: `{id, query, from}`, where the query is that of `GET /logs`, and `from` the positions
+   * that it ended with.
+   */
+  #openLog({ id, query, from }: Record<string, unknown>): void {
     if (typeof id !== "number" || !Number.isSafeInteger(id)) {
       throw badRequest('Invalid "id": expected a whole number');
     }
@@ -174,7 +179,8 @@ export class FeedClient {
       const error = publicError(new ProcsupError("too_many_clients", message));
       return this.#tell({ type: "error", id, ...error });
     }
-    const log = this.#logsOf(new URLSearchParams(query), { id });
+    const start = readPayload(opening, { from });
+    const log = this.#logsOf(new URLSearchParams(query), { id }, start);
     this.#opened.set(id, log);
     void log.ended.then(() => this.#opened.get(id) === log && this.#opened.delete(id));
   }
@@ -184,12 +190,16 @@ export class FeedClient {
     this.#opened.delete(id);
   }
 
-  #logsOf(query: URLSearchParams, options: FeedLogsOptions): FeedLogs {
+  #logsOf(
+    query: URLSearchParams,
+    options: FeedLogsOptions,
+    start: z.output<typeof opening> = {},
+  ): FeedLogs {
     const sink = {
       unsent: () => this.#socket.unsent(),
       send: (message: string | Uint8Array<ArrayBuffer>) => this.send(message),
     };
-    return new FeedLogs(() => this.#backend.streamLogs(query, { byName: true }), sink, options);
+    return new FeedLogs(() => this.#backend.streamLogs(query, { byName: true, ...start }), sink, options);
   }
 
   #tell(message: unknown): void {

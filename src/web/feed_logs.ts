@@ -1,6 +1,7 @@
 /** Sends lines of logs to a client of the feed, as fast as it reads. */
 
 import type { ErrorJson } from "../protocol/error_json.ts";
+import type { LogStart } from "../model/log_line.ts";
 import type { LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 
@@ -39,12 +40,12 @@ export class FeedLogs {
   readonly ended: Promise<void>;
   readonly #sink: LogSink;
   readonly #id: { readonly id?: number };
-  #reader: ReadableStreamDefaultReader<LogLines> | undefined;
+  #reader: ReadableStreamDefaultReader<LogLines | LogStart> | undefined;
   #isOver = false;
 
   /** `open` returns the lines; its errors are sent to the client. */
   constructor(
-    open: () => Promise<ReadableStream<LogLines>>,
+    open: () => Promise<ReadableStream<LogLines | LogStart>>,
     sink: LogSink,
     { id, opened }: FeedLogsOptions = {},
   ) {
@@ -59,7 +60,7 @@ export class FeedLogs {
   }
 
   async #run(
-    open: () => Promise<ReadableStream<LogLines>>,
+    open: () => Promise<ReadableStream<LogLines | LogStart>>,
     opened: () => void = () => {},
   ): Promise<void> {
     try {
@@ -73,6 +74,7 @@ export class FeedLogs {
         while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) await nextStep();
         if (this.#isOver) return;
         if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
+        if (!("ndjson" in value)) continue;
         if (value.failure) return this.#fail(value.failure);
         const message = messageWith(value, this.#id.id);
         this.#sink.send(message);

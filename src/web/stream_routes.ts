@@ -2,6 +2,7 @@
 
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { ProcsupError } from "../model/errors.ts";
+import type { LogStart } from "../model/log_line.ts";
 import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
 import { changesOf } from "../protocol/change_json.ts";
@@ -106,10 +107,11 @@ function streamReply(items: ReadableStream<unknown>, request: Request): Response
 }
 
 /** Like `streamReply()`, for lines of logs. */
-function logReply(batches: ReadableStream<LogLines>, request: Request): Response {
+function logReply(batches: ReadableStream<LogLines | LogStart>, request: Request): Response {
+  const bytesOf = (item: LogLines | LogStart) => "ndjson" in item ? item.ndjson : lineOf(item);
   return wantsEvents(request)
-    ? eventStream(batches, ({ ndjson }) => eventBytes(ndjson))
-    : lineStream(batches, ({ ndjson }) => ndjson);
+    ? eventStream(batches, (item) => eventBytes(bytesOf(item)))
+    : lineStream(batches, bytesOf);
 }
 
 function wantsEvents(request: Request): boolean {

@@ -129,3 +129,22 @@ browserTest(
     await log.getByText("end", { exact: true }).waitFor();
   },
 );
+
+browserTest("the full history of a log that is written to has no hole", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  const script = "i=0; while :; do i=$((i+1)); echo n$i; [ $((i%20)) = 0 ] && sleep 0.01; done";
+  await daemon.startScript("counter", script);
+  await dashboard.signIn();
+  await dashboard.go("#/processes/counter?tab=logs");
+  await page.locator(".log-row").first().waitFor();
+  await page.waitForTimeout(2000);
+  await page.getByRole("button", { name: "Load full history" }).click();
+  await page.locator(".log-row").getByText("n1", { exact: true }).waitFor();
+  await page.waitForTimeout(2000);
+  const download = page.waitForEvent("download");
+  await page.getByLabel("More log options").click();
+  await page.getByRole("button", { name: "Download the lines shown" }).click();
+  const text = await Deno.readTextFile(await (await download).path());
+  const lines = text.trimEnd().split("\n");
+  assertEquals(lines.findIndex((line, index) => line !== `n${index + 1}`), -1);
+});

@@ -32,7 +32,7 @@ const BOTH = ["stdout", "stderr"] as const;
 
 const STREAM_FIELDS = Object.keys(logStream.shape);
 
-type StreamFields = Omit<z.output<typeof logStream>, "target">;
+type StreamFields = Omit<z.output<typeof logStream>, "target" | "positions">;
 
 /** `logs` answers with the last lines, up to 1 MiB; with a filter, the last lines that pass it. */
 export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
@@ -114,14 +114,15 @@ export async function streamLogs(
   { from, byName = false }: { readonly from?: LogPositions; readonly byName?: boolean } = {},
 ): Promise<ReadableStream<LogBatch | LogStart>> {
   const fields = readQuery({ input: logStream }, { query: STREAM_FIELDS }, query);
-  const { target, ...rest } = readPayload(logStream, fields);
+  const { target, positions, ...rest } = readPayload(logStream, fields);
   const options = feedOptions(rest);
   // Report an invalid filter as an error of the request, before the stream begins.
   await options.filter?.ready();
   // Not before: a process that is added meanwhile would belong to neither.
   const { now, later } = sourcesOf(context, target, byName);
+  const start = from ?? (positions ? {} : undefined);
   const form = new Batches(from !== undefined);
-  return logFeed(now, from === undefined ? options : { ...options, from }, form, later);
+  return logFeed(now, start === undefined ? options : { ...options, from: start }, form, later);
 }
 
 function sourcesOf(

@@ -73,8 +73,15 @@ export const logStream = z.strictObject({
   new: about(z._default(flag, false), "only new lines"),
   stdout: about(z._default(flag, false), "standard output only"),
   stderr: about(z._default(flag, false), "standard error only"),
+  positions: about(
+    z._default(flag, false),
+    "after the existing lines, an item with the `positions` at which they end",
+  ),
   ...z.pick(logs, { since: true, until: true, ...BY_CONTENT }).shape,
 });
+
+/** Where a client that has read logs continues, by `positionKey()`. */
+export const logPositions = z.record(z.string(), z.int().check(z.minimum(0)));
 
 /** Query of the stream of events over REST. */
 export const changeStream = z.pick(logStream, { target: true });

@@ -1,6 +1,6 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
-import type { LogLine } from "../../../../model/log_line.ts";
+import type { LogLine, LogPositions } from "../../../../model/log_line.ts";
 import { ApiError, ask, jsonLines, send } from "./api.ts";
 import { happened, loadRecent } from "./past.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
@@ -126,12 +126,13 @@ function fetchState(
 }
 
 /**
- * Follows logs; `query` is that of `GET /logs`. All logs share one WebSocket, since a browser has
+ * Follows logs; `query` is that of `GET /logs`, `from` the positions that it ended with. All logs share one WebSocket, since a browser has
  * only six connections to a host for all its tabs. The stream fails if the connection is lost.
  */
 export async function followLogs(
   query: URLSearchParams,
   signal: AbortSignal,
+  from?: LogPositions,
 ): Promise<AsyncIterable<readonly LogLine[]>> {
   const socket = open;
   if (socket === undefined) return jsonLines<LogLine>(await send(`/logs?${query}`, { signal }));
@@ -139,7 +140,7 @@ export async function followLogs(
   return new ReadableStream({
     start(lines) {
       logs.set(id, lines);
-      socket.send(JSON.stringify({ type: "open_log", id, query: String(query) }));
+      socket.send(JSON.stringify({ type: "open_log", id, query: String(query), from }));
       signal.addEventListener("abort", () => {
         if (!logs.delete(id)) return;
         lines.error(signal.reason);

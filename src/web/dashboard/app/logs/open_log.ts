@@ -6,7 +6,7 @@ import { followLogs } from "../data/feed.ts";
 import { breathe } from "./log_buffer.ts";
 import type { LogRow } from "./log_lines.ts";
 import { connection } from "../data/store.ts";
-import type { LogLine } from "../../../../model/log_line.ts";
+import type { LogLine, LogPositions, LogStart } from "../../../../model/log_line.ts";
 
 interface SourceOptions {
   /** Names; empty for all. */
@@ -71,10 +71,11 @@ export class OpenLog {
         this.#isStale = true;
         if (before === "nothing") this.#refresh();
         this.isLoading.value = true;
-        if (between !== undefined || lines === 0) await this.#readStored(signal);
+        const isStored = between !== undefined || lines === 0;
+        const positions = isStored ? await this.#readStored(signal) : undefined;
         this.isLoading.value = between === undefined;
         if (between !== undefined) return;
-        await this.#pour(await followLogs(this.#query(true), signal), true);
+        await this.#pour(await followLogs(this.#query(true), signal, positions), true);
         before = "ended";
       } catch (error) {
         if (signal.aborted) return;
@@ -97,13 +98,24 @@ export class OpenLog {
     this.isLoading.value = false;
   }
 
-  async #readStored(signal: AbortSignal): Promise<void> {
+  /** Returns the positions at which the lines end. */
+  async #readStored(signal: AbortSignal): Promise<LogPositions | undefined> {
     const enough = new AbortController();
     const both = AbortSignal.any([signal, enough.signal]);
-    const stored = jsonLines<LogLine>(await send(`/logs?${this.#query(false)}`, { signal: both }));
-    const isWhole = await this.#pour(stored, false);
+    const stored = jsonLines<LogLine | LogStart>(
+      await send(`/logs?${this.#query(false)}`, { signal: both }),
+    );
+    let positions: LogPositions | undefined;
+    const lines = async function* () {
+      for await (const batch of stored) {
+        positions ??= batch.find((item) => "positions" in item)?.positions;
+        yield batch.filter((item) => "line" in item);
+      }
+    };
+    const isWhole = await this.#pour(lines(), false);
     this.isCut.value = !isWhole;
     enough.abort();
+    return positions;
   }
 
   #query(follow: boolean): URLSearchParams {
@@ -113,6 +125,7 @@ export class OpenLog {
     if (follow) query.set("follow", "true");
     if (follow && lines === 0) query.set("new", "true");
     else query.set("lines", String(between === undefined ? lines : 0));
+    if (!follow && between === undefined) query.set("positions", "true");
     if (between !== undefined) {
       query.set("since", new Date(between[0]).toISOString());
       query.set("until", new Date(between[1]).toISOString());
