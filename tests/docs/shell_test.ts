@@ -6,7 +6,7 @@
 import { assertEquals } from "@std/assert";
 import { parse } from "yaml";
 import { freePort } from "../support/http_load.ts";
-import { programLine, TestDaemon } from "../support/procsup.ts";
+import { denoDir, programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { type Example, examplesIn } from "./examples.ts";
 
@@ -252,7 +252,7 @@ async function runPage(blocks: readonly Example[]): Promise<string[]> {
         ...{ PROCSUP_HOME: daemon.home, HOME: folder.path, NO_COLOR: "1", TOKEN },
         TMPDIR: folder.path,
         ...{ PATH: `${folder.path}/bin:${Deno.env.get("PATH")}`, API_KEY: "k" },
-        DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+        DENO_DIR: denoDir(),
       },
       stdin: "null",
     }).output();

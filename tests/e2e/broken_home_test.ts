@@ -155,9 +155,7 @@ Deno.test("root changes no settings in the folder of another user that sudo left
   for (const folder of [home, victim]) Deno.mkdirSync(folder);
   for (const name of [".config", ".cursor"]) Deno.symlinkSync(victim, `${home}/${name}`);
   Deno.chownSync(home, 65534, 65534);
-  // Modules are cached elsewhere.
-  const DENO_DIR = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
-  const env = { HOME: home, XDG_CONFIG_HOME: `${home}/.config`, DENO_DIR };
+  const env = { HOME: home, XDG_CONFIG_HOME: `${home}/.config` };
   for (const line of ["mcp install cursor", "context add web1 web1.example"]) {
     const { code, stderr } = await cliIn(`${temp.path}/home`, env, ...line.split(" "));
     assertEquals(code, 2, stderr);

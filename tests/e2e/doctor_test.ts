@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { serviceManager } from "../../src/platform/service_manager.ts";
 import { mayMount } from "../support/executable.ts";
-import { cli, programWords, TestDaemon } from "../support/procsup.ts";
+import { cli, denoDir, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -95,7 +95,7 @@ Deno.test({
         args: [...words, ...args],
         env: {
           HOME: folder.path,
-          DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+          DENO_DIR: denoDir(),
           PROCSUP_HOME: home,
         },
         stdin: "null",

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { serviceManager, systemdRuns } from "../../src/platform/service_manager.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
-import { isAlive, programLine, programWords, TestDaemon } from "../support/procsup.ts";
+import { denoDir, isAlive, programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const ignore = serviceManager() !== "systemd";
@@ -39,8 +39,7 @@ class StartupScene implements AsyncDisposable {
       args: [...args, "startup", ...words, "--user"],
       env: {
         HOME: this.folder,
-        // Deno's own files stay where they are.
-        DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+        DENO_DIR: denoDir(),
         PATH: `${this.folder}/bin:${Deno.env.get("PATH")}`,
         PROCSUP_HOME: this.home,
         NO_COLOR: "1",

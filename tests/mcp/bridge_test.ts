@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Client, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { isAlive, programWords, TestDaemon } from "../support/procsup.ts";
+import { denoDir, isAlive, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { onStdio, refusal, serveMcp, use } from "./clients.ts";
@@ -14,7 +14,6 @@ Deno.test("procsup mcp finds the daemon by HOME alone", async () => {
   const transport = new StdioClientTransport({
     command: command!,
     args: [...args, "mcp"],
-    // The source needs these to run without a download; the built program needs nothing.
     env: { HOME: user.path, DENO_DIR: denoDir() },
     cwd: "/",
   });
@@ -23,10 +22,6 @@ Deno.test("procsup mcp finds the daemon by HOME alone", async () => {
   assertEquals(await use(client, "list_apps"), { processes: [] });
   await client.close();
 });
-
-function denoDir(): string {
-  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
-}
 
 Deno.test("procsup mcp reports that no daemon answers, and works once one does", async () => {
   await using daemon = await TestDaemon.start();

@@ -5,7 +5,7 @@ import { COMMANDS } from "../../src/cli/command_table.ts";
 import { clearedFile, mcpClient, mergedFile, ownEntry } from "../../src/mcp/client_config.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { parseToolNames } from "../../src/mcp/tool_names.ts";
-import { programWords } from "../support/procsup.ts";
+import { denoDir, programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const COMMAND = { command: "/bin/procsup", args: ["mcp"] };
@@ -139,7 +139,7 @@ async function runIn(home: string, args: string[], program = programWords(), env
       ...env,
       HOME: home,
       PATH: Deno.env.get("PATH")!,
-      DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+      DENO_DIR: denoDir(),
     },
     stdin: "null",
   }).output();

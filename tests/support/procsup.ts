@@ -33,6 +33,11 @@ function daemonWords(): readonly string[] {
 /** On a busy machine a daemon takes seconds to start, or to answer. */
 const DAEMON_WAIT_MS = 60_000;
 
+/** Deno's folder: with another `HOME`, a program run from its source would download all packages. */
+export function denoDir(): string {
+  return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
+}
+
 /** The result of a command. */
 export interface CliResult {
   readonly code: number;
@@ -54,7 +59,7 @@ export async function cliIn(
   const [program, ...words] = programWords();
   const { code, stdout, stderr } = await new Deno.Command(program!, {
     args: [...words, ...args],
-    env: { PROCSUP_HOME: home, NO_COLOR: "1", ...env },
+    env: { PROCSUP_HOME: home, NO_COLOR: "1", DENO_DIR: denoDir(), ...env },
     stdin: "null",
   }).output();
   const text = new TextDecoder();
