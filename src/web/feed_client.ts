@@ -199,7 +199,11 @@ export class FeedClient {
       unsent: () => this.#socket.unsent(),
       send: (message: string | Uint8Array<ArrayBuffer>) => this.send(message),
     };
-    return new FeedLogs(() => this.#backend.streamLogs(query, { byName: true, ...start }), sink, options);
+    return new FeedLogs(
+      () => this.#backend.streamLogs(query, { byName: true, ...start }),
+      sink,
+      options,
+    );
   }
 
   #tell(message: unknown): void {
