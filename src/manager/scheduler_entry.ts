@@ -53,14 +53,17 @@ export class ScheduleEntry {
     this.#clock = clock;
     this.#store = store;
     this.#memory = store.read(process.id);
-    // Due times while no daemon ran are skipped. If the clock was set back meanwhile, due times up
-    // to `covered` were handled already.
-    const { covered, next } = tick(schedule, this.#memory.covered, clock.now());
-    this.#memory = { ...this.#memory, covered };
-    this.#next = next;
+    // A due time that passed while this daemon replaced another one is still due. If the clock was
+    // set back meanwhile, due times up to `covered` were handled already.
+    const { due, covered, next } = tick(schedule, this.#memory.covered, clock.now());
+    const isNew = before !== undefined || this.#memory.covered === 0;
+    this.#next = isNew ? next : due ?? next;
+    if (isNew) this.#remember({ covered });
     const log = {
       clock,
-      running: (since: number | null) => this.#remember({ runningSince: since, timedOut: false }),
+      starting: (starting: number) => this.#remember({ starting, again: false }),
+      running: (since: number | null) =>
+        this.#remember({ runningSince: since, timedOut: false, starting: null }),
       timedOut: () => this.#remember({ timedOut: true }),
       again: (again: boolean) => this.#remember({ again }),
       ended: (run: CronRun) => this.#remember({ history: withRun(this.#memory.history, run) }),
@@ -112,12 +115,12 @@ export class ScheduleEntry {
     const isSetBack = this.#memory.covered - now > SET_BACK_MS;
     if (!isSetBack && (this.#next === null || now < this.#next)) return;
     const { due, covered, next } = tick(this.#schedule, this.#memory.covered, now);
-    this.#memory = { ...this.#memory, covered };
+    const unsaved = this.#memory = { ...this.#memory, covered };
     this.#next = next;
     if (due === null || !this.enabled) return;
-    // Record before acting: a daemon that is killed in between must not act twice.
-    this.#remember({});
+    // It records what it is about to do, and with that the due time: both are done once.
     this.#runner.due();
+    if (this.#memory === unsaved) this.#remember({});
   }
 
   /** Acts now, regardless of the clock. Throws `wrong_state`. */

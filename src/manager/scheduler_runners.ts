@@ -5,6 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { CronConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { AT_REST } from "../model/transition_steps.ts";
+import { settled } from "../process/start_and_wait.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { ProcessHandle } from "../process/process_handle.ts";
 import type { CronMemory, CronRun, RunStatus } from "./scheduler_store.ts";
@@ -18,6 +19,8 @@ export type ScheduledProcess = Pick<
 /** Records what a runner does. */
 export interface RunLog {
   readonly clock: Clock;
+  /** Records that a run is to begin now, after this number of attempts, and that none is queued. */
+  starting(attempt: number): void;
   /** Records the start of the current run; null if none. */
   running(since: number | null): void;
   /** Records that the current run is stopped because of its time limit. */
@@ -42,7 +45,7 @@ export interface Runner {
 }
 
 /** The recorded state of a job of an earlier daemon. */
-type LeftRun = Pick<CronMemory, "runningSince" | "timedOut" | "again">;
+type LeftRun = Pick<CronMemory, "runningSince" | "timedOut" | "again" | "starting">;
 
 /**
  * `cron`: runs a process by the clock. A run lasts from the start until the process is at rest,
@@ -66,9 +69,12 @@ export class Job implements Runner {
     this.#process = process;
     this.#config = config;
     this.#log = log;
-    this.#again = left.again;
     const { snapshot } = process;
-    const since = left.runningSince;
+    // Between the two records of a start, the daemon was killed: it was not begun, or is over.
+    const { starting } = left;
+    this.#again = left.again || !isActive(snapshot) && starting === snapshot.attempt;
+    const isOver = starting !== null && starting < snapshot.attempt;
+    const since = left.runningSince ?? (isOver ? snapshot.startedAt : null);
     if (isActive(snapshot)) this.#begin(since ?? snapshot.startedAt ?? log.clock.now());
     else {
       if (since !== null) {
@@ -124,6 +130,7 @@ export class Job implements Runner {
 
   /** A failed start is recorded as a failed run when the process comes to rest. */
   #start(how: string): void {
+    this.#log.starting(this.#process.snapshot.attempt);
     void this.#process.start({ reason: `started ${how}` }).catch(() => {});
   }
 
@@ -180,11 +187,12 @@ export class Job implements Runner {
   /** Begins the queued run, if any. */
   #next(): void {
     if (!this.#again) return;
-    // Record before acting: a daemon that is killed in between must not act twice.
-    this.#follow(false);
     // Listeners of the change that ended the run are still being called.
     queueMicrotask(() => {
-      if (!this.#closed && !this.busy) this.#start("by schedule");
+      if (this.#closed || !this.#again) return;
+      if (this.busy) return this.#follow(false);
+      this.#again = false;
+      this.#start("by schedule");
     });
   }
 
@@ -281,7 +289,7 @@ export class ClockRestart implements Runner {
   /** Waits for a restart that the process itself continues. */
   async #follow(since: number): Promise<void> {
     this.#busy = true;
-    const isOver = ({ state, pending }: Snapshot) => pending === null && state !== "stopping";
+    const isOver = (now: Snapshot) => now.pending === null && settled(now, false);
     const { state } = await this.#process.until(isOver);
     this.#busy = false;
     this.#ended(since, Math.max(0, this.#log.clock.now() - since), !AT_REST.has(state));

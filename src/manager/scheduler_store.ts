@@ -33,6 +33,8 @@ export interface CronMemory {
   readonly timedOut: boolean;
   /** Whether another run is queued. */
   readonly again: boolean;
+  /** Number of the last attempt before the run that is to begin now; null if none is. */
+  readonly starting: number | null;
   /** The newest last. */
   readonly history: readonly CronRun[];
 }
@@ -43,6 +45,7 @@ const NOTHING: CronMemory = {
   runningSince: null,
   timedOut: false,
   again: false,
+  starting: null,
   history: [],
 };
 

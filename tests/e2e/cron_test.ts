@@ -19,6 +19,10 @@ async function statuses(daemon: TestDaemon, name: string): Promise<string[]> {
   return (await schedule(daemon, name)).history.map(({ status }) => status);
 }
 
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 function lines(path: string): number {
   return Deno.readTextFileSync(path).split("\n").length - 1;
 }
@@ -116,6 +120,26 @@ Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook
   await daemon.kill();
   await daemon.run();
   assertEquals((await schedule(daemon, "app")).running, false);
+});
+
+Deno.test("a job that was due while the daemon was replaced runs once", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "date +%s >>runs", {
+    ...{ cwd: daemon.home, cron: "*/20 * * * * *" },
+  });
+  const toNext = () => 20_000 - Date.now() % 20_000;
+  await sleep(toNext() - 500);
+  const due = Date.now() + toNext();
+  await daemon.kill();
+  await sleep(due + 100 - Date.now());
+  await daemon.run();
+  const runs = () => (readFileIfAny(`${daemon.home}/runs`) ?? "").trim().split("\n").map(Number);
+  await waitFor(() => runs()[0]! > 0, { what: "the run" });
+  assert(runs()[0]! * 1000 < due + 15_000, "the run that was due, not the next one");
+  await daemon.kill();
+  await daemon.run();
+  await sleep(500);
+  assertEquals(runs().filter((at) => at * 1000 < due + 19_000).length, 1);
 });
 
 Deno.test("a job that is due during a run is skipped, replaced or queued, as configured", async () => {

@@ -37,7 +37,8 @@ class FakeProcess implements ScheduledProcess {
 
   start({ reason = "" } = {}): Promise<void> {
     this.acts.push(reason);
-    this.#become({ state: "running", desired: "up", startedAt: this.#clock.now() });
+    const attempt = this.snapshot.attempt + 1;
+    this.#become({ state: "running", desired: "up", attempt, startedAt: this.#clock.now() });
     return Promise.resolve();
   }
 
@@ -442,9 +443,76 @@ Deno.test("Scheduler does not repeat a run of the previous daemon", async () => 
 Deno.test("Scheduler does not catch up on the time without a daemon", async () => {
   await using scene = await Scene.with(EVERY_MINUTE);
   scene.scheduler.close();
-  scene.clock.advance(10 * MINUTE);
+  scene.clock.advance(10 * MINUTE + 30_001);
   await scene.restart();
+  scene.clock.advance(1);
   assertEquals(scene.job.acts, []);
+});
+
+Deno.test("Scheduler acts once at a time that was due while the daemon was replaced", async () => {
+  for (const runBefore of [true, false]) {
+    await using scene = await Scene.with(EVERY_MINUTE);
+    if (runBefore) {
+      scene.clock.advance(MINUTE);
+      scene.job.exit(0);
+    }
+    scene.scheduler.close();
+    scene.clock.advance(MINUTE + 2000);
+    await scene.restart();
+    scene.clock.advance(1);
+    assertEquals(scene.job.acts.length, runBefore ? 2 : 1);
+    scene.job.exit(0);
+    await scene.restart();
+    scene.clock.advance(1);
+    assertEquals(scene.job.acts.length, runBefore ? 2 : 1);
+  }
+});
+
+Deno.test("Scheduler does not act at a time before a schedule was added or changed", async () => {
+  await using scene = await Scene.with({ cron: { schedule: "30 * * * *", ...UTC } });
+  scene.clock.advance(MINUTE + 2000);
+  scene.job.config = parseConfig({ name: "job", entrypoint: "x", cwd: "/", ...EVERY_MINUTE });
+  scene.processes.push(new FakeProcess(scene.clock, EVERY_MINUTE, "other"));
+  await scene.scheduler.sync();
+  scene.clock.advance(1);
+  await scene.restart();
+  scene.clock.advance(1);
+  assertEquals(scene.processes.map(({ acts }) => acts), [[], []]);
+});
+
+Deno.test("Scheduler begins a run whose daemon was killed before the process recorded its start", async () => {
+  for (const queued of [false, true]) {
+    await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, overlap: "queue" } });
+    if (queued) scene.clock.advance(2 * MINUTE);
+    const { job } = scene;
+    const start = job.start.bind(job);
+    job.start = () => new Promise(() => {});
+    if (queued) job.exit(0);
+    else scene.clock.advance(MINUTE);
+    await turn();
+    job.start = start;
+    const before = job.acts.length;
+    for (const _ of [1, 2]) {
+      await scene.restart();
+      await turn();
+    }
+    assertEquals(job.acts.slice(before), ["started by schedule"]);
+  }
+});
+
+Deno.test("Scheduler does not begin a run again whose daemon was killed after that", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  const { job } = scene;
+  // The run is over before the next daemon comes, and the schedule did not hear of it.
+  job.changed = () => {};
+  scene.clock.advance(MINUTE);
+  scene.clock.advance(5000);
+  job.exit(7);
+  await scene.restart();
+  await turn();
+  assertEquals(job.acts, ["started by schedule"]);
+  const [run] = scene.scheduler.list()[0]!.history;
+  assertEquals([run!.status, run!.exitCode, run!.durationMs], ["failed", 7, 5000]);
 });
 
 Deno.test("Scheduler takes over the previous daemon's run", async () => {
