@@ -136,7 +136,7 @@ function listed(
     lost: undefined,
     processes,
     marked: marked.length === state.marked.size ? state.marked : new Set(marked),
-    ...(due ? { histories: record(state.histories, processes), recordedAt: now } : {}),
+    ...(due ? { histories: record(state.histories, processes, now), recordedAt: now } : {}),
   };
 }
 

@@ -148,6 +148,8 @@ const MAX_READINGS = 300;
 
 /** Readings of one app, newest last. */
 export interface History {
+  /** When each was made, in milliseconds since the epoch. */
+  readonly at: readonly number[];
   /** Percent of one core. */
   readonly cpu: readonly number[];
   /** Bytes. */
@@ -157,13 +159,17 @@ export interface History {
 /** Readings by the app's id. */
 export type Histories = ReadonlyMap<string, History>;
 
-export const NO_HISTORY: History = { cpu: [], mem: [] };
+export const NO_HISTORY: History = { at: [], cpu: [], mem: [] };
 
 /** Adds a reading for each app; drops apps that are gone. */
-export function record(histories: Histories, processes: readonly ProcessJson[]): Histories {
+export function record(
+  histories: Histories,
+  processes: readonly ProcessJson[],
+  now: number,
+): Histories {
   return new Map(processes.map(({ id, cpu_percent, memory_bytes }) => {
-    const { cpu, mem } = histories.get(id) ?? NO_HISTORY;
-    return [id, { cpu: push(cpu, cpu_percent), mem: push(mem, memory_bytes) }];
+    const { at, cpu, mem } = histories.get(id) ?? NO_HISTORY;
+    return [id, { at: push(at, now), cpu: push(cpu, cpu_percent), mem: push(mem, memory_bytes) }];
   }));
 }
 

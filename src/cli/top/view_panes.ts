@@ -8,7 +8,7 @@ import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { bottomOf, matcher } from "./log_view.ts";
 import { wantedLogs } from "./normalize_state.ts";
-import { current, type History, NO_HISTORY, type TopState } from "./state.ts";
+import { current, NO_HISTORY, type TopState } from "./state.ts";
 import { healthWord } from "./view_table.ts";
 import { area, cleanColors, cleanLine, cut, shorten, type Style, wrap } from "./text.ts";
 
@@ -112,6 +112,8 @@ const SIDE_BY_SIDE = 80;
 interface Graph {
   readonly name: string;
   readonly values: readonly number[];
+  /** The time of each value. */
+  readonly at: readonly number[];
   /** Lowest value of a full column. */
   readonly least: number;
   readonly format: (value: number) => string;
@@ -123,7 +125,9 @@ export function graphLines(state: TopState, height: number, style: Style): strin
   const process = current(state);
   const title = paneTitle([`graph ${process?.name ?? ""}`.trim()], state, style);
   if (process === undefined) return [title];
-  const [cpu, mem] = graphsOf(state.histories.get(process.id) ?? NO_HISTORY);
+  const { at, ...values } = state.histories.get(process.id) ?? NO_HISTORY;
+  const cpu: Graph = { at, values: values.cpu, ...CPU };
+  const mem: Graph = { at, values: values.mem, ...MEM };
   const room = height - 1;
   if (columns < SIDE_BY_SIDE) {
     const upper = Math.ceil(room / 2);
@@ -143,16 +147,12 @@ export function graphLines(state: TopState, height: number, style: Style): strin
   ];
 }
 
-function graphsOf({ cpu, mem }: History): [Graph, Graph] {
-  return [
-    { name: "cpu", values: cpu, least: 1, format: (value) => `${value.toFixed(1)}%` },
-    { name: "mem", values: mem, least: 1024 ** 2, format: humanBytes },
-  ];
-}
+const CPU = { name: "cpu", least: 1, format: (value: number) => `${value.toFixed(1)}%` };
+const MEM = { name: "mem", least: 1024 ** 2, format: humanBytes };
 
 /** Current and highest value above the columns of the last readings. */
 function drawn(
-  { name, values, least, format }: Graph,
+  { name, values, at, least, format }: Graph,
   width: number,
   height: number,
   style: Style,
@@ -162,11 +162,18 @@ function drawn(
   const peak = Math.max(0, ...shown);
   const label = shorten(
     `${name}  now ${format(values.at(-1) ?? 0)}  most ${format(peak)}  ` +
-      `last ${humanDuration(shown.length * 1000)}`,
+      `last ${humanDuration(spanOf(at.slice(-width)))}`,
     width,
   );
   const lines = area(shown, width, height - 1, Math.max(least, peak));
   return [style.bold(label), ...lines.map((line) => style.good(cut(line, width)))];
+}
+
+/** The time that readings stand for: one interval each. */
+function spanOf(at: readonly number[]): number {
+  if (at.length < 2) return 0;
+  const intervals = (at.at(-1)! - at[0]!) * at.length / (at.length - 1);
+  return Math.round(intervals / 1000) * 1000;
 }
 
 /** Title of the log pane: apps and modes. */

@@ -188,6 +188,14 @@ Deno.test("view() draws recent resource usage", () => {
   assertMatch(graph, /mem {2}now 8\.0 MB/);
 });
 
+Deno.test("view() names the time of a graph, whatever the interval of the readings", () => {
+  const scene = new Scene([app(0, "api")], { columns: 140 });
+  for (let i = 1; i <= 8; i++) {
+    scene.tell({ type: "list", processes: [app(0, "api")], now: NOW + i * 10_000 });
+  }
+  assertMatch(scene.keys("g").screen.join("\n"), /cpu .* last 1m30s/);
+});
+
 Deno.test("view() uses only attributes on a screen without colors", () => {
   const scene = new Scene(APPS);
   scene.log("\x1b[31mred", { name: "api:0", stream: "stderr", line: "trouble", at: "" });
