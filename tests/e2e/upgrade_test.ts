@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { readDaemonRecord, recordPath } from "../../src/platform/daemon_record.ts";
+import { sealed } from "../../src/platform/state_file.ts";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -93,4 +95,16 @@ Deno.test("a start interrupted by an upgrade is not sent twice, and completes", 
   Deno.writeTextFileSync(`${scene.home}/go`, "");
   const state = async () => (await scene.client.call("status", "app")).state;
   await waitFor(async () => await state() === "running", { what: "the app to be ready" });
+});
+
+Deno.test("upgrade keeps no copy of the old executable once the new daemon answers", async () => {
+  await using scene = new UpgradeScene();
+  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
+  // One word: an executable by `deno compile`, which upgrade copies, as it may have been replaced.
+  const record = { ...readDaemonRecord(scene.home)!, words: ["/usr/local/bin/procsup"] };
+  Deno.writeTextFileSync(recordPath(scene.home), sealed(record));
+  const { code, stderr } = await scene.run(programWords(), "upgrade");
+  assertEquals([code, stderr], [0, ""]);
+  const left = [...Deno.readDirSync(`${scene.home}/state`)].map(({ name }) => name);
+  assertEquals(left.filter((name) => name.includes("procsup")), []);
 });

@@ -3,6 +3,7 @@
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { isNewer } from "../../model/version.ts";
+import { removeFile } from "../../platform/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import {
   beginHandover,
@@ -57,7 +58,7 @@ const POLL_MS = 10;
  */
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
   using _handover = await beginHandover(pathsIn(home), HANDOVER_PATIENCE);
-  const before = keepRunning(home, old);
+  const before = old?.service ? undefined : keepRunning(home, old);
   const pid = await releaseDaemon(home, { upgrade_to: VERSION });
   if (old?.service) return await restarted(home, old.service, pid);
   await untilReleased(home, pid);
@@ -66,12 +67,18 @@ export async function replaceDaemon(home: string, old: DaemonRecord | undefined)
   } catch (error) {
     await rollBack(home, before, error);
   }
+  removeFile(keptIn(home));
+}
+
+/** The copy of the old executable, for the time of an upgrade. */
+function keptIn(home: string): string {
+  return `${home}/state/previous-procsup`;
 }
 
 /** The command of the old build. Copies its executable, which may have been replaced on disk. */
 function keepRunning(home: string, old: DaemonRecord | undefined): readonly string[] | undefined {
   if (old === undefined || old.words.length > 1) return old?.words;
-  const kept = `${home}/state/previous-procsup`;
+  const kept = keptIn(home);
   try {
     Deno.copyFileSync(`/proc/${old.pid}/exe`, kept);
     Deno.chmodSync(kept, 0o700);
