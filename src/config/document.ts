@@ -203,9 +203,3 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   }
   return at;
 }
-
-/** Whether a value is a map of keys. */
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) &&
-    !(value instanceof Date);
-}

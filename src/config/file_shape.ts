@@ -1,9 +1,10 @@
 /** The parts of a configuration file: defaults, processes, cron jobs, profiles. */
 
-import { didYouMean, nearestWord } from "../model/nearest_word.ts";
 import type { ProcsupError } from "../model/errors.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { didYouMean, nearestWord } from "../model/nearest_word.ts";
 import { CRON } from "../model/nested_keys.ts";
-import { type ConfigDocument, isMap, type Path, placeIn } from "./document.ts";
+import { type ConfigDocument, type Path, placeIn } from "./document.ts";
 import type { Layer } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";
 

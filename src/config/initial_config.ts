@@ -5,7 +5,7 @@ import { nameFromPath } from "../model/name.ts";
 import { basename, join } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
-import { isMap } from "./document.ts";
+import { isMap } from "../model/merge_patch.ts";
 import { COMPOSE_FILES, discover, isOwnName } from "./file_kind.ts";
 import { type ImportedFile, importFile } from "./import/import_file.ts";
 

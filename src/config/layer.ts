@@ -2,15 +2,16 @@
 
 import { ConfigFieldError } from "../model/config_schema.ts";
 import { messageOf, type ProcsupError } from "../model/errors.ts";
-import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
-import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { expanded } from "../model/key_spelling.ts";
+import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
-import { isScript } from "../runtimes/runtime_table.ts";
 import { extensionOf, isBareWord } from "../runtimes/entry.ts";
+import { isScript } from "../runtimes/runtime_table.ts";
 import { isExecutable } from "../runtimes/tools.ts";
-import { type ConfigDocument, isMap, type Path, type Place, placeIn, valueAt } from "./document.ts";
+import { type ConfigDocument, type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** Keys of one file, for one process or for all. */

@@ -1,15 +1,16 @@
 /** Loads configuration files: reads, extends, merges and validates them. */
 
 import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
-import type { Key, KeyTable } from "../model/key_table.ts";
-import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { Key, KeyTable } from "../model/key_table.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
-import { isMap, type Path, type Place, placeIn, valueAt } from "./document.ts";
+import { type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { readDotenv } from "./env_file.ts";
 import { FileShape } from "./file_shape.ts";
 import {

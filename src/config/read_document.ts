@@ -1,10 +1,11 @@
 /** Reads a configuration file of any format into a document with positions. */
 
 import { messageOf } from "../model/errors.ts";
-import type { Alias, Document, ErrorCode, Node } from "../npm/yaml.ts";
+import { isMap } from "../model/merge_patch.ts";
 import { basename } from "../npm/path.js";
+import type { Alias, Document, ErrorCode, Node } from "../npm/yaml.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
-import { type ConfigDocument, isMap, type Path, placeAt, placeIn, Places } from "./document.ts";
+import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { type FileKind, kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";

@@ -1,8 +1,9 @@
 /** Reads the files of a configuration in merge order: extended files first. Converts those of other tools. */
 
+import { isMap } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
-import { type ConfigDocument, isMap, type Place, placeIn, Places } from "./document.ts";
+import { type ConfigDocument, type Place, placeIn, Places } from "./document.ts";
 import { isOwnName } from "./file_kind.ts";
 import { compose } from "./import/compose.ts";
 import type { Importer } from "./import/imported.ts";

@@ -1,7 +1,8 @@
 /** A configuration file for engines: apps in containers of one image, secrets only by reference. */
 
 import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
-import { isMap, valueAt } from "../config/document.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { valueAt } from "../config/document.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { isLoopback, parseListen } from "../model/listen_address.ts";
 import { looksSecret } from "../model/secret_values.ts";

@@ -26,7 +26,8 @@ function mapOf(value: unknown): Keyed {
   return isMap(value) ? value : {};
 }
 
-/** Whether a value is an object and not a list. */
+/** Whether a value is a map of keys: an object, but no list and no date. */
 export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    !(value instanceof Date);
 }

@@ -3,7 +3,8 @@
 import { nameFromPath } from "../../model/name.ts";
 import { basename, dirname, relative, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { type ConfigDocument, isMap } from "../document.ts";
+import { isMap } from "../../model/merge_patch.ts";
+import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import { health, healthVariables, lost, lostUser } from "./compose_service.ts";

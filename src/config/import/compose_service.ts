@@ -1,6 +1,6 @@
 /** Health checks of compose services, and notes on their parts that are not supported. */
 
-import { isMap } from "../document.ts";
+import { isMap } from "../../model/merge_patch.ts";
 import { shellWord, singleQuoted } from "../../model/shell_line.ts";
 import { portText } from "./images.ts";
 import {

@@ -1,6 +1,6 @@
 /** Replaces container images by Debian packages, or by `docker run`; and limits of containers. */
 
-import { isMap } from "../document.ts";
+import { isMap } from "../../model/merge_patch.ts";
 import { resolve } from "../../npm/path.js";
 import { type Keys, reference, withReferences, words } from "./imported.ts";
 

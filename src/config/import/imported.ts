@@ -1,13 +1,13 @@
 /** The result of converting another tool's file. */
 
 import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
-import { mergePatch } from "../../model/merge_patch.ts";
+import { isMap, mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { sharedFileProblem } from "../../platform/way.ts";
-import { type ConfigDocument, isMap, valueAt } from "../document.ts";
+import { type ConfigDocument, valueAt } from "../document.ts";
 import { ConfigProblem, type Note } from "../problem.ts";
 
 /** Keys of a process, as in a procsup file. */

@@ -1,11 +1,11 @@
 /** Converts PM2's ecosystem files, and the dump of `pm2 save`. */
 
 import { durationProblem, formatDuration, parseDuration } from "../../model/duration.ts";
-import { onlyGiven } from "../../model/merge_patch.ts";
+import { isMap, onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { type ConfigDocument, isMap } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { appsOfDump, isDump, withoutSecrets } from "./pm2_dump.ts";
 import {

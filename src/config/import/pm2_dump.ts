@@ -1,7 +1,7 @@
 /** Reads the dump of `pm2 save`. */
 
 import { looksSecret } from "../../model/secret_values.ts";
-import { isMap } from "../document.ts";
+import { isMap } from "../../model/merge_patch.ts";
 import { reference } from "./imported.ts";
 
 type App = Readonly<Record<string, unknown>>;

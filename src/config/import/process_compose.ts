@@ -1,13 +1,13 @@
 /** Converts process-compose.yaml. */
 
 import { rowOf } from "../../model/key_table.ts";
-import { mergePatch } from "../../model/merge_patch.ts";
+import { isMap, mergePatch } from "../../model/merge_patch.ts";
 import { literally } from "../../model/plain_text.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { join } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { type ConfigDocument, isMap } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
   convertedKeys,

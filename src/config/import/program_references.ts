@@ -1,6 +1,6 @@
 /** References in place of the values that a program reads from its environment. */
 
-import { isMap } from "../document.ts";
+import { isMap } from "../../model/merge_patch.ts";
 import type { Note } from "../problem.ts";
 import { type ModuleRun, runModule } from "../read_module.ts";
 import { reference } from "./imported.ts";
