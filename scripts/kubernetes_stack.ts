@@ -12,6 +12,7 @@
  */
 
 import { parseArgs } from "@std/cli/parse-args";
+import { outputOf, type Ran } from "../tests/support/output_of.ts";
 import { run } from "./boot/root.ts";
 import { until } from "./swarm/cluster.ts";
 
@@ -20,12 +21,6 @@ const FILE = `${ROOT}/scripts/kubernetes/procsup.yaml`;
 
 /** Contexts that the test may use without `--context`. */
 const FOR_TRIALS = /^(kind|k3d|minikube|docker-desktop|rancher-desktop|procsup-test)($|-)/;
-
-interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 interface Copy {
   readonly name: string;
@@ -74,20 +69,20 @@ class Scene implements AsyncDisposable {
     Deno.removeSync(this.#folder, { recursive: true });
   }
 
-  async procsup(...args: string[]): Promise<Said> {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", `${ROOT}/main.ts`, ...args],
-      cwd: this.#folder,
-      env: {
-        // If these had values, they would select a daemon instead of the engine.
-        ...{ PROCSUP_HOME: "", PROCSUP_HOST: "", PROCSUP_ID: "" },
-        ...{ NO_COLOR: "1", HOME: Deno.env.get("HOME")!, XDG_CONFIG_HOME: this.#folder },
-        ...{ KUBECONFIG: Deno.env.get("KUBECONFIG") ?? `${Deno.env.get("HOME")}/.kube/config` },
-      },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  async procsup(...args: string[]): Promise<Ran> {
+    return await outputOf(
+      new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", `${ROOT}/main.ts`, ...args],
+        cwd: this.#folder,
+        env: {
+          // If these had values, they would select a daemon instead of the engine.
+          ...{ PROCSUP_HOME: "", PROCSUP_HOST: "", PROCSUP_ID: "" },
+          ...{ NO_COLOR: "1", HOME: Deno.env.get("HOME")!, XDG_CONFIG_HOME: this.#folder },
+          ...{ KUBECONFIG: Deno.env.get("KUBECONFIG") ?? `${Deno.env.get("HOME")}/.kube/config` },
+        },
+        stdin: "null",
+      }),
+    );
   }
 
   /** Runs a command on the cluster. Throws unless it exits with `code`. */

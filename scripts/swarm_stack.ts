@@ -7,6 +7,7 @@
  * and exits with 0. Ports are published in host mode, which needs no load balancer in the kernel.
  */
 
+import { outputOf, type Ran } from "../tests/support/output_of.ts";
 import { run } from "./boot/root.ts";
 import { buildPortable } from "./compile/portable.ts";
 import { Cluster, makeRoot, TOOLS, until } from "./swarm/cluster.ts";
@@ -27,12 +28,6 @@ cron:
   tick: { schedule: "*/5 * * * * *", command: "echo tick" }
 `;
 
-interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 interface Copy {
   readonly app: string;
   readonly state: string;
@@ -50,15 +45,15 @@ class Scene {
     this.folder = folder;
   }
 
-  async procsup(...args: string[]): Promise<Said> {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", `${ROOT}/main.ts`, ...args],
-      cwd: this.folder,
-      env: { ...this.cluster.env(), NO_COLOR: "1", PROCSUP_HOME: `${this.folder}/home` },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  async procsup(...args: string[]): Promise<Ran> {
+    return await outputOf(
+      new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", `${ROOT}/main.ts`, ...args],
+        cwd: this.folder,
+        env: { ...this.cluster.env(), NO_COLOR: "1", PROCSUP_HOME: `${this.folder}/home` },
+        stdin: "null",
+      }),
+    );
   }
 
   /** Runs a command with `--on swarm`. Throws unless it exits with `code`. */

@@ -6,6 +6,7 @@
  */
 
 import { readDaemonRecord } from "../src/platform/daemon_record.ts";
+import { outputOf, type Ran } from "../tests/support/output_of.ts";
 import { TestBench } from "./compile/test_bench.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");
@@ -64,12 +65,6 @@ async function uninstall(bench: NpmBench): Promise<void> {
   );
 }
 
-interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** An empty prefix, an empty HOME, and a PATH without deno and node. Removed at the end. */
 class NpmBench implements AsyncDisposable {
   readonly #bench = new TestBench();
@@ -99,7 +94,7 @@ class NpmBench implements AsyncDisposable {
   }
 
   /** Runs the installed program. */
-  async procsup(...args: string[]): Promise<Result> {
+  async procsup(...args: string[]): Promise<Ran> {
     return await run(`${this.prefix}/bin/procsup`, args, {
       env: this.#env,
       clearEnv: true,
@@ -148,16 +143,12 @@ function relabel(folder: string, version: string): void {
   Deno.writeTextFileSync(`${folder}/lib/build_id`, `${version}\n`);
 }
 
-async function run(
+function run(
   program: string,
   args: readonly string[],
   options: Deno.CommandOptions,
-): Promise<Result> {
-  const output = await new Deno.Command(program, { ...options, args: [...args], stdin: "null" })
-    .output();
-  const text = new TextDecoder();
-  const [stdout, stderr] = [text.decode(output.stdout), text.decode(output.stderr)];
-  return { code: output.code, stdout, stderr };
+): Promise<Ran> {
+  return outputOf(new Deno.Command(program, { ...options, args: [...args], stdin: "null" }));
 }
 
 await using bench = new NpmBench();

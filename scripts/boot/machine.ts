@@ -1,13 +1,7 @@
 /** A machine with its own systemd, booted in a container of systemd-nspawn. */
 
 import { systemdRuns } from "../../src/platform/service_manager.ts";
-
-/** The result of a command in the machine. */
-export interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { outputOf, type Ran } from "../../tests/support/output_of.ts";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -61,17 +55,17 @@ export class Machine implements AsyncDisposable {
   }
 
   /** Runs a shell command in it, as root. */
-  async exec(command: string): Promise<Result> {
+  async exec(command: string): Promise<Ran> {
     const leader = this.#leader();
     if (leader === undefined) return { code: 255, stdout: "", stderr: "not booted" };
-    const { code, stdout, stderr } = await new Deno.Command("nsenter", {
-      args: ["-t", leader, "-a", "--", "/bin/sh", "-c", command],
-      clearEnv: true,
-      env: { PATH, HOME: "/root", TERM: "dumb", NO_COLOR: "1", LC_ALL: "C.UTF-8" },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    return await outputOf(
+      new Deno.Command("nsenter", {
+        args: ["-t", leader, "-a", "--", "/bin/sh", "-c", command],
+        clearEnv: true,
+        env: { PATH, HOME: "/root", TERM: "dumb", NO_COLOR: "1", LC_ALL: "C.UTF-8" },
+        stdin: "null",
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

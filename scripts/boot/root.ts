@@ -1,5 +1,6 @@
 /** The root file system of a Debian or Ubuntu machine: created once with debootstrap, copied for each run. */
 
+import { lstatIfAny } from "../../src/platform/stat.ts";
 /** Packages in addition to the minimal system. */
 const PACKAGES = ["systemd", "systemd-sysv", "dbus", "libpam-systemd"];
 
@@ -12,7 +13,7 @@ export function ownSuite(): string {
 /** Creates the root file system of a release unless it exists. Returns its path. */
 export async function cachedRoot(cache: string, suite: string): Promise<string> {
   const path = `${cache}/${suite}`;
-  if (isThere(`${path}/sbin/init`)) return path;
+  if (lstatIfAny(`${path}/sbin/init`) !== undefined) return path;
   const fresh = `${path}.new`;
   await run("rm", "-rf", fresh);
   Deno.mkdirSync(cache, { recursive: true });
@@ -50,13 +51,4 @@ export async function run(program: string, ...args: string[]): Promise<string> {
   const text = new TextDecoder();
   if (success) return text.decode(stdout);
   throw new Error(`${program} ${args[0]} failed: ${text.decode(stderr)}${text.decode(stdout)}`);
-}
-
-function isThere(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

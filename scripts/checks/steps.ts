@@ -1,6 +1,7 @@
 // deno-lint-ignore-file no-console
 /** Runs a step of the checks: a Deno command with a heading, its duration and its result. */
 
+import { outputOf } from "../../tests/support/output_of.ts";
 /** Arguments for the Deno that runs this script, since there may be no other. */
 export interface Step {
   readonly name: string;
@@ -36,9 +37,7 @@ async function run(root: string, step: Step) {
     const { code } = await command(root, step, "inherit").spawn().status;
     return { code, stdout: "", stderr: "" };
   }
-  const { code, stdout, stderr } = await command(root, step, "piped").output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  return await outputOf(command(root, step, "piped"));
 }
 
 function command(root: string, step: Step, output: "inherit" | "piped"): Deno.Command {

@@ -2,6 +2,7 @@
 /** The stage of the tour: a home of its own, the real command line, and cleanup. */
 
 import { processRow } from "../../src/platform/process_table.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts\/demo$/, "");
@@ -75,7 +76,7 @@ export class Stage {
   async #close(): Promise<string[]> {
     // A running command could start a daemon after the shutdown below.
     await Promise.allSettled(this.#commands);
-    if (exists(`${this.home}/daemon.lock`)) {
+    if (lstatIfAny(`${this.home}/daemon.lock`) !== undefined) {
       // The tour may have been interrupted while no daemon was running.
       await this.#spawn(["daemon", "--detach"], "null").status;
       this.daemonPid();
@@ -85,7 +86,7 @@ export class Stage {
     }
     const left = this.#alive().map((pid) => `process ${pid}`);
     Deno.removeSync(this.home, { recursive: true });
-    return exists(this.home) ? [...left, this.home] : left;
+    return lstatIfAny(this.home) !== undefined ? [...left, this.home] : left;
   }
 
   #alive(): number[] {
@@ -129,15 +130,6 @@ type Output = "inherit" | "piped" | "null";
 function isAlive({ pid, start }: Seen): boolean {
   const row = processRow(pid);
   return row !== undefined && !row.zombie && row.start === start;
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export function pause(ms: number): Promise<void> {

@@ -1,11 +1,6 @@
 /** Runs npm packages with Deno: without Node or npx, and without changing the lock file. */
 
-export interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
+import { outputOf, type Ran } from "../../tests/support/output_of.ts";
 /** Time limit for downloading a package, and for a run. */
 const PATIENCE_MS = 300_000;
 
@@ -21,13 +16,13 @@ export function runPackage(name: string, args: readonly string[], folder: string
 }
 
 async function deno(args: readonly string[], cwd: string): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: [...args],
-    cwd,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  }).output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  return await outputOf(
+    new Deno.Command(Deno.execPath(), {
+      args: [...args],
+      cwd,
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    }),
+  );
 }

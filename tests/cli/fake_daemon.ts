@@ -1,8 +1,9 @@
 /** A fake daemon for tests of the real command line. */
 
 import { fromFileUrl } from "@std/path/posix";
-import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
 import { answered, failure } from "../../src/protocol/envelope.ts";
+import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
+import { type Ran } from "../support/output_of.ts";
 
 /** The data that a fake daemon answers with, or a throw for a failure. */
 export type Answers = { readonly [A in VerbName]?: (payload: unknown) => unknown };
@@ -47,7 +48,7 @@ export class FakeDaemon implements AsyncDisposable {
   }
 
   /** Runs the real command line against this daemon. */
-  run(...args: string[]): Promise<CliResult> {
+  run(...args: string[]): Promise<Ran> {
     return runCommandLine(args, { PROCSUP_HOME: this.home });
   }
 
@@ -57,19 +58,12 @@ export class FakeDaemon implements AsyncDisposable {
   }
 }
 
-/** The result of a command. */
-export interface CliResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs the real command line. */
 export async function runCommandLine(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd = Deno.cwd(),
-): Promise<CliResult> {
+): Promise<Ran> {
   const main = fromFileUrl(import.meta.resolve("../../main.ts"));
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", main, ...args],

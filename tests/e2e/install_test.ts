@@ -1,7 +1,8 @@
-import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { fromFileUrl } from "@std/path/posix";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import { built } from "../support/executable.ts";
+import { outputOf } from "../support/output_of.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const SCRIPT = fromFileUrl(import.meta.resolve("../../scripts/install.sh"));
@@ -34,14 +35,14 @@ class Scene implements AsyncDisposable {
   }
 
   async installWith(env: Record<string, string>, ...args: string[]) {
-    const { code, stdout, stderr } = await new Deno.Command("sh", {
-      args: [SCRIPT, "--prefix", `${this.path}/prefix`, ...args],
-      clearEnv: true,
-      env: { HOME: this.path, PATH: Deno.env.get("PATH")!, ...env },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    return await outputOf(
+      new Deno.Command("sh", {
+        args: [SCRIPT, "--prefix", `${this.path}/prefix`, ...args],
+        clearEnv: true,
+        env: { HOME: this.path, PATH: Deno.env.get("PATH")!, ...env },
+        stdin: "null",
+      }),
+    );
   }
 
   /** All files in the prefix. */

@@ -3,6 +3,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -86,7 +87,9 @@ for (const file of ["procsup.sock", "token", "state"]) {
       await waitFor(() => daemon.client.call("list").then(() => true, () => false), {
         what: `${file} to be restored`,
       });
-      await waitFor(() => exists(`${daemon.home}/${file}`), { what: `${file} to be restored` });
+      await waitFor(() => lstatIfAny(`${daemon.home}/${file}`) !== undefined, {
+        what: `${file} to be restored`,
+      });
     }
     assertEquals(Deno.readTextFileSync(`${daemon.home}/token`), token);
     assertEquals(daemonsOf(daemon.home), [daemon.pid]);
@@ -122,7 +125,7 @@ Deno.test("daemon continues its log and events after they were removed", async (
   await using daemon = await TestDaemon.start();
   await daemon.startScript("one", "exec sleep 1000");
   remove(daemon.home, ["daemon.log", "events.jsonl", "token"]);
-  await waitFor(() => exists(`${daemon.home}/daemon.log`), { what: "the log" });
+  await waitFor(() => lstatIfAny(`${daemon.home}/daemon.log`) !== undefined, { what: "the log" });
   await daemon.startScript("two", "exec sleep 1000");
   assertMatch(Deno.readTextFileSync(`${daemon.home}/events.jsonl`), /"two"/);
 });
@@ -175,15 +178,6 @@ Deno.test("doctor reports what a running daemon is missing", { ignore }, async (
   await waitFor(() => daemon.answers());
 });
 
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 Deno.test(
   "a second supervisor names the holder of a home whose lock was removed",
   { ignore },
@@ -199,11 +193,13 @@ Deno.test(
           stderr,
           `the supervisor with pid ${daemon.pid}, whose lock was removed`,
         );
-        assert(!exists(`${daemon.home}/daemon.lock`));
+        assert(lstatIfAny(`${daemon.home}/daemon.lock`) === undefined);
       }
     } finally {
       Deno.kill(daemon.pid, "SIGCONT");
     }
-    await waitFor(() => exists(`${daemon.home}/daemon.lock`), { what: "the lock to be restored" });
+    await waitFor(() => lstatIfAny(`${daemon.home}/daemon.lock`) !== undefined, {
+      what: "the lock to be restored",
+    });
   },
 );

@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { livingWith } from "../fixtures/run_members.ts";
 import { takeLock } from "../../src/platform/lock.ts";
+import { livingWith } from "../fixtures/run_members.ts";
+import { outputOf } from "../support/output_of.ts";
 import { isAlive, programLine, programWords } from "../support/procsup.ts";
-import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
+import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { readUntil, waitFor } from "../support/wait_for.ts";
 
 const ORPHANS = 1000;
@@ -27,9 +28,7 @@ function command(args: readonly string[], { before = [], cwd = "/" }: Setting = 
 }
 
 async function run(args: readonly string[], setting: Setting = {}) {
-  const { code, stdout, stderr } = await command(args, setting).output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  return await outputOf(command(args, setting));
 }
 
 /** As pid 1 of its own pid namespace, where that is allowed. */

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { serviceManager, systemdRuns } from "../../src/platform/service_manager.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { outputOf } from "../support/output_of.ts";
 import { denoDir, isAlive, programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -35,19 +36,19 @@ class StartupScene implements AsyncDisposable {
 
   async run(...words: string[]) {
     const [program, ...args] = programWords();
-    const { code, stdout, stderr } = await new Deno.Command(program!, {
-      args: [...args, "startup", ...words, "--user"],
-      env: {
-        HOME: this.folder,
-        DENO_DIR: denoDir(),
-        PATH: `${this.folder}/bin:${Deno.env.get("PATH")}`,
-        PROCSUP_HOME: this.home,
-        NO_COLOR: "1",
-      },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    return await outputOf(
+      new Deno.Command(program!, {
+        args: [...args, "startup", ...words, "--user"],
+        env: {
+          HOME: this.folder,
+          DENO_DIR: denoDir(),
+          PATH: `${this.folder}/bin:${Deno.env.get("PATH")}`,
+          PROCSUP_HOME: this.home,
+          NO_COLOR: "1",
+        },
+        stdin: "null",
+      }),
+    );
   }
 
   asked(): string[] {

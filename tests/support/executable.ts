@@ -1,5 +1,6 @@
 /** The built executable, alone in an empty folder. */
 
+import { outputOf } from "./output_of.ts";
 import { tempHome } from "./temp_home.ts";
 
 /** Path of the executable that the tests run, if any; see `deno task test:executable`. */
@@ -56,15 +57,15 @@ export class Alone implements AsyncDisposable {
       ? [this.program, ...args]
       : ["unshare", "-m", "sh", "-c", `${mount} && exec "$@"`, "sh", this.program, ...args];
     const [program, ...rest] = words;
-    const { code, stdout, stderr } = await new Deno.Command(program!, {
-      args: rest,
-      cwd: this.path,
-      clearEnv: true,
-      env,
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    return await outputOf(
+      new Deno.Command(program!, {
+        args: rest,
+        cwd: this.path,
+        clearEnv: true,
+        env,
+        stdin: "null",
+      }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

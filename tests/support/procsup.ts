@@ -7,6 +7,7 @@ import { fixedWords } from "../../src/platform/own_program.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
+import { outputOf, type Ran } from "./output_of.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -38,15 +39,8 @@ export function denoDir(): string {
   return Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
 }
 
-/** The result of a command. */
-export interface CliResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs one command of the program in a home. */
-export function cli(home: string, ...args: string[]): Promise<CliResult> {
+export function cli(home: string, ...args: string[]): Promise<Ran> {
   return cliIn(home, {}, ...args);
 }
 
@@ -55,15 +49,15 @@ export async function cliIn(
   home: string,
   env: Readonly<Record<string, string>>,
   ...args: string[]
-): Promise<CliResult> {
+): Promise<Ran> {
   const [program, ...words] = programWords();
-  const { code, stdout, stderr } = await new Deno.Command(program!, {
-    args: [...words, ...args],
-    env: { PROCSUP_HOME: home, NO_COLOR: "1", DENO_DIR: denoDir(), ...env },
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder();
-  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  return await outputOf(
+    new Deno.Command(program!, {
+      args: [...words, ...args],
+      env: { PROCSUP_HOME: home, NO_COLOR: "1", DENO_DIR: denoDir(), ...env },
+      stdin: "null",
+    }),
+  );
 }
 
 /** A daemon in a temporary home. */
@@ -162,7 +156,7 @@ export class TestDaemon implements AsyncDisposable {
   }
 
   /** Runs one command of the program against this daemon. */
-  cli(...args: string[]): Promise<CliResult> {
+  cli(...args: string[]): Promise<Ran> {
     return cli(this.home, ...args);
   }
 

@@ -1,7 +1,8 @@
 /** Debian's sshd on loopback with separate keys, as a stand-in for another machine. */
 
 import { freePort } from "./http_load.ts";
-import { cliIn, type CliResult, programLine, programWords } from "./procsup.ts";
+import type { Ran } from "./output_of.ts";
+import { cliIn, programLine, programWords } from "./procsup.ts";
 import { type TempHome, tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -62,7 +63,7 @@ export class SshServer implements AsyncDisposable {
   }
 
   /** Runs a command of the program on this side. */
-  cli(...args: string[]): Promise<CliResult> {
+  cli(...args: string[]): Promise<Ran> {
     return cliIn("", this.env, ...args);
   }
 

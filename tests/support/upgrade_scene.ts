@@ -1,11 +1,12 @@
 /** A home, and modified builds of the program. */
 
-import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { fromFileUrl } from "@std/path/posix";
 import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
-import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { isFree } from "../../src/platform/lock.ts";
 import { pathsIn } from "../../src/platform/paths.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { outputOf } from "./output_of.ts";
 import { isAlive } from "./procsup.ts";
 import { tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
@@ -41,13 +42,13 @@ export class UpgradeScene implements AsyncDisposable {
 
   /** Runs a command of a build in this home. */
   async run(program: readonly string[], ...args: string[]) {
-    const { code, stdout, stderr } = await new Deno.Command(program[0]!, {
-      args: [...program.slice(1), ...args],
-      env: { PROCSUP_HOME: this.home, NO_COLOR: "1" },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+    return await outputOf(
+      new Deno.Command(program[0]!, {
+        args: [...program.slice(1), ...args],
+        env: { PROCSUP_HOME: this.home, NO_COLOR: "1" },
+        stdin: "null",
+      }),
+    );
   }
 
   /** Starts apps up to `count`, from number `first`, that write 1, 2, 3… Returns all pids by name. */

@@ -1,8 +1,9 @@
 /** Injects faults: flipped bits, removed files, a full disk, too few descriptors. */
 
-import { waitFor } from "../../../tests/support/wait_for.ts";
+import { lstatIfAny } from "../../../src/platform/stat.ts";
 import { flip } from "../../../tests/support/damage.ts";
 import type { SmallDisk } from "../../../tests/support/small_disk.ts";
+import { waitFor } from "../../../tests/support/wait_for.ts";
 import type { Scene } from "./asking.ts";
 import { operate } from "./operations.ts";
 import { sizeOf } from "./processes.ts";
@@ -73,7 +74,10 @@ async function removeFiles({ random, house, say, violate }: Scene): Promise<stri
   const paths = files.filter((file) => !/\.log|events/.test(file))
     .map((file) => `${house.home}/${file}`);
   try {
-    await waitFor(() => paths.every(exists), { what: "it to be restored", timeoutMs: PUT_BACK_MS });
+    await waitFor(() => paths.every((path) => lstatIfAny(path) !== undefined), {
+      what: "it to be restored",
+      timeoutMs: PUT_BACK_MS,
+    });
   } catch {
     violate(`${files} was removed, and is not restored`);
   }
@@ -138,13 +142,4 @@ function stateFiles(folder: string, below = true): string[] {
     if (isDirectory) return below ? stateFiles(path) : [];
     return isFile && !/\.(log|lock|tmp|next)$|unreadable|filler/.test(name) ? [path] : [];
   }).sort();
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

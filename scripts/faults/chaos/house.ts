@@ -1,9 +1,10 @@
 /** Starts, kills, stops, suspends and replaces the bundled daemon of a chaos run. */
 
-import { fixedWords } from "../../../src/platform/own_program.ts";
 import { readDaemonRecord } from "../../../src/platform/daemon_record.ts";
+import { fixedWords } from "../../../src/platform/own_program.ts";
 import { DaemonClient } from "../../../src/protocol/daemon_client.ts";
-import { type CliResult, isAlive } from "../../../tests/support/procsup.ts";
+import { outputOf, type Ran } from "../../../tests/support/output_of.ts";
+import { isAlive } from "../../../tests/support/procsup.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 
 export class House {
@@ -81,13 +82,13 @@ export class House {
   }
 
   /** Runs a command of the program. */
-  async cli(...args: string[]): Promise<CliResult> {
-    const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", this.#main, ...args],
-      env: { PROCSUP_HOME: this.home, NO_COLOR: "1", PROCSUP_NO_AUTOSTART: "1" },
-      stdin: "null",
-    }).output();
-    const text = new TextDecoder();
-    return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+  async cli(...args: string[]): Promise<Ran> {
+    return await outputOf(
+      new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", this.#main, ...args],
+        env: { PROCSUP_HOME: this.home, NO_COLOR: "1", PROCSUP_NO_AUTOSTART: "1" },
+        stdin: "null",
+      }),
+    );
   }
 }
