@@ -179,6 +179,10 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     equal(new Set(lines.map((line) => line.split("] ")[0])).size, 2, "copies in the logs");
     equal((await scene.on(4, "scale", "wroker", "2")).includes("worker"), true, "the hint");
     await scene.on(6, "roll", "tick");
+    await scene.on(0, "scale", "worker", "0");
+    const isListed = async () => (await scene.on(0, "list", "worker")).includes("no copies");
+    await until("the app without copies is listed", isListed);
+    await scene.on(0, "scale", "worker", "1");
     return `${lines[0]}\n${(await scene.on(0, "why", "web")).trim()}`;
   },
   "a context selects the cluster": async (scene) => {

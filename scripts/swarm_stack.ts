@@ -139,6 +139,10 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await scene.on(0, "roll", "worker");
     const lines = (await scene.on(0, "logs", "worker", "-n", "2")).trim().split("\n");
     equal((await scene.on(4, "scale", "wroker", "2")).includes("worker"), true, "the hint");
+    await scene.on(0, "scale", "worker", "0");
+    const isListed = async () => (await scene.on(0, "list", "worker")).includes("no copies");
+    await until("the app without copies is listed", isListed);
+    await scene.on(0, "scale", "worker", "1");
     return lines[0]!;
   },
   "copies on a dead node start elsewhere": async (scene) => {

@@ -75,6 +75,9 @@ export const UNITS: readonly Step[] = [
         "inactive",
         "pair@2",
       );
+      await scene.sh("cd /srv/shop && procsup scale pair 0 --on systemd");
+      holds(await scene.sh("cd /srv/shop && procsup list pair --on systemd"), "no copies", "list");
+      await scene.sh("cd /srv/shop && procsup scale pair 1 --on systemd");
       const timed = await scene.try("cd /srv/shop && procsup scale twin +1 --on systemd");
       equal(timed.code, 6, "exit code of scale twin");
       await scene.sh("cd /srv/shop && procsup roll count --on systemd");
