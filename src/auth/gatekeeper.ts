@@ -49,7 +49,7 @@ export function unauthorized(): ProcsupError {
 }
 
 /** The credentials of a request. */
-export interface Credentials {
+interface Credentials {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
   /** Secret of the session: it proves that the cookie comes from our page, see `Sessions`. */
@@ -57,12 +57,12 @@ export interface Credentials {
   readonly address: string;
 }
 
-export interface SignedIn {
+interface SignedIn {
   readonly principal: Principal;
   readonly keys: SessionKeys;
 }
 
-export interface GatekeeperParts {
+interface GatekeeperParts {
   /** Whether an `Authorization` header carries the daemon's own token. */
   readonly isOwner: (authorization: string) => boolean;
   readonly tokens: NamedTokens;

@@ -7,7 +7,7 @@ import { lstatIfAny } from "../platform/stat.ts";
 import { type Role, ROLES } from "../protocol/verbs/verb.ts";
 
 /** A token without its secret. */
-export interface NamedToken {
+interface NamedToken {
   readonly name: string;
   readonly role: Role;
   /** Creation time, as ISO 8601. */

@@ -25,7 +25,7 @@ export interface WebParts {
   readonly warn: (message: string) => void;
 }
 
-/** Another surface under a path, with the same authentication. */
+/** Another surface under a path, which takes only POST, with the same authentication. */
 export interface Mount {
   /** The lowest role that may use it. */
   readonly role: Role;

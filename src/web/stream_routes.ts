@@ -12,6 +12,7 @@ import { REST_BASE } from "../protocol/version.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import {
   getOnly,
+  onlyFor,
   principalOf,
   readText,
   type WebApp,
@@ -67,13 +68,12 @@ export function addExtras(app: WebApp, parts: WebParts): void {
 
 function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
   for (const [path, { role, handle }] of Object.entries(mounts)) {
-    app.all(path, async (c) => {
+    app.post(path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
       allowRole(principal, role);
       const { url, method } = c.req;
-      const hasBody = method !== "GET" && method !== "HEAD";
-      const body = hasBody ? { body: await readText(c) } : {};
-      const request = new Request(url, { method, headers: c.req.header(), ...body });
+      const headers = c.req.header();
+      const request = new Request(url, { method, headers, body: await readText(c) });
       const response = await handle(request, principal);
       const { body: answer } = response;
       const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
@@ -82,6 +82,7 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
         isStream && answer !== null ? untilRevoked(answer, { principal, gatekeeper }) : answer,
       );
     });
+    onlyFor(app, path, ["POST"]);
   }
 }
 

@@ -113,7 +113,7 @@ Deno.test("web answers pipelined requests in order on one connection", async () 
   assertEquals(all.match(/HTTP\/1\.1 \d+/g)?.map(statusOf), statuses);
 });
 
-Deno.test("web logs nothing about truncated bodies", async () => {
+Deno.test("web logs nothing about truncated bodies and methods that it does not have", async () => {
   await using web = await TestWeb.start();
   for (const path of [P, "/mcp", "/api/v1/session"]) {
     const head = `${headOf("POST", path, web.token)}Connection: close\r\n`;
@@ -121,6 +121,10 @@ Deno.test("web logs nothing about truncated bodies", async () => {
       const connection = await web.connect(`${head}${rest}`);
       await connection.closeWrite();
       await new Response(connection.readable).text();
+    }
+    for (const method of ["TRACE", "PROPFIND"]) {
+      const answer = await web.raw(`${headOf(method, path, web.token)}Connection: close\r\n\r\n`);
+      assertEquals(statusOf(answer), 405, `${method} ${path}`);
     }
   }
   const log = Deno.readTextFileSync(`${web.daemon.home}/daemon.log`);
