@@ -1,11 +1,24 @@
-/** `procsup doctor`: finds problems, and prints a command that fixes each. */
+/**
+ * `procsup doctor`: finds problems, and prints a command that fixes each. Here are the checks of the
+ * daemon; those of its home and of the machine are in `doctor/`.
+ */
 
+import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
+import { dirname } from "../../npm/path.js";
+import { findUser } from "../../platform/as_user.ts";
+import { readDaemonRecord } from "../../platform/daemon_record.ts";
+import { isFree } from "../../platform/lock.ts";
+import { pathsIn } from "../../platform/paths.ts";
+import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
+import { lookAt, lstatIfAny } from "../../platform/stat.ts";
+import { DaemonClient } from "../../protocol/daemon_client.ts";
+import { otherVersion, type Peer } from "../../protocol/peer.ts";
 import type { CommandContext } from "../command.ts";
-import { checkBoot, checkDaemon } from "../doctor/daemon.ts";
-import type { Finding } from "../doctor/finding.ts";
+import { type Finding, homeFlag, ok, warning, wrong } from "../doctor/finding.ts";
 import { checkHome, checkOwners, checkState } from "../doctor/home.ts";
 import { checkClock, checkDisk, checkLimits, checkUnpacked } from "../doctor/machine.ts";
 import { printData } from "../print_data.ts";
+import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup_unit.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };
 
@@ -36,4 +49,119 @@ async function examine(home: string): Promise<Finding[]> {
     ...checkLimits(home),
     ...checkUnpacked(home),
   ];
+}
+
+/** Checks that a daemon answers, or finds the cause. */
+async function checkDaemon(home: string): Promise<Finding[]> {
+  const peers: Peer[] = [];
+  const client = new DaemonClient(home, (peer) => void peers.push(peer));
+  try {
+    const { version } = await client.call("ping");
+    const other = peers[0] === undefined ? undefined : otherVersion(peers[0]);
+    return [
+      other === undefined
+        ? ok("daemon", `it answers, version ${version}`)
+        : warning("daemon", other, "procsup upgrade"),
+      ...checkToken(home),
+      ...firstProcess(home),
+    ];
+  } catch (error) {
+    if (!(error instanceof ProcsupError)) throw error;
+    return [silentDaemon(home)];
+  }
+}
+
+/** Checks that commands can read the daemon's token. */
+function checkToken(home: string): Finding[] {
+  const { token } = pathsIn(home);
+  try {
+    if (/^[0-9a-f]{64}$/.test(Deno.readTextFileSync(token).trim())) return [];
+    return [wrong("token", `${token} holds no token: the daemon restores it within a second`)];
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound
+      ? [wrong("token", `${token} is missing: the daemon restores it within a second`)]
+      : [wrong("token", `${token} cannot be read: ${messageOf(error).split(":")[0]}`)];
+  }
+}
+
+/** In a container, process 1 must reap orphans. */
+function firstProcess(home: string): Finding[] {
+  if (readDaemonRecord(home)?.pid !== 1) return [];
+  const says = "the daemon is process 1, and does not reap orphans";
+  return [warning("init", says, "start the container with an init, or run: procsup run FILE")];
+}
+
+function silentDaemon(home: string): Finding {
+  const { socket, lock } = pathsIn(home);
+  const start = `procsup daemon --detach${homeFlag(home)}`;
+  const hasSocket = lstatIfAny(socket) !== undefined;
+  if (!isFree(lock)) {
+    if (!hasSocket) {
+      return wrong("daemon", "it runs, but its socket is missing: restored within a second");
+    }
+    const pid = readDaemonRecord(home)?.pid;
+    const fix = pid === undefined ? undefined : `kill -KILL ${pid} && ${start}`;
+    return wrong("daemon", "it runs and does not answer", fix);
+  }
+  return warning("daemon", hasSocket ? "a dead daemon left its socket" : "none runs", start);
+}
+
+type Scope = UnitRequest["scope"];
+
+/** Checks that a current unit starts the daemon at boot. */
+function checkBoot(home: string): Finding[] {
+  const manager = serviceManager();
+  if (manager === undefined) return [ok("boot", "no service manager here")];
+  for (const scope of ["system", "user"] as const) {
+    const unit = unitHere(manager, scope, home);
+    const there = ifPossible(() => Deno.readTextFileSync(unit.path));
+    if (there === undefined || !namesHome(there, home)) continue;
+    const install = `procsup startup install --${scope}${homeFlag(home)}`;
+    const problem = problemOf(unit, there, scope, install);
+    return [
+      problem ?? ok("boot", `${unit.path} starts the daemon`),
+      ...aside(manager, scope, home, install),
+    ];
+  }
+  const says = `${manager} does not start the daemon of this home at boot`;
+  return [warning("boot", says, `procsup startup install${homeFlag(home)}`)];
+}
+
+function problemOf(unit: Unit, there: string, scope: Scope, install: string): Finding | undefined {
+  const program = /^(?:ExecStart=|command=)['"]*([^'"\s]+)/m.exec(there)?.[1] ??
+    /<array>\s*<string>([^<]+)/.exec(there)?.[1];
+  if (program !== undefined && lookAt(program) === undefined) {
+    return wrong("boot", `${unit.path} starts ${program}, which is not there`, install);
+  }
+  if (!isEnabled(unit, scope)) {
+    return warning("boot", `${unit.path} exists, but is not enabled`, install);
+  }
+  if (sameUnit(there, unit.text)) return undefined;
+  return warning("boot", `${unit.path} differs from what this version writes`, install);
+}
+
+/** systemd marks enabled units by links; for the others, the file itself is enough. */
+function isEnabled({ path }: Unit, scope: Scope): boolean {
+  if (!path.endsWith(".service")) return true;
+  const target = scope === "user" ? "default" : "multi-user";
+  return lookAt(`${dirname(path)}/${target}.target.wants/procsup.service`) !== undefined;
+}
+
+function aside(manager: ServiceManager, scope: Scope, home: string, install: string): Finding[] {
+  const findings: Finding[] = [];
+  const user = findUser(Deno.uid()!)?.name;
+  if (
+    manager === "systemd" && scope === "user" && user !== undefined &&
+    lookAt(`/var/lib/systemd/linger/${user}`) === undefined
+  ) {
+    const says = "the apps end when you sign out, and start when you sign in";
+    findings.push(warning("linger", says, `sudo loginctl enable-linger ${user}`));
+  }
+  const { lock } = pathsIn(home);
+  if (!isFree(lock) && !readDaemonRecord(home)?.service) {
+    const says =
+      `the daemon that runs was not started by ${manager}, which will not start it again`;
+    findings.push(warning("service", says, install));
+  }
+  return findings;
 }
