@@ -123,6 +123,11 @@ Deno.test({
     assertStringIncludes(says, "differs from what this version writes");
     Deno.writeTextFileSync(unit, text.replace(/^ExecStart=\S+/m, "ExecStart=/gone/procsup"));
     assertStringIncludes((await boot()).says, "starts /gone/procsup, which is not there");
+    const spaced = `${folder.path}/my apps`;
+    Deno.writeTextFileSync(unit, text.replace(/^ExecStart=\S+/m, `ExecStart="${spaced}"`));
+    assertStringIncludes((await boot()).says, `starts ${spaced}, which is not there`);
+    Deno.writeTextFileSync(spaced, "");
+    assertStringIncludes((await boot()).says, "differs from what this version writes");
     Deno.writeTextFileSync(unit, text.replaceAll(home, `${home}-2`));
     assertMatch((await boot()).says, /does not start the daemon of this home at boot$/);
   },

@@ -127,9 +127,11 @@ function checkBoot(home: string): Finding[] {
   return [warning("boot", says, `procsup startup install${homeFlag(home)}`)];
 }
 
+/** The program that a unit of each service manager starts. */
+const PROGRAM = /^(?:ExecStart=|command=)(?:"([^"]+)"|'([^']+)'|(\S+))|<array>\s*<string>([^<]+)/m;
+
 function problemOf(unit: Unit, there: string, scope: Scope, install: string): Finding | undefined {
-  const program = /^(?:ExecStart=|command=)['"]*([^'"\s]+)/m.exec(there)?.[1] ??
-    /<array>\s*<string>([^<]+)/.exec(there)?.[1];
+  const program = PROGRAM.exec(there)?.slice(1).find((path) => path !== undefined);
   if (program !== undefined && lookAt(program) === undefined) {
     return wrong("boot", `${unit.path} starts ${program}, which is not there`, install);
   }
