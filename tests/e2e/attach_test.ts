@@ -51,6 +51,27 @@ Deno.test({
 });
 
 Deno.test({
+  name: "attach goes on after it was suspended",
+  ignore: Deno.build.os !== "linux" || tmuxMissing(),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
+  await daemon.startScript("app", ANSWERS, { tty: true });
+  // `exec` keeps the pid of the shell.
+  const line = `sh -c 'echo $$ >${daemon.home}/pid; exec ${programLine()} attach app'`;
+  await terminal.command(line);
+  await terminal.command("one");
+  await terminal.sees("got one");
+  Deno.kill(Number(Deno.readTextFileSync(`${daemon.home}/pid`)), "SIGTSTP");
+  await terminal.sees((screen) => /Stopped|suspended/i.test(screen));
+  await terminal.command("fg");
+  await terminal.command("two");
+  await terminal.sees("got two");
+  await terminal.keys("C-]");
+  await terminal.sees("detached from app");
+});
+
+Deno.test({
   name: "attach treats a terminal of size 0x0 as 80x24",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
