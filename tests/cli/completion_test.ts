@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { typedHome } from "../../src/cli/commands/completion.ts";
+import { COMMANDS } from "../../src/cli/command_table.ts";
+import { candidates, typedHome } from "../../src/cli/commands/completion.ts";
+import { ENGINES } from "../../src/export/engines.ts";
 import { FakeDaemon, fakeProcess } from "./fake_daemon.ts";
 
 Deno.test("typedHome() returns the last complete --home", () => {
@@ -24,4 +26,13 @@ Deno.test("completion does not offer the apps here for a command that goes elsew
   for (const words of [["--host", "web1", "stop"], ["--host=web1", "stop"]]) {
     assertEquals(await offered(...words), "", words.join(" "));
   }
+});
+
+Deno.test("completion offers the engines of export, then files, and folders to serve", async () => {
+  const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
+  const offered = async (...words: string[]) =>
+    (await candidates([...words, ""], source)).map(({ word }) => word);
+  assertEquals(await offered("export"), [...ENGINES, "dockerfile"]);
+  assertEquals(await offered("export", "swarm"), [":files"]);
+  assertEquals(await offered("serve"), [":files"]);
 });

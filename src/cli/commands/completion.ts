@@ -208,7 +208,7 @@ async function wordsOf(
   if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
   if (command.name === "context") return index === 1 ? contexts() : [];
   const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
-  return /script|file/.test(command.usage) ? [...targets, FILES] : targets;
+  return /script|file|folder/.test(command.usage) ? [...targets, FILES] : targets;
 }
 
 function contexts(): Candidate[] {

@@ -123,6 +123,7 @@ export const CONFIG_COMMANDS: readonly CommandRow[] = [
     page: "beyond",
     summary: "Make the files for kubernetes, swarm, nomad and others",
     usage: "<engine> [file]",
+    verbs: ["kubernetes", "swarm", "compose", "nomad", "systemd", "dockerfile"],
     flags: [
       text("out", "DIR", "write files to this folder"),
       ...EXPORT_FLAGS,
