@@ -236,7 +236,7 @@ interface TakenUp {
  * Adds each found run to the record of its process. A missing record is rebuilt from the saved
  * list, or from the wrapper process with default settings.
  */
-export function takeUpLost(parts: LostAndFound): TakenUp {
+function takeUpLost(parts: LostAndFound): TakenUp {
   const records = new Map(parts.records.map((record) => [record.identity.name, record]));
   const problems: string[] = [];
   for (const found of parts.found) {

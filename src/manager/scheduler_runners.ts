@@ -17,7 +17,7 @@ export type ScheduledProcess = Pick<
 >;
 
 /** Records what a runner does. */
-export interface RunLog {
+interface RunLog {
   readonly clock: Clock;
   /** Records that a run is to begin now, after this number of attempts, and that none is queued. */
   starting(attempt: number): void;

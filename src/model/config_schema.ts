@@ -75,7 +75,7 @@ function unknownKeys(
   where: string,
 ): ConfigFieldError[] {
   const { path } = located(issue.path, input, table);
-  const field = [...where === "" ? [] : [where], ...path].join(".");
+  const field = fieldOf(path, where);
   return issue.keys.map((key) => {
     const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
     const known = keysAt(table, path);
@@ -167,13 +167,13 @@ function fieldError(
   where: string,
 ): ConfigFieldError {
   const { path, value } = located(issue.path, input, table);
-  const field = [...where === "" ? [] : [where], ...path].join(".");
+  const field = fieldOf(path, where);
   if (issue.code === "unrecognized_keys") return unknownKeys(issue, input, table, where)[0]!;
   const params = issue.code === "custom" ? issue.params ?? {} : {};
   if (params.twice) {
     const whole = path.length === 1 && where === ""
       ? "configuration"
-      : `"${[...where === "" ? [] : [where], ...path.slice(0, -1)].join(".")}"`;
+      : `"${fieldOf(path.slice(0, -1), where)}"`;
     return new ConfigFieldError(`Invalid ${whole}: ${issue.message}`, path, true);
   }
   if (value === undefined) {
@@ -183,6 +183,10 @@ function fieldError(
   const quoted = mayBeSecret(table, path) ? "" : ` ${quote(value)}`;
   const message = `Invalid "${field}"${quoted}: ${adviceOf(issue, value, table, path)}`;
   return new ConfigFieldError(message, path, params.onKey === true);
+}
+
+function fieldOf(path: Path, where: string): string {
+  return [...where === "" ? [] : [where], ...path].join(".");
 }
 
 /**
