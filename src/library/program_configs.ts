@@ -26,7 +26,7 @@ export function configsOf(set: ConfigSet): ProcessConfigInput[] {
 
 function checkMap(what: string, value: unknown): void {
   if (isMap(value)) return;
-  const message = `Invalid ${what} ${quote(value)}: expected a map of names`;
+  const message = `Invalid ${what} ${quote(value)}: expected an object`;
   throw new ProcsupError("invalid_config", message);
 }
 

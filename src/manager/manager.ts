@@ -229,7 +229,10 @@ export class Manager extends ProcessHost implements AsyncDisposable {
     { signal, ...how }: StartOptions,
   ): Promise<ProcessInfo> {
     const [first] = await this.#all({ signal }, () => this.#live.start(target, how));
-    return this.inspect(first!.process.identity.id);
+    if (first !== undefined) return this.inspect(first.process.identity.id);
+    throw new ProcsupError("process_not_found", `Nothing to start: "${target}" matches no app`, {
+      hint: "A job is started by its name",
+    });
   }
 
   /** Applies configurations to processes. */

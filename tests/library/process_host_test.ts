@@ -220,6 +220,10 @@ async function jobs(host: ProcessHost): Promise<void> {
 }
 
 async function configurations(host: ProcessHost): Promise<void> {
+  assertEquals(await codeOf(host.start("all")), "process_not_found");
+  const job = await host.add({ ...sleeper("job"), cron: "0 0 1 1 *", namespace: "jobs" });
+  assertEquals(await codeOf(host.start("ns:jobs")), "process_not_found");
+  await job.remove();
   const defaults = { env: { A: "1" }, minUptime: "50ms", cwd: "/" };
   const command = "sleep 1000";
   const { db, web } = await host.apply({
