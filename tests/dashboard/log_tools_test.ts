@@ -148,3 +148,22 @@ browserTest("the full history of a log that is written to has no hole", async (d
   const lines = text.trimEnd().split("\n");
   assertEquals(lines.findIndex((line, index) => line !== `n${index + 1}`), -1);
 });
+
+browserTest("a log that ends with an error shows it", async (dashboard) => {
+  const { page, daemon } = dashboard;
+  await daemon.startScript("app", "echo one; sleep 1000");
+  await dashboard.signIn();
+  await dashboard.go("#/processes/app?tab=logs");
+  await page.locator(".log-row").getByText("one", { exact: true }).waitFor();
+  const line = { name: "app", stream: "stdout", line: "two", at: new Date().toISOString() };
+  const failure = { error: "The search took too long", code: "timeout" };
+  const body = [line, failure].map((item) => `${JSON.stringify(item)}\n`).join("");
+  await page.route("**/api/v1/logs?*", (route) => route.fulfill({ body }));
+  await page.getByLabel("More log options").click();
+  await page.getByRole("button", { name: "Download all, as written" }).click();
+  await page.locator(".toast", { hasText: "The download failed" }).getByText(failure.error)
+    .waitFor();
+  await page.getByRole("button", { name: "Load full history" }).click();
+  await page.locator(".log-row").getByText("two", { exact: true }).waitFor();
+  await page.locator(".log-status").getByText(failure.error).waitFor();
+});

@@ -98,6 +98,13 @@ async function refusal(response: Response): Promise<ApiError> {
   );
 }
 
+/** The last item of a stream that the daemon ends for a reason. */
+type Failure = { readonly error?: unknown; readonly code?: unknown };
+
+export function endOfStream({ error, code }: Failure): ApiError {
+  return new ApiError(400, String(code), String(error));
+}
+
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
@@ -112,7 +119,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Yields the values of a body, one batch for each received chunk. Throws if the connection breaks.
+ * Yields the values of a body, one batch for each received chunk. Throws if the connection breaks, or
+ * `ApiError` if the last value tells what ended the stream.
  */
 export async function* jsonLines<T>(response: Response): AsyncGenerator<T[]> {
   const reader = response.body!.getReader();
@@ -125,7 +133,10 @@ export async function* jsonLines<T>(response: Response): AsyncGenerator<T[]> {
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop()!;
       const values = lines.filter((line) => line !== "").map((line) => JSON.parse(line) as T);
+      const failure = values.at(-1) as Failure | undefined;
+      if (failure?.error !== undefined) values.pop();
       if (values.length > 0) yield values;
+      if (failure?.error !== undefined) throw endOfStream(failure);
     }
   } finally {
     await reader.cancel().catch(() => {});

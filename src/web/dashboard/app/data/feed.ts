@@ -1,7 +1,7 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
 import type { LogLine, LogPositions } from "../../../../model/log_line.ts";
-import { ApiError, ask, jsonLines, send } from "./api.ts";
+import { ApiError, ask, endOfStream, jsonLines, send } from "./api.ts";
 import { happened, loadRecent } from "./past.ts";
 import { askOtherTabs, secretOfTab } from "./session_secret.ts";
 import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
@@ -155,7 +155,7 @@ function takeLines({ type, id, lines, error, code }: Readonly<Record<string, unk
   const log = logs.get(Number(id));
   if (type === "log") return log?.enqueue(lines as LogLine[]);
   logs.delete(Number(id));
-  if (type === "error") log?.error(new ApiError(400, String(code), String(error)));
+  if (type === "error") log?.error(endOfStream({ error, code }));
   else log?.close();
 }
 
