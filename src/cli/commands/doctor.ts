@@ -4,6 +4,7 @@
  */
 
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
+import { isNewer } from "../../model/version.ts";
 import { dirname } from "../../npm/path.js";
 import { findUser } from "../../platform/as_user.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
@@ -13,6 +14,7 @@ import { type ServiceManager, serviceManager } from "../../platform/service_mana
 import { lookAt, lstatIfAny } from "../../platform/stat.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { otherVersion, type Peer } from "../../protocol/peer.ts";
+import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 import { type Finding, homeFlag, ok, warning, wrong } from "../doctor/finding.ts";
 import { checkHome, checkOwners, checkState } from "../doctor/home.ts";
@@ -57,11 +59,12 @@ async function checkDaemon(home: string): Promise<Finding[]> {
   const client = new DaemonClient(home, (peer) => void peers.push(peer));
   try {
     const { version } = await client.call("ping");
+    const upgrade = `procsup upgrade${homeFlag(home)}`;
     const other = peers[0] === undefined ? undefined : otherVersion(peers[0]);
     return [
       other === undefined
         ? ok("daemon", `it answers, version ${version}`)
-        : warning("daemon", other, "procsup upgrade"),
+        : warning("daemon", other, isNewer(version, VERSION) ? undefined : upgrade),
       ...checkToken(home),
       ...firstProcess(home),
     ];
