@@ -65,8 +65,14 @@ export async function printResults(
       if (result.ok) output.done(doneLine(result, status, output.color));
     }
   }
-  for (const result of results) if (!result.ok) writeMessage(failedText(result));
-  return Math.max(0, ...results.filter(({ ok }) => !ok).map(({ code }) => exitCodeOf(code)));
+  return printFailures(results);
+}
+
+/** Prints the failures to stderr, in every format. Returns the highest exit code. */
+export function printFailures(results: readonly ActionResult[]): number {
+  const failures = results.filter(({ ok }) => !ok);
+  for (const failure of failures) writeMessage(failedText(failure));
+  return Math.max(0, ...failures.map(({ code }) => exitCodeOf(code)));
 }
 
 const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "failed"]);

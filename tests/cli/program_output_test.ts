@@ -5,6 +5,7 @@ import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { PEER_HEADER } from "../../src/protocol/peer.ts";
 import { PROTOCOL } from "../../src/protocol/version.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
 Deno.test("procsup --json prints one JSON value on success and failure", async () => {
@@ -69,4 +70,25 @@ Deno.test("a command says once that the daemon has another version, however ofte
   daemon.headers = { [PEER_HEADER]: `0.0.1 ${PROTOCOL}` };
   const { stderr } = await daemon.run("web");
   assertEquals(stderr.match(/The daemon is version 0\.0\.1/g)?.length, 1, stderr);
+});
+
+Deno.test("procsup config apply prints the failures of apps in every format", async () => {
+  await using home = tempHome();
+  Deno.writeTextFileSync(`${home.path}/procsup.yaml`, "processes: [{ name: bad, command: x }]");
+  const failed = { name: "bad", ok: false, state: "errored", pid: 0, error: "no", code: "timeout" };
+  const none = { changed: [], removed: [], kept: [], unchanged: [], changes: [], settings: [] };
+  await using daemon = new FakeDaemon({
+    config_reload: () => ({
+      status: "failed",
+      added: ["bad"],
+      ...none,
+      errors: ["no"],
+      results: [failed],
+    }),
+  });
+  for (const format of ["table", "wide", "name", "json"]) {
+    const words = ["config", "apply", `${home.path}/procsup.yaml`, "-o", format];
+    const { code, stderr } = await daemon.run(...words);
+    assertEquals([code, stderr], [124, "✘ bad  no\n  hint: procsup why bad\n"], format);
+  }
 });

@@ -17,7 +17,7 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { planLines } from "../plan_text.ts";
 import { printData } from "../print_data.ts";
-import { printResults } from "../results.ts";
+import { printFailures } from "../results.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<number | void>;
@@ -122,15 +122,12 @@ async function configApply(
 async function printApplied(context: CommandContext, data: ConfigReloadResult): Promise<number> {
   await printPlan(context, data);
   await noteFailed(context, data.unchanged);
-  const code = reportErrors(data);
-  const results = data.results.filter(({ ok }) => !ok);
-  if (results.length === 0 || context.output.format !== "table") return code;
-  return await printResults(context.output, { status: "applied", results });
+  return Math.max(reportErrors(data), printFailures(data.results));
 }
 
 /** Notes unchanged apps that had failed before: applying does not start them again. */
 async function noteFailed(context: CommandContext, unchanged: readonly string[]): Promise<void> {
-  if (unchanged.length === 0 || context.output.format !== "table") return;
+  if (unchanged.length === 0 || !context.output.isForPeople) return;
   const names = new Set(unchanged);
   const failed = (await connect(context).call("list")).filter(({ name, state }) =>
     names.has(baseName(name)) && (state === "errored" || state === "crashed")
