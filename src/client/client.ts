@@ -251,7 +251,7 @@ export class Client extends ProcessHost {
     { start, wait, signal }: LaunchOptions,
   ): Promise<ProcessInfo> {
     const payload = { config: withLibraryWords(() => newConfig(config)), start, wait };
-    return processInfo(await this.#call("add", payload, { signal }));
+    return startedProcess(await this.#call("add", payload, { signal }));
   }
 
   /** Starts processes that exist. */
@@ -259,7 +259,7 @@ export class Client extends ProcessHost {
     target: string,
     { wait, signal }: StartOptions,
   ): Promise<ProcessInfo> {
-    return processInfo(await this.#call("start", { target, wait }, { signal }));
+    return startedProcess(await this.#call("start", { target, wait }, { signal }));
   }
 
   /** Applies configurations to processes. */
@@ -323,6 +323,13 @@ export class Client extends ProcessHost {
 const RECONFIGURE_KEYS: readonly (keyof ReconfigureOptions)[] = [...ROLLING_KEYS, "replace"];
 const METRICS_KEYS: readonly (keyof MetricsQuery)[] = ["since", "until", "points", "signal"];
 const EVENT_KEYS: readonly (keyof EventQuery)[] = ["target", "signal"];
+
+/** The process of an answer that has more than it. */
+function startedProcess(
+  { results: _, from_shell: __, ...process }: Output<"start">,
+): ProcessInfo {
+  return processInfo(process);
+}
 
 /** A shorter text is the whole log: the daemon sends the last 1 MiB, less a byte order mark. */
 const MAX_BYTES = 1024 * 1024 - 3;

@@ -36,8 +36,9 @@ export class UrlTransport implements Transport {
     });
     const data = await this.#json(response, options);
     if (name !== "start") return data as Output<N>;
-    const [first] = (data as { results: readonly ActionResult[] }).results;
-    return await this.call("status", { target: first!.name }, options) as Output<N>;
+    const { results } = data as { readonly results: readonly ActionResult[] };
+    const process = await this.call("status", { target: results[0]!.name }, options);
+    return { ...process, results } as unknown as Output<N>;
   }
 
   async stream(

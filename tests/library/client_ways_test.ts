@@ -133,6 +133,13 @@ cleanTest("Client's errors carry the same information over both transports", asy
   const fails = { minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
   const dies = { ...APP, ...SOON, ...fails, name: "dies" };
   await same((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
+  const second = '[ "$PROCSUP_INSTANCE" = 1 ] && exit 3; exec sleep 99';
+  const half = { ...APP, ...SOON, args: ["-c", second], name: "half", instances: 2 };
+  const told = await same((c) => c.start(half, { wait: true }), () => socket.remove("half"));
+  assertStringIncludes(told, "half:1");
+  await socket.start(half);
+  assertStringIncludes(await same((c) => c.start("half", { wait: true })), "half:1");
+  await socket.remove("half");
   const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
   assertEquals([failed.state, failed.lastOutput], ["crashed", ["no room"]]);
   await same((c) => c.restart("dies", { wait: true }));

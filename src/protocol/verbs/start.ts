@@ -24,6 +24,11 @@ const started = z.extend(processInfo, {
 });
 type Started = z.output<typeof started>;
 
+/** The answer of REST to a new process. */
+const added = z.extend(processInfo, {
+  results: about(z.optional(z.array(actionResult)), "If it did not work for every instance"),
+});
+
 const tool = z.strictObject({
   name: about(z.optional(text), "Unique name; default: from the entrypoint"),
   entrypoint: about(
@@ -69,10 +74,11 @@ export const START_VERBS = {
       query: ["start", "wait"],
       body: "ProcessConfig",
       bodyField: "config",
-      answers: "ProcessInfo",
+      answers: "AddedProcess",
       answer: {
-        schema: processInfo,
-        of: ({ results: _, from_shell: __, ...process }: Started) => process,
+        schema: added,
+        of: ({ results, from_shell: _, ...process }: Started) =>
+          results.every(({ ok }) => ok) ? process : { ...process, results },
       },
       status: 201,
     }],
