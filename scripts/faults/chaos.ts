@@ -3,9 +3,10 @@
  * Sends random requests in every way to a daemon with some twenty apps of different kinds, while the
  * daemon is killed, stopped and replaced, and apps and their wrappers are killed. At quiet moments it
  * checks that granted requests took effect, that no process runs twice or is left over, and that exits
- * are reported correctly; at the end it checks that no line is lost. Between the rounds it flips bits of
- * state files, removes files of the home, makes the disk of the state full or read-only (root on Linux),
- * or limits descriptors.
+ * are reported correctly; at the end it checks that no line is lost. Between the rounds it cuts off a
+ * request to all apps, which must be done for all of them or none, and flips bits of state files,
+ * removes files of the home, makes the disk of the state full or read-only (root on Linux), or limits
+ * descriptors.
  * Expected: no violation.
  *
  * `deno task chaos [--seed N] [--minutes M] [--keep]`
@@ -23,6 +24,7 @@ import { Ledger } from "./chaos/ledger.ts";
 import { lineProblems, unsettled, violations } from "./chaos/oracle.ts";
 import type { Scene } from "./chaos/asking.ts";
 import { damage } from "./chaos/damage.ts";
+import { cutOffAll } from "./chaos/half_done.ts";
 import { add, cutOff, disturb, operate } from "./chaos/operations.ts";
 import { living, sizeOf } from "./chaos/processes.ts";
 import { Random } from "./chaos/random.ts";
@@ -74,9 +76,11 @@ class Chaos {
       );
       if (fds > 200) this.violate(`the daemon holds ${fds} descriptors`);
       if (mb > 300) this.violate(`the daemon takes ${mb} MB`);
-      const kind = await damage(this.#scene, this.#disk);
-      this.#damage.set(kind, (this.#damage.get(kind) ?? 0) + 1);
-      await this.#quiet();
+      for (const act of [cutOffAll, damage]) {
+        const kind = await act(this.#scene, this.#disk);
+        this.#damage.set(kind, (this.#damage.get(kind) ?? 0) + 1);
+        await this.#quiet();
+      }
     }
     console.log([...this.#damage].map(([kind, count]) => `${kind}: ${count}`).join(", "));
     await this.#end();
@@ -162,7 +166,7 @@ async function main(args: string[]): Promise<number> {
   const temp = tempHome();
   const home = `${temp.path}/home`;
   const folder = `${temp.path}/told`;
-  for (const part of ["locks", "life", "counts", "watched"]) {
+  for (const part of ["locks", "life", "counts", "watched", "selfish"]) {
     Deno.mkdirSync(`${folder}/${part}`, { recursive: true });
   }
   Deno.mkdirSync(`${home}/state`, { recursive: true, mode: 0o700 });

@@ -3,7 +3,7 @@
 # streams, and records its start and how it will end.
 #
 # CHAOS_DIR  folder of its records         CHAOS_SLOTS  how many copies may live at once (1)
-# MODE       what it does:  stay, exit:CODE, signal:NAME, job, fork, stray, deaf, ready
+# MODE       what it does:  stay, exit:CODE, signal:NAME, job, fork, stray, deaf, ready, writes
 # AFTER      seconds until it does so      PACE         seconds between lines (0.05)
 use strict;
 use warnings;
@@ -66,7 +66,8 @@ while (1) {
   syswrite $count, "$n\n";
   select undef, undef, undef, $pace;
   quit(17) if $asked;
-  next if $mode eq 'stay' || $mode eq 'deaf' || $mode eq 'ready';
+  if ($mode eq 'writes') { open my $out, '>', 'out' or die $!; print $out $n }
+  next if $mode =~ /^(stay|deaf|ready|writes)$/;
   next if ($left -= $pace) > 0;
   quit($word) if $mode eq 'exit';
   quit(0) if $mode eq 'job';

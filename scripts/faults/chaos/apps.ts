@@ -60,6 +60,10 @@ export function chaosApps(folder: string, port: number): Wire[] {
       health_check: { type: "command", command: "exit 0", interval: "300ms", timeout: "2s" },
     }),
     app("watched", {}, { cwd: `${folder}/watched`, watch: { enabled: true, debounce: "50ms" } }),
+    app("selfish", { MODE: "writes" }, {
+      cwd: `${folder}/selfish`,
+      watch: { enabled: true, debounce: "20ms" },
+    }),
     app("forker", { MODE: "fork", AFTER: "1.5" }, fast),
     app("stubborn", { MODE: "fork:deaf", AFTER: "1.5" }, fast),
     app("stray", { MODE: "stray:deaf", AFTER: "2" }, fast),

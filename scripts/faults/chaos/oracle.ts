@@ -28,7 +28,7 @@ function linesOf(path: string): string[] {
 }
 
 /** Parses every record of the home. Throws for an invalid one. */
-function records(home: string): Map<string, ProcessRecord> {
+export function records(home: string): Map<string, ProcessRecord> {
   const folder = pathsIn(home).records;
   const all = new Map<string, ProcessRecord>();
   for (const { name } of Deno.readDirSync(folder)) {
@@ -80,6 +80,11 @@ export async function unsettled(scene: Scene): Promise<string[]> {
       problems.push(`${name} was granted, and is not listed`);
     }
     if (entry.exists === false && count > 0) problems.push(`${name} was deleted, and is listed`);
+    const wanted = list.filter((it) => (it.config as { name: string }).name === name)
+      .map((it) => it.config.instances as number);
+    if (wanted.some((instances) => instances !== count)) {
+      problems.push(`${name} has ${count} instances, configured with ${wanted}`);
+    }
     if (entry.exists && entry.instances !== undefined && count !== entry.instances) {
       problems.push(`${name} should have ${entry.instances} instances, not ${count}`);
     }
@@ -119,7 +124,7 @@ function ofProcess(
   if (runs > 1 && name !== "stray") problems.push(`${told}: alive in ${runs} runs: ${pids}`);
   if (AT_REST.has(state) && pids.length > 0) problems.push(`${told}, but alive: ${pids}`);
   if (state === "stopping") problems.push(told);
-  if (state === "starting" && !/^lap/.test(name)) problems.push(told);
+  if (state === "starting" && !/^(lap|selfish)/.test(name)) problems.push(told);
   if (state === "running" && !pids.includes(pid)) {
     problems.push(`${told}, but its pid ${pid} is not alive`);
   }
