@@ -137,6 +137,7 @@ function brokenOff(process: ManagedProcess): string[] {
         (isStopping ? stopCause === "recycled" : pending?.verb === "restart")
       ? ["pre_restart"]
       : []),
+    ...(hooks.preReload !== undefined && pending?.verb === "reload" ? ["pre_reload"] : []),
     ...(hooks.preStop !== undefined && (isStopping || leftovers.some(({ replaced }) => replaced))
       ? ["pre_stop"]
       : []),

@@ -207,7 +207,13 @@ export class Supervisor implements AsyncDisposable {
   /** Reloads processes; instances of one process one after the other. */
   async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
-    return await reloadAll(withoutJobs(target, this.registry.resolve(target)), options);
+    const processes = withoutJobs(target, this.registry.resolve(target));
+    const request = { verb: "reload" } as const;
+    if (processes.length > 1) this.registry.putOnRecord(processes, request);
+    const outcomes = await reloadAll(processes, options);
+    // After a failure, the rest of the instances stay as they are.
+    for (const process of processes) process.drop(request);
+    return outcomes;
   }
 
   /** Reloads processes batch by batch. */
@@ -273,8 +279,16 @@ export class Supervisor implements AsyncDisposable {
       runWaves(reversed(inWaves(left("stop"))), carryOut),
       runWaves(inWaves(left("start")), carryOut),
       runBulk(left("restart"), carryOut),
+      this.#reloadLeft(left("reload")),
     ]);
     for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
+  }
+
+  async #reloadLeft(processes: readonly ManagedProcess[]): Promise<Outcome[]> {
+    const requests = processes.map((process) => [process, process.snapshot.pending!] as const);
+    const outcomes = await reloadAll(processes, {});
+    for (const [process, request] of requests) process.drop(request);
+    return outcomes;
   }
 
   async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {

@@ -38,7 +38,7 @@ export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
 
 /** A request whose turn has not come: other processes come first, or a hook is still running. */
 export type PendingRequest =
-  | { readonly verb: "start" }
+  | { readonly verb: "start" | "reload" }
   | { readonly verb: "restart"; readonly reason?: string }
   | { readonly verb: "stop"; readonly timeoutMs?: number; readonly reason?: string };
 

@@ -249,6 +249,8 @@ function pendingAfter({ pending }: Snapshot, input: Input): PendingRequest | nul
     case "start_requested":
     case "stop_requested":
       return null;
+    case "replaced":
+      return pending?.verb === "reload" ? null : pending;
     case "restart_requested":
       // A watch or a schedule also restarts, which does not cancel a stop.
       return pending?.verb === "stop" ? pending : null;

@@ -197,12 +197,8 @@ export class ManagedProcess {
   /** Stops it and starts it again. */
   async restart(options: RestartOptions = {}): Promise<void> {
     refuseEndless("restart", this, options);
-    this.#refuseStart("restart");
     const { reason = "restarted by user" } = options;
-    if (this.config.hooks.preRestart !== undefined) {
-      this.post({ type: "pending", request: { verb: "restart", reason } });
-    }
-    await this.#before("restart");
+    await this.#before({ verb: "restart", reason });
     await this.#startAndWait({ type: "restart_requested", reason, hook: "postRestart" }, options);
   }
 
@@ -264,7 +260,16 @@ export class ManagedProcess {
    */
   async reload(options: UpOptions = {}): Promise<void> {
     refuseEndless("reload", this, options);
-    await this.#before("reload");
+    try {
+      await this.#reload(options);
+    } finally {
+      const { pending } = this.#snapshot;
+      if (pending?.verb === "reload") this.drop(pending);
+    }
+  }
+
+  async #reload(options: UpOptions): Promise<void> {
+    await this.#before({ verb: "reload" });
     const { reloadSignal, overlap } = this.config;
     const { state } = this.#snapshot;
     const isRunning = state === "running";
@@ -320,8 +325,8 @@ export class ManagedProcess {
   async carryOut(request: PendingRequest): Promise<void> {
     if (this.#snapshot.pending !== request) return;
     await this.whilePending(request, () => {
-      if (request.verb === "start") return this.start();
-      return request.verb === "stop" ? this.stop(request) : this.restart(request);
+      if (request.verb === "stop") return this.stop(request);
+      return request.verb === "restart" ? this.restart(request) : this[request.verb]();
     });
   }
 
@@ -330,8 +335,13 @@ export class ManagedProcess {
     try {
       await act();
     } finally {
-      if (this.#snapshot.pending === request) this.post({ type: "pending", request: null });
+      this.drop(request);
     }
+  }
+
+  /** Drops a request that needs nothing any more, unless a later one has replaced it. */
+  drop(request: PendingRequest): void {
+    if (this.#snapshot.pending === request) this.post({ type: "pending", request: null });
   }
 
   /** Resolves with the first snapshot, the present one included, that fulfils the condition. */
@@ -378,10 +388,17 @@ export class ManagedProcess {
   }
 
   /** Runs the hook before it. Throws if a stop or a shutdown was requested meanwhile. */
-  async #before(verb: "restart" | "reload"): Promise<void> {
+  async #before(request: PendingRequest & { verb: "restart" | "reload" }): Promise<void> {
+    const { verb } = request;
     this.#refuseStart(verb);
     const stops = this.#stops;
-    await this.#effects.hook(verb === "restart" ? "preRestart" : "preReload");
+    const hook = verb === "restart" ? "preRestart" : "preReload";
+    // A change of its configuration is not on record yet: it is made when it is asked for again.
+    const isRecorded = this.#replacedConfig === undefined;
+    if (this.config.hooks[hook] !== undefined && isRecorded) {
+      this.post({ type: "pending", request });
+    }
+    await this.#effects.hook(hook);
     if (this.#stops !== stops) this.#refuse(verb, "it was stopped meanwhile");
     this.#observer.refuseClosed();
   }

@@ -152,6 +152,33 @@ Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with
   assertEquals((await daemon.status("app")).pid, after);
 });
 
+Deno.test("a reload is completed by the next daemon, also for instances whose turn had not come", async () => {
+  await using daemon = await TestDaemon.start();
+  const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo over >>hooks";
+  await daemon.startScript("app", "exec sleep 1000", {
+    ...{ cwd: daemon.home, instances: 3, hooks: { pre_reload: hook } },
+  });
+  const pids = async () => (await daemon.client.call("list")).map(({ pid }) => pid);
+  const before = await pids();
+  await killedAt(
+    daemon,
+    daemon.client.call("reload", { target: "app" }),
+    () => has(daemon, "hooks"),
+  );
+  assertEquals(await pids(), before);
+  put(daemon, "go");
+  await waitFor(async () => {
+    const now = await pids();
+    return now.every((pid, i) => pid > 0 && pid !== before[i]);
+  }, { what: "new instances" });
+  assertEquals(readFileIfAny(`${daemon.home}/hooks`), `begun\n${"begun\nover\n".repeat(3)}`);
+  const after = await pids();
+  await daemon.kill();
+  await daemon.run();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assertEquals(await pids(), after);
+});
+
 Deno.test("a restart is not done by the next daemon once the app was stopped in its hook", async () => {
   await using daemon = await TestDaemon.start();
   const hook = "touch hooks; while [ ! -e go ]; do sleep 0.02; done";

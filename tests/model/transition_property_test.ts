@@ -69,7 +69,10 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   event("stop_requested", { timeoutMs: fc.nat(10_000) }),
   event("leaving", { leaving: fc.boolean() }),
   event("pending", {
-    request: fc.constantFrom(null, { verb: "start" }, { verb: "stop" }, { verb: "restart" }),
+    request: fc.constantFrom(
+      null,
+      ...(["start", "stop", "restart", "reload"] as const).map((verb) => ({ verb })),
+    ),
   }),
   event("restart_requested", {
     reason: fc.string(),
