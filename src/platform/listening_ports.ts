@@ -109,8 +109,12 @@ function linkOf(path: string): string {
  */
 export function mayBelongTo({ hostname, port }: ListenAddress, pgid: number): boolean {
   if (!isLinux || !isHere(hostname)) return true;
-  const inodes = [...listeningSockets()].filter(([, held]) => held.port === port);
-  return inodes.length === 0 || mayHold(pgid, new Set(inodes.map(([inode]) => inode)));
+  const sockets = socketsOn(port);
+  return sockets.length === 0 || mayHold(pgid, sockets);
+}
+
+function socketsOn(port: number): string[] {
+  return [...listeningSockets()].filter(([, held]) => held.port === port).map(([name]) => name);
 }
 
 /** Connections of one look, and how long each may wait to be accepted. */
@@ -119,8 +123,9 @@ const ACCEPT_MS = 1000;
 const LOOK_MS = 5;
 
 /**
- * Whether a process of the group accepts connections to an address, where other instances have the
- * same socket: each connection goes to any of them. True if that cannot be found out.
+ * Whether a process of the group takes connections to an address, where other instances have the
+ * same socket: it waits for them by epoll, or accepts one, as each goes to any instance. True if
+ * that cannot be found out.
  */
 export async function accepts(
   { hostname, port }: ListenAddress,
@@ -128,13 +133,18 @@ export async function accepts(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!isLinux || !isHere(hostname)) return true;
+  const sockets = new Set(socketsOn(port));
+  // With EPOLLEXCLUSIVE the oldest instance would accept every connection of an idle service.
+  if (membersOf(pgid).some((pid) => polledBy(pid).some((socket) => sockets.has(socket)))) {
+    return true;
+  }
   for (let left = TRIES; left > 0; left--) {
     using connection = await Deno.connect({ hostname, port, signal });
     const { port: from } = connection.localAddr as Deno.NetAddr;
     let socket: string | undefined;
     const isAccepted = () => (socket = otherEnd(from, port)) !== NOT_ACCEPTED;
     const isKnown = await comesTrue(isAccepted, { ms: ACCEPT_MS, everyMs: LOOK_MS });
-    if (!isKnown || socket === undefined || mayHold(pgid, new Set([socket]))) return true;
+    if (!isKnown || socket === undefined || mayHold(pgid, [socket])) return true;
   }
   return false;
 }
@@ -151,9 +161,16 @@ function otherEnd(from: number, to: number): string | undefined {
 }
 
 /** Whether a process of a group, or a descendant, has one of these sockets; true if unknown. */
-function mayHold(pgid: number, sockets: ReadonlySet<string>): boolean {
+function mayHold(pgid: number, sockets: readonly string[]): boolean {
+  const members = membersOf(pgid);
+  return members.length === 0 ||
+    members.some((pid) => socketsOf(pid).some((socket) => sockets.includes(socket)));
+}
+
+/** The processes of a group and their descendants; empty if unknown. */
+function membersOf(pgid: number): number[] {
   const table = processTableIfReadable();
-  if (table.length === 0) return true;
+  if (table.length === 0) return [];
   const mine = new Set([pgid]);
   // Descendants may lead groups of their own.
   for (let grown = true; grown;) {
@@ -164,7 +181,18 @@ function mayHold(pgid: number, sockets: ReadonlySet<string>): boolean {
       grown = true;
     }
   }
-  return [...mine].some((pid) => socketsOf(pid).some((socket) => sockets.has(socket)));
+  return [...mine];
+}
+
+/** The sockets that a process waits for by epoll. */
+function polledBy(pid: number): string[] {
+  const polls = descriptorsOf(pid).filter((path) => linkOf(path) === "anon_inode:[eventpoll]");
+  return polls.flatMap((path) => {
+    const info = ifPossible(() => Deno.readTextFileSync(path.replace("/fd/", "/fdinfo/"))) ?? "";
+    return [...info.matchAll(/ ino:([0-9a-f]+)/g)].map(([, ino]) =>
+      `socket:[${parseInt(ino!, 16)}]`
+    );
+  });
 }
 
 /** Whether an address is one of this machine. A name other than localhost may be any machine's. */

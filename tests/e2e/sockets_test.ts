@@ -7,6 +7,7 @@ import { programWords, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const NODE_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.js"));
+const EXCLUSIVE_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/exclusive.py"));
 const PYTHON_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.py"));
 
 function nodeServer(port: number, instances: number) {
@@ -144,6 +145,25 @@ Deno.test({
     assertStringIncludes(results[0]!.error!, `port ${port} is answered by another instance`);
     assertEquals(await pids(daemon), second);
     assert(second.includes(await request(port)));
+  },
+});
+
+Deno.test({
+  name:
+    "a health check on shared sockets passes although an older instance accepts its connections",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using daemon = await TestDaemon.start();
+    const port = freePort();
+    await daemon.client.call("start", {
+      ...nodeServer(port, 2),
+      ...{ entrypoint: EXCLUSIVE_SERVER, runtime: "python", overlap: true, wait_ready: true },
+      health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
+    });
+    const first = await pids(daemon);
+    const { results } = await daemon.client.call("reload", "web");
+    assertEquals(results.map(({ error }) => error), [undefined, undefined]);
+    assertEquals((await pids(daemon)).filter((pid) => first.includes(pid)), []);
   },
 });
 
