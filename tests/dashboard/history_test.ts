@@ -155,16 +155,26 @@ browserTest("a hidden tab without WebSockets stays connected", async (dashboard)
   await page.locator('[data-row="late"]').getByText("running").waitFor();
 });
 
-browserTest("events are shown while they come faster than answers", async (dashboard) => {
-  const { page, daemon } = dashboard;
-  const quick = { restart_delay: "100ms", backoff_max: "100ms", max_restarts: 10_000 };
-  await daemon.startScript("restless", "exit 1", quick);
-  await page.route("**/events/history*", async (route) => {
-    await page.waitForTimeout(1500);
-    await route.continue();
-  });
-  await dashboard.signIn();
-  await dashboard.go("#/events");
-  await page.locator(".events li").first().waitFor({ timeout: 15_000 });
-  await page.unrouteAll({ behavior: "ignoreErrors" });
-});
+browserTest(
+  "events are shown while they come faster than answers, at one request a time",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    const quick = { restart_delay: "100ms", backoff_max: "100ms", max_restarts: 10_000 };
+    await daemon.startScript("restless", "exit 1", quick);
+    let open = 0;
+    let most = 0;
+    await page.route(/events\/history|\/processes$/, async (route) => {
+      const isList = route.request().url().endsWith("/processes");
+      if (isList) most = Math.max(most, ++open);
+      await page.waitForTimeout(1500);
+      if (isList) open--;
+      await route.continue();
+    });
+    await dashboard.signIn();
+    await dashboard.go("#/events");
+    await page.locator(".events li").first().waitFor({ timeout: 15_000 });
+    await page.waitForTimeout(3000);
+    assertEquals(most, 1);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  },
+);

@@ -45,7 +45,9 @@ let refusals = 0;
 let pastLoaded: Promise<void> | undefined;
 let wait = FIRST_WAIT_MS;
 let retry: ReturnType<typeof setTimeout> | undefined;
-let refreshing: ReturnType<typeof setTimeout> | undefined;
+/** True if something happened since the full list was requested. */
+let isStale = false;
+let isRefreshing = false;
 
 /** Connects, and reconnects after every loss. */
 export function startFeed(): void {
@@ -83,12 +85,21 @@ function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 401 || error.status === 403);
 }
 
-/** Fetches the full list soon. Calls within `REFRESH_MS` cause one request. */
+/** Fetches the full list soon. Calls within `REFRESH_MS`, or during a request, cause one request. */
 export function refreshSoon(): void {
-  refreshing ??= setTimeout(() => {
-    refreshing = undefined;
-    ask<ProcessJson[]>("/processes").then(takeList, () => {});
-  }, REFRESH_MS);
+  isStale = true;
+  if (!isRefreshing) void refresh();
+}
+
+async function refresh(): Promise<void> {
+  isRefreshing = true;
+  while (isStale) {
+    await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+    isStale = false;
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    await ask<ProcessJson[]>("/processes", { signal }).then(takeList, () => {});
+  }
+  isRefreshing = false;
 }
 
 async function connect(): Promise<void> {
