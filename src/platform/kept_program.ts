@@ -23,19 +23,24 @@ export function keepProgram(home: string): void {
   const npm = npmBundle();
   if (npm === undefined) return;
   const copy = copyOf(npm.folder, home);
-  if (readFileIfAny(`${copy}/${BUILD_ID}`) !== undefined) return;
+  if (isKept(copy)) return;
   removeOthers(home, basename(copy));
   const temporary = `${copy}.${Deno.pid}`;
-  Deno.mkdirSync(temporary, { recursive: true, mode: 0o700 });
-  for (const { name, isFile } of Deno.readDirSync(npm.folder)) {
-    if (isFile) Deno.copyFileSync(`${npm.folder}/${name}`, `${temporary}/${name}`);
-  }
   try {
+    Deno.mkdirSync(temporary, { recursive: true, mode: 0o700 });
+    for (const { name, isFile } of Deno.readDirSync(npm.folder)) {
+      if (isFile) Deno.copyFileSync(`${npm.folder}/${name}`, `${temporary}/${name}`);
+    }
     Deno.renameSync(temporary, copy);
-  } catch {
-    // Another process was faster.
-    Deno.removeSync(temporary, { recursive: true });
+  } catch (error) {
+    ifAny(() => Deno.removeSync(temporary, { recursive: true }));
+    // Another process may have been faster.
+    if (!isKept(copy)) throw error;
   }
+}
+
+function isKept(copy: string): boolean {
+  return readFileIfAny(`${copy}/${BUILD_ID}`) !== undefined;
 }
 
 function copyOf(folder: string, home: string): string {

@@ -1,7 +1,8 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { npmBundle } from "../../src/platform/own_program.ts";
 import { keepProgram, keptWords } from "../../src/platform/kept_program.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
+import { SmallDisk } from "../support/small_disk.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("npmBundle() returns the folder of the npm package's bundle, and a command for a copy of it", () => {
@@ -27,22 +28,38 @@ Deno.test("keepProgram() copies only the npm package", async () => {
   assertEquals(keptWords(home.path), fixedWords());
 });
 
-Deno.test("keepProgram() keeps the copy that another first start is writing, and removes other versions", async () => {
-  await using home = tempHome();
-  const [npm, programs] = [`${home.path}/npm`, `${home.path}/home/program`];
+/** A package below a folder whose program keeps itself in the home beside it. */
+function keptFrom(folder: string): Promise<Deno.CommandOutput> {
+  const npm = `${folder}/npm`;
   Deno.mkdirSync(npm);
-  Deno.mkdirSync(`${programs}/new.4711`, { recursive: true });
-  Deno.mkdirSync(`${programs}/old`);
   Deno.writeTextFileSync(`${npm}/build_id`, "new");
   const source = new URL("../../src/platform/kept_program.ts", import.meta.url).href;
-  Deno.writeTextFileSync(
-    `${npm}/npm_entry.js`,
-    `import { keepProgram } from "${source}"; keepProgram(Deno.args[0]);`,
-  );
-  const { success } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-config", `${npm}/npm_entry.js`, `${home.path}/home`],
-  }).output();
+  const text = `import { keepProgram } from "${source}"; keepProgram(Deno.args[0]);`;
+  Deno.writeTextFileSync(`${npm}/npm_entry.js`, `${text}\n//${"-".repeat(100_000)}`);
+  const args = ["run", "-A", "--no-config", `${npm}/npm_entry.js`, `${folder}/home`];
+  return new Deno.Command(Deno.execPath(), { args }).output();
+}
+
+Deno.test("keepProgram() keeps the copy that another first start is writing, and removes other versions", async () => {
+  await using home = tempHome();
+  const programs = `${home.path}/home/program`;
+  Deno.mkdirSync(`${programs}/new.4711`, { recursive: true });
+  Deno.mkdirSync(`${programs}/old`);
+  const { success } = await keptFrom(home.path);
   assert(success);
   const names = [...Deno.readDirSync(programs)].map(({ name }) => name).sort();
   assertEquals(names, ["new", "new.4711"]);
+});
+
+Deno.test({
+  name: "keepProgram() fails on a full disk, and leaves nothing there",
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
+  async fn() {
+    await using home = tempHome();
+    Deno.mkdirSync(`${home.path}/home`);
+    using _disk = new SmallDisk(`${home.path}/home`, "64k");
+    const { stderr } = await keptFrom(home.path);
+    assertStringIncludes(new TextDecoder().decode(stderr), "No space left on device");
+    assertEquals([...Deno.readDirSync(`${home.path}/home/program`)], []);
+  },
 });
