@@ -66,7 +66,9 @@ export class TakenHome implements Disposable {
     this.#busy = true;
     void this.#keep(events).then((isKept) => {
       this.#busy = false;
-      if (isKept && Math.abs(Date.now() - Math.max(...times)) > TICK_MS) this.#seen = mark;
+      // A home that comes back as it was must be looked at, too.
+      if (!isKept) this.#seen = "";
+      else if (Math.abs(Date.now() - Math.max(...times)) > TICK_MS) this.#seen = mark;
     });
   }
 

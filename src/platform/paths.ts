@@ -115,6 +115,11 @@ export function prepareHome(home: string): HomePaths {
     Deno.mkdirSync(home, { mode: 0o700, recursive: true });
     // Another user may have created a folder meanwhile, where everyone may.
     if (mayLook) checkWay(home);
+    checkPrivate(home);
+    for (const folder of [paths.records, paths.run, paths.apps]) {
+      Deno.mkdirSync(folder, { mode: 0o700, recursive: true });
+    }
+    return paths;
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable || error instanceof ProcsupError) throw error;
     throw new ProcsupError(
@@ -122,11 +127,6 @@ export function prepareHome(home: string): HomePaths {
       `Cannot create home "${home}": ${(error as Error).message}`,
     );
   }
-  checkPrivate(home);
-  for (const folder of [paths.records, paths.run, paths.apps]) {
-    Deno.mkdirSync(folder, { mode: 0o700, recursive: true });
-  }
-  return paths;
 }
 
 /** Throws `home_unusable` when other users could replace the home, or a folder above it. */
@@ -142,8 +142,8 @@ export function checkWay(home: string): void {
 }
 
 function checkPrivate(home: string): void {
-  const refuse = (why: string) => {
-    throw new ProcsupError("home_unusable", `Refusing home "${home}": ${why}`);
+  const refuse = (why: string, hint?: string) => {
+    throw new ProcsupError("home_unusable", `Refusing home "${home}": ${why}`, { hint });
   };
   const info = Deno.lstatSync(home);
   if (info.isSymlink) refuse("it is a symbolic link");
@@ -154,7 +154,7 @@ function checkPrivate(home: string): void {
   if (isOpen && isForeign(home)) {
     refuse("it is open to other users and has other content: use a separate directory");
   }
-  if ((info.mode! & 0o022) !== 0) refuse("others may write to it, run: chmod 700 " + home);
+  if ((info.mode! & 0o022) !== 0) refuse("others may write to it", `chmod 700 ${shellWord(home)}`);
   if (isOpen) Deno.chmodSync(home, 0o700);
 }
 
