@@ -11,7 +11,6 @@ import type { ProcessInfo, WaitPoint } from "../model/process_info.ts";
 import type { PendingRequest } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
-import { writeState } from "../platform/state_file.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { StopRequest, UpOptions } from "../process/process_handle.ts";
 import {
@@ -39,7 +38,7 @@ import {
   type ReconfigureOptions,
   reloadWith,
 } from "./reconfigure.ts";
-import { HALTED } from "./recovery.ts";
+import { HALTED, recordBoot } from "./recovery.ts";
 import { Registry } from "./registry.ts";
 import {
   reloadAll,
@@ -395,7 +394,7 @@ export class Supervisor implements AsyncDisposable {
    */
   halt(): Promise<Outcome[]> {
     this.registry.recorder.freeze();
-    writeState(this.#home.paths.boot, HALTED);
+    recordBoot(this.registry.writes, this.#home.paths.boot, HALTED);
     return this.shutDown();
   }
 

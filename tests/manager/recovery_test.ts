@@ -1,9 +1,11 @@
-/** Finding the wrapper of a run that is not on record. */
+/** Finding the wrapper of a run that is not on record, and halting. */
 
 import { assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import { processRow } from "../../src/platform/process_table.ts";
+import { isAlive } from "../support/procsup.ts";
+import { TestManager } from "../support/test_manager.ts";
 
 Deno.test("orphanOf() identifies the wrapper as the oldest process of the run", {
   ignore: Deno.build.os !== "linux",
@@ -23,4 +25,14 @@ Deno.test("orphanOf() identifies the wrapper as the oldest process of the run", 
   assertEquals(found([younger.pid, older.pid]), [younger.pid, ""]);
   older.kill();
   younger.kill();
+});
+
+Deno.test("halt() stops the apps although the boot cannot be recorded, as on a full disk", async () => {
+  await using test = await TestManager.open();
+  const { pid } = await test.script("app", "exec sleep 1000");
+  Deno.removeSync(`${test.home}/state/boot`);
+  Deno.mkdirSync(`${test.home}/state/boot/in_the_way`, { recursive: true });
+  assertEquals((await test.supervisor.halt()).map(({ error }) => error), [undefined]);
+  assertEquals(isAlive(pid), false);
+  Deno.removeSync(`${test.home}/state/boot`, { recursive: true });
 });
