@@ -6,7 +6,6 @@
  * Needs chromium. The apps run only for seconds, so an hour of metrics of `checkout` is invented.
  */
 
-import { chromium } from "playwright-core";
 import {
   encodeHeader,
   encodeSlot,
@@ -15,11 +14,11 @@ import {
   slotStart,
 } from "../src/daemon/metrics_ring.ts";
 import { pathsIn } from "../src/platform/paths.ts";
+import { launchBrowser } from "../tests/dashboard/browser.ts";
 import { pause, run, temporaryFolder } from "./bench/system.ts";
 
 const ROOT = import.meta.dirname!.replace(/scripts$/, "");
 const FOLDER = `${ROOT}src/web/dashboard`;
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"];
 
 const home = temporaryFolder();
 
@@ -84,8 +83,7 @@ try {
   const link = /http:\S+/.exec(await procsup("web", "open"))![0];
   await pause(12_000);
   Deno.writeTextFileSync(`${home}/go`, "");
-  const executablePath = "/usr/bin/chromium";
-  await using browser = await chromium.launch({ executablePath, args: FLAGS });
+  await using browser = await launchBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 760 } });
   await page.goto(link);
   const show = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);

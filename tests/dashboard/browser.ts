@@ -32,7 +32,11 @@ export function hasBrowser(): boolean {
 let browser: Promise<Browser> | undefined;
 
 function theBrowser(): Promise<Browser> {
-  return browser ??= chromium.launch({ executablePath: executablePath!, args: FLAGS });
+  return browser ??= launchBrowser();
+}
+
+export async function launchBrowser(): Promise<Browser> {
+  return await chromium.launch({ executablePath: executablePath!, args: FLAGS });
 }
 
 /** A browser window that shows the dashboard of its own daemon. */
