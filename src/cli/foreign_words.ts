@@ -143,7 +143,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
     "-D": "procsup up",
     "-d": "procsup up",
     "-c": INSTANCES,
-    "-f": "A file needs no flag: procsup run <file>",
+    "-f": "Files need no flag: procsup run <file…>",
     "-m": INSTANCES,
     "-p": FIRST_PORT,
     "--formation": INSTANCES,

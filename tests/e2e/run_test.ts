@@ -120,6 +120,16 @@ Deno.test("run stops all apps and exits with the code of a process-compose exit_
   assertEquals([code, stderr.includes("not supported")], [6, false], stderr);
 });
 
+Deno.test("run takes several files, of which later ones override earlier ones", async () => {
+  await using temp = tempHome();
+  const write = (name: string, text: string) =>
+    Deno.writeTextFileSync(`${temp.path}/${name}`, text);
+  write("base.yaml", "processes: { app: { command: echo $WORD, restart_policy: never } }\n");
+  write("more.yaml", "processes: { app: { env: { WORD: more } } }\n");
+  const { code, stdout } = await run(["run", "base.yaml", "more.yaml"], { cwd: temp.path });
+  assertEquals([code, stdout], [0, "app | more\n"]);
+});
+
 Deno.test("run ends with the first process of a Procfile, as foreman does", async () => {
   await using temp = tempHome();
   Deno.writeTextFileSync(`${temp.path}/Procfile`, "web: sleep 1000\ntest: echo passed\n");
@@ -144,7 +154,7 @@ Deno.test("run names what to write for an app or a script in place of a file", a
   await using temp = tempHome();
   Deno.writeTextFileSync(`${temp.path}/Procfile`, "web: sleep 1000\n");
   for (const word of ["web", "server.js"]) {
-    const { code, stderr } = await run(["run", word], { cwd: temp.path });
+    const { code, stderr } = await run(["run", "Procfile", word], { cwd: temp.path });
     assertEquals(code, 2);
     assertStringIncludes(stderr, `error: Cannot run "${word}": not a configuration file\n`);
     assertStringIncludes(stderr, "procsup run --only <name>; else: procsup run -- <command>");

@@ -52,8 +52,8 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 async function what(context: CommandContext) {
-  const { positionals: [file], rest, flags } = context;
-  if (file !== undefined && rest !== undefined) {
+  const { positionals: files, rest, flags } = context;
+  if (files.length > 0 && rest !== undefined) {
     throw refusal("A file or a command after --, not both");
   }
   if (rest === undefined || rest.length === 0) {
@@ -66,13 +66,14 @@ async function what(context: CommandContext) {
     if (single === undefined && flags.on("now")) {
       throw refusal("Cannot use --now without --single");
     }
-    if (file !== undefined && !isConfigName(file)) {
-      throw new ProcsupError("bad_request", `Cannot run "${file}": not a configuration file`, {
+    const other = files.find((file) => !isConfigName(file));
+    if (other !== undefined) {
+      throw new ProcsupError("bad_request", `Cannot run "${other}": not a configuration file`, {
         hint: "For an app of a file: procsup run --only <name>; else: procsup run -- <command>",
       });
     }
     return {
-      files: [file ?? fileHere(context)],
+      files: files.length > 0 ? files : [fileHere(context)],
       single: single === undefined ? undefined : { name: single, now: flags.on("now") },
       only,
       profile: profileOf(context),

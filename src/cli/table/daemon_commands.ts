@@ -33,7 +33,7 @@ export const DAEMON_COMMANDS: readonly CommandRow[] = [
     local: true,
     page: "containers",
     summary: "Run apps in the foreground, for containers and laptops",
-    usage: "[file] | -- <command…>",
+    usage: "[file…] | -- <command…>",
     flags: () => [
       list("critical", "APP", "stop everything when it exits"),
       bool("no-prefix", "print lines without names"),
