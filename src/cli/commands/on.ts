@@ -89,6 +89,12 @@ function wordOf(name: string): string {
 async function up(context: CommandContext, backend: Backend): Promise<number> {
   const engine = context.engine!.on as DrivenEngine;
   const result = await exported(context, engine, context.positionals[0]);
+  const { file, apps } = result.stack;
+  if (apps.length === 0) {
+    throw new ProcsupError("bad_request", `${file} has no apps`, {
+      hint: `To remove the stack: procsup down --on ${engine}`,
+    });
+  }
   return await printRollouts(context, await backend.up(result));
 }
 
