@@ -42,7 +42,8 @@ export function sizeProblem(value: string | number): string | undefined {
 
 function read(value: string | number) {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(String(value).trim()) ?? [];
-  const factor = UNIT_BYTES[unit.toLowerCase()];
+  const name = unit.toLowerCase();
+  const factor = Object.hasOwn(UNIT_BYTES, name) ? UNIT_BYTES[name] : undefined;
   if (digits === undefined || factor === undefined) return undefined;
   return { digits, unit, bytes: Math.round(Number(digits) * factor) };
 }

@@ -102,6 +102,30 @@ Deno.test("importFile() keeps references to variables that a program sets itself
   assertStringIncludes(yaml, "instances: 2");
 });
 
+Deno.test("importFile() takes no word of a file for a method that every object has", async () => {
+  const program =
+    'module.exports = { apps: [{ name: "a", script: "a.js", env_constructor: { A: 1 },' +
+    " env: { PORT: (3000 + 1).toString() } }] };";
+  const { yaml } = await made({ "ecosystem.config.js": program });
+  assertStringIncludes(yaml, 'PORT: "3001"');
+  assertStringIncludes(yaml, "profiles:\n  constructor:");
+  const ini = "[program:a]\ncommand=sleep 1\nenvironment=A=%(constructor)s\n";
+  assertStringIncludes((await made({ "s.conf": ini })).yaml, 'A: "%(constructor)s"');
+  const service = "{ command: [sleep, '1'], build: ., restart: constructor }";
+  const { yaml: composed } = await made({ "compose.yaml": `services: { toString: ${service} }` });
+  assertStringIncludes(composed, "restart_policy: never");
+  const refused: Record<string, string> = {
+    "a.service": "[Service]\nExecStart=/bin/sleep 1\nRestart=constructor\n",
+    "b.service": "[Service]\nExecStart=/bin/sleep 1\nRestartSec=5constructor\n",
+    "process-compose.yaml":
+      "processes: { a: { command: b, availability: { restart: constructor } } }",
+  };
+  for (const [name, text] of Object.entries(refused)) {
+    const error = await assertRejects(() => made({ [name]: text }), ProcsupError);
+    assertMatch(error.message, /invalid "\w+" "5?constructor"/);
+  }
+});
+
 Deno.test("importFile() names the values that it could not replace with references", async () => {
   const { yaml, notes } = await made({
     "ecosystem.config.js":

@@ -34,6 +34,7 @@ Deno.test("parseSize() rejects an invalid size and quotes it", () => {
       "MB",
       "-1MB",
       "1TB",
+      "1constructor",
       "1.MB",
       "1e3",
       "1 000",

@@ -19,6 +19,7 @@ import {
   type Importer,
   ImportResult,
   type Keys,
+  rowFor,
   UNLIMITED,
   withReferences,
   words,
@@ -201,7 +202,7 @@ function dependsOn(value: unknown, services: Service): Keys {
     ? value.map((name) => [String(name), "started"] as const)
     : Object.entries(isMap(value) ? value : {}).map(([name, how]) => {
       const condition = isMap(how) ? String(how.condition ?? "service_started") : "";
-      return [name, CONDITIONS[condition] ?? "started"] as const;
+      return [name, rowFor(CONDITIONS, condition) ?? "started"] as const;
     });
   return Object.fromEntries(entries.map(([name, state]) => {
     const service = services[name];
@@ -264,11 +265,12 @@ function envFiles(value: unknown): string[] {
 
 function restart({ restart, deploy }: Service): Keys {
   const policy = isMap(deploy) && isMap(deploy.restart_policy) ? deploy.restart_policy : {};
-  const how = { any: "always", none: "never", "on-failure": "on-failure" }[
-    String(policy.condition)
-  ];
+  const how = rowFor(
+    { any: "always", none: "never", "on-failure": "on-failure" },
+    String(policy.condition),
+  );
   const [word = "no", count] = String(restart ?? "no").split(":");
-  const used = restart === undefined && how !== undefined ? how : RESTART[word] ?? "never";
+  const used = restart === undefined && how !== undefined ? how : rowFor(RESTART, word) ?? "never";
   if (used === "never") return { restart_policy: used };
   return {
     restart_policy: used,

@@ -81,7 +81,7 @@ function pairsOf(text: string): (readonly [name: string, value: string | undefin
 
 /** Adds the variables of an ENV. PATH is the container's. */
 function withVariables(rest: string, { env, lost }: Image, args: Args): Partial<Image> {
-  const known: Args = { ...args, ...env };
+  const known: Args = Object.assign(Object.create(null), args, env);
   const made = pairsOf(rest).map(([name, value = ""]) => ({ name, value: filled(value, known) }));
   const isKept = ({ name, value }: (typeof made)[number]) => value !== undefined && name !== "PATH";
   return {

@@ -49,6 +49,11 @@ export type ImportTable<Value, Context> = Readonly<
   Record<string, string | ((value: Value, context: Context) => Converted)>
 >;
 
+/** The row for a word of a file, such as `toString`, which every object has as a method. */
+export function rowFor<Row>(table: Readonly<Record<string, Row>>, word: string): Row | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
 /** The same row for several keys. */
 export function alike<Row>(row: Row, ...keys: readonly string[]): Record<string, Row> {
   return Object.fromEntries(keys.map((key) => [key, row]));
@@ -71,7 +76,7 @@ export function convertedKeys<Value, Context>(
   let keys: Keys = {};
   const notes: string[] = [];
   for (const [key, value] of given) {
-    const row = Object.hasOwn(table, key) ? table[key]! : UNSUPPORTED;
+    const row = rowFor(table, key) ?? UNSUPPORTED;
     const { lost, ...made } = typeof row === "string" ? { lost: row } : row(value, context);
     keys = mergePatch(keys, made);
     if (lost !== undefined) notes.push(`${shown(key, value)}: ${lost}`);

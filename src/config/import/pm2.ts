@@ -55,7 +55,8 @@ const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
 
 function convert({ file, value }: ConfigDocument, { isWritten }: ImportContext): Imported {
   const result = new ImportResult(file);
-  const profiles: Record<string, { processes: Record<string, Keys> }> = {};
+  // Without the methods of objects: a profile may have the name of one.
+  const profiles: Record<string, { processes: Record<string, Keys> }> = Object.create(null);
   for (const given of appsOf(file, value)) {
     // A dump holds the whole environment of `pm2 start`. An ecosystem file holds what its author wrote.
     const { app, secrets } = isWritten && isDump(value)

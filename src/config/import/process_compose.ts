@@ -20,6 +20,7 @@ import {
   type Keys,
   logFileProblem,
   logFiles,
+  rowFor,
   seconds,
   unknownInside,
   UNLIMITED,
@@ -204,7 +205,7 @@ function innerOfProbe(probe: string): Record<string, readonly string[]> {
 
 function availability(value: Record<string, unknown>): Keys {
   const { restart = "no", backoff_seconds, max_restarts } = value;
-  const policy = RESTART[String(restart)] ?? String(restart);
+  const policy = rowFor(RESTART, String(restart)) ?? String(restart);
   if (policy === "never") return { restart_policy: policy };
   const delay = seconds(backoff_seconds ?? 1);
   return {
@@ -267,7 +268,7 @@ function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
       const condition = String((isMap(how) ? how.condition : null) ?? "process_completed");
       const target = all[name];
       const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
-      const wanted = CONDITIONS[condition] ?? condition;
+      const wanted = rowFor(CONDITIONS, condition) ?? condition;
       return [name, wanted === "healthy" && !probed ? "ready" : wanted];
     }),
   );

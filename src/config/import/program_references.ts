@@ -39,7 +39,8 @@ export async function withoutEnvironment(
   source: string,
   env: Env,
 ): Promise<{ readonly value: unknown; readonly notes: readonly Note[] }> {
-  const after = { ...env, ...set };
+  // Words of the source are looked up in it, such as `toString`.
+  const after: Env = Object.assign(Object.create(null), env, set);
   const names = new Map(
     [...namesIn(source, after, set)].map((name) => [
       `${after[name]?.startsWith("/") ? "/" : ""}procsup-${crypto.randomUUID()}`,

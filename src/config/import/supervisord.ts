@@ -12,6 +12,7 @@ import {
   logFileProblem,
   logFiles,
   reference,
+  rowFor,
   seconds,
   UNLIMITED,
   UNSUPPORTED,
@@ -229,7 +230,7 @@ function expander(program: Program, number: number): Expand {
       (whole, name?: string, zero = "", width = "") => {
         if (name === undefined) return "%";
         if (name.startsWith("ENV_")) return reference(name.slice(4));
-        const value = known[name];
+        const value = rowFor(known, name);
         return value?.padStart(Number(width), zero === "0" ? "0" : " ") ?? whole;
       },
     );

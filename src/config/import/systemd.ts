@@ -17,6 +17,7 @@ import {
   type Keys,
   logFileProblem,
   logFiles,
+  rowFor,
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
@@ -57,7 +58,7 @@ const SETTINGS: ImportTable<Values, undefined> = {
       : undefined,
   }),
   Restart: ([value]) => {
-    const policy = RESTART[value!] ?? value;
+    const policy = rowFor(RESTART, value!) ?? value;
     const isSame = value === policy || value === "no";
     return { restart_policy: policy, lost: isSame ? undefined : `${policy} is the nearest` };
   },
@@ -164,7 +165,7 @@ function convert({ file, text }: ConfigDocument): Imported {
 }
 
 function isConverted(key: string): boolean {
-  return typeof SETTINGS[key] === "function";
+  return typeof rowFor(SETTINGS, key) === "function";
 }
 
 /** The values that count: all, the last one, or those that name other units than the usual ones. */
@@ -350,7 +351,7 @@ function span(text: string): string {
   if (text === "infinity") return "8760h";
   return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+|$)/g, (whole, count, word) => {
     if (word === "") return `${count}s`;
-    const [factor, unit] = UNITS[word] ?? UNITS[word.replace(/s$/, "")] ?? [];
+    const [factor, unit] = rowFor(UNITS, word) ?? rowFor(UNITS, word.replace(/s$/, "")) ?? [];
     return factor === undefined ? whole : `${Number(count) * factor}${unit}`;
   });
 }
