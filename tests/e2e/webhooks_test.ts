@@ -312,3 +312,33 @@ Deno.test("webhook set adds a webhook and changes its keys, and delete removes i
   assertEquals(await listed(), []);
   assertStringIncludes((await daemon.cli("webhook", "delete", "ops")).stderr, "No webhook");
 });
+
+Deno.test("a crash while no daemon ran is reported, also if the next daemon is killed before its webhooks run", async () => {
+  await using receiver = new Receiver();
+  await using daemon = await withFile((home) => `
+webhooks:
+  ops: { url: "${receiver.url}/ops", secret: { file: key } }
+processes:
+  app:
+    entrypoint: /bin/sh
+    args: ["-c", "while [ ! -e ${home}/end ]; do sleep 0.02; done; exit 3"]
+    restart_policy: never
+`);
+  await daemon.client.call("start_all", { config: `${daemon.home}/procsup.yaml` });
+  const { pid, id } = await daemon.status("app");
+  await daemon.kill();
+  Deno.writeTextFileSync(`${daemon.home}/end`, "");
+  await waitFor(() => !isAlive(pid), { what: "the end of the app" });
+  const folder = `${daemon.home}/state/processes`;
+  const record = [...Deno.readDirSync(folder)]
+    .find(({ name }) => name.startsWith(id) && name.endsWith(".json"))!;
+  const isRecorded = () =>
+    Deno.readTextFileSync(`${folder}/${record.name}`).includes('"state":"crashed"');
+  const next = daemon.run().catch(() => {});
+  while (!isRecorded()) await new Promise((resolve) => setTimeout(resolve, 0));
+  await daemon.kill();
+  await next;
+  await daemon.run();
+  const crash = await told(receiver, "crash", "app");
+  assertEquals(crash.data.process.last_exit.code, 3);
+});

@@ -1,12 +1,14 @@
 /** The webhooks of a daemon. Nothing is loaded unless one is configured. */
 
-import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { didYouMean, nearestWord } from "../../model/nearest_word.ts";
 import type { ProcessChange } from "../../model/process_change.ts";
+import { exitOf } from "../../model/process_info.ts";
 import type { Webhook } from "../../model/webhook.ts";
+import { troubleOf } from "../../model/webhook_rules.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import { sleep } from "../../platform/clock.ts";
-import { isState } from "../../platform/state_file.ts";
+import { isState, readState, removeState, writeState } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Runner } from "./runner.ts";
 import type { KeyedWebhook } from "./sender.ts";
@@ -36,15 +38,28 @@ export class Webhooks {
     this.#parts = parts;
   }
 
+  get #earlyPath(): string {
+    return `${this.#parts.folder}/early`;
+  }
+
   get #path(): string {
     return `${this.#parts.folder}/webhooks.json`;
   }
 
-  /** Returns a function that collects events until the webhooks run. Undefined without webhooks. */
+  /**
+   * Returns a function that collects events until the webhooks run. Undefined without webhooks. Keeps
+   * those that report trouble on disk: if this daemon is killed before, the next one sends them.
+   */
   early(): ((change: ProcessChange) => void) | undefined {
     if (!isState(this.#path)) return undefined;
-    const early: ProcessChange[] = this.#early = [];
-    return (change) => void (this.#early === early && early.push(change));
+    const early: ProcessChange[] = this.#early = readEarly(this.#earlyPath);
+    return (change) => {
+      if (this.#early !== early) return;
+      early.push(change);
+      const troubles = early.filter(({ type }) => troubleOf(type) !== undefined);
+      // A full disk is reported elsewhere.
+      if (troubles.at(-1) === change) ifPossible(() => writeState(this.#earlyPath, troubles));
+    };
   }
 
   /** Restores the webhooks of the previous daemon. Problems are only logged. */
@@ -170,6 +185,7 @@ export class Webhooks {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const change of early) runner.tell(change);
+    if (early.length > 0) ifPossible(() => removeState(this.#earlyPath));
   }
 
   #stop(): void {
@@ -177,6 +193,15 @@ export class Webhooks {
     this.#runner?.close();
     this.#runner = this.#early = undefined;
   }
+}
+
+function readEarly(path: string): ProcessChange[] {
+  const { value = [] } = readState(path, (value) => value as ProcessChange[]);
+  return value.map((change) => ({
+    ...change,
+    at: new Date(change.at),
+    exit: exitOf(change.exit),
+  }));
 }
 
 /** Throws `not_found` if no webhook has the name, or if there are no webhooks. */
