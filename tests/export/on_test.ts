@@ -61,7 +61,7 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
   Deno.writeTextFileSync(`${folder.path}/empty.yaml`, "processes: {}\n");
   const empty = await on("up", `${folder.path}/empty.yaml`);
   assertEquals(empty.code, 2);
-  assertStringIncludes(empty.stderr, "empty.yaml has no apps\n  hint: To remove the stack");
+  assertStringIncludes(empty.stderr, `"empty.yaml" has no apps\n  hint: To remove the stack`);
   for (const verb of ["up", "down"]) {
     const missing = await on(verb, `${folder.path}/nosuch.yaml`);
     assertEquals([missing.code, missing.stdout], [2, ""], verb);

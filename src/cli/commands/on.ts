@@ -91,7 +91,7 @@ async function up(context: CommandContext, backend: Backend): Promise<number> {
   const result = await exported(context, engine, context.positionals[0]);
   const { file, apps } = result.stack;
   if (apps.length === 0) {
-    throw new ProcsupError("bad_request", `${file} has no apps`, {
+    throw new ProcsupError("bad_request", `"${file}" has no apps`, {
       hint: `To remove the stack: procsup down --on ${engine}`,
     });
   }
