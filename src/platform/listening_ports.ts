@@ -123,9 +123,8 @@ const ACCEPT_MS = 1000;
 const LOOK_MS = 5;
 
 /**
- * Whether a process of the group takes connections to an address, where other instances have the
- * same socket: it waits for them by epoll, or accepts one, as each goes to any instance. True if
- * that cannot be found out.
+ * True if a process of the group serves a socket that it shares with other instances: it waits for
+ * connections by epoll, or accepts a test connection. True also if that cannot be found out.
  */
 export async function accepts(
   { hostname, port }: ListenAddress,

@@ -57,7 +57,7 @@ export const POLL_MS = 1000;
 /** A rollout that makes no progress for this long has failed. */
 const PATIENCE_MS = 10 * 60_000;
 
-/** An engine that does not answer for this long is given up. */
+/** Time limit for an engine that does not answer during a rollout. */
 const OUTAGE_MS = 60_000;
 
 /** An engine, for the stack of one file. */
