@@ -16,6 +16,7 @@ const FILE_AND_CODE =
 const IS_RUNNING = "procsup status <target> -q; its exit code 3 is not running";
 const RESET = "procsup restart <target> resets its restart count";
 const PAUSE = "procsup signal STOP <target>, and later procsup signal CONT <target>";
+const BUILD = "Apps run from their folder: build there before; for an image: procsup image";
 const PORTS = "procsup top shows the ports of an app, by p";
 
 export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
@@ -24,6 +25,7 @@ export const FOREIGN_COMMANDS: Readonly<Record<string, string>> = {
   avail: "procsup list for existing apps, procsup config plan <file> for new ones",
   backward: DEPLOYS,
   backup: "procsup save writes state/saved.json, which procsup resurrect reads on another machine",
+  build: BUILD,
   cat: "procsup config show",
   check: "procsup config validate <file>",
   cleardump: "procsup save replaces the saved list",
@@ -110,6 +112,7 @@ const NEEDLESS = "Not needed: leave it out";
 export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   start: {
     "--attach": FOREGROUND,
+    "--build": BUILD,
     "--daemon-off": FOREGROUND,
     "--disable-logs": "Each app has log files, rotated at 10MB: log.max_size in procsup.yaml",
     "--error": "Use --stderr FILE",
@@ -120,6 +123,7 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
     "--dry-run": "procsup config plan <file>",
     "--prune": "procsup config apply <file> --prune",
     "--remove-orphans": "procsup config apply <file> --prune",
+    "--scale": "procsup scale <name> <N>, or instances in procsup.yaml",
     "--wait": "A start waits; --no-wait turns that off",
     "--gid": "gid in procsup.yaml",
     "--interpreter-args": BY_COMMAND,
