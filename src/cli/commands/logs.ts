@@ -32,11 +32,12 @@ async function follow(context: CommandContext): Promise<void> {
   const names = new LogPrinter(context.output);
   const { print } = await printer(context, names);
   const client = connect(context);
-  if (isForPeople(context)) void tellNews(context, names);
+  const { output, flags } = context;
+  if (output.terminal && output.isForPeople && !flags.on("raw")) void tellNews(context, names);
   const from: Record<string, number> = {};
   const lines = following<LogLine & { readonly end: number } | LogStart>({
     open: async () => unending(await client.stream(`/logs?${query(context)}`, undefined, { from })),
-    note: (message) => context.output.note(message),
+    note: (message) => output.note(message),
   });
   for await (const value of lines) {
     if ("positions" in value) {
@@ -99,10 +100,6 @@ function isMixed({ positionals }: CommandContext, name: string): boolean {
   const [target = "all"] = positionals;
   return positionals.length !== 1 || target === "all" || /^(ns|tag|label):/.test(target) ||
     (target !== name && target === baseName(name));
-}
-
-function isForPeople({ output, flags }: CommandContext): boolean {
-  return output.terminal && output.format === "table" && !flags.on("raw");
 }
 
 /** Prints starts and exits of the apps between the lines. Errors of the event stream are ignored. */
