@@ -167,3 +167,23 @@ browserTest("a log that ends with an error shows it", async (dashboard) => {
   await page.locator(".log-row").getByText("two", { exact: true }).waitFor();
   await page.locator(".log-status").getByText(failure.error).waitFor();
 });
+
+browserTest(
+  "the full history of a thousand logs does not break the connection",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    await daemon.startScript("app", "while :; do echo tick; sleep 0.1; done");
+    await dashboard.signIn();
+    const names = Array.from({ length: 1000 }, (_, index) => `${"x".repeat(100)}${index}/stdout`);
+    const positions = Object.fromEntries(names.map((name) => [name, 0]));
+    await page.route(
+      "**/api/v1/logs?*",
+      (route) => route.fulfill({ body: `${JSON.stringify({ positions })}\n` }),
+    );
+    await dashboard.go("#/processes/app?tab=logs");
+    await page.getByRole("button", { name: "Load full history" }).click();
+    await page.waitForTimeout(1000);
+    await page.locator(".log-row").getByText("tick").first().waitFor();
+    assertEquals(sockets.map((socket) => socket.isClosed()), [false]);
+  },
+);

@@ -21,6 +21,9 @@ const EVERY_MS = 2000;
 /** Timeout of the figures, after which the stream is lost. */
 const FIGURES_PATIENCE_MS = 8000;
 
+/** Maximum length of a message. The daemon closes a connection with a longer one than 64 KiB. */
+const MAX_MESSAGE = 60_000;
+
 /** After this many WebSockets that failed to open, the page polls instead. */
 const MAX_REFUSALS = 2;
 
@@ -151,7 +154,10 @@ export async function followLogs(
   return new ReadableStream({
     start(lines) {
       logs.set(id, lines);
-      socket.send(JSON.stringify({ type: "open_log", id, query: String(query), from }));
+      const opening = { type: "open_log", id, query: String(query) };
+      const message = JSON.stringify({ ...opening, from });
+      // With a thousand logs, lines written meanwhile are missing.
+      socket.send(message.length > MAX_MESSAGE ? JSON.stringify(opening) : message);
       signal.addEventListener("abort", () => {
         if (!logs.delete(id)) return;
         lines.error(signal.reason);
