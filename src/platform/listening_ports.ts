@@ -7,7 +7,7 @@ import { ifPossible } from "../model/errors.ts";
 import { isLocal, type ListenAddress } from "../model/listen_address.ts";
 import { comesTrue } from "./clock.ts";
 import { isLinux } from "./os.ts";
-import { descriptorsOf, processTableIfReadable } from "./process_table.ts";
+import { descriptorsOf, processRow, processTableIfReadable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
@@ -162,8 +162,14 @@ function otherEnd(from: number, to: number): string | undefined {
 /** Whether a process of a group, or a descendant, has one of these sockets; true if unknown. */
 function mayHold(pgid: number, sockets: readonly string[]): boolean {
   const members = membersOf(pgid);
-  return members.length === 0 ||
-    members.some((pid) => socketsOf(pid).some((socket) => sockets.includes(socket)));
+  return members.length === 0 || members.some((pid) => mayHave(pid, sockets));
+}
+
+function mayHave(pid: number, sockets: readonly string[]): boolean {
+  const links = descriptorsOf(pid).map(linkOf);
+  // Hidden: a program with capabilities, or another user's in a container without CAP_SYS_PTRACE.
+  if (links.every((link) => link === "")) return processRow(pid)?.zombie === false;
+  return links.some((link) => sockets.includes(link));
 }
 
 /** The processes of a group and their descendants; empty if unknown. */
