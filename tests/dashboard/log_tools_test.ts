@@ -173,6 +173,8 @@ browserTest(
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await daemon.startScript("app", "while :; do echo tick; sleep 0.1; done");
+    const sockets: { isClosed(): boolean }[] = [];
+    page.on("websocket", (socket) => sockets.push(socket));
     await dashboard.signIn();
     const names = Array.from({ length: 1000 }, (_, index) => `${"x".repeat(100)}${index}/stdout`);
     const positions = Object.fromEntries(names.map((name) => [name, 0]));
