@@ -121,12 +121,7 @@ function beginOf(path: string, { newOnly, tail = 0 }: LogStreamOptions): Begin {
 /** Maximum size of the last lines in memory, in UTF-16 units. */
 const MAX_LAST = 8 * 1024 * 1024;
 
-interface FilteredOptions extends EntryOptions {
-  readonly follow?: boolean;
-  readonly signal?: AbortSignal | undefined;
-  /** Abort it when no more output will come: a followed log then ends at its end. */
-  readonly gone?: AbortSignal;
-}
+type FilteredOptions = EntryOptions & Pick<LogStreamOptions, "follow" | "signal" | "gone">;
 
 /** Streams the lines that pass a filter, each with a newline. The signal ends the stream. */
 export function filteredStream(

@@ -6,7 +6,7 @@ import { ProcsupError } from "./errors.ts";
 import { foreignKey } from "./foreign_keys.ts";
 import { issueText } from "./issue_text.ts";
 import { objectSchema } from "./key_schema.ts";
-import { commandProblem, expanded, memoryKeys, wireKeys } from "./key_spelling.ts";
+import { commandProblem, configOf, expanded, wireKeys } from "./key_spelling.ts";
 import {
   keyNames,
   type KeyTable,
@@ -101,7 +101,7 @@ export function parseConfig(input: unknown): ProcessConfig {
     throw new ConfigFieldError(`Invalid "command": ${problem}`, ["command"], true);
   }
   const wire = checked(PROCESS_KEYS, jobRules(expanded(input)));
-  const config = memoryKeys(wire) as unknown as ProcessConfig;
+  const config = configOf(wire) as unknown as ProcessConfig;
   const shared = oneForMany(config);
   if (shared === undefined) return config;
   const { key, path, problem: what } = shared;
@@ -152,7 +152,7 @@ export function parseWebhook(input: Keyed, cwd: string): Webhook {
     const problem = `Invalid "webhooks.${input.name}": POST /webhooks/test means all webhooks`;
     throw new ConfigFieldError(`${problem}; use another name`, ["name"]);
   }
-  return { ...memoryKeys(wire, WEBHOOK_KEYS) as unknown as Omit<Webhook, "cwd">, cwd };
+  return { ...configOf(wire, WEBHOOK_KEYS) as unknown as Omit<Webhook, "cwd">, cwd };
 }
 
 /** Returns a webhook in wire form, with all defaults. */

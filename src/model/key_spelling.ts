@@ -22,17 +22,6 @@ import { quote } from "./quote.ts";
 import { commandOf } from "./shell_line.ts";
 import { formatSize, parseSize } from "./size.ts";
 
-/** Converts a checked wire configuration (durations in milliseconds) to the names in memory. */
-export function memoryKeys(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
-  return Object.fromEntries(
-    Object.entries(wire).map(([key, value]) => {
-      const row = table[key]!;
-      const isNested = row.type === "object" && isMap(value);
-      return [memoryName(key, row), isNested ? memoryKeys(value, row.keys) : value];
-    }),
-  );
-}
-
 /** Keys that are written even if empty: without `shell_env` an app inherits from the daemon. */
 const ALWAYS: ReadonlySet<string> = new Set(["args", "env", "shell_env"]);
 
@@ -66,7 +55,10 @@ function wireValue(value: unknown, row: ValueType): unknown {
     : value;
 }
 
-/** Converts a checked configuration from wire form, the opposite of `wireKeys()`. */
+/**
+ * Converts a checked configuration from wire form, the opposite of `wireKeys()`. Durations may be
+ * milliseconds, and sizes bytes, already.
+ */
 export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
   const given = wire as Keyed;
   const entries = Object.entries(table).flatMap(([key, row]) => {

@@ -2,13 +2,16 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { inputKeys, memoryKeys, wireKeys } from "../../src/model/key_spelling.ts";
+import { configOf, inputKeys, wireKeys } from "../../src/model/key_spelling.ts";
 import { snakeCase } from "../../src/model/key_table.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 
 const LEAST = { name: "api", entrypoint: "api.ts", cwd: "/srv" };
+
+/** The values that `wireKeys()` omits. */
+const EMPTY = configOf({});
 
 Deno.test("snakeCase() turns an in-memory name into the wire name", () => {
   assertEquals(snakeCase("restartDelay"), "restart_delay");
@@ -18,27 +21,30 @@ Deno.test("snakeCase() turns an in-memory name into the wire name", () => {
   assertEquals(snakeCase("preHealthCheck"), "pre_healthcheck");
 });
 
-Deno.test("memoryKeys() renames keys and adds the unit to durations", () => {
-  assertEquals(memoryKeys({ max_restarts: 3, restart_delay: 100, use_bundle: true }), {
-    maxRestarts: 3,
-    restartDelayMs: 100,
-    useBundle: true,
-  });
+Deno.test("configOf() renames keys and adds the unit to durations", () => {
+  for (const restart_delay of [100, "100ms"]) {
+    assertEquals(configOf({ max_restarts: 3, restart_delay, use_bundle: true }), {
+      ...EMPTY,
+      maxRestarts: 3,
+      restartDelayMs: 100,
+      useBundle: true,
+    });
+  }
 });
 
-Deno.test("memoryKeys() and wireKeys() handle the hooks whose wire name is one word", () => {
+Deno.test("configOf() and wireKeys() handle the hooks whose wire name is one word", () => {
   const wire = { health_check: {}, hooks: { pre_healthcheck: "a", post_healthcheck: "b" } };
   const memory = { healthCheck: {}, hooks: { preHealthCheck: "a", postHealthCheck: "b" } };
-  assertEquals(memoryKeys(wire), memory);
+  assertEquals(configOf(wire), { ...EMPTY, ...memory });
   assertEquals(inputKeys(memory), wire);
 });
 
-Deno.test("memoryKeys() and wireKeys() leave user-defined keys alone", () => {
+Deno.test("configOf() and wireKeys() leave user-defined keys alone", () => {
   const maps = {
     env: { restart_delay: "x", maxRestarts: "y", fooMs: "z" },
     labels: { stop_timeout: "x", stopTimeoutMs: "y" },
   };
-  assertEquals(memoryKeys(maps), maps);
+  assertEquals(configOf(maps), { ...EMPTY, ...maps });
   assertEquals(wireKeys(maps), maps);
   assertEquals(inputKeys(maps), maps);
 });
