@@ -17,7 +17,13 @@ import { absolute } from "../platform/paths.ts";
 import type { LoadedSettings, RunSettings } from "../config/load_settings.ts";
 import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
-import { type Applied, readMemory, type SettingName, writeMemory } from "./config_memory.ts";
+import {
+  type Applied,
+  type ConfigMemory,
+  readMemory,
+  type SettingName,
+  writeMemory,
+} from "./config_memory.ts";
 import type { Settings, SettingsPlan } from "./settings.ts";
 import { Turns } from "../platform/concurrency.ts";
 
@@ -56,6 +62,13 @@ interface Log {
   warn(message: string): void;
 }
 
+interface ConfigFilesParts {
+  readonly supervisor: Supervisor;
+  readonly path: string;
+  readonly settings: Settings;
+  readonly warn: (message: string) => void;
+}
+
 /**
  * The configuration files of a daemon. Planning and registering take turns. Starts and changes do not:
  * one may wait for a dependency without a time limit.
@@ -64,17 +77,20 @@ export class ConfigFiles {
   readonly #supervisor: Supervisor;
   readonly #path: string;
   readonly #settings: Settings;
+  readonly #warn: (message: string) => void;
   readonly #turns = new Turns();
 
-  constructor(supervisor: Supervisor, path: string, settings: Settings) {
+  /** `path` is the file that remembers what was applied. */
+  constructor({ supervisor, path, settings, warn }: ConfigFilesParts) {
     this.#supervisor = supervisor;
     this.#path = path;
     this.#settings = settings;
+    this.#warn = warn;
   }
 
   /** Whether a file was applied that can be reloaded. */
   get any(): boolean {
-    return readMemory(this.#path).last !== undefined;
+    return this.#memory().last !== undefined;
   }
 
   /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
@@ -180,7 +196,7 @@ export class ConfigFiles {
     whole: boolean,
     { prune = false }: ConfigRequest,
   ): Promise<SettingsPlan> {
-    const { settings } = readMemory(this.#path);
+    const { settings } = this.#memory();
     const present = await this.#settings.present();
     const names = ["web", "webhooks"] as const;
     const isOurs = (name: SettingName) => settings[name]?.some((file) => files.includes(file));
@@ -199,7 +215,7 @@ export class ConfigFiles {
   #applied({ files, inline, content, profile, variables = {} }: ConfigRequest): Applied {
     if (inline ?? content) return { files: [], variables, profile };
     if (files !== undefined) return { files: files.map(absolute), variables, profile };
-    const { last } = readMemory(this.#path);
+    const { last } = this.#memory();
     if (last === undefined) {
       throw new ProcsupError("bad_request", "No configuration file was applied yet", {
         hint: "Name a file: procsup config apply procsup.yaml",
@@ -214,7 +230,7 @@ export class ConfigFiles {
 
   /** Names of processes that came only from these files and were not replaced since. */
   #mine(files: readonly string[]): string[] {
-    const { origins } = readMemory(this.#path);
+    const { origins } = this.#memory();
     return [...origins].filter(([name, origin]) =>
       comesOnlyFrom(files, origin.files) &&
       this.#ids(name).some((id) => origin.ids.includes(id))
@@ -226,7 +242,7 @@ export class ConfigFiles {
    * other's changes. An app that was started in another folder belongs to another project.
    */
   #refuseOthers(configs: readonly ProcessConfig[], files: readonly string[]): void {
-    const { origins } = readMemory(this.#path);
+    const { origins } = this.#memory();
     const folders = files.map((file) => `${dirname(file)}/`);
     for (const { name, cwd } of configs) {
       const there = this.#supervisor.registry.instancesOf(name);
@@ -245,6 +261,12 @@ export class ConfigFiles {
     }
   }
 
+  #memory(): ConfigMemory {
+    const { value, problems } = readMemory(this.#path);
+    for (const problem of problems) this.#warn(problem);
+    return value;
+  }
+
   #ids(name: string): string[] {
     return this.#supervisor.registry.instancesOf(name).map(({ id }) => id);
   }
@@ -256,7 +278,7 @@ export class ConfigFiles {
     { inline, content, only }: ConfigRequest,
   ): void {
     if (inline ?? content) return;
-    const { last, origins: before, settings: said } = readMemory(this.#path);
+    const { last, origins: before, settings: said } = this.#memory();
     const origins = new Map([...before].filter(([name]) => this.#ids(name).length > 0));
     for (const name of names) origins.set(name, { files: applied.files, ids: this.#ids(name) });
     const settings = { ...said };

@@ -23,7 +23,7 @@ export interface Applied {
   readonly unset?: readonly string[];
 }
 
-interface ConfigMemory {
+export interface ConfigMemory {
   readonly last: Applied | undefined;
   /** Origins by process name. */
   readonly origins: ReadonlyMap<string, Origin>;
@@ -33,14 +33,16 @@ interface ConfigMemory {
 
 const NOTHING: ConfigMemory = { last: undefined, origins: new Map(), settings: {} };
 
-/** Reads the memory. A damaged file is set aside. */
-export function readMemory(path: string): ConfigMemory {
-  const { value = NOTHING } = readState(path, (value): ConfigMemory => {
+/** Reads the memory, and the problems of its file. A damaged file is set aside. */
+export function readMemory(
+  path: string,
+): { readonly value: ConfigMemory; readonly problems: readonly string[] } {
+  const { value = NOTHING, problems } = readState(path, (value): ConfigMemory => {
     const { version, last, origins, settings } = value as MemoryFile;
     if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
     return { last, origins: new Map(Object.entries(origins)), settings };
   });
-  return value;
+  return { value, problems };
 }
 
 /** Writes the memory. Only the user can read the file. */

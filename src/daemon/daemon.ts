@@ -137,7 +137,7 @@ function daemonContext(
   const web = new WebListener({ paths, token, backend, warn, mounts });
   shutdownNotice.listen((notice) => web.tell(notice));
   const settings = new Settings({ supervisor, web, webhooks, warn });
-  const configs = new ConfigFiles(supervisor, paths.configs, settings);
+  const configs = new ConfigFiles({ supervisor, path: paths.configs, settings, warn });
   const context: ActionContext = {
     supervisor,
     paths,

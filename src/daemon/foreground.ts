@@ -160,7 +160,7 @@ async function start(
     return { critical: options.critical, exitOnFailure: [] };
   }
   const settings = new Settings({ supervisor, webhooks, warn });
-  const configs = new ConfigFiles(supervisor, pathsIn(home).configs, settings);
+  const configs = new ConfigFiles({ supervisor, path: pathsIn(home).configs, settings, warn });
   const { errors, outcomes, run, notes } = await configs.apply({
     ...{ files: files!, startDown: true, onRegistered },
     only,

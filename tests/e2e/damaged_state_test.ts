@@ -76,7 +76,9 @@ Deno.test("daemon starts, keeps its apps and admits no intruder when its state f
   await asked.body?.cancel();
   assertEquals(asked.status, 401);
   const { stdout } = await daemon.cli("doctor");
+  const log = Deno.readTextFileSync(`${daemon.home}/daemon.log`);
   for (const name of ["tokens.json", "configs.json", "webhooks.json", "boot"]) {
     assertMatch(stdout, new RegExp(`/${name}.unreadable was damaged`), name);
+    assertMatch(log, new RegExp(`/${name}.unreadable`), name);
   }
 });
