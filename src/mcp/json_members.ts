@@ -120,7 +120,7 @@ function spliced(text: string, offset: number, length: number, content: string):
 }
 
 function unmergeable(why: string): ProcsupError {
-  throw new ProcsupError("wrong_state", `Cannot edit the client's file: ${why}`, {
+  return new ProcsupError("wrong_state", `Cannot edit the client's file: ${why}`, {
     hint: "Run the command with --print, and add the entry by hand",
   });
 }

@@ -75,11 +75,11 @@ export class Runner {
     const { warn } = this.#parts;
     for (const { webhook, key } of webhooks) {
       const sender = this.#senders.get(webhook.name);
-      if (sender !== undefined) sender.reconfigure(webhook, key);
-      else {this.#senders.set(
-          webhook.name,
-          new Sender(webhook, key, { outbox: this.#outbox, warn }),
-        );}
+      if (sender !== undefined) {
+        sender.reconfigure(webhook, key);
+        continue;
+      }
+      this.#senders.set(webhook.name, new Sender(webhook, key, { outbox: this.#outbox, warn }));
     }
   }
 
