@@ -86,10 +86,16 @@ async function becomeJobs(
   config: ProcessConfig,
 ): Promise<RollingResult> {
   const outcomes = await runBulk(processes, async (process) => {
-    await process.stop({ reason: "stopped to wait for its schedule" });
-    const later = madeByLater(process, config);
-    if (later !== undefined) return await later;
-    process.reconfigure(config);
+    const before = process.config;
+    // Recorded with the stop: if the daemon is killed meanwhile, it is a job all the same.
+    if (isLatest(process, config)) process.reconfigureForReload(config);
+    try {
+      await process.stop({ reason: "stopped to wait for its schedule" });
+    } catch (error) {
+      if (isLatest(process, config)) process.reconfigure(before);
+      throw error;
+    }
+    await madeByLater(process, config);
   });
   return { outcomes, rolledBack: false };
 }

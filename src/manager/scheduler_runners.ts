@@ -75,6 +75,10 @@ export class Job implements Runner {
     this.#again = left.again || !isActive(snapshot) && starting === snapshot.attempt;
     const isOver = starting !== null && starting < snapshot.attempt;
     const since = left.runningSince ?? (isOver ? snapshot.startedAt : null);
+    // An app that became a job is still being stopped.
+    const isAppsRun = since === null && snapshot.state === "stopping" &&
+      snapshot.desired === "down";
+    if (isAppsRun) return;
     if (isActive(snapshot)) this.#begin(since ?? snapshot.startedAt ?? log.clock.now());
     else {
       if (since !== null) {

@@ -232,3 +232,20 @@ Deno.test("a job that becomes an app is started by the next daemon", async () =>
   Deno.removeSync(`${daemon.home}/hold`);
   await becomes(daemon, { "app:0": "running", "app:1": "running" });
 });
+
+Deno.test("an app that becomes a job is one under the next daemon", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.json`;
+  const app = { entrypoint: "/bin/sh", args: ["-c", HOLDS], cwd: daemon.home, stop_timeout: "1m" };
+  const apply = (more: object) => {
+    Deno.writeTextFileSync(file, JSON.stringify({ processes: { app: { ...app, ...more } } }));
+    return daemon.client.call("config_reload", { config_path: file });
+  };
+  await apply({ ready_log: "up" });
+  await waitFor(async () => (await states(daemon)).app === "running", { what: "the app" });
+  await killedAt(daemon, apply({ cron: "@yearly" }), () => has(daemon, "asked"));
+  put(daemon, "go");
+  await becomes(daemon, { app: "stopped" });
+  const [job] = await daemon.client.call("cron_list", {});
+  assertEquals([job?.name, job?.enabled, job?.history], ["app", true, []]);
+});

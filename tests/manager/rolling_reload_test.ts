@@ -377,8 +377,9 @@ Deno.test("an app does not become a job if a later change says otherwise", async
   const { registry } = fake;
   const [app] = registry.list();
   const job = parseConfig({ name: "api", entrypoint: "/bin/sleep", cwd: "/", cron: "@yearly" });
+  const changed = { ...app!.config, args: ["2"] };
   const earlier = latestReload(fake, job);
-  const later = latestReload(fake, { ...app!.config, args: ["2"] });
+  const later = latestReload(fake, changed);
   const [first] = await settle(fake, Promise.all([earlier, later]));
   assertEquals(first.outcomes.map(({ error }) => error?.code), ["wrong_state"]);
   assertEquals([app!.config.cron, app!.config.args], [undefined, ["2"]]);
