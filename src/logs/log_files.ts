@@ -48,10 +48,15 @@ export function prepareLogFiles(appFolder: string, files: LogFiles): ReadonlySet
 
 /** The folder of a log outside the home may be a link, so the whole path is checked. */
 function prepareOwnFolder(path: string): void {
+  refuseUnsafe(path);
   const folder = dirname(path);
-  attempt(folder, () => {
-    if (lstatIfAny(folder) === undefined) Deno.mkdirSync(folder, { recursive: true, mode: 0o755 });
-  });
+  if (attempt(folder, () => lstatIfAny(folder)) !== undefined) return;
+  attempt(folder, () => Deno.mkdirSync(folder, { recursive: true, mode: 0o755 }));
+  // Another user may have been faster, in a folder such as /tmp.
+  refuseUnsafe(path);
+}
+
+function refuseUnsafe(path: string): void {
   const problem = sharedFileProblem(path);
   if (problem !== undefined) refuse(path, problem);
 }

@@ -73,6 +73,18 @@ Deno.test("prepareLogFiles() rejects links and other file types, and names the p
   assertStringIncludes(refusal(files), `"${files.stderr}": it is not a file`);
 });
 
+Deno.test("prepareLogFiles() creates no folder where another user could have put a link", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using home = tempHome();
+  const theirs = `${home.path}/theirs`;
+  await Deno.mkdir(theirs);
+  await Deno.chown(theirs, 65534, 65534);
+  const files = { stdout: `${home.path}/api/stdout.log`, stderr: `${theirs}/new/app.log` };
+  assertStringIncludes(refusal(files), `"${theirs}" belongs to user 65534`);
+  assertEquals([...Deno.readDirSync(theirs)], []);
+});
+
 Deno.test("prepareLogFiles() explains why a folder cannot be created", async () => {
   await using home = tempHome();
   await Deno.writeTextFile(`${home.path}/apps`, "");
