@@ -26,7 +26,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const index = head.length - parse(head, GLOBAL_FLAGS, undefined, true).words.length;
   const word = head[index];
   if (word === undefined) {
-    if (tail !== undefined && tail.length > 0) throw noCommand(tail);
+    if (tail !== undefined && tail.length > 0) {
+      const start = `procsup start -- ${tail.map(shellWord).join(" ")}`;
+      throw usage("No command given", undefined, start);
+    }
     return {
       command: undefined,
       flags: parse(head, GLOBAL_FLAGS).flags,
@@ -145,10 +148,6 @@ function unknownFlag(word: string, flags: readonly Flag[], command?: Command): P
 function unknownCommand(word: string): ProcsupError {
   const hint = meantHint("procsup ", word, commandWords(COMMANDS), "procsup help");
   return new UnknownWordError(`Unknown command "${word}"`, hint, word);
-}
-
-function noCommand(tail: readonly string[]): ProcsupError {
-  return usage("No command given", undefined, `procsup start -- ${tail.map(shellWord).join(" ")}`);
 }
 
 function usage(message: string, command: Command | undefined, hint?: string): ProcsupError {

@@ -99,14 +99,12 @@ function pairs(flag: string, words: readonly string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => {
     const [key, value] = word.split(/=(.*)/s);
     // The word may be a secret: do not quote it.
-    if (!key || value === undefined) throw bad(missingValue(flag));
+    if (!key || value === undefined) {
+      const own = flag === "env" ? ", or the name of a variable that is set here" : "";
+      throw bad(`Invalid value of --${flag}: expected KEY=VALUE${own}`);
+    }
     return [key, value];
   }));
-}
-
-function missingValue(flag: string): string {
-  const own = flag === "env" ? ", or the name of a variable that is set here" : "";
-  return `Invalid value of --${flag}: expected KEY=VALUE${own}`;
 }
 
 function instanceCount(text: string, cpus: number): number {

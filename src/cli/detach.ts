@@ -54,7 +54,8 @@ export async function startDaemon(home: string, options: DetachOptions = {}): Pr
   refuseNewerState(home, VERSION);
   const logged = lookAt(daemonLog)?.size ?? 0;
   if (options.words === undefined) keepProgram(home);
-  const start = () => spawnDaemon(home, options.words ?? daemonWords(home));
+  const { words = npmBundle() === undefined ? ownWords() : keptWords(home) } = options;
+  const start = () => spawnDaemon(home, words);
   let daemon = start();
   const giveUp = () => {
     if (daemon.exitCode === undefined && options.killOnFailure) daemon.child.kill("SIGKILL");
@@ -150,10 +151,6 @@ export async function untilReleased(home: string, pid: number): Promise<void> {
 
 function isReleased(home: string): boolean {
   return isFree(pathsIn(home).lock);
-}
-
-function daemonWords(home: string): readonly string[] {
-  return npmBundle() === undefined ? ownWords() : keptWords(home);
 }
 
 function spawnDaemon(home: string, words: readonly string[]): StartedDaemon {

@@ -24,13 +24,13 @@ const LINES_FIRST_MS = 400;
 /** Puts names before lines. */
 export class LogPrinter {
   readonly #output: Output;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #onFailure: ((error: unknown) => void) | undefined;
   readonly #held: string[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #width = 0;
 
   /** `onFailure` is called when delayed events cannot be printed. */
-  constructor(output: Output, onFailure: (error: unknown) => void = fail) {
+  constructor(output: Output, onFailure?: (error: unknown) => void) {
     this.#output = output;
     this.#onFailure = onFailure;
   }
@@ -63,6 +63,7 @@ export class LogPrinter {
     try {
       this.flush();
     } catch (error) {
+      if (this.#onFailure === undefined) throw error;
       this.#onFailure(error);
     }
   }
@@ -81,10 +82,6 @@ export class LogPrinter {
     const prefix = `${paintName(name.padEnd(this.#width), name, this.#output.color)} ${mark} `;
     return prefix + text.replaceAll("\n", `\n${prefix}`);
   }
-}
-
-function fail(error: unknown): never {
-  throw error;
 }
 
 /**

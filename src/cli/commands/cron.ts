@@ -97,7 +97,7 @@ const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
 const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = [
   { header: "NAME", priority: 1, value: ({ name }) => plainText(name) },
   { header: "AT", priority: 0, value: ({ started_at }) => clockTime(started_at) },
-  right("DURATION", 2, (run) => run.status === "skipped" ? "-" : took(durationMs(run))),
+  right("DURATION", 2, (run) => run.status === "skipped" ? "-" : took(run)),
   {
     header: "STATUS",
     priority: 0,
@@ -106,10 +106,7 @@ const RUN_COLUMNS: readonly Column<CronRunJson & { readonly name: string }>[] = 
   right("EXIT", 0, ({ exit_code }) => String(exit_code ?? "-")),
 ];
 
-function durationMs({ started_at, finished_at }: CronRunJson): number {
-  return Date.parse(finished_at) - Date.parse(started_at);
-}
-
-function took(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)}ms` : humanDuration(ms);
+function took({ started_at, finished_at }: CronRunJson): string {
+  const ms = Date.parse(finished_at) - Date.parse(started_at);
+  return ms < 1000 ? `${ms}ms` : humanDuration(ms);
 }

@@ -84,7 +84,7 @@ export const EXIT_CODES: readonly (readonly [string, string])[] = [
 ];
 
 /** Environment variable that every command reads → what it does. */
-export const ENVIRONMENT: readonly (readonly [string, string])[] = [
+const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["PROCSUP_HOME", "same as --home"],
   ["PROCSUP_HOST", "same as --host"],
   ["PROCSUP_PROFILE", "same as --profile, for commands that have it"],

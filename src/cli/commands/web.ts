@@ -9,18 +9,11 @@ import { refuseFlags, verbIn } from "../unknown_word.ts";
 /** Exit code if the web server is not running. */
 const NOT_RUNNING = 3;
 
-const VERBS: Readonly<Record<string, (context: CommandContext) => Promise<number | void>>> = {
-  start,
-  stop,
-  status,
-  open,
-};
-
 /** Starts the web server if needed and prints the link, or runs a verb. */
 export async function web(context: CommandContext): Promise<number | void> {
   const [verb] = context.positionals;
   if (verb === undefined) return await startAndOpen(context);
-  const act = verbIn("web", VERBS, verb);
+  const act = verbIn("web", { start, stop, status, open }, verb);
   if (act !== start) refuseFlags(context, `web ${verb}`);
   return await act(context);
 }

@@ -257,12 +257,8 @@ export function commandOf(input: Input, where: Where): UserCommand | undefined {
   if (prompt?.type === "confirm") return { type: key === "y" || key === "Y" ? "enter" : "cancel" };
   if (prompt !== undefined) return promptCommand(key);
   if (help !== undefined) return helpCommand(key);
-  return bindingsFor(where).find(({ keys }) => keys.includes(key))?.command;
-}
-
-/** Active bindings; the first match wins. */
-function bindingsFor({ focus }: Pick<Where, "focus">): readonly Binding[] {
-  return [...(focus === "pane" ? PANE_BINDINGS : TABLE_BINDINGS), ...COMMON_BINDINGS];
+  const own = where.focus === "pane" ? PANE_BINDINGS : TABLE_BINDINGS;
+  return [...own, ...COMMON_BINDINGS].find(({ keys }) => keys.includes(key))?.command;
 }
 
 const EDITING: Readonly<Record<string, UserCommand>> = {

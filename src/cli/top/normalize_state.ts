@@ -85,10 +85,7 @@ export function withEvent(state: TopState, event: FeedEvent): TopState {
     case "log":
       return logged(state, event);
     case "ports":
-      return {
-        ...state,
-        ports: new Map(event.ports.map(({ id, ports }) => [id, portNumbers(ports)])),
-      };
+      return { ...state, ports: new Map(event.ports.map(({ id, ports }) => [id, numbers(ports)])) };
     case "why":
       return { ...state, why: event.why };
     case "done":
@@ -109,7 +106,7 @@ export function noticed(state: TopState, text: string, bad: boolean): TopState {
 }
 
 /** Each port once, though an app may listen on several addresses. */
-function portNumbers(ports: readonly { readonly port: number }[]): readonly number[] {
+function numbers(ports: readonly { readonly port: number }[]): readonly number[] {
   return [...new Set(ports.map(({ port }) => port))];
 }
 
