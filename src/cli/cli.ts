@@ -92,8 +92,7 @@ async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   if (isElsewhere && on !== undefined) {
     throw new ProcsupError("bad_request", "Cannot use --on with --host");
   }
-  if (flags.on("all-contexts")) return {};
-  const target = await targetIn(flags);
+  const target: Target = flags.on("all-contexts") ? {} : await targetIn(flags);
   const [own, given] = [command.flags, flags.names()];
   const lost = ENGINE_FLAGS.find((flag) => own.includes(flag) && given.includes(flag.name))?.name;
   if (target.engine !== undefined || lost === undefined) return target;

@@ -35,6 +35,7 @@ const WRONG_WORDS: readonly Case[] = [
   [["start", "/bin/true", "--strict"], 2, /Cannot use --strict without an engine/],
   [["up", "--ports", "host"], 2, /Cannot use --ports without an engine/],
   [["list", "--namespace", "web"], 2, /Cannot use --namespace without an engine[^]*ns:NAME/],
+  [["list", "--all-contexts", "--stack", "shop"], 2, /Cannot use --stack without an engine/],
   [["token", "--role", "read"], 2, /Cannot use --role with "token"/],
   [["web", "stop", "--listen", "127.0.0.1:1"], 2, /Cannot use --listen with "web stop"/],
   [["mcp", "--print"], 2, /Cannot use --print with "mcp"/],
