@@ -40,12 +40,16 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     const items = untilRevoked(events(c, backend), {
       ...{ principal, gatekeeper, last: (error) => error },
     });
-    return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req.raw));
+    return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req));
   });
   get(`${REST_BASE}/logs`, async (c, principal) => {
     const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
     const last = (failure: ErrorJson) => ({ ndjson: lineOf(failure), failure });
-    return logReply(untilRevoked(stream, { principal, gatekeeper, last }), c.req.raw);
+    return streamReply(
+      untilRevoked(stream, { principal, gatekeeper, last }),
+      c.req,
+      (item) => "ndjson" in item ? item.ndjson : lineOf(item),
+    );
   });
   get("/metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
@@ -101,64 +105,31 @@ const EVENTS = "text/event-stream";
 const encoder = new TextEncoder();
 
 /** A stream in the format of the `Accept` header: lines of JSON or server-sent events. */
-function streamReply(items: ReadableStream<unknown>, request: Request): Response {
-  return wantsEvents(request)
-    ? eventStream(items, (item) => encoder.encode(eventText(item)))
-    : lineStream(items, lineOf);
-}
-
-/** Like `streamReply()`, for lines of logs. */
-function logReply(batches: ReadableStream<LogLines | LogStart>, request: Request): Response {
-  const bytesOf = (item: LogLines | LogStart) => "ndjson" in item ? item.ndjson : lineOf(item);
-  return wantsEvents(request)
-    ? eventStream(batches, (item) => eventBytes(bytesOf(item)))
-    : lineStream(batches, bytesOf);
-}
-
-function wantsEvents(request: Request): boolean {
-  return accepts(request, LINES, EVENTS) === EVENTS;
-}
-
-/** JSON contains no newline, so each newline ends an item. */
-function eventBytes(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
-  const items = new TextDecoder().decode(ndjson.subarray(0, -1));
-  return encoder.encode(`data: ${items.replaceAll("\n", "\n\ndata: ")}\n\n`);
+function streamReply<T>(
+  items: ReadableStream<T>,
+  { raw }: WebContext["req"],
+  linesOf: (item: T) => Uint8Array<ArrayBuffer> = lineOf,
+): Response {
+  const isEvents = accepts(raw, LINES, EVENTS) === EVENTS;
+  const body = items.pipeThrough(
+    new TransformStream<T, Uint8Array<ArrayBuffer>>({
+      // Send something at once, so that the client knows it is connected.
+      start: (out) => isEvents && out.enqueue(encoder.encode(": connected\n\n")),
+      transform: (item, out) => out.enqueue(isEvents ? eventsOf(linesOf(item)) : linesOf(item)),
+    }),
+  );
+  return reply(body, {
+    "content-type": isEvents ? EVENTS : LINES,
+    "cache-control": "no-store",
+  });
 }
 
 function lineOf(item: unknown): Uint8Array<ArrayBuffer> {
   return encoder.encode(`${JSON.stringify(item)}\n`);
 }
 
-function eventText(item: unknown): string {
-  return `data: ${JSON.stringify(item)}\n\n`;
-}
-
-function eventStream<T>(
-  items: ReadableStream<T>,
-  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
-): Response {
-  // Send something at once, so that the client knows it is connected.
-  return stream(items, bytesOf, EVENTS, encoder.encode(": connected\n\n"));
-}
-
-function lineStream<T>(
-  items: ReadableStream<T>,
-  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
-): Response {
-  return stream(items, bytesOf, LINES);
-}
-
-function stream<T>(
-  items: ReadableStream<T>,
-  bytesOf: (item: T) => Uint8Array<ArrayBuffer>,
-  type: string,
-  first?: Uint8Array<ArrayBuffer>,
-): Response {
-  const body = items.pipeThrough(
-    new TransformStream<T, Uint8Array<ArrayBuffer>>({
-      start: (out) => first && out.enqueue(first),
-      transform: (item, out) => out.enqueue(bytesOf(item)),
-    }),
-  );
-  return reply(body, { "content-type": type, "cache-control": "no-store" });
+/** JSON contains no newline, so each newline ends an item. */
+function eventsOf(lines: Uint8Array): Uint8Array<ArrayBuffer> {
+  const items = new TextDecoder().decode(lines.subarray(0, -1));
+  return encoder.encode(`data: ${items.replaceAll("\n", "\n\ndata: ")}\n\n`);
 }
