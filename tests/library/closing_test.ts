@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
 import { processRow } from "../../src/platform/process_table.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -343,4 +344,31 @@ cleanTest("the exit of a program stops its processes, or leaves them running", a
   }
   const wrong = { onExit: "kill" as "stop" };
   assertEquals(await codeOf(Manager.open(wrong)), "invalid_config");
+});
+
+Deno.test("the next manager completes the Close of a killed program", async () => {
+  await using home = tempHome();
+  const [mod, hold] = [import.meta.resolve("../../src/mod.ts"), `${home.path}/asked`];
+  const script =
+    `trap 'touch ${hold}; while [ ! -e ${home.path}/go ]; do sleep 0.02; done; exit 0' TERM; ` +
+    "while :; do sleep 0.02; done";
+  const program = `import { Manager } from "${mod}";
+    const manager = await Manager.open({ logDir: "${home.path}" });
+    const app = { binary: "/bin/sh", args: ["-c", ${
+    JSON.stringify(script)
+  }], cwd: "/", stopTimeout: "1m" };
+    await manager.addProcess({ ...app, name: "db" }, { wait: true });
+    await manager.addProcess({ ...app, name: "web", dependsOn: ["db"] }, { wait: true });
+    await manager.close();`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["eval", program],
+    ...{ stdin: "null", stdout: "null", stderr: "inherit" },
+  }).spawn();
+  await waitFor(() => lstatIfAny(hold), { what: "the stop signal" });
+  child.kill("SIGKILL");
+  await child.status;
+  Deno.writeTextFileSync(`${home.path}/go`, "");
+  const next = await Manager.open({ logDir: home.path });
+  await waitFor(() => next.list().length === 0, { what: "an empty list" });
+  await next.close();
 });
