@@ -113,6 +113,7 @@ export class ConfigFiles {
       const applied = this.#applied(request);
       const { configs, whole } = await this.#load(request, applied, "remove");
       const names = [...configs.map(({ name }) => name), ...whole ? this.#mine(applied.files) : []];
+      if (whole) this.#forget(applied.files);
       return await this.#supervisor.removeApps(new Set(names));
     });
   }
@@ -287,8 +288,18 @@ export class ConfigFiles {
     }
     // A selection of processes does not change which files are reloaded.
     const whole = only === undefined ? applied : last ?? applied;
+    this.#write({ last: whole, origins, settings });
+  }
+
+  /** A reload must not start what `down` has deleted. */
+  #forget(files: readonly string[]): void {
+    const memory = this.#memory();
+    if (comesOnlyFrom(files, memory.last?.files ?? [])) this.#write({ ...memory, last: undefined });
+  }
+
+  #write(memory: ConfigMemory): void {
     this.#supervisor.registry.writes.attempt("the memory of the configuration files", () => {
-      writeMemory(this.#path, { last: whole, origins, settings });
+      writeMemory(this.#path, memory);
     });
   }
 }

@@ -1,6 +1,6 @@
 /** `up` and `down` of a configuration file, as in other tools. */
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -45,6 +45,12 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   assertEquals(down.code, 0, down.stderr);
   assertMatch(down.stdout, /^(✔ api:\d {2}deleted\n){2}✔ db {2}deleted\n$/);
   assertEquals(await states(daemon), { other: "stopped" });
+  // Nor does a reload of the last file, as by SIGHUP, start them again.
+  await assertRejects(
+    () => daemon.client.call("config_reload", {}),
+    Error,
+    "No configuration file was applied yet",
+  );
   const nothing = await daemon.cli("down", file);
   assertEquals([nothing.code, nothing.stdout], [0, ""]);
   assertEquals(nothing.stderr, "nothing to do: none of its apps exists\n");
