@@ -2,14 +2,13 @@
 
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { ProcsupError } from "../model/errors.ts";
-import type { LogStart } from "../model/log_line.ts";
 import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
 import { changesOf } from "../protocol/change_json.ts";
 import { changeStream } from "../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
-import type { Backend, LogLines } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import {
   getOnly,
   onlyFor,
