@@ -108,6 +108,7 @@ const SHAPES = {
   cron: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
   webhooks: "M6 17V10a6 6 0 0 1 12 0v7l2 1H4zM10 21h4",
   host: "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",
+  machines: "M3 4h18v12H3zM8 20h8M12 16v4",
   add: "M12 5v14M5 12h14",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   light:

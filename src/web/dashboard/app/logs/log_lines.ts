@@ -40,7 +40,8 @@ export class Folder {
     line.trace = undefined;
     if (isRaw) return false;
     const key = `${line.name}\n${line.stream}`;
-    const entry = this.#entries.getOrInsertComputed(key, newEntry);
+    const entry = this.#entries.get(key) ?? { reader: new EntryReader() };
+    this.#entries.set(key, entry);
     const text = line.text.includes("\x1b") ? plainLine(line.text) : line.text;
     if (entry.reader.partOf(text) === "first") {
       entry.head = line;
@@ -53,10 +54,6 @@ export class Folder {
     if (entry.isError) (head.trace ??= []).push(line.text);
     return entry.isError;
   }
-}
-
-function newEntry(): Entry {
-  return { reader: new EntryReader() };
 }
 
 /** The formatted line, and its stack trace. */

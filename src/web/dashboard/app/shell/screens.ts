@@ -26,7 +26,7 @@ export const SCREENS: readonly ScreenEntry[] = [
   { name: "webhooks", icon: "webhooks", text: "Webhooks", key: "w" },
   { name: "host", icon: "host", text: "Host", key: "h" },
   {
-    ...{ name: "machines", icon: "graph", text: "Machines", key: "m" },
+    ...{ name: "machines", icon: "machines", text: "Machines", key: "m" },
     about: "Apps of this and other machines",
     isGuarded: true,
   },
