@@ -430,8 +430,12 @@ export class ManagedProcess {
     if (next.state === "stopping" || next.run?.runId !== before.run?.runId) {
       this.#replacedConfig = undefined;
     }
+    // The end of a run is published first: if the daemon is killed in between, the next one finds it
+    // again, and webhooks report it twice rather than never.
+    const isEnd = input.type === "exited" || input.type === "recovered";
+    if (isEnd) this.#observer.changed(this, before, input);
     this.#record(input, next);
-    this.#observer.changed(this, before, input);
+    if (!isEnd) this.#observer.changed(this, before, input);
     for (const effect of effects) this.#effects.perform(effect);
     this.#waiters.tell(next);
   }
