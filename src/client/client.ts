@@ -324,7 +324,7 @@ const RECONFIGURE_KEYS: readonly (keyof ReconfigureOptions)[] = [...ROLLING_KEYS
 const METRICS_KEYS: readonly (keyof MetricsQuery)[] = ["since", "until", "points", "signal"];
 const EVENT_KEYS: readonly (keyof EventQuery)[] = ["target", "signal"];
 
-/** The process of an answer that has more than it. */
+/** The process in the answer to a start. */
 function startedProcess(
   { results: _, from_shell: __, ...process }: Output<"start">,
 ): ProcessInfo {

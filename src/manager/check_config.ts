@@ -1,4 +1,4 @@
-/** Adds defaults to configurations, and checks whether they can be started, and their log files. */
+/** Adds defaults to configurations. Checks configurations and their log files before a start. */
 
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { ifPossible, refuseStart } from "../model/errors.ts";
