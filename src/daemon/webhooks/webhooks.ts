@@ -7,8 +7,9 @@ import { exitOf } from "../../model/process_info.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { troubleOf } from "../../model/webhook_rules.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
+import { readFileIfAny, removeIfPossible } from "../../platform/atomic_file.ts";
 import { sleep } from "../../platform/clock.ts";
-import { isState, readState, removeState, writeState } from "../../platform/state_file.ts";
+import { isState, sealed, unsealed } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Runner } from "./runner.ts";
 import type { KeyedWebhook } from "./sender.ts";
@@ -56,9 +57,7 @@ export class Webhooks {
     return (change) => {
       if (this.#early !== early) return;
       early.push(change);
-      const troubles = early.filter(({ type }) => troubleOf(type) !== undefined);
-      // A full disk is reported elsewhere.
-      if (troubles.at(-1) === change) ifPossible(() => writeState(this.#earlyPath, troubles));
+      if (troubleOf(change.type) !== undefined) appendEarly(this.#earlyPath, change);
     };
   }
 
@@ -185,7 +184,7 @@ export class Webhooks {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const change of early) runner.tell(change);
-    if (early.length > 0) ifPossible(() => removeState(this.#earlyPath));
+    removeIfPossible(this.#earlyPath);
   }
 
   #stop(): void {
@@ -195,13 +194,22 @@ export class Webhooks {
   }
 }
 
+/** A daemon that was killed may have written half a line. So each write begins a new one. */
+function appendEarly(path: string, change: ProcessChange): void {
+  // A full disk is reported elsewhere.
+  ifPossible(() =>
+    Deno.writeTextFileSync(path, `\n${sealed(change)}`, { append: true, mode: 0o600 })
+  );
+}
+
 function readEarly(path: string): ProcessChange[] {
-  const { value = [] } = readState(path, (value) => value as ProcessChange[]);
-  return value.map((change) => ({
-    ...change,
-    at: new Date(change.at),
-    exit: exitOf(change.exit),
-  }));
+  const lines = ifPossible(() => readFileIfAny(path))?.split("\n") ?? [];
+  return lines.flatMap((line) => ifPossible(() => changeIn(line)) ?? []);
+}
+
+function changeIn(line: string): ProcessChange {
+  const change = unsealed(line) as ProcessChange;
+  return { ...change, at: new Date(change.at), exit: exitOf(change.exit) };
 }
 
 /** Throws `not_found` if no webhook has the name, or if there are no webhooks. */

@@ -1,0 +1,27 @@
+import { assert, assertEquals } from "@std/assert";
+import { Webhooks } from "../../../src/daemon/webhooks/webhooks.ts";
+import type { ProcessChange } from "../../../src/model/process_change.ts";
+import { tempHome } from "../../support/temp_home.ts";
+
+Deno.test("a daemon that starts after 2000 crashes keeps them on disk without delay", async () => {
+  await using home = tempHome();
+  Deno.writeTextFileSync(`${home.path}/webhooks.json`, "");
+  const parts = { folder: home.path, dashboard: () => undefined, warn: () => {} };
+  const crash = (n: number): ProcessChange => ({
+    ...{ type: "crashed", at: new Date(), id: crypto.randomUUID(), name: `app${n}`, pid: 0 },
+    ...{ state: "crashed", restarts: 0, reason: "exited with code 1", exit: null },
+  });
+  const began = performance.now();
+  const early = new Webhooks(parts).early()!;
+  for (let n = 0; n < 2000; n++) early(crash(n));
+  const ms = performance.now() - began;
+  assert(ms < 3000, `${ms} ms`);
+
+  // The daemon was killed within a write, and the next one as well.
+  const path = `${home.path}/early`;
+  Deno.truncateSync(path, Deno.statSync(path).size - 10);
+  new Webhooks(parts).early()!(crash(2000));
+  const lines = Deno.readTextFileSync(path).trim().split("\n");
+  assertEquals(lines.length, 2001);
+  assert(lines.at(-1)!.includes("app2000"));
+});
