@@ -107,7 +107,7 @@ export function refuseAppFlags({ flags, command }: CommandContext): void {
   const own = new Set(command.flags.map(({ name }) => name));
   const given = flags.names().find((name) =>
     (own.has(name) && !FITTING.has(name)) ||
-    (name === "env" && flags.list("env").some((word) => /[=./]/.test(word)))
+    (name === "env" && flags.list("env").some((word) => /[=/]|\.env\b/.test(word)))
   );
   if (given === undefined) return;
   throw new ProcsupError("bad_request", `Cannot use --${given} with a configuration file`, {

@@ -175,6 +175,8 @@ api = { entrypoint = "echo", args = ["api"], depends_on = ["db"] }
 web = { entrypoint = "echo", args = ["web"] }
 [profiles.loud.processes]
 web = { args = ["WEB"] }
+[profiles."loud.v2".processes]
+web = { args = ["WEB 2"] }
 `,
   );
   const lines = async (...flags: string[]) => {
@@ -185,6 +187,7 @@ web = { args = ["WEB"] }
   assertEquals(await lines(), ["api | api", "db  | db", "web | web"]);
   assertEquals(await lines("--only", "api"), ["api | api", "db  | db"]);
   assertEquals(await lines("--profile", "loud", "--only", "web"), ["web | WEB"]);
+  assertEquals(await lines("--env", "loud.v2", "--only", "web"), ["web | WEB 2"]);
   Deno.removeSync(`${temp.path}/procsup.toml`);
   const none = await run(["run"], { cwd: temp.path });
   assertEquals(none.code, 2);
