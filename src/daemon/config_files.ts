@@ -218,7 +218,7 @@ export class ConfigFiles {
     if (files !== undefined) return { files: files.map(absolute), variables, profile };
     const { last } = this.#memory();
     if (last === undefined) {
-      throw new ProcsupError("bad_request", "No configuration file was applied yet", {
+      throw new ProcsupError("bad_request", "No configuration file is applied", {
         hint: "Name a file: procsup config apply procsup.yaml",
       });
     }

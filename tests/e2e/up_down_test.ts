@@ -49,7 +49,7 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   await assertRejects(
     () => daemon.client.call("config_reload", {}),
     Error,
-    "No configuration file was applied yet",
+    "No configuration file is applied",
   );
   const nothing = await daemon.cli("down", file);
   assertEquals([nothing.code, nothing.stdout], [0, ""]);

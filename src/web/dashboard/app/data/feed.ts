@@ -140,8 +140,9 @@ function fetchState(
 }
 
 /**
- * Follows logs; `query` is that of `GET /logs`, `from` the positions that it ended with. All logs share one WebSocket, since a browser has
- * only six connections to a host for all its tabs. The stream fails if the connection is lost.
+ * Follows logs; `query` is that of `GET /logs`, `from` the positions that it ended with. All logs share
+ * one WebSocket, since a browser has only six connections to a host for all its tabs. The stream fails
+ * if the connection is lost.
  */
 export async function followLogs(
   query: URLSearchParams,
