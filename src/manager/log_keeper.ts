@@ -6,7 +6,7 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
-import { besideLog, readPosition } from "../logs/log_position.ts";
+import { besideLog, readPosition, refuseForeignFolder } from "../logs/log_position.ts";
 import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { dirname } from "../npm/path.js";
@@ -261,6 +261,7 @@ export class LogKeeper {
   /** Removes archives that are too many or too old. Returns the others. */
   #prune(log: KeptLog): readonly Archive[] {
     const { path, process } = log;
+    refuseForeignFolder(path);
     const { kept, removed } = pruneArchives(path, process.config.log, this.#options.clock.now());
     log.oldestAt = kept[0]?.at ?? Infinity;
     log.begunAt ??= kept.at(-1)?.at ?? log.bornAt;

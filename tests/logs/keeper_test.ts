@@ -250,6 +250,21 @@ for (const [how, run] of [["is silent", {}], ["is at rest", null]] as const) {
   });
 }
 
+Deno.test("LogKeeper removes no archive from a folder that belongs to another user by now", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using kept = new KeeperScene(undefined, { maxAgeMs: 1500, maxSizeBytes: 1e6 });
+  const { scene, keeper, said } = kept;
+  await scene.append(numbers(3000));
+  await scene.rotate();
+  keeper.start();
+  await waitFor(() => kept.rounds > 0);
+  await Deno.chown(dirname(scene.log), 65534, 65534);
+  await waitFor(() => said.length > 0, { what: "the refusal" });
+  assert(said[0]!.includes("belongs to user 65534"), said[0]);
+  assertEquals(scene.archives().length, 1);
+});
+
 for (const how of ["renamed", "replaced"]) {
   Deno.test(`LogKeeper reports once that a log was ${how} while its app runs`, async () => {
     await using kept = new KeeperScene();
