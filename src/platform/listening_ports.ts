@@ -46,7 +46,8 @@ export function isListenedOn(port: number): boolean {
 function listeningSockets(): Map<string, ListeningPort> {
   const sockets = new Map<string, ListeningPort>();
   for (const file of TABLES) {
-    for (const fields of rowsOf(file)) {
+    for (const line of linesOf(file)) {
+      const fields = fieldsOf(line);
       // Listening sockets come first; millions of connections may follow.
       if (fields[3] !== LISTEN) break;
       sockets.set(`socket:[${fields[9]}]`, localAddress(fields[1]!));
@@ -73,8 +74,8 @@ function ipv6(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
-/** The fields of each row of a table, read on demand. */
-function* rowsOf(path: string): Generator<string[]> {
+/** The lines of a table below its heading, read on demand. */
+function* linesOf(path: string): Generator<string> {
   try {
     using file = Deno.openSync(path);
     const piece = new Uint8Array(PIECE_BYTES);
@@ -86,12 +87,16 @@ function* rowsOf(path: string): Generator<string[]> {
       rest = lines.pop()!;
       for (const line of lines) {
         if (isHeading) isHeading = false;
-        else yield line.trim().split(/\s+/);
+        else yield line;
       }
     }
   } catch {
     // No such table: a kernel without IPv6.
   }
+}
+
+function fieldsOf(line: string): string[] {
+  return line.trim().split(/\s+/);
 }
 
 /** The sockets of a process; empty if it has ended or belongs to another user. */
@@ -152,11 +157,20 @@ const NOT_ACCEPTED = "socket:[0]";
 
 /** The socket of a server for a connection of this machine, as `listeningSockets()` names it. */
 function otherEnd(from: number, to: number): string | undefined {
-  for (const fields of TABLES.flatMap((file) => [...rowsOf(file)])) {
-    const [near, far] = [localAddress(fields[1]!), localAddress(fields[2]!)];
-    if (near.port === to && far.port === from) return `socket:[${fields[9]}]`;
+  const [near, far] = [to, from].map((port) => `:${hex(port)}`);
+  for (const file of TABLES) {
+    // A busy server has thousands of connections.
+    for (const line of linesOf(file)) {
+      if (!line.includes(far!)) continue;
+      const fields = fieldsOf(line);
+      if (fields[1]!.endsWith(near!) && fields[2]!.endsWith(far!)) return `socket:[${fields[9]}]`;
+    }
   }
   return undefined;
+}
+
+function hex(port: number): string {
+  return port.toString(16).toUpperCase().padStart(4, "0");
 }
 
 /** Whether a process of a group, or a descendant, has one of these sockets; true if unknown. */
