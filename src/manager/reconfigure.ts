@@ -69,11 +69,12 @@ export async function reloadWith(
   if (fields.length > 0) {
     for (const process of told) {
       if (!isLatest(process, config)) continue;
-      if (next === undefined || !AT_REST.has(process.snapshot.state)) process.reconfigure(config);
-      else {registry.recorder.together(() => {
+      if (next !== undefined && AT_REST.has(process.snapshot.state)) {
+        registry.recorder.together(() => {
           process.reconfigure(config);
           process.post({ type: "pending", request: next });
-        });}
+        });
+      } else process.reconfigure(config);
     }
   }
   registry.dropUnusedSockets(config.name);

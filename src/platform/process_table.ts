@@ -207,8 +207,7 @@ let page: number | undefined;
 
 /** Size of a page of memory: 4 KiB, but 16 or 64 KiB on some machines with ARM. */
 function pageBytes(): number {
-  page ??= pageBytesIn(readProcInto(new Uint8Array(1024), "/proc/self/auxv"));
-  return page ?? 4096;
+  return page ??= pageBytesIn(readProcInto(new Uint8Array(1024), "/proc/self/auxv")) ?? 4096;
 }
 
 /** The page size in the content of an `auxv` file: pairs of a key and a value. */
