@@ -7,7 +7,7 @@
  */
 
 import { systemProgram } from "./as_user.ts";
-import { C, mayCallC, openLibrary } from "./libc.ts";
+import { C, libc, mayCallC, openLibrary } from "./libc.ts";
 import { isLinux, nodeModule } from "./os.ts";
 import { textsOf } from "./process_environment.ts";
 import { type ProcessRow, processRow, readProc } from "./process_table.ts";
@@ -107,12 +107,16 @@ export function spawnWrapper(spec: SpawnSpec): Spawned {
  */
 function spawnInheriting(spec: SpawnSpec): Spawned {
   const { spawn } = nodeModule<ChildProcessModule>("node:child_process");
+  const flags = new Map(spec.inherit.map((fd) => [fd, flagsOf(fd) ?? 0]));
   const child = spawn(spec.program, spec.args, {
     cwd: spec.cwd,
     env: spec.env,
     detached: true,
     stdio: ["ignore", "ignore", "ignore", ...spec.inherit],
   });
+  // It has made them blocking for every process that has them: an instance whose connection another
+  // one took would wait in accept() until the next one comes.
+  for (const [fd, before] of flags) if (before & O_NONBLOCK) libc().call.fcntl(fd, F_SETFL, before);
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));
   // The error comes in the next turn of the loop. The missing pid shows it already.
@@ -135,6 +139,8 @@ function refusalOf({ program, args: [option, _script, ...args], cwd, env }: Spaw
 
 const DESCRIPTORS = isLinux ? "/proc/self/fd" : "/dev/fd";
 const O_CLOEXEC = 0o2000000;
+const O_NONBLOCK = 0o4000;
+const F_SETFL = 4;
 
 const IOCTL = { ioctl: { parameters: ["i32", "u64"], result: "i32" } } as const;
 
@@ -162,6 +168,11 @@ function unsealed(): number[] {
 
 /** False on other systems, where sealing again does no harm. */
 function isSealed(fd: number): boolean {
+  return ((flagsOf(fd) ?? 0) & O_CLOEXEC) !== 0;
+}
+
+/** The flags of a descriptor; undefined on other systems than Linux. */
+function flagsOf(fd: number): number | undefined {
   const flags = isLinux ? /^flags:\s*(\d+)/m.exec(readProc(`/proc/self/fdinfo/${fd}`) ?? "") : null;
-  return flags !== null && (parseInt(flags[1]!, 8) & O_CLOEXEC) !== 0;
+  return flags === null ? undefined : parseInt(flags[1]!, 8);
 }

@@ -11,6 +11,8 @@ const SYMBOLS = {
   getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
   // Two arguments are enough. arm64 macOS passes variadic ones in another way.
   ioctl: { parameters: ["i32", "u64"], result: "i32" },
+  // For Linux alone, for the same reason.
+  fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
   syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },

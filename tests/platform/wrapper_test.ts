@@ -4,9 +4,14 @@ import { assert, assertEquals } from "@std/assert";
 import { openTerminal, writeInput } from "../../src/platform/app_input.ts";
 import { startedByShell } from "../../src/platform/as_user.ts";
 import { spawnWrapper } from "../../src/platform/child_process.ts";
+import { libc } from "../../src/platform/libc.ts";
+import { parseSockets } from "../../src/platform/sockets_address.ts";
+import { closeSocket, openListener } from "../../src/platform/sockets_open.ts";
+import { processRow } from "../../src/platform/process_table.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { dirname } from "../../src/npm/path.js";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
+import { freePort } from "../support/http_load.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -189,3 +194,28 @@ for (const shell of SHELLS) {
     },
   });
 }
+
+Deno.test({
+  name: "spawnWrapper() leaves a socket non-blocking for the processes that share it",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const [address] = parseSockets([`127.0.0.1:${freePort()}`]);
+    const fd = openListener(address!);
+    const flags = () =>
+      /^flags:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/self/fdinfo/${fd}`))![1]!;
+    const [F_SETFL, O_NONBLOCK] = [4, 0o4000];
+    assertEquals(libc().call.fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    const before = flags();
+    assert(parseInt(before, 8) & O_NONBLOCK);
+    const { pid } = spawnWrapper({
+      program: "/bin/sh",
+      args: ["-c", ":"],
+      cwd: "/",
+      env: {},
+      inherit: [fd],
+    });
+    assertEquals(flags(), before);
+    closeSocket(fd);
+    await waitFor(() => processRow(pid) === undefined, { what: "the end of the child" });
+  },
+});
