@@ -186,21 +186,12 @@ function mayHave(pid: number, sockets: readonly string[]): boolean {
   return links.some((link) => sockets.includes(link));
 }
 
-/** The processes of a group and their descendants; empty if unknown. */
+/** The leader of a group, its other processes, and descendants that left it; empty if unknown. */
 function membersOf(pgid: number): number[] {
   const table = processTableIfReadable();
   if (table.length === 0) return [];
-  const mine = new Set([pgid]);
-  // Descendants may lead groups of their own.
-  for (let grown = true; grown;) {
-    grown = false;
-    for (const row of table) {
-      if (mine.has(row.pid) || !(row.pgid === pgid || mine.has(row.ppid))) continue;
-      mine.add(row.pid);
-      grown = true;
-    }
-  }
-  return [...mine];
+  const others = treesOf(new Set([pgid]), table).get(pgid) ?? [];
+  return [pgid, ...others.map(({ pid }) => pid)];
 }
 
 /** The sockets that a process waits for by epoll. */
