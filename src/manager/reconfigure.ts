@@ -72,7 +72,7 @@ export async function reloadWith(
       if (next !== undefined && AT_REST.has(process.snapshot.state)) {
         registry.recorder.together(() => {
           process.reconfigure(config);
-          process.post({ type: "pending", request: next });
+          registry.putOnRecord([process], next);
         });
       } else process.reconfigure(config);
     }

@@ -20,17 +20,24 @@ export interface RollingResult {
 
 /**
  * Reloads processes. Instances of one process reload one after the other, each once the previous
- * one is ready, so that the others serve meanwhile. After a failure the rest stay unchanged.
+ * one is ready, so that the others serve meanwhile. After a failure the rest stay unchanged, and
+ * their requests on record are dropped.
  */
 export async function reloadAll(
   processes: readonly ManagedProcess[],
   { wait, ...options }: UpOptions,
 ): Promise<Outcome[]> {
+  const requests = processes.map(({ snapshot: { pending } }) => pending);
   const byName = Map.groupBy(processes, ({ config }) => config.name);
   const rolled = [...byName.values()].map((instances) =>
     rollingReload(instances, { ...options, waitReady: wait ?? instances.length > 1 })
   );
-  return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
+  const results = await Promise.all(rolled);
+  processes.forEach((process, index) => {
+    const request = requests[index];
+    if (request?.verb === "reload") process.drop(request);
+  });
+  return results.flatMap(({ outcomes }) => outcomes);
 }
 
 /** A request to change the configuration of some processes. */

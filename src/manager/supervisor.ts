@@ -207,12 +207,8 @@ export class Supervisor implements AsyncDisposable {
   async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
-    const request = { verb: "reload" } as const;
-    if (processes.length > 1) this.registry.putOnRecord(processes, request);
-    const outcomes = await reloadAll(processes, options);
-    // After a failure, the rest of the instances stay as they are.
-    for (const process of processes) process.drop(request);
-    return outcomes;
+    if (processes.length > 1) this.registry.putOnRecord(processes, { verb: "reload" });
+    return await reloadAll(processes, options);
   }
 
   /** Reloads processes batch by batch. */
@@ -278,16 +274,9 @@ export class Supervisor implements AsyncDisposable {
       runWaves(reversed(inWaves(left("stop"))), carryOut),
       runWaves(inWaves(left("start")), carryOut),
       runBulk(left("restart"), carryOut),
-      this.#reloadLeft(left("reload")),
+      reloadAll(left("reload"), {}),
     ]);
     for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
-  }
-
-  async #reloadLeft(processes: readonly ManagedProcess[]): Promise<Outcome[]> {
-    const requests = processes.map((process) => [process, process.snapshot.pending!] as const);
-    const outcomes = await reloadAll(processes, {});
-    for (const [process, request] of requests) process.drop(request);
-    return outcomes;
   }
 
   async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {
