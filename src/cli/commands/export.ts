@@ -14,8 +14,7 @@ import { meantHint } from "../unknown_word.ts";
 /** Prints the files, or writes them to a folder. */
 export async function exportFile(context: CommandContext): Promise<void> {
   const [to, file] = context.positionals as [string, string | undefined];
-  const { ENGINES } = await import("../../export/engines.ts");
-  const known = [...ENGINES, "dockerfile"] as const;
+  const known = context.command.verbs as readonly ExportRequest["to"][];
   const found = known.find((name) => name === to);
   if (found === undefined) {
     throw new ProcsupError("bad_request", `Cannot export to "${to}"`, {

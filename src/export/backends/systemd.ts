@@ -132,8 +132,8 @@ export class Systemd extends Backend {
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    await this.#rowsOf(app);
     const copies = (await this.#copies()).filter((copy) => copy.app === app);
+    if (copies.length === 0) await this.#rowsOf(app);
     refuseTimers(app, copies);
     const units = copies.map(({ name }) => `${unitName(this.stack, name)}.service`);
     // Otherwise systemd refuses a unit whose StartLimitBurst is used up. It may also not be loaded.
