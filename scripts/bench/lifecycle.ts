@@ -5,6 +5,7 @@
 // deno-lint-ignore-file no-console
 
 import { fromFileUrl } from "@std/path/posix";
+import { sleep } from "../../src/platform/clock.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 
 const MAIN = fromFileUrl(import.meta.resolve("../../main.ts"));
@@ -30,7 +31,7 @@ class BenchDaemon implements AsyncDisposable {
   }
 
   async start(config: Record<string, unknown>): Promise<void> {
-    while (!await this.client.call("ping").then(() => true, () => false)) await pause(20);
+    while (!await this.client.call("ping").then(() => true, () => false)) await sleep(20);
     await this.client.call("start", {
       name: "app",
       entrypoint: "/bin/sleep",
@@ -43,7 +44,7 @@ class BenchDaemon implements AsyncDisposable {
   /** CPU usage in percent of a core, measured over some seconds. */
   async cpuPercent(): Promise<number> {
     const before = this.#cpuMs();
-    await pause(WATCH_MS);
+    await sleep(WATCH_MS);
     return (this.#cpuMs() - before) / WATCH_MS * 100;
   }
 
@@ -66,21 +67,17 @@ class BenchDaemon implements AsyncDisposable {
   }
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 async function idleAndKilled(): Promise<void> {
   await using daemon = new BenchDaemon();
   await daemon.start({ instances: IDLE_APPS, restart_delay: 0 });
-  await pause(3000);
+  await sleep(3000);
   const cpu = await daemon.cpuPercent();
   report(`${IDLE_APPS} idle apps`, `${cpu.toFixed(1)} % of a core, ${daemon.rssMB.toFixed(0)} MB`);
   const before = await daemon.client.call("list");
   const killed = performance.now();
   for (const { pid } of before) Deno.kill(pid, "SIGKILL");
   for (;;) {
-    await pause(100);
+    await sleep(100);
     const now = await daemon.client.call("list");
     if (
       now.every(({ pid, state }, i) => state === "running" && pid > 0 && pid !== before[i]!.pid)
@@ -102,7 +99,7 @@ async function checked(): Promise<void> {
     instances: CHECKED_APPS,
     health_check: { type: "http", url, interval: "1s" },
   });
-  await pause(3000);
+  await sleep(3000);
   const cpu = await daemon.cpuPercent();
   report(`${CHECKED_APPS} http checks a second`, `${cpu.toFixed(1)} % of a core`);
 }

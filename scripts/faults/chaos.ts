@@ -13,6 +13,7 @@
  */
 
 import { fromFileUrl } from "@std/path/posix";
+import { sleep } from "../../src/platform/clock.ts";
 import { bundle } from "../compile/bundle.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import { tempHome } from "../../tests/support/temp_home.ts";
@@ -33,8 +34,6 @@ import { Random } from "./chaos/random.ts";
 const SETTLE_MS = 40_000;
 
 const ROOT = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 class Chaos {
   readonly #scene: Scene;

@@ -12,7 +12,7 @@ import { listArchives, openArchive } from "../../src/logs/archives.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
 import { recoverLog } from "../../src/logs/rotate.ts";
 import { LogKeeper } from "../../src/manager/log_keeper.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import { sleep, systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { Random } from "./chaos/random.ts";
 
@@ -21,7 +21,6 @@ const given = (name: string, otherwise: string) => {
   const at = Deno.args.indexOf(`--${name}`);
   return at < 0 ? otherwise : Deno.args[at + 1]!;
 };
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 if (command === "keep") keep(words[0]!, Number(words[1]), Number(words[2]));
 else await main();

@@ -1,6 +1,7 @@
 /** Scheduled jobs and restarts, with real processes and a daemon that is killed. */
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { sleep } from "../../src/platform/clock.ts";
 import type { CronJson } from "../../src/protocol/wire.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
@@ -17,10 +18,6 @@ async function schedule(daemon: TestDaemon, name: string): Promise<CronJson> {
 
 async function statuses(daemon: TestDaemon, name: string): Promise<string[]> {
   return (await schedule(daemon, name)).history.map(({ status }) => status);
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function lines(path: string): number {

@@ -1,5 +1,6 @@
 /** Injects faults: flipped bits, removed files, a full disk, too few descriptors. */
 
+import { sleep } from "../../../src/platform/clock.ts";
 import { lstatIfAny } from "../../../src/platform/stat.ts";
 import { flip } from "../../../tests/support/damage.ts";
 import type { SmallDisk } from "../../../tests/support/small_disk.ts";
@@ -7,8 +8,6 @@ import { waitFor } from "../../../tests/support/wait_for.ts";
 import type { Scene } from "./asking.ts";
 import { operate } from "./operations.ts";
 import { sizeOf } from "./processes.ts";
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Time for the copy of a record to catch up with it. */
 const COPIED_MS = 300;

@@ -5,14 +5,14 @@
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import type { ProcessRecord } from "../../../src/manager/record_file.ts";
+import { isLoop } from "../../../src/model/restart_budget.ts";
+import { sleep } from "../../../src/platform/clock.ts";
 import type { Scene } from "./asking.ts";
 import { add } from "./operations.ts";
 import { records } from "./oracle.ts";
 
 /** Apps that neither end by themselves nor are replaced with overlap. */
 const STEADY = /^(writer|many|sock|base|middle|top|hooked|slow|checked|deaf)(:|$)/;
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 type Records = ReadonlyMap<string, ProcessRecord>;
 
@@ -104,7 +104,7 @@ async function scaleCut(scene: Scene): Promise<void> {
 async function keepPaused({ house, say, violate }: Scene): Promise<void> {
   const app = () => records(house.home).get("selfish")?.snapshot;
   const before = app();
-  if (before?.state !== "running" || before.watchRestarts.length <= 10) return;
+  if (before?.state !== "running" || !isLoop(before.watchRestarts)) return;
   say("! watch paused, killed");
   await house.end("SIGKILL");
   await house.up();
@@ -112,7 +112,7 @@ async function keepPaused({ house, say, violate }: Scene): Promise<void> {
   if (app()?.pid !== before.pid) violate("selfish was restarted although its watch is paused");
 }
 
-/** Kills the daemon during a request, some times twice, and waits until the next one has done the rest. */
+/** Kills the daemon during a request, sometimes twice, and waits until the next one has done the rest. */
 async function cut(scene: Scene, ask: () => Promise<unknown>): Promise<void> {
   const { random, house } = scene;
   const asked = ask().catch(() => {});

@@ -1,10 +1,9 @@
 /** The operations of a chaos run on a daemon and its apps. */
 
+import { sleep } from "../../../src/platform/clock.ts";
 import type { Wire } from "./apps.ts";
 import { asked, rest, type Scene, way } from "./asking.ts";
 import { living } from "./processes.ts";
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Apps that a start of the app also starts. */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
