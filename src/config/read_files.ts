@@ -1,4 +1,7 @@
-/** Reads the files of a configuration in merge order: extended files first. Converts those of other tools. */
+/**
+ * Reads the files of a configuration in merge order: extended files first. Converts those of other
+ * tools.
+ */
 
 import { isMap } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";

@@ -78,9 +78,9 @@ export class WebListener {
   }
 
   /**
-   * Starts listening, or changes the given settings of a listener, and remembers them. Throws `forbidden`
-   * for an address that other machines can reach unless allowed, `address_in_use`, or `wrong_state` if
-   * it listens elsewhere.
+   * Starts listening, or changes the given settings of a listener, and remembers them. Throws
+   * `forbidden` for an address that other machines can reach unless allowed, `address_in_use`, or
+   * `wrong_state` if it listens elsewhere.
    */
   start(payload: Input<"web_start"> = {}): Promise<WebJson> {
     return this.#turns.take(async () => {

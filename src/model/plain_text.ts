@@ -30,8 +30,8 @@ export function isPrintableAscii(text: string): boolean {
 }
 
 /**
- * The first characters of a longer text, and `…`. Cuts no character in two: some readers of JSON refuse
- * half of one.
+ * The first characters of a longer text, and `…`. Cuts no character in two: some readers of JSON
+ * refuse half of one.
  */
 export function shortened(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : text;

@@ -1,7 +1,7 @@
 /**
- * Reads files that another user may control, on Linux with that user's rights. Opening one never waits (for the writer of a FIFO, or
- * the holder of a lease) and never makes a terminal ours. Only regular files are read, up to a
- * limit.
+ * Reads files that another user may control, on Linux with that user's rights. Opening one never
+ * waits (for the writer of a FIFO, or the holder of a lease) and never makes a terminal ours. Only
+ * regular files are read, up to a limit.
  */
 
 import type { OtherUser } from "./as_user.ts";

@@ -35,7 +35,7 @@ function addDocumentation(app: WebApp): void {
   }
 }
 
-/** The Markdown source of a page with links, or the list of topics; undefined if there is no such page. */
+/** The Markdown of a page, with links, or the list of topics; undefined for an unknown topic. */
 async function documentation(topic?: string): Promise<string | undefined> {
   const text = topic === undefined ? topics() : await pageText(topic);
   if (text === undefined) return undefined;

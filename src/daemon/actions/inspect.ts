@@ -1,4 +1,4 @@
-/** The verbs that inspect processes: `list`, `status`, `history`, `events`, `wait` and `metrics_history`. */
+/** The verbs that inspect processes, such as `list`, `history` and `metrics_history`. */
 
 import { HOST } from "../metrics_history.ts";
 import { plan, type Point } from "../metrics_ring.ts";

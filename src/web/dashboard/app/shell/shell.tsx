@@ -1,4 +1,4 @@
-/** The frame around every screen: navigation, state of the connection, dialogs, toasts, list of keys. */
+/** The frame around every screen: navigation, connection, dialogs, toasts, list of keys. */
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
