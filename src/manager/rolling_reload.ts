@@ -86,14 +86,20 @@ export async function rollingReload(
   for (let at = 0; at < processes.length; at += size) {
     const batch = processes.slice(at, at + size).filter((process) => !isStopped(process));
     touched.push(...batch);
-    outcomes.push(...await runBulk(batch, (process) => reloadTo(process, options, wait)));
+    outcomes.push(
+      ...await runBulk(batch, async (process) => {
+        try {
+          await reloadTo(process, options, wait);
+        } catch (error) {
+          // The configuration of a run that goes on is set again already. Asked at once: one that
+          // failed may be restarted while its last output is read.
+          if (process.snapshot.state === "running") before.set(process, process.config);
+          throw error;
+        }
+      }),
+    );
     if (!hasFailed(outcomes)) continue;
     if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
-    for (const { process, error } of outcomes) {
-      // The configuration of its run is set again already.
-      const keepsRun = error !== undefined && process.snapshot.state === "running";
-      if (keepsRun) before.set(process, process.config);
-    }
     // Those that failed come first: they serve no requests.
     const old = touched
       .filter((process) => isLatest(process, options.config) && !process.isLeaving).toReversed();

@@ -162,6 +162,22 @@ Deno.test("rollingReload() restores the old configuration on every changed insta
   }
 });
 
+Deno.test("rollingReload() rolls back a release that is restarted while its output is read", async () => {
+  await using fake = await running(1);
+  const [app] = fake.registry.list();
+  const config = { ...release(fake), restartDelayMs: 1, minUptimeMs: 1000 };
+  const rolling = rollingReload([app!], { config, rollbackOnFailure: true });
+  await waitFor(() => fake.world.children.length === 2 && app!.snapshot.pid > 0);
+  Deno.writeTextFileSync(app!.logs.stderr, "no such version\n".repeat(5000));
+  fake.child("api")!.exit(1);
+  await app!.until(({ state }) => state === "waiting");
+  // Its failure is known by then, but its output is not read yet.
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+  fake.world.clock.advance(10);
+  const { rolledBack } = await settle(fake, rolling);
+  assertEquals([rolledBack, versions(fake), app!.config.args], [true, ["old"], []]);
+});
+
 Deno.test("rollingReload() changes nothing after the failed batch when it rolls back", async () => {
   await using fake = await running(4);
   failWith(fake, "api:0", "2");
