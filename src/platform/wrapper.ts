@@ -51,20 +51,22 @@ const POWER_SIGNAL = isLinux ? " PWR" : "";
 /** A `cat` in a session of its own and without the run id. */
 const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
 
-/** Copies output from a pipe to its log, until every writer has closed the pipe. */
-const carry = (log: string) => `(exec <"${log}.$$" >>"${log}"; ${APART}) &`;
-
 /**
- * Named by the pid of the wrapper: others could read the run id beside a log outside of the home. Not
- * among the run files: the watch there opens each new file, and would count as a reader.
+ * A FIFO in the app's folder. A watch on another folder, such as that of the run files or of a log
+ * outside of the home, opens each new file, and would count as a reader.
  */
-const PIPES = `command -p mkfifo -m 622 "$2.$$" "$3.$$" || exit 126
-${carry("$2")}
-${carry("$3")}`;
+const fifo = (stream: string) => `"\${1%/*}/apps/$5/${stream}.$PROCSUP_RUN_ID"`;
+const [STDIN, STDOUT, STDERR] = ["stdin", "stdout", "stderr"].map(fifo);
 
-/** A FIFO in the app's folder, open at both ends, so that it never ends; see app_input.ts. */
-const FIFO = '"${1%/*}/apps/$5/stdin.$PROCSUP_RUN_ID"';
-const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
+/** Copies output from a pipe to its log, until every writer has closed the pipe. */
+const carry = (pipe: string, log: string) => `(exec <${pipe} >>"${log}"; ${APART}) &`;
+
+const PIPES = `command -p mkfifo -m 622 ${STDOUT} ${STDERR} || exit 126
+${carry(STDOUT!, "$2")}
+${carry(STDERR!, "$3")}`;
+
+/** Open at both ends, so that it never ends; see app_input.ts. */
+const INPUT = `command -p mkfifo -m 600 ${STDIN} || exit 126\n`;
 
 /**
  * Descriptor 1 is the master of the terminal. The session leader opens the terminal, so it becomes
@@ -73,9 +75,9 @@ const INPUT = `command -p mkfifo -m 600 ${FIFO} || exit 126\n`;
  */
 const terminalLines = ({ path, master }: WrapperTerminal) =>
   `${INPUT}exec >&${master} ${master}>&-
-exec <>${path} 9<>${FIFO}
+exec <>${path} 9<>${STDIN}
 (exec <&1 >>"$2" 9>&-; ${APART}) &
-(exec <${FIFO} 9>&-; ${APART}) &`;
+(exec <${STDIN} 9>&-; ${APART}) &`;
 
 const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
@@ -108,11 +110,11 @@ export function wrapperScript({ piped = false, stdin = false, terminal }: Wrappe
   if (terminal !== undefined) {
     return text(terminalLines(terminal), ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait");
   }
-  const input = stdin ? ` <>${FIFO}` : "";
+  const input = stdin ? ` <>${STDIN}` : "";
   const prepare = stdin ? INPUT : "";
   if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
   // By then both pipes have a reader and a writer.
-  const open = `>"$2.$$" 2>"$3.$$"${input}; command -p rm "$2.$$" "$3.$$"`;
+  const open = `>${STDOUT} 2>${STDERR}${input}; command -p rm ${STDOUT} ${STDERR}`;
   return text(prepare + PIPES, open, "wait");
 }
 

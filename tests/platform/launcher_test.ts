@@ -15,11 +15,12 @@ Deno.test({
   ignore,
   async fn() {
     await using temp = tempHome();
-    const files = new RunFiles(temp.path);
-    const launcher = new Launcher(files);
     const runId = crypto.randomUUID();
     // The wrapper cannot write into it, as on a full disk.
-    Deno.mkdirSync(`${temp.path}/${runId}.pid`);
+    Deno.mkdirSync(`${temp.path}/run/${runId}.pid`, { recursive: true });
+    Deno.mkdirSync(`${temp.path}/apps/app`, { recursive: true });
+    const files = new RunFiles(`${temp.path}/run`);
+    const launcher = new Launcher(files);
     const child = launcher.launch({
       ...{ runId, name: "app", argv: ["/bin/sleep", "1000"], cwd: temp.path, env: {} },
       ...{ stdout: `${temp.path}/stdout`, stderr: `${temp.path}/stderr`, piped: true },
