@@ -1,11 +1,10 @@
 /** Writes the parts of the documentation that are derived from tables in the program. */
 
 import type { Command } from "../src/cli/command.ts";
-import type { Flag } from "../src/cli/flags.ts";
+import { type Flag, GLOBAL_FLAGS } from "../src/cli/flags.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
 import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
 import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
-import { GLOBAL_FLAGS } from "../src/cli/table/make_flags.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
 import { CHANGE_MEANINGS } from "../src/model/process_change.ts";
 import { REST_ROWS } from "../src/protocol/verbs/mod.ts";
@@ -16,7 +15,7 @@ import { openApi } from "../src/web/openapi.ts";
 export function commandReference(): string {
   const commands = COMMANDS.filter(({ hidden }) => !hidden);
   const groups = Map.groupBy(commands, ({ group }) => group);
-  return page("Commands", "the command table in src/cli/table", [
+  return page("Commands", "the command table in src/cli/command_table.ts", [
     `\`\`\`sh
 procsup help                 # all commands, targets, exit codes and topics
 procsup help start           # one command

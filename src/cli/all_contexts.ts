@@ -8,8 +8,7 @@ import type { ProcessJson } from "../protocol/wire.ts";
 import { type Column, printTable } from "./columns.ts";
 import type { CommandContext } from "./command.ts";
 import type { Copy } from "./commands/on.ts";
-import { writeMessage } from "./output.ts";
-import { printData } from "./print_data.ts";
+import { printData, writeMessage } from "./output.ts";
 
 /** An app of a machine, a copy on an engine, or the error of a context. */
 interface Row {

@@ -5,8 +5,7 @@ import { shellWord } from "../model/shell_line.ts";
 import { parseArgs } from "../npm/parse_args.js";
 import { type Command, commandWords, findCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
-import { type Flag, Flags, type FlagValue } from "./flags.ts";
-import { GLOBAL_FLAGS } from "./table/make_flags.ts";
+import { type Flag, Flags, type FlagValue, GLOBAL_FLAGS } from "./flags.ts";
 import { meantHint, UnknownWordError } from "./unknown_word.ts";
 
 export interface CommandLine {

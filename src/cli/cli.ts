@@ -4,11 +4,10 @@ import { ProcsupError } from "../model/errors.ts";
 import { checkedHome } from "../platform/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import { type CommandContext, findCommand, type RunCommand } from "./command.ts";
-import { COMMANDS } from "./command_table.ts";
+import { COMMANDS, ENGINE_FLAGS } from "./command_table.ts";
 import { THIS_MACHINE } from "../contexts/contexts.ts";
 import { type Target, targetIn } from "./target_flags.ts";
 import { Output } from "./output.ts";
-import { ENGINE_FLAGS } from "./table/config_commands.ts";
 import { UnknownWordError } from "./unknown_word.ts";
 
 /** Exit code when the reader of the output has closed it: 128 + SIGPIPE. */

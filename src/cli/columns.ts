@@ -1,7 +1,6 @@
 /** Tables without borders. A narrow terminal gets fewer columns; values are never cut. */
 
-import type { Output } from "./output.ts";
-import { printData } from "./print_data.ts";
+import { type Output, printData } from "./output.ts";
 import { pad, textWidth } from "./terminal_text.ts";
 
 /** One column of a table of `Row`s. */

@@ -1,24 +1,44 @@
-/** Converts the flags that configure an app into keys of its configuration. Pure. */
+/** Converts the flags that configure an app into keys of its configuration. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { resolve } from "../npm/path.js";
+import { here } from "../platform/paths.ts";
+import { lookAt } from "../platform/stat.ts";
+import type { CommandContext } from "./command.ts";
 import type { Flags } from "./flags.ts";
 
-/** The flags and the environment that they depend on. */
-export interface ConfigFlags {
+/** The flags, and the machine and folder that they refer to. */
+export interface Place {
   readonly flags: Flags;
   /** The current directory. */
   readonly cwd: string;
   readonly cpus: number;
   readonly variable: (name: string) => string | undefined;
+  /** True if an absolute path is a file there. */
+  readonly isFile: (path: string) => boolean;
+}
+
+/** The place of a command. On another machine, only paths that the words may name are looked up. */
+export async function placeOf({ flags, host, positionals }: CommandContext): Promise<Place> {
+  const variable = (name: string) => Deno.env.get(name);
+  if (host === undefined) {
+    const isFile = (path: string) => lookAt(path)?.isFile === true;
+    return { flags, cwd: here(), cpus: navigator.hardwareConcurrency, variable, isFile };
+  }
+  const { cwd, cpus } = await host.hello();
+  const folders = [cwd, resolve(cwd, flags.text("cwd") ?? ".")];
+  const paths = positionals.flatMap((word) => folders.map((folder) => resolve(folder, word)));
+  const { LOOK_PATH } = await import("../contexts/ssh.ts");
+  const files = new Set(paths.length === 0 ? [] : await host.ask<string[]>(LOOK_PATH, paths));
+  return { flags, cwd, cpus, variable, isFile: (path) => files.has(path) };
 }
 
 /** The keys set by flags, in wire form. Throws `bad_request`. */
-export function configKeys(request: ConfigFlags): Record<string, unknown> {
-  const keys = keysOf(PROCESS_KEYS, request);
+export function configKeys(place: Place): Record<string, unknown> {
+  const keys = keysOf(PROCESS_KEYS, place);
   const { watch } = keys as { watch?: Record<string, unknown> };
   if (watch !== undefined && watch.enabled === undefined && watch.paths === undefined) {
     throw bad("Cannot use --watch-ignore without --watch");
@@ -26,32 +46,31 @@ export function configKeys(request: ConfigFlags): Record<string, unknown> {
   return onlyGiven({
     ...keys,
     watch: watch && { ...watch, enabled: true },
-    ...schedules(request.flags),
-    log: oneLog(request, keys.log),
+    ...schedules(place.flags),
+    log: oneLog(place, keys.log),
   });
 }
 
-function oneLog({ flags, cwd }: ConfigFlags, log: unknown): unknown {
+function oneLog({ flags, cwd }: Place, log: unknown): unknown {
   const file = flags.text("log-file");
   if (file === undefined) return log;
   if (log !== undefined) throw bad("Cannot use --log-file with --stdout or --stderr: it is both");
   return { stdout: resolve(cwd, file), stderr: resolve(cwd, file) };
 }
 
-export function keysOf(table: KeyTable, request: ConfigFlags): Record<string, unknown> {
+export function keysOf(table: KeyTable, place: Place): Record<string, unknown> {
   const entries = Object.entries(table).map(([key, row]) => {
     const name = flagName(key, row);
-    const value = name === undefined ? undefined : flagValue(key, name, row, request);
+    const value = name === undefined ? undefined : flagValue(key, name, row, place);
     if (value !== undefined || row.type !== "object") return [key, value] as const;
-    const inner = keysOf(row.keys, request);
-    return [key, Object.keys(inner).length === 0 ? undefined : inner] as const;
+    return [key, someOf(keysOf(row.keys, place))] as const;
   });
   return onlyGiven(Object.fromEntries(entries));
 }
 
 /** The value of a key's flag; undefined if the flag was not given. */
-function flagValue(key: string, flag: string, row: Key, request: ConfigFlags): unknown {
-  const { flags, cwd, cpus, variable } = request;
+function flagValue(key: string, flag: string, row: Key, place: Place): unknown {
+  const { flags, cwd, cpus, variable } = place;
   if (row.type === "boolean") return flags.on(flag) ? !turnsOff(row) : undefined;
   const words = row.type === "map" ? flags.list(flag) : [];
   if (key === "env") return someOf(pairs(flag, words.map((word) => withValue(word, variable))));

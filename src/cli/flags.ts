@@ -1,4 +1,11 @@
-/** Flags: how a command declares them, and those of one command line, read by type. */
+/**
+ * Flags: how commands declare them, in one line each or on demand from the key tables, and those of
+ * one command line, read by type.
+ */
+
+import { flagName, type Key, type KeyTable } from "../model/key_table.ts";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
 export interface Flag {
   /** Long name, without the dashes. */
@@ -52,3 +59,108 @@ export class Flags {
     return [...this.#values.keys()];
   }
 }
+
+type Details = Pick<Flag, "short" | "choices">;
+
+/** A flag without a value. */
+export function bool(name: string, help: string, more: Details = {}): Flag {
+  return { name, type: "bool", help, ...more };
+}
+
+/** A flag with a value; `value` is its placeholder in the help. */
+export const text = valued("text");
+export const int = valued("int");
+export const list = valued("list");
+
+function valued(type: "text" | "int" | "list") {
+  return (name: string, value: string, help: string, more: Details = {}): Flag => (
+    { name, type, value, help, ...more }
+  );
+}
+
+/** Do not wait for readiness. */
+export const NO_WAIT: Flag = bool("no-wait", "return at once, without waiting until it is up");
+
+/** Flags of an app that each set a part of two keys. */
+const SHARED: readonly Flag[] = [
+  text("timezone", "ZONE", "timezone of --cron and --cron-restart (default: the machine's)"),
+  text("log-file", "FILE", "one file for stdout and stderr, in place of two in the home"),
+];
+
+/** Placeholders of values in the help. */
+const VALUES: Readonly<Record<string, string>> = {
+  duration: "DURATION",
+  size: "SIZE",
+  signal: "SIGNAL",
+  int: "N",
+  path: "PATH",
+  map: "KEY=VALUE",
+};
+
+/** Flags that configure an app. */
+export const configFlags = (): readonly Flag[] => [...flagsOf(PROCESS_KEYS), ...SHARED];
+
+export const webhookFlags = (): readonly Flag[] => [
+  ...flagsOf(WEBHOOK_KEYS),
+  text("secret-file", "PATH", "file with the key of the signature"),
+  text("secret-env", "NAME", "variable of the daemon's environment with the key"),
+];
+
+export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
+
+/** Flags that change an existing app. They have no defaults: what is not given stays as it is. */
+export function changeFlags(): readonly Flag[] {
+  const changes = Object.entries(PROCESS_KEYS).filter(([, { flag }]) => !flag?.onlyNew);
+  return [...flagsOf(Object.fromEntries(changes), false), ...SHARED, NO_WAIT];
+}
+
+function flagsOf(table: KeyTable, withDefaults = true): Flag[] {
+  return Object.entries(table).flatMap(([key, row]) => {
+    const own = row.flag === undefined ? [] : [flagOf(key, row, withDefaults)];
+    return row.type === "object" ? [...own, ...flagsOf(row.keys, withDefaults)] : own;
+  });
+}
+
+function flagOf(key: string, row: Key, withDefaults: boolean): Flag {
+  const { short, aliases, value, help, usual = defaultText(row) } = row.flag!;
+  const type = typeOf(row);
+  const about = help ?? row.help.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  return {
+    name: flagName(key, row)!,
+    type,
+    help: about + (withDefaults && usual !== undefined ? ` (default: ${usual})` : ""),
+    value: type === "bool" ? undefined : value ?? VALUES[row.type] ?? "TEXT",
+    short,
+    aliases,
+    choices: row.type === "choice" ? row.choices : undefined,
+  };
+}
+
+function defaultText({ default: value }: Key): string | undefined {
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+}
+
+function typeOf(row: Key): Flag["type"] {
+  if (row.type === "boolean") return "bool";
+  // An integer flag with its own placeholder also accepts words.
+  if (row.type === "int" && row.flag!.value === undefined) return "int";
+  if (row.type === "map") return "list";
+  return row.type === "list" && row.of.type !== "int" ? "list" : "text";
+}
+
+/** How data is printed. `table` and `wide` are for people, the rest for programs. */
+export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name"] as const;
+
+export const GLOBAL_FLAGS: readonly Flag[] = [
+  text("home", "DIR", "folder of the daemon (default: ~/.procsup)"),
+  text("host", "HOST", "machine of the daemon, by ssh: user@server, or a context"),
+  text("remote-procsup", "PATH", "procsup on that machine (default: on its PATH)"),
+  text("output", "FORMAT", "how to print data (default: table)", { short: "o", choices: FORMATS }),
+  bool("json", "same as -o json"),
+  bool("quiet", "print data and errors only", { short: "q" }),
+  text("color", "WHEN", "when to colour (default: auto)", { choices: ["auto", "always", "never"] }),
+  bool("yes", "do not ask", { short: "y" }),
+  bool("no-start-daemon", "fail when no daemon runs"),
+  bool("help", "show help", { short: "h" }),
+  bool("version", "show the version"),
+];

@@ -12,8 +12,7 @@ import {
   ProcsupError,
 } from "../model/errors.ts";
 import { here } from "../platform/paths.ts";
-import { type Output, writeMessage } from "./output.ts";
-import { printData } from "./print_data.ts";
+import { type Output, printData, writeMessage } from "./output.ts";
 
 /** The first failure that was reported. */
 let reported: unknown;

@@ -6,9 +6,8 @@ import { statusFor } from "../protocol/envelope.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
-import { type Output, writeMessage } from "./output.ts";
+import { type Output, printData, writeMessage } from "./output.ts";
 import { paintState } from "./paint.ts";
-import { printData } from "./print_data.ts";
 import { withProcesses } from "./progress.ts";
 import { exitCodeOf, reportError } from "./report_error.ts";
 
@@ -20,7 +19,7 @@ export async function forEachTarget(
   const client = connect(context);
   const results: ActionResult[] = [];
   let status = "";
-  const worst = await tryEach(context, async (target) => {
+  const worst = await tryEach(context.command.name, context.positionals, async (target) => {
     const bulk = await withProcesses(context, () => verb(client, target));
     if (status === "" || status === "failed") status = bulk.status;
     results.push(...bulk.results);
@@ -29,17 +28,18 @@ export async function forEachTarget(
   return Math.max(worst, await printResults(context.output, { status, results }));
 }
 
-/** Calls `act` for each target, reports failures and returns the worst exit code. */
-export async function tryEach(
-  { positionals, command }: CommandContext,
-  act: (target: string) => Promise<void>,
+/** Calls `act` for each item, reports failures and returns the worst exit code. */
+export async function tryEach<T>(
+  command: string,
+  items: readonly T[],
+  act: (item: T) => Promise<void>,
 ): Promise<number> {
   let worst = 0;
-  for (const target of positionals) {
+  for (const item of items) {
     try {
-      await act(target);
+      await act(item);
     } catch (error) {
-      const code = reportError(error, command.name);
+      const code = reportError(error, command);
       worst = Math.max(worst, code);
       // Without a daemon every target would fail with the same message.
       if (code === ERROR_TABLE.daemon_unreachable.exit) break;

@@ -1,18 +1,17 @@
-/** Converts words and flags of `start` into payloads for the daemon. Pure. */
+/** Converts words and flags of `start` into payloads for the daemon. */
 
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { resolve } from "../npm/path.js";
 import { shellWord, splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/wire.ts";
-import { type ConfigFlags, configKeys, some } from "./config_flags.ts";
-import { configFlags } from "./table/make_flags.ts";
+import { configKeys, type Place, some } from "./config_flags.ts";
+import { configFlags } from "./flags.ts";
 
 /** The command line of `start` and its environment. */
-interface StartRequest extends ConfigFlags {
+interface StartRequest extends Place {
   readonly positionals: readonly string[];
   readonly rest: readonly string[] | undefined;
-  readonly isFile: (path: string) => boolean;
 }
 
 /** One payload for each app. Throws `bad_request` for words that do not fit together. */

@@ -1,10 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import type { Flag } from "../../src/cli/flags.ts";
+import { type Flag, GLOBAL_FLAGS } from "../../src/cli/flags.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { commandHelp, flagRow, overview, pageLines } from "../../src/cli/commands/help.ts";
 import { PAGES, pageText } from "../../src/docs/pages.ts";
 import { ERROR_TABLE } from "../../src/model/errors.ts";
-import { GLOBAL_FLAGS } from "../../src/cli/table/make_flags.ts";
 
 Deno.test("overview() lists every command of the table, and fits a terminal", () => {
   const text = overview(COMMANDS);

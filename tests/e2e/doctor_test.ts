@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { Finding } from "../../src/cli/doctor/finding.ts";
+import type { Finding } from "../../src/cli/doctor_checks.ts";
 import { serviceManager } from "../../src/platform/service_manager.ts";
 import { mayMount } from "../support/executable.ts";
 import { cli, denoDir, programWords, TestDaemon } from "../support/procsup.ts";

@@ -7,8 +7,7 @@ import { lookAt } from "../../platform/stat.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
-import { confirmed, writeMessage } from "../output.ts";
-import { printDone } from "../print_data.ts";
+import { confirmed, printDone, writeMessage } from "../output.ts";
 import { withProcesses } from "../progress.ts";
 import { forEachTarget, printResults } from "../results.ts";
 
@@ -51,7 +50,7 @@ export async function restart(context: CommandContext): Promise<number> {
     rest !== undefined ||
     command.flags.some(({ name }) => name !== "no-wait" && given.includes(name))
   ) {
-    return await (await import("../restart_changed.ts")).restartChanged(context, wait);
+    return await (await import("./start.ts")).restartChanged(context, wait);
   }
   return await forEachTarget(context, (client, target) => client.call("restart", { target, wait }));
 }

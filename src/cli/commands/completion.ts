@@ -5,8 +5,7 @@ import { plainText } from "../../model/plain_text.ts";
 import { checkedHome } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { type Command, type CommandContext, findCommand, shownCommands } from "../command.ts";
-import type { Flag } from "../flags.ts";
-import { GLOBAL_FLAGS } from "../table/make_flags.ts";
+import { type Flag, GLOBAL_FLAGS } from "../flags.ts";
 import { targetIn } from "../target_flags.ts";
 import { verbIn } from "../unknown_word.ts";
 

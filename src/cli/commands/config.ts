@@ -1,40 +1,74 @@
-/** `procsup config <verb>`: configuration files. */
+/** `procsup config`, `up` and `down`: the apps of configuration files. */
 
 import type { LoadedConfig } from "../../config/load_config.ts";
 import type { LoadedSettings } from "../../config/load_settings.ts";
 import { throwProblems } from "../../config/problem.ts";
-import { hasCode } from "../../model/errors.ts";
+import { ERROR_TABLE, hasCode } from "../../model/errors.ts";
+import { onlyGiven } from "../../model/merge_patch.ts";
 import { baseName } from "../../model/name.ts";
-import { webhookWire } from "../../model/config_schema.ts";
+import { plainText } from "../../model/plain_text.ts";
 import { masked } from "../../model/secret_values.ts";
 import { shownUrl } from "../../model/webhook.ts";
 import { here } from "../../platform/paths.ts";
-import type { ConfigReloadResult } from "../../protocol/wire.ts";
-import { reportErrors } from "./up.ts";
+import type {
+  ConfigChangeJson,
+  ConfigReloadResult,
+  SettingChangeJson,
+} from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
-import { filesOf, readSource } from "../config_source.ts";
+import { filesOf, readSource, refuseAppFlags } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
-import { planLines } from "../plan_text.ts";
-import { printData } from "../print_data.ts";
-import { printFailures } from "../results.ts";
+import { printData, writeMessage } from "../output.ts";
+import { withProcesses } from "../progress.ts";
+import { printFailures, printResults } from "../results.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
-type Verb = (context: CommandContext, words: readonly string[]) => Promise<number | void>;
+/** Starts all apps of the files; `start` calls it. */
+export async function up(context: CommandContext, words: readonly string[]): Promise<number> {
+  refuseAppFlags(context);
+  const { files, payload } = await filesOf(context, words);
+  const request = { ...payload, config: files, wait: !context.flags.on("no-wait") };
+  const act = () => connect(context).call("start_all", request);
+  const data = await withDaemonStarted(context, () => withProcesses(context, act));
+  const code = reportErrors(data);
+  for (const setting of data.settings) {
+    if (!["added", "changed"].includes(setting.change)) continue;
+    context.output.note(`${setting.name}: ${settingText(setting)}`);
+  }
+  const { results, errors } = data;
+  const told = new Set(results.map(({ name }) => baseName(name)));
+  const quiet = data.changed.filter((name) => !told.has(name));
+  for (const name of quiet) context.output.note(`${name}: changed, without a restart`);
+  const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
+  const isDone = code === 0 && quiet.length === 0;
+  const none = isDone ? "nothing to do: everything is up to date" : "";
+  return Math.max(code, await printResults(context.output, answer, none));
+}
 
-const VERBS: Readonly<Record<string, Verb>> = {
-  validate: configValidate,
-  plan: configPlan,
-  apply: configApply,
-  reload: configReload,
-  schema: configSchema,
-  show: configShow,
-};
+/** Prints the errors that are in no result, and returns the exit code. */
+function reportErrors({ errors, results }: Pick<ConfigReloadResult, "errors" | "results">): number {
+  const told = new Set(results.map(({ error }) => error));
+  for (const error of errors) {
+    if (!told.has(error)) writeMessage(`error: ${error}\n`);
+  }
+  return errors.length === 0 ? 0 : ERROR_TABLE.start_failed.exit;
+}
+
+/** Deletes the apps of the files, dependents first. The daemon keeps running. */
+export async function down(context: CommandContext): Promise<number> {
+  const { files, payload } = await filesOf(context, context.positionals, true);
+  const request = { ...payload, config_path: files };
+  const client = connect(context);
+  const answer = await withProcesses(context, () => client.call("config_delete", request));
+  return await printResults(context.output, answer, "nothing to do: none of its apps exists");
+}
 
 /** Runs the verb that the first word names. */
 export async function config(context: CommandContext): Promise<number | void> {
   const [verb = "", ...words] = context.positionals;
-  return await verbIn("config", VERBS, verb)(context, words);
+  const act = verbIn("config", { validate, plan, apply, reload, schema, show }, verb);
+  return await act(context, words);
 }
 
 /** What `--only` selects of the files. A selection of processes leaves the daemon's settings alone. */
@@ -51,7 +85,7 @@ async function selected(
 }
 
 /** Validates the files. Throws all problems with their places. */
-async function configValidate(context: CommandContext, words: readonly string[]): Promise<void> {
+async function validate(context: CommandContext, words: readonly string[]): Promise<void> {
   const cwd = here();
   const { files, loaded } = await readSource(context, words);
   const { processes } = await selected(context, loaded);
@@ -67,7 +101,7 @@ async function configValidate(context: CommandContext, words: readonly string[])
 }
 
 /** Prints the plan; nothing is changed. */
-async function configPlan(context: CommandContext, words: readonly string[]): Promise<void> {
+async function plan(context: CommandContext, words: readonly string[]): Promise<void> {
   const source = context.host === undefined ? await readSource(context, words) : undefined;
   const { files, payload } = source ?? await filesOf(context, words);
   const prune = context.flags.on("prune");
@@ -103,12 +137,9 @@ async function printPlan({ output }: CommandContext, data: ConfigReloadResult): 
 }
 
 /** Applies the files; with `--dry-run`, only prints the plan. */
-async function configApply(
-  context: CommandContext,
-  words: readonly string[],
-): Promise<number | void> {
+async function apply(context: CommandContext, words: readonly string[]): Promise<number | void> {
   const { flags } = context;
-  if (flags.on("dry-run")) return await configPlan(context, words);
+  if (flags.on("dry-run")) return await plan(context, words);
   const { files, payload } = await filesOf(context, words);
   const data = await withDaemonStarted(context, () =>
     connect(context).call("config_reload", {
@@ -138,11 +169,8 @@ async function noteFailed(context: CommandContext, unchanged: readonly string[])
 }
 
 /** Makes the daemon read its files again. Named files are applied. */
-async function configReload(
-  context: CommandContext,
-  words: readonly string[],
-): Promise<number | void> {
-  if (words.length > 0) return await configApply(context, words);
+async function reload(context: CommandContext, words: readonly string[]): Promise<number | void> {
+  if (words.length > 0) return await apply(context, words);
   const { flags } = context;
   const data = await connect(context).call("config_reload", {
     dry_run: flags.on("dry-run"),
@@ -156,12 +184,12 @@ async function configReload(
 }
 
 /** Prints the processes of the files, with masked environment values. */
-async function configShow(context: CommandContext, words: readonly string[]): Promise<void> {
+async function show(context: CommandContext, words: readonly string[]): Promise<void> {
   const { loaded } = await readSource(context, words);
   const { processes, settings } = await selected(context, loaded);
   const names = processes.map(({ config }) => config.name);
   const value = {
-    ...shownSettings(settings),
+    ...await shownSettings(settings),
     processes: processes.map(({ wire: { name, ...keys } }) => ({ name, ...masked(keys) })),
   };
   if (await printData(context.output, value, names)) return;
@@ -169,24 +197,70 @@ async function configShow(context: CommandContext, words: readonly string[]): Pr
 }
 
 /** Prints the JSON schema. */
-async function configSchema(
-  { output }: CommandContext,
-  words: readonly string[],
-): Promise<void> {
+async function schema({ output }: CommandContext, words: readonly string[]): Promise<void> {
   refuseMore("config schema", words, 0);
   const { configFileSchema } = await import("../../config/json_schema.ts");
   output.json(configFileSchema(), 2);
 }
 
 /** `web` and `webhooks` with all defaults and without secret parts of URLs. */
-function shownSettings({ web, webhooks }: LoadedSettings): Record<string, unknown> {
-  return {
-    ...(web === undefined ? {} : { web }),
-    ...(webhooks === undefined ? {} : {
-      webhooks: webhooks.map((webhook) => ({
-        ...webhookWire(webhook),
-        url: shownUrl(webhook.url),
-      })),
-    }),
-  };
+async function shownSettings({ web, webhooks }: LoadedSettings): Promise<object> {
+  const { webhookWire } = await import("../../model/config_schema.ts");
+  return onlyGiven({
+    web,
+    webhooks: webhooks?.map((webhook) => ({ ...webhookWire(webhook), url: shownUrl(webhook.url) })),
+  });
+}
+
+const KEPT = "not in file (kept; use --prune to remove)";
+
+const SIGNS: Readonly<Record<SettingChangeJson["change"], string>> = {
+  added: "+",
+  changed: "~",
+  unchanged: "=",
+  removed: "-",
+  kept: "-",
+};
+
+/** Describes the change of a daemon setting. */
+function settingText({ change, fields }: SettingChangeJson): string {
+  if (change === "removed") return "removed";
+  return change === "kept" ? KEPT : fields.map(fieldText).join(", ");
+}
+
+/** The lines of a plan; unchanged processes are counted at the end. */
+function planLines(result: ConfigReloadResult): string[] {
+  const settings = result.settings.filter(({ change }) => change !== "unchanged");
+  const names = [...result.changed, ...result.added, ...result.removed, ...result.kept]
+    .concat(settings.map(({ name }) => name));
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const line = (sign: string, name: string, text: string) =>
+    plainText(`${sign} ${name.padEnd(width)}  ${text}`.trimEnd());
+  return [
+    ...settings.map((setting) => line(SIGNS[setting.change], setting.name, settingText(setting))),
+    ...result.changes.map((change) => line("~", change.name, changeText(change))),
+    ...result.added.map((name) => line("+", name, "new")),
+    ...result.removed.map((name) => line("-", name, "removed")),
+    ...result.kept.map((name) => line("-", name, KEPT)),
+    ...(result.unchanged.length > 0 ? [`= ${result.unchanged.length} unchanged`] : []),
+  ];
+}
+
+function changeText({ fields, restart, rolling, stop, start }: ConfigChangeJson): string {
+  const resting = stop ? "stop, its schedule starts it" : start ? "start" : "no restart";
+  const running = restart ? "restart" : resting;
+  const how = rolling ? "rolling reload" : running;
+  return `${fields.map(fieldText).join(", ")}   (${how})`;
+}
+
+function fieldText({ field, from, to }: ConfigChangeJson["fields"][number]): string {
+  if (from === undefined && to === undefined) return `${field} changed`;
+  if (from === undefined) return `${field} set to ${short(to)}`;
+  if (to === undefined) return `${field} no longer set`;
+  return `${field} ${short(from)} → ${short(to)}`;
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -16,9 +16,9 @@ import {
   THIS_MACHINE,
 } from "../../contexts/contexts.ts";
 import { checkDestination } from "../../contexts/ssh.ts";
+import { printData, printDone } from "../output.ts";
 import { engineIn, machineIn } from "../target_flags.ts";
 import type { Flags } from "../flags.ts";
-import { printData, printDone } from "../print_data.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;

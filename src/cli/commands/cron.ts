@@ -8,8 +8,7 @@ import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime, humanDuration } from "../human.ts";
-import type { Output } from "../output.ts";
-import { printData, printDone } from "../print_data.ts";
+import { type Output, printData, printDone } from "../output.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Runs a verb. `list` and `history` show all schedules if no name is given. */

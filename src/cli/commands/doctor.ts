@@ -1,14 +1,13 @@
 /**
  * `procsup doctor`: finds problems, and prints a command that fixes each. Here are the checks of the
- * daemon; those of its home and of the machine are in `doctor/`.
+ * daemon; those of its home and of the machine are in `doctor_checks.ts`.
  */
 
-import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
+import { ifPossible, ProcsupError } from "../../model/errors.ts";
 import { isNewer } from "../../model/version.ts";
 import { dirname } from "../../npm/path.js";
 import { findUser } from "../../platform/as_user.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
-import { isFree } from "../../platform/lock.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
 import { lookAt, lstatIfAny } from "../../platform/stat.ts";
@@ -16,10 +15,24 @@ import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { otherVersion, type Peer } from "../../protocol/peer.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
-import { type Finding, homeFlag, ok, warning, wrong } from "../doctor/finding.ts";
-import { checkHome, checkOwners, checkState } from "../doctor/home.ts";
-import { checkClock, checkDisk, checkLimits, checkUnpacked } from "../doctor/machine.ts";
-import { printData } from "../print_data.ts";
+import {
+  checkClock,
+  checkDisk,
+  checkHome,
+  checkLimits,
+  checkOwners,
+  checkState,
+  checkUnpacked,
+  type Finding,
+  homeFlag,
+  ok,
+  reasonOf,
+  runs,
+  runsByHand,
+  warning,
+  wrong,
+} from "../doctor_checks.ts";
+import { printData } from "../output.ts";
 import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup_unit.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };
@@ -83,7 +96,7 @@ function checkToken(home: string): Finding[] {
   } catch (error) {
     return error instanceof Deno.errors.NotFound
       ? [wrong("token", `${token} is missing: the daemon restores it within a second`)]
-      : [wrong("token", `${token} cannot be read: ${messageOf(error).split(":")[0]}`)];
+      : [wrong("token", `${token} cannot be read: ${reasonOf(error)}`)];
   }
 }
 
@@ -95,10 +108,10 @@ function firstProcess(home: string): Finding[] {
 }
 
 function silentDaemon(home: string): Finding {
-  const { socket, lock } = pathsIn(home);
+  const { socket } = pathsIn(home);
   const start = `procsup daemon --detach${homeFlag(home)}`;
   const hasSocket = lstatIfAny(socket) !== undefined;
-  if (!isFree(lock)) {
+  if (runs(home)) {
     if (!hasSocket) {
       return wrong("daemon", "it runs, but its socket is missing: restored within a second");
     }
@@ -162,8 +175,7 @@ function aside(manager: ServiceManager, scope: Scope, home: string, install: str
     const says = "the apps end when you sign out, and start when you sign in";
     findings.push(warning("linger", says, `sudo loginctl enable-linger ${user}`));
   }
-  const { lock } = pathsIn(home);
-  if (!isFree(lock) && !readDaemonRecord(home)?.service) {
+  if (runsByHand(home)) {
     const says =
       `the daemon that runs was not started by ${manager}, which will not start it again`;
     findings.push(warning("service", says, install));

@@ -8,7 +8,7 @@ import { following, unending } from "../../protocol/streams.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime } from "../human.ts";
-import { jsonLines, refuseWholeFormats } from "../print_data.ts";
+import { jsonLines, refuseWholeFormats } from "../output.ts";
 import { paintState } from "../paint.ts";
 
 interface EventJson {

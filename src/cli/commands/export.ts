@@ -7,8 +7,7 @@ import { fromHere } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
 import { readSource } from "../config_source.ts";
 import { counted } from "../human.ts";
-import { writeMessage } from "../output.ts";
-import { printData } from "../print_data.ts";
+import { printData, writeMessage } from "../output.ts";
 import { meantHint } from "../unknown_word.ts";
 
 /** Prints the files, or writes them to a folder. */

@@ -12,9 +12,8 @@ import {
   shownCommands,
 } from "../command.ts";
 import { connect } from "../connect.ts";
-import type { Flag } from "../flags.ts";
+import { type Flag, GLOBAL_FLAGS } from "../flags.ts";
 import { counted, stateSummary } from "../human.ts";
-import { GLOBAL_FLAGS } from "../table/make_flags.ts";
 import { wordWrap } from "../terminal_text.ts";
 import { meantHint } from "../unknown_word.ts";
 

@@ -19,9 +19,8 @@ import {
   stateSummary,
 } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import type { Output } from "../output.ts";
+import { type Output, printData } from "../output.ts";
 import { paintState } from "../paint.ts";
-import { printData } from "../print_data.ts";
 import { tryEach } from "../results.ts";
 
 /** Explains the state of a process. */
@@ -108,7 +107,7 @@ export async function status(context: CommandContext): Promise<number> {
   const ask = (target: string) => client.call("status", { target });
   const list = () => client.call("list");
   const found: ProcessJson[] = [];
-  const worst = await tryEach(context, async (target) => {
+  const worst = await tryEach(context.command.name, context.positionals, async (target) => {
     found.push(...await askEachMatch(target, ask, list));
   });
   if (found.length === 0) return worst;

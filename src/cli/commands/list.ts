@@ -7,9 +7,8 @@ import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { describeExitJson, humanDuration, whileUp } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import type { Output } from "../output.ts";
+import { type Output, printData } from "../output.ts";
 import { paintState } from "../paint.ts";
-import { printData } from "../print_data.ts";
 
 /** Prints all processes or the targets, once or repeatedly. */
 export async function list(context: CommandContext): Promise<number | void> {

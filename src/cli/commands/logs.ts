@@ -6,8 +6,8 @@ import type { ChangeJson } from "../../protocol/change_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { following, ndjson, unending } from "../../protocol/streams.ts";
-import { jsonLines, refuseWholeFormats } from "../print_data.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
+import { jsonLines, refuseWholeFormats } from "../output.ts";
 
 /** Prints the lines of the targets by time, with name prefixes if there are several processes. */
 export async function logs(context: CommandContext): Promise<void> {

@@ -11,8 +11,7 @@ import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { clockTime, humanDuration } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import type { Output } from "../output.ts";
-import { printData } from "../print_data.ts";
+import { type Output, printData } from "../output.ts";
 import { sparkline } from "../top/text.ts";
 
 /** Default number of points: fits on a screen. */
@@ -52,27 +51,22 @@ function printSparklines(
   output.data(`${plainText(name ?? "host")}  ${range}`);
   const begin = Date.parse(since);
   const width = Math.max(1, Math.ceil((Date.parse(until) - begin) / stepMs));
-  const line = (
-    label: string,
-    value: (point: MetricsPointJson) => number | null,
-    highest: (point: MetricsPointJson) => number | null,
-    text: (value: number) => string,
-  ) => {
+  const line = (label: string, key: "cpu_percent" | "memory_bytes", text: Text) => {
     // Steps without a measurement stay blank, so every measured value is above 0.
     const values = Array<number>(width).fill(0);
     for (const point of points) {
-      const known = value(point);
+      const known = point[key];
       if (known !== null) values[(Date.parse(point.at) - begin) / stepMs] = Math.max(known, 1e-9);
     }
-    const known = points.map(value).filter((figure) => figure !== null);
+    const known = points.map((point) => point[key]).filter((figure) => figure !== null);
     if (known.length === 0) return;
     const mean = known.reduce((sum, figure) => sum + figure, 0) / known.length;
-    const top = Math.max(...points.map((point) => highest(point) ?? 0));
+    const top = Math.max(...points.map((point) => point[`${key}_max`] ?? 0));
     const drawn = sparkline(values, width, Math.max(1, ...known));
     output.data(`${label}  ${drawn}  mean ${text(mean)}, highest ${text(top)}`);
   };
-  line("cpu", (point) => point.cpu_percent, (point) => point.cpu_percent_max, percent);
-  line("mem", (point) => point.memory_bytes, (point) => point.memory_bytes_max, humanBytes);
+  line("cpu", "cpu_percent", percent);
+  line("mem", "memory_bytes", humanBytes);
 }
 
 function percent(value: number): string {
@@ -80,38 +74,36 @@ function percent(value: number): string {
 }
 
 type PointColumn = Column<MetricsPointJson>;
+type Text = (value: number) => string;
 
 function column(
   header: string,
   priority: number,
-  value: (point: MetricsPointJson) => number | null,
-  text: (value: number) => string,
+  key: Exclude<keyof MetricsPointJson, "at">,
+  text: Text,
 ): PointColumn {
-  return right(header, priority, (point) => {
-    const known = value(point);
-    return known === null ? "-" : text(known);
-  });
+  return right(header, priority, ({ [key]: value }) => value === null ? "-" : text(value));
 }
 
 const share = (value: number) => `${Math.floor(value * 1000) / 10}%`;
 
 const COMMON: readonly PointColumn[] = [
   { header: "TIME", priority: 0, value: ({ at }) => clockTime(at) },
-  column("CPU", 0, (point) => point.cpu_percent, percent),
-  column("CPU MAX", 1, (point) => point.cpu_percent_max, percent),
-  column("MEM", 0, (point) => point.memory_bytes, humanBytes),
-  column("MEM MAX", 2, (point) => point.memory_bytes_max, humanBytes),
+  column("CPU", 0, "cpu_percent", percent),
+  column("CPU MAX", 1, "cpu_percent_max", percent),
+  column("MEM", 0, "memory_bytes", humanBytes),
+  column("MEM MAX", 2, "memory_bytes_max", humanBytes),
 ];
 
 const HOST_COLUMNS: readonly PointColumn[] = [
   ...COMMON,
-  column("LOAD", 3, (point) => point.load, (value) => value.toFixed(2)),
+  column("LOAD", 3, "load", (value) => value.toFixed(2)),
 ];
 
 const PROCESS_COLUMNS: readonly PointColumn[] = [
   ...COMMON,
-  column("RESTARTS", 1, (point) => point.restarts, String),
-  column("UP", 3, (point) => point.up, share),
-  column("HEALTHY", 2, (point) => point.healthy, share),
-  column("UPTIME", 4, (point) => point.uptime, (value) => humanDuration(value / 1e6)),
+  column("RESTARTS", 1, "restarts", String),
+  column("UP", 3, "up", share),
+  column("HEALTHY", 2, "healthy", share),
+  column("UPTIME", 4, "uptime", (value) => humanDuration(value / 1e6)),
 ];

@@ -10,8 +10,7 @@ import { lookAt } from "../../platform/stat.ts";
 import { type Column, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
-import { writeMessage } from "../output.ts";
-import { printData } from "../print_data.ts";
+import { printData, writeMessage } from "../output.ts";
 import { exported, suits } from "./export.ts";
 
 export type { Copy };

@@ -8,9 +8,9 @@ import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
 import { fromHere, pathsIn } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
+import { placeOf } from "../config_flags.ts";
 import { fileHere, profileOf, refuseAppFlags, refuseFileFlags } from "../config_source.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
-import { placeOf } from "../place.ts";
 import { startPayloads } from "../start_payload.ts";
 
 /** Runs until the apps end, in a temporary home unless `--home` is given. */

@@ -74,10 +74,7 @@ function filesOf({ positionals: [word = "."], flags }: CommandContext) {
   }
   const port = flags.int("port") ?? PORT;
   if (port < 1 || port > 65535) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid value ${port} for --port: expected 1 to 65535`,
-    );
+    throw new ProcsupError("bad_request", `Invalid value ${port} for --port: expected 1 to 65535`);
   }
   return { folder, port, bind: flags.text("bind") ?? EVERYWHERE, spa: flags.on("spa") };
 }

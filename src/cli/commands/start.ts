@@ -1,20 +1,22 @@
-/** `procsup start`: starts new or existing apps. */
+/** `procsup start`: starts new or existing apps; and `restart` with its flags. */
 
 import { nearestWord } from "../../model/nearest_word.ts";
-import { ERROR_TABLE, hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
+import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
+import { baseName } from "../../model/name.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, resolve } from "../../npm/path.js";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
 import { here } from "../../platform/paths.ts";
-import { lookAt } from "../../platform/stat.ts";
-import type { ActionResult, StartPayload } from "../../protocol/wire.ts";
+import { lookAt, namesIn } from "../../platform/stat.ts";
+import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import { selectProcesses } from "../../protocol/select_processes.ts";
+import type { ActionResult, BulkResult, ProcessJson, StartPayload } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
+import { configKeys, type Place, placeOf, some } from "../config_flags.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { refuseFileFlags } from "../config_source.ts";
+import { nameTheFile, refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
-import { type Place, placeOf } from "../place.ts";
-import { reportError } from "../report_error.ts";
-import { printResults } from "../results.ts";
+import { forEachTarget, printResults, tryEach } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
 
 /** Maximum number of shell variables that are listed after a start. */
@@ -24,23 +26,20 @@ const MAX_NAMES = 8;
 export async function start(context: CommandContext): Promise<number> {
   const place = await placeOf(context);
   const files = await configFiles(context, place);
-  if (files !== undefined) {
-    return await (await import("./up.ts")).up(context, files);
-  }
+  if (files !== undefined) return await (await import("./config.ts")).up(context, files);
   await refuseNothing(context, place);
   refuseFileFlags(context);
-  const payloads = startPayloads({
-    positionals: context.positionals,
-    rest: context.rest,
-    ...place,
-  });
+  const { positionals, rest, host, flags } = context;
+  const payloads = startPayloads({ positionals, rest, ...place });
   const client = connect(context);
-  const wait = !context.flags.on("no-wait");
-  const shell_env = context.host === undefined ? shellEnvironment() : undefined;
+  const wait = !flags.on("no-wait");
+  const shell_env = host === undefined ? shellEnvironment() : undefined;
   const fromShell = new Set<string>();
   const results: ActionResult[] = [];
-  let worst = 0;
-  for (const [index, payload] of payloads.entries()) {
+  let isCommandLine = false;
+  const worst = await tryEach(context.command.name, payloads, async (payload) => {
+    // `start npm run web`: the other words are arguments.
+    if (isCommandLine) return;
     try {
       const own = payload.target === undefined ? { ...payload, shell_env } : payload;
       const act = () => withProcesses(context, () => client.call("start", { ...own, wait }));
@@ -48,16 +47,12 @@ export async function start(context: CommandContext): Promise<number> {
       results.push(...answer.results);
       answer.from_shell?.forEach((name) => fromShell.add(name));
     } catch (error) {
-      const command = index === 0 && results.length === 0 && isCommand(error, payload);
-      const said = context.host === undefined
-        ? await helped(error, payload, command ? context : undefined)
+      isCommandLine = payload === payloads[0] && isCommand(error, payload);
+      throw host === undefined
+        ? await helped(error, payload, isCommandLine ? context : undefined)
         : missingThere(error, payload, place.cwd);
-      const code = reportError(said, context.command.name);
-      worst = Math.max(worst, code);
-      // `start npm run web`: the other words are arguments.
-      if (command || code === ERROR_TABLE.daemon_unreachable.exit) break;
     }
-  }
+  });
   if (results.length === 0 && worst !== 0) return worst;
   const code = await printResults(context.output, { status: "started", results });
   if (fromShell.size > 0) context.output.note(`from this shell: ${shortList([...fromShell])}`);
@@ -98,7 +93,7 @@ async function refuseNothing(
   { cwd }: Place,
 ): Promise<void> {
   if (positionals.length > 0 || (rest !== undefined && rest.length > 0)) return;
-  if (host !== undefined) throw (await import("../config_source.ts")).nameTheFile(host);
+  if (host !== undefined) throw nameTheFile(host);
   throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
     hint: await hintForFolder(cwd),
   });
@@ -107,7 +102,7 @@ async function refuseNothing(
 /** Suggests importing a compose file: its services need programs in place of images. */
 async function hintForFolder(cwd: string): Promise<string> {
   const { COMPOSE_FILES, kindOf } = await import("../../config/file_kind.ts");
-  const names = [...Deno.readDirSync(cwd)].map(({ name }) => name).sort();
+  const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
   const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
     names.find((name) => kindOf(name) === "compose");
   return compose === undefined
@@ -156,16 +151,14 @@ async function hintFor(
   if (error.near !== undefined) return undefined;
   const { discover } = await import("../../config/file_kind.ts");
   const file = discover(here());
-  if (file !== undefined) {
-    return `If ${basename(file)} has it: procsup start --only ${target}`;
-  }
-  return "The processes: procsup list";
+  return file === undefined
+    ? "The processes: procsup list"
+    : `If ${basename(file)} has it: procsup start --only ${target}`;
 }
 
 /** True if the word names a program, not a process. */
 function isCommand(error: unknown, { target }: StartPayload): boolean {
-  return hasCode(error, "process_not_found") &&
-    target !== undefined && isOnPath(target);
+  return hasCode(error, "process_not_found") && target !== undefined && isOnPath(target);
 }
 
 function filesHere(): string[] {
@@ -177,4 +170,58 @@ function filesHere(): string[] {
 function isOnPath(command: string): boolean {
   const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
   return folders.some((folder) => lookAt(`${folder}/${command}`)?.isFile);
+}
+
+/**
+ * Changes the configuration of each target, app by app, and restarts processes that the change did
+ * not restart. If the new configuration does not come up, the old one is restored.
+ */
+export async function restartChanged(context: CommandContext, wait: boolean): Promise<number> {
+  const { flags, rest } = context;
+  if (context.host !== undefined && flags.on("update-env")) {
+    throw new ProcsupError("bad_request", "Cannot use --update-env with --host", {
+      hint: "This shell's environment is not that machine's: name variables by -e",
+    });
+  }
+  const keys = { ...configKeys(await placeOf(context)), ...some("args", rest ?? []) };
+  return await forEachTarget(context, async (client, target) => {
+    const found = selectProcesses(await client.call("list"), [target]);
+    const apps = [...Map.groupBy(found, ({ name }) => baseName(name))];
+    const results: ActionResult[] = [];
+    for (const [name, processes] of apps) {
+      const own = apps.length === 1 ? target : name;
+      const config = flags.on("update-env")
+        ? { ...keys, shell_env: shellPatch(processes[0]!) }
+        : keys;
+      const change = { target: own, config, wait_ready: wait };
+      results.push(...await restartApp(context, client, change, processes, wait));
+    }
+    return { status: "restarted", results };
+  });
+}
+
+/** A merge patch that replaces the recorded environment with that of this shell. */
+function shellPatch({ config }: ProcessJson): Record<string, string | null> {
+  const gone = Object.keys(config.shell_env ?? {}).map((name) => [name, null]);
+  return { ...Object.fromEntries(gone), ...shellEnvironment() };
+}
+
+async function restartApp(
+  { output }: CommandContext,
+  client: DaemonClient,
+  change: { readonly target: string; readonly config: Record<string, unknown> },
+  before: readonly ProcessJson[],
+  wait: boolean,
+): Promise<BulkResult["results"]> {
+  const { results, rolled_back } = await client.call("reconfigure", change);
+  if (rolled_back) output.note(`${change.target}: the old configuration is on all of them again`);
+  if (results.some(({ ok }) => !ok)) return results;
+  const pids = new Map(before.map(({ id, pid }) => [id, pid]));
+  // Processes that are stopped, or took the change while running, were not restarted.
+  const kept = results.filter(({ id, pid }) => pids.get(id) === pid);
+  const restarted = await Promise.all(
+    kept.map(({ name }) => client.call("restart", { target: name, wait })),
+  );
+  const again = restarted.flatMap((bulk) => bulk.results);
+  return results.map((result) => again.find(({ id }) => id === result.id) ?? result);
 }

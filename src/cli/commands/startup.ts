@@ -4,17 +4,15 @@ import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
 import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
-import { beginHandover, readDaemonRecord } from "../../platform/daemon_record.ts";
-import { isFree } from "../../platform/lock.ts";
+import { beginHandover } from "../../platform/daemon_record.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { serviceManager, systemdRuns } from "../../platform/service_manager.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
 import { answers, releaseDaemon, untilReleased } from "../detach.ts";
-import { checkHome } from "../doctor/home.ts";
-import { confirmed, type Output } from "../output.ts";
-import { printData } from "../print_data.ts";
+import { checkHome, runsByHand } from "../doctor_checks.ts";
+import { confirmed, type Output, printData } from "../output.ts";
 import { namesHome, sameUnit, type Step, type Unit, unitHere } from "../startup_unit.ts";
 import { verbIn } from "../unknown_word.ts";
 
@@ -70,11 +68,6 @@ function refuseForeignHome(home: string): void {
   const { status, says, fix } = checkHome(home);
   if (status !== "error") return;
   throw new ProcsupError("home_unusable", `Cannot start a daemon at boot: ${says}`, { hint: fix });
-}
-
-/** True if a daemon runs that no service manager started. */
-function runsByHand(home: string): boolean {
-  return !isFree(pathsIn(home).lock) && !readDaemonRecord(home)?.service;
 }
 
 /** Describes the unit that is replaced, which may be that of another home. */

@@ -5,7 +5,7 @@ import type { TokenJson } from "../../protocol/wire.ts";
 import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { printData, printDone } from "../print_data.ts";
+import { printData, printDone } from "../output.ts";
 import { refuseFlags, refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Prints the token, or replaces it with `--rotate`; creates, lists or revokes named tokens. */

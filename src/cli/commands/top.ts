@@ -10,9 +10,16 @@ import { intervalOf, ListFeed } from "../list_feed.ts";
 import { type Output, terminalSize } from "../output.ts";
 import { commandOf } from "../top/keys.ts";
 import { LogFeed } from "../top/log_feed.ts";
-import type { Effect, HostFigures, Message } from "../top/messages.ts";
-import { wantedLogs, wantedWhy, wantsPorts } from "../top/normalize_state.ts";
-import { initialState, type TopState } from "../top/state.ts";
+import {
+  type Effect,
+  type HostFigures,
+  initialState,
+  type Message,
+  type TopState,
+  wantedLogs,
+  wantedWhy,
+  wantsPorts,
+} from "../top/state.ts";
 import { onSignals, readKeys, Screen, Terminal } from "../top/terminal.ts";
 import { update } from "../top/update.ts";
 import { type ActionCall, perform, underWay } from "../top/verbs.ts";
@@ -97,10 +104,7 @@ class Top {
   #daemonAskedAt = -Infinity;
   #portsAskedAt = -Infinity;
 
-  constructor(
-    client: DaemonClient,
-    { processes, color, intervalMs, isRemote }: TopOptions,
-  ) {
+  constructor(client: DaemonClient, { processes, color, intervalMs, isRemote }: TopOptions) {
     this.#client = client;
     this.#meter = isRemote ? undefined : new HostMeter();
     const now = Date.now();

@@ -19,7 +19,7 @@ import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
 import { releaseDaemon, startDaemon, untilReleased } from "../detach.ts";
-import { printData, printDone } from "../print_data.ts";
+import { printData, printDone } from "../output.ts";
 import { withNotice } from "../progress.ts";
 
 /** Replaces the daemon, unless it is this build already. */

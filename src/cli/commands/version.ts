@@ -2,7 +2,7 @@
 
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
-import { printData } from "../print_data.ts";
+import { printData } from "../output.ts";
 
 /** Prints the version of this program. */
 export async function version({ output }: CommandContext): Promise<void> {

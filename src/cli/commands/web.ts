@@ -3,7 +3,7 @@
 import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { printData, printDone } from "../print_data.ts";
+import { printData, printDone } from "../output.ts";
 import { refuseFlags, verbIn } from "../unknown_word.ts";
 
 /** Exit code if the web server is not running. */

@@ -6,10 +6,9 @@ import { resolve } from "../../npm/path.js";
 import type { WebhookJson } from "../../protocol/wire.ts";
 import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
-import { keysOf } from "../config_flags.ts";
+import { keysOf, placeOf } from "../config_flags.ts";
 import { connect } from "../connect.ts";
-import { placeOf } from "../place.ts";
-import { printData, printDone } from "../print_data.ts";
+import { printData, printDone } from "../output.ts";
 import { refuseFlags, refuseMore, verbIn, wordAfter } from "../unknown_word.ts";
 
 /** Lists, sets, deletes or tests webhooks; exit code 1 if a test was not accepted. */

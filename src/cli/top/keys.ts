@@ -1,131 +1,106 @@
 /** The key bindings, as data. The help and the foot of the screen come from them. */
 
-import type { UserCommand } from "./messages.ts";
-import type { TopState } from "./state.ts";
+import type { TopState, UserCommand } from "./state.ts";
 
 /** Keys for one command. */
 export interface Binding {
   readonly keys: readonly string[];
   readonly command: UserCommand;
-  /** Text for the help; omitted when the row above covers it. */
-  readonly about?: string;
-  /** Label in the foot of the screen. */
-  readonly hint?: string;
+  /** Text for the help. */
+  readonly about: string;
+  /** Label in the foot of the screen, if it is there. */
+  readonly hint: string | undefined;
+}
+
+function bind(
+  keys: readonly string[],
+  command: UserCommand,
+  about: string,
+  hint?: string,
+): Binding {
+  return { keys, command, about, hint };
 }
 
 const MOVES: readonly Binding[] = [
-  { keys: ["j", "down"], command: { type: "move", by: 1 }, about: "down" },
-  { keys: ["k", "up"], command: { type: "move", by: -1 }, about: "up" },
-  { keys: ["pagedown", "ctrl-f"], command: { type: "move", by: "page" }, about: "a page down" },
-  { keys: ["pageup", "ctrl-b"], command: { type: "move", by: "-page" }, about: "a page up" },
-  { keys: ["home"], command: { type: "move", by: "first" }, about: "to the first" },
-  { keys: ["G", "end"], command: { type: "move", by: "last" }, about: "to the last" },
+  bind(["j", "down"], { type: "move", by: 1 }, "down"),
+  bind(["k", "up"], { type: "move", by: -1 }, "up"),
+  bind(["pagedown", "ctrl-f"], { type: "move", by: "page" }, "a page down"),
+  bind(["pageup", "ctrl-b"], { type: "move", by: "-page" }, "a page up"),
+  bind(["home"], { type: "move", by: "first" }, "to the first"),
+  bind(["G", "end"], { type: "move", by: "last" }, "to the last"),
 ];
 
 /** Bindings while the table has the focus. */
 export const TABLE_BINDINGS: readonly Binding[] = [
   ...MOVES,
-  { keys: [" "], command: { type: "mark" }, about: "mark, for an action on several", hint: "mark" },
-  { keys: ["*"], command: { type: "mark_all" }, about: "mark all that are shown, or none" },
-  { keys: ["/"], command: { type: "ask", what: "filter" }, about: "filter", hint: "filter" },
-  { keys: ["S"], command: { type: "sort" }, about: "sort by the next column", hint: "sort" },
-  { keys: ["P"], command: { type: "sort", key: "cpu" }, about: "sort by CPU" },
-  { keys: ["M"], command: { type: "sort", key: "mem" }, about: "sort by memory" },
-  { keys: ["o"], command: { type: "reverse" }, about: "reverse the order" },
-  {
-    keys: ["enter", "l"],
-    command: { type: "pane", pane: "logs", focus: true },
-    about: "logs",
-    hint: "logs",
-  },
-  { keys: ["g"], command: { type: "pane", pane: "graph" }, about: "graph of CPU and memory" },
-  { keys: ["tab", "backtab"], command: { type: "focus" }, about: "to the pane" },
-  { keys: ["escape"], command: { type: "back" }, about: "forget marks, filter, pane" },
+  bind([" "], { type: "mark" }, "mark, for an action on several", "mark"),
+  bind(["*"], { type: "mark_all" }, "mark all that are shown, or none"),
+  bind(["/"], { type: "ask", what: "filter" }, "filter", "filter"),
+  bind(["S"], { type: "sort" }, "sort by the next column", "sort"),
+  bind(["P"], { type: "sort", key: "cpu" }, "sort by CPU"),
+  bind(["M"], { type: "sort", key: "mem" }, "sort by memory"),
+  bind(["o"], { type: "reverse" }, "reverse the order"),
+  bind(["enter", "l"], { type: "pane", pane: "logs", focus: true }, "logs", "logs"),
+  bind(["g"], { type: "pane", pane: "graph" }, "graph of CPU and memory"),
+  bind(["tab", "backtab"], { type: "focus" }, "to the pane"),
+  bind(["escape"], { type: "back" }, "forget marks, filter, pane"),
 ];
 
 /** Bindings while the pane has the focus. */
 export const PANE_BINDINGS: readonly Binding[] = [
-  { keys: ["g"], command: { type: "move", by: "first" }, about: "to the first line" },
+  bind(["g"], { type: "move", by: "first" }, "to the first line"),
   ...MOVES,
-  { keys: ["f"], command: { type: "switch", what: "follow" }, about: "follow", hint: "follow" },
-  {
-    keys: ["w"],
-    command: { type: "switch", what: "wrap" },
-    about: "wrap long lines",
-    hint: "wrap",
-  },
-  { keys: ["t"], command: { type: "switch", what: "times" }, about: "times of the lines" },
-  {
-    keys: ["e"],
-    command: { type: "switch", what: "stderr" },
-    about: "stderr only",
-    hint: "stderr",
-  },
-  { keys: ["/"], command: { type: "ask", what: "search" }, about: "search", hint: "search" },
-  { keys: ["n"], command: { type: "find", step: 1 }, about: "next match, downwards" },
-  { keys: ["N"], command: { type: "find", step: -1 }, about: "next match, upwards" },
-  { keys: ["left"], command: { type: "side", by: -8 }, about: "to the left" },
-  { keys: ["right"], command: { type: "side", by: 8 }, about: "to the right" },
-  {
-    keys: ["escape", "tab", "backtab", "enter", "l"],
-    command: { type: "back" },
-    about: "back to the table",
-    hint: "back",
-  },
+  bind(["f"], { type: "switch", what: "follow" }, "follow", "follow"),
+  bind(["w"], { type: "switch", what: "wrap" }, "wrap long lines", "wrap"),
+  bind(["t"], { type: "switch", what: "times" }, "times of the lines"),
+  bind(["e"], { type: "switch", what: "stderr" }, "stderr only", "stderr"),
+  bind(["/"], { type: "ask", what: "search" }, "search", "search"),
+  bind(["n"], { type: "find", step: 1 }, "next match, downwards"),
+  bind(["N"], { type: "find", step: -1 }, "next match, upwards"),
+  bind(["left"], { type: "side", by: -8 }, "to the left"),
+  bind(["right"], { type: "side", by: 8 }, "to the right"),
+  bind(["escape", "tab", "backtab", "enter", "l"], { type: "back" }, "back to the table", "back"),
 ];
 
 /** Bindings that always apply. */
 export const COMMON_BINDINGS: readonly Binding[] = [
-  { keys: ["?", "h"], command: { type: "help" }, about: "this help", hint: "help" },
-  { keys: ["q", "ctrl-c"], command: { type: "quit" }, about: "quit", hint: "quit" },
-  { keys: ["s"], command: { type: "do", verb: "start" }, about: "start", hint: "start" },
-  { keys: ["x"], command: { type: "do", verb: "stop" }, about: "stop (asks)", hint: "stop" },
-  { keys: ["r"], command: { type: "do", verb: "restart" }, about: "restart", hint: "restart" },
-  { keys: ["R"], command: { type: "do", verb: "reload" }, about: "reload", hint: "reload" },
-  {
-    keys: ["d", "delete"],
-    command: { type: "do", verb: "delete" },
-    about: "delete (asks)",
-    hint: "delete",
-  },
-  { keys: ["!"], command: { type: "ask", what: "signal" }, about: "send a signal" },
-  {
-    keys: ["i"],
-    command: { type: "pane", pane: "details" },
-    about: "details: why, last exit, events",
-    hint: "details",
-  },
-  { keys: ["p"], command: { type: "ports_column" }, about: "ports that they listen on" },
-  { keys: ["z"], command: { type: "zoom" }, about: "the pane alone, or with the table" },
-  { keys: ["+"], command: { type: "grow", by: 2 }, about: "a larger pane" },
-  { keys: ["-"], command: { type: "grow", by: -2 }, about: "a smaller pane" },
-  {
-    keys: [":"],
-    command: { type: "ask", what: "palette" },
-    about: "type a command: scale 4, signal HUP api, …",
-  },
-  { keys: ["ctrl-l"], command: { type: "redraw" }, about: "draw the screen again" },
+  bind(["?", "h"], { type: "help" }, "this help", "help"),
+  bind(["q", "ctrl-c"], { type: "quit" }, "quit", "quit"),
+  bind(["s"], { type: "do", verb: "start" }, "start", "start"),
+  bind(["x"], { type: "do", verb: "stop" }, "stop (asks)", "stop"),
+  bind(["r"], { type: "do", verb: "restart" }, "restart", "restart"),
+  bind(["R"], { type: "do", verb: "reload" }, "reload", "reload"),
+  bind(["d", "delete"], { type: "do", verb: "delete" }, "delete (asks)", "delete"),
+  bind(["!"], { type: "ask", what: "signal" }, "send a signal"),
+  bind(["i"], { type: "pane", pane: "details" }, "details: why, last exit, events", "details"),
+  bind(["p"], { type: "ports_column" }, "ports that they listen on"),
+  bind(["z"], { type: "zoom" }, "the pane alone, or with the table"),
+  bind(["+"], { type: "grow", by: 2 }, "a larger pane"),
+  bind(["-"], { type: "grow", by: -2 }, "a smaller pane"),
+  bind([":"], { type: "ask", what: "palette" }, "type a command: scale 4, signal HUP api, …"),
+  bind(["ctrl-l"], { type: "redraw" }, "draw the screen again"),
 ];
+
+const LABELS: Readonly<Record<string, string>> = {
+  " ": "Space",
+  up: "↑",
+  down: "↓",
+  left: "←",
+  right: "→",
+  enter: "Enter",
+  escape: "Esc",
+  tab: "Tab",
+  backtab: "",
+  pageup: "PgUp",
+  pagedown: "PgDn",
+  home: "Home",
+  end: "End",
+  delete: "Del",
+};
 
 /** Name of a key in the help. */
 export function keyLabel(key: string): string {
-  const labels: Readonly<Record<string, string>> = {
-    " ": "Space",
-    up: "↑",
-    down: "↓",
-    left: "←",
-    right: "→",
-    enter: "Enter",
-    escape: "Esc",
-    tab: "Tab",
-    backtab: "",
-    pageup: "PgUp",
-    pagedown: "PgDn",
-    home: "Home",
-    end: "End",
-    delete: "Del",
-  };
-  return labels[key] ?? key.replace(/^ctrl-(.)$/, (_, letter) => `^${letter.toUpperCase()}`);
+  return LABELS[key] ?? key.replace(/^ctrl-(.)$/, (_, letter) => `^${letter.toUpperCase()}`);
 }
 
 /** User input: a key (`up`, `enter`, `ctrl-l`, or the character), or a paste. */
@@ -271,8 +246,7 @@ const EDITING: Readonly<Record<string, UserCommand>> = {
 };
 
 function promptCommand(key: string): UserCommand | undefined {
-  const editing = Object.hasOwn(EDITING, key) ? EDITING[key] : undefined;
-  if (editing !== undefined) return editing;
+  if (Object.hasOwn(EDITING, key)) return EDITING[key];
   // Keys that print no character have longer names.
   return [...key].length === 1 ? { type: "type", text: key } : undefined;
 }

@@ -5,8 +5,7 @@ import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { following, unending } from "../../protocol/streams.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { sourceKey } from "./log_view.ts";
-import type { FeedEvent } from "./messages.ts";
-import type { WantedLogs } from "./normalize_state.ts";
+import type { FeedEvent, WantedLogs } from "./state.ts";
 
 /** Delay before a stream is opened, so that moving the cursor opens none. */
 const SETTLE_MS = 100;

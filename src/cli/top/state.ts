@@ -1,19 +1,86 @@
-/** The state that the screen is drawn from, and where each part of it goes. Pure. */
+/**
+ * The state that the screen is drawn from, the messages that change it, and where each part of it
+ * goes. Pure.
+ */
 
-import { SIGNAL_NAMES } from "../../model/signal.ts";
+import type { LogLine } from "../../model/log_line.ts";
+import type { HostMeter } from "../../platform/host.ts";
 import type { ChangeJson } from "../../protocol/change_json.ts";
-import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
-import { EMPTY_LOG, type LogView } from "./log_view.ts";
-import { type DaemonFigures, type HostFigures, PALETTE_WORDS, type Pane } from "./messages.ts";
-import type { Sort } from "./sort.ts";
-import type { ActionCall } from "./verbs.ts";
+import type { PortsJson, ProcessJson, SystemMetricsJson, WhyJson } from "../../protocol/wire.ts";
+import { EMPTY_LOG, type LogView, MAX_LINES } from "./log_view.ts";
+import type { ActionCall, Verb } from "./verbs.ts";
 
-/** A notice: what was done, or what failed. */
-interface Notice {
-  readonly text: string;
-  readonly bad: boolean;
-  /** Milliseconds since the epoch when it disappears. */
-  readonly until: number;
+/** Events from the daemon, the clock and the terminal. */
+export type FeedEvent =
+  | { readonly type: "size"; readonly columns: number; readonly rows: number }
+  | { readonly type: "tick"; readonly now: number; readonly host?: HostFigures }
+  | { readonly type: "list"; readonly processes: readonly ProcessJson[]; readonly now: number }
+  | { readonly type: "lost"; readonly reason: string; readonly now: number }
+  | { readonly type: "daemon"; readonly daemon: DaemonFigures }
+  | { readonly type: "event"; readonly event: ChangeJson }
+  /** More lines; with `begins` they replace all; `skipped`: after a gap. */
+  | {
+    readonly type: "log";
+    readonly source: string;
+    readonly begins: boolean;
+    readonly skipped: boolean;
+    readonly lines: readonly LogLine[];
+  }
+  | { readonly type: "ports"; readonly ports: readonly PortsJson[] }
+  | { readonly type: "why"; readonly why: WhyJson }
+  | { readonly type: "done"; readonly text: string; readonly bad: boolean };
+
+export type UserCommand =
+  | { readonly type: "move"; readonly by: number | "page" | "-page" | "first" | "last" }
+  | { readonly type: "side"; readonly by: number }
+  | { readonly type: "mark" }
+  | { readonly type: "mark_all" }
+  | { readonly type: "back" }
+  | { readonly type: "pane"; readonly pane: Pane; readonly focus?: boolean }
+  | { readonly type: "focus" }
+  | { readonly type: "zoom" }
+  | { readonly type: "ports_column" }
+  | { readonly type: "grow"; readonly by: number }
+  | { readonly type: "sort"; readonly key?: SortKey }
+  | { readonly type: "reverse" }
+  | { readonly type: "switch"; readonly what: "follow" | "wrap" | "times" | "stderr" }
+  | { readonly type: "find"; readonly step: 1 | -1 }
+  | { readonly type: "ask"; readonly what: "filter" | "search" | "palette" | "signal" }
+  | { readonly type: "do"; readonly verb: Verb; readonly word?: string; readonly target?: string }
+  | { readonly type: "type"; readonly text: string }
+  | { readonly type: "erase"; readonly what: "character" | "word" | "all" }
+  | { readonly type: "complete" }
+  | { readonly type: "enter" }
+  | { readonly type: "cancel" }
+  | { readonly type: "help" }
+  | { readonly type: "redraw" }
+  | { readonly type: "quit" };
+
+/** Everything that changes the state. */
+export type Message = FeedEvent | UserCommand;
+
+/** Effects for the caller to perform. */
+export type Effect =
+  | { readonly type: "act"; readonly action: ActionCall }
+  | { readonly type: "redraw" }
+  | { readonly type: "quit" };
+
+/** Contents of the lower pane. */
+export type Pane = "logs" | "details" | "graph" | "none";
+
+/** Figures of the machine in the head line, and of the daemon. */
+export type HostFigures = ReturnType<HostMeter["read"]>;
+export type DaemonFigures = SystemMetricsJson["daemon"];
+
+/** All sort keys in their cycle order. */
+export const SORT_KEYS = ["id", "name", "state", "cpu", "mem", "restarts", "uptime"] as const;
+
+export type SortKey = (typeof SORT_KEYS)[number];
+
+/** A sort key and its direction. */
+export interface Sort {
+  readonly key: SortKey;
+  readonly reverse: boolean;
 }
 
 export interface TopState {
@@ -61,7 +128,8 @@ export interface TopState {
   readonly scroll: number;
   readonly help: number | undefined;
   readonly prompt: Prompt | undefined;
-  readonly notice: Notice | undefined;
+  /** What was done, or what failed; shown until then, in milliseconds since the epoch. */
+  readonly notice: Readonly<{ text: string; bad: boolean; until: number }> | undefined;
 }
 
 /** Before the first list. */
@@ -100,6 +168,13 @@ export function initialState(
   };
 }
 
+/** How long a notice is shown. */
+const [NOTICE_MS, BAD_NOTICE_MS] = [4000, 10_000];
+
+export function noticed(state: TopState, text: string, bad: boolean): TopState {
+  return { ...state, notice: { text, bad, until: state.now + (bad ? BAD_NOTICE_MS : NOTICE_MS) } };
+}
+
 /** The app under the cursor. */
 export function current({ visible, cursorAt }: TopState): ProcessJson | undefined {
   return visible[cursorAt];
@@ -121,27 +196,6 @@ export type Prompt =
     readonly before: string;
   }
   | { readonly type: "confirm"; readonly question: string; readonly action: ActionCall };
-
-/** Suggestions of a prompt, completed by the tab key. */
-export function suggestions({ type, text }: { type: string; text: string }): readonly string[] {
-  if (type === "palette" && !text.includes(" ")) return begun(PALETTE_WORDS, text);
-  if (type !== "signal") return [];
-  return begun(SIGNAL_NAMES.map((name) => name.slice(3)), text.toUpperCase().replace(/^SIG/, ""));
-}
-
-/** The longest common prefix of the suggestions. */
-export function completed(prompt: { type: string; text: string }): string {
-  const [first, ...others] = suggestions(prompt);
-  if (first === undefined) return prompt.text;
-  let length = first.length;
-  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
-  const ending = others.length === 0 && prompt.type === "palette" ? " " : "";
-  return first.slice(0, length) + ending;
-}
-
-function begun(words: readonly string[], text: string): readonly string[] {
-  return words.filter((word) => word.startsWith(text));
-}
 
 /** Readings kept: five minutes at one a second. */
 const MAX_READINGS = 300;
@@ -222,4 +276,41 @@ export function paneHeight(state: TopState): number {
 /** Rows of the table below its header. */
 export function tableHeight(state: TopState): number {
   return Math.max(1, layoutOf(state).table - 1);
+}
+
+/** Most apps followed at once: the daemon watches a file for each. */
+const MAX_LOGS = 32;
+
+/** A request for log lines. */
+export interface WantedLogs {
+  readonly names: readonly string[];
+  readonly stderr: boolean;
+  /** Paused: new lines would push out what is being read. The log file keeps them. */
+  readonly hold: boolean;
+}
+
+/** Logs to follow; undefined if the pane shows none. */
+export function wantedLogs(state: TopState): WantedLogs | undefined {
+  if (state.pane !== "logs" || layoutOf(state).pane === 0) return undefined;
+  const { stderr, bottom, lines } = state.log;
+  const names = chosen(state).slice(0, MAX_LOGS).map(({ name }) => name);
+  return { names, stderr, hold: bottom !== null && lines.length >= MAX_LINES };
+}
+
+/** True if ports are visible. Collecting them makes the daemon read every descriptor. */
+export function wantsPorts({ portsColumn, pane, lost }: TopState): boolean {
+  return lost === undefined && (portsColumn || pane === "details");
+}
+
+/**
+ * The app to explain, with a key that changes when the explanation may change; undefined if
+ * it is not visible.
+ */
+export function wantedWhy(state: TopState): { readonly name: string; key: string } | undefined {
+  const process = current(state);
+  if (process === undefined || state.pane !== "details" || state.lost !== undefined) {
+    return undefined;
+  }
+  const { name, id, pid, state: is, restarts, last_reason, health, ready } = process;
+  return { name, key: [id, pid, is, restarts, health, ready, last_reason].join(" ") };
 }

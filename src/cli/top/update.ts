@@ -2,18 +2,34 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
+import { STATES_BY_URGENCY } from "../../model/process_info.ts";
 import { parseSignal } from "../../model/signal.ts";
+import { parseFilter } from "../../protocol/filter_processes.ts";
 import { selectProcesses } from "../../protocol/select_processes.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
-import { chosen, current, paneHeight, tableHeight, type TopState } from "./state.ts";
-import { scrolled } from "./log_view.ts";
-import type { Effect, Message, UserCommand } from "./messages.ts";
-import { normalizeState, noticed, withEvent } from "./normalize_state.ts";
-import { SORT_KEYS } from "./sort.ts";
-import { typed, type Typing, withLog } from "./update_prompt.ts";
-import { scrollLimit } from "./view.ts";
+import { append, emptied, inRange, scrolled, sourceKey } from "./log_view.ts";
+import { typed, type Typing, withLog } from "./prompt.ts";
+import {
+  chosen,
+  current,
+  type Effect,
+  type FeedEvent,
+  type Message,
+  noticed,
+  paneHeight,
+  push,
+  record,
+  type Sort,
+  SORT_KEYS,
+  type SortKey,
+  tableHeight,
+  type TopState,
+  type UserCommand,
+  wantedLogs,
+} from "./state.ts";
 import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
+import { scrollLimit } from "./view.ts";
 
 /** The next state and effects to perform. */
 interface Update {
@@ -216,4 +232,147 @@ function lines(by: By, page: number): number {
     default:
       return by;
   }
+}
+
+/** Recomputes the derived parts of the state. */
+function normalizeState(state: TopState): TopState {
+  return withLogInRange(withCursor(withVisible(state)));
+}
+
+/** Inputs of the last sort, to avoid sorting a thousand apps again on each key. */
+const made = new WeakMap<readonly unknown[], { filter: string; sort: unknown; from: unknown }>();
+
+function withVisible(state: TopState): TopState {
+  const { processes, filter, sort, visible } = state;
+  const last = made.get(visible);
+  if (last?.from === processes && last.filter === filter && last.sort === sort) return state;
+  const fresh = sorted(processes.filter(parseFilter(filter)), sort);
+  made.set(fresh, { from: processes, filter, sort });
+  return { ...state, visible: fresh };
+}
+
+/** Keeps the cursor on its app, or in its row when the app is gone. */
+function withCursor(state: TopState): TopState {
+  const { visible, cursor, cursorAt, offset } = state;
+  const found = visible.findIndex(({ id }) => id === cursor);
+  const at = found >= 0 ? found : Math.max(0, Math.min(cursorAt, visible.length - 1));
+  const height = tableHeight(state);
+  const least = Math.max(0, at - height + 1);
+  const most = Math.max(0, Math.min(at, visible.length - height));
+  const to = Math.max(least, Math.min(offset, most));
+  const id = visible[at]?.id ?? "";
+  const why = state.why !== undefined && state.why.process.id !== id ? undefined : state.why;
+  const scroll = id === cursor ? state.scroll : 0;
+  return { ...state, cursor: id, cursorAt: at, offset: to, why, scroll };
+}
+
+function withLogInRange(state: TopState): TopState {
+  const wanted = wantedLogs(state);
+  const source = wanted === undefined ? state.log.source : sourceKey(wanted.names, wanted.stderr);
+  const log = source === state.log.source ? state.log : emptied(state.log, source);
+  if (log.bottom === null || log.lines.length === 0) return { ...state, log };
+  return { ...state, log: { ...log, bottom: inRange(log, log.bottom, paneHeight(state)) } };
+}
+
+/** Most events kept. */
+const MAX_EVENTS = 200;
+
+/** Readings closer together count as one: changes refresh the list between ticks. */
+const RECORD_EVERY_MS = 700;
+
+function withEvent(state: TopState, event: FeedEvent): TopState {
+  switch (event.type) {
+    case "size":
+      return { ...state, columns: event.columns, rows: event.rows };
+    case "tick":
+      return ticked(state, event);
+    case "list":
+      return listed(state, event);
+    case "lost":
+      return {
+        ...state,
+        now: event.now,
+        lost: { since: state.lost?.since ?? event.now, reason: event.reason },
+      };
+    case "daemon":
+      return { ...state, daemon: event.daemon };
+    case "event":
+      return { ...state, events: [...state.events.slice(1 - MAX_EVENTS), event.event] };
+    case "log":
+      return logged(state, event);
+    case "ports":
+      return { ...state, ports: new Map(event.ports.map(({ id, ports }) => [id, numbers(ports)])) };
+    case "why":
+      return { ...state, why: event.why };
+    case "done":
+      return noticed(state, event.text, event.bad);
+  }
+}
+
+/** Ignore lines of apps no longer selected. */
+function logged(state: TopState, event: Extract<FeedEvent, { type: "log" }>): TopState {
+  const { source, begins, skipped, lines } = event;
+  if (source !== state.log.source) return state;
+  const log = begins ? { ...emptied(state.log, source), skipped } : state.log;
+  return { ...state, log: append(log, lines) };
+}
+
+/** Each port once, though an app may listen on several addresses. */
+function numbers(ports: readonly { readonly port: number }[]): readonly number[] {
+  return [...new Set(ports.map(({ port }) => port))];
+}
+
+function ticked(state: TopState, { now, host }: { now: number; host?: TopState["host"] }) {
+  const over = state.notice !== undefined && now >= state.notice.until;
+  return {
+    ...state,
+    now,
+    notice: over ? undefined : state.notice,
+    ...(host === undefined ? {} : { host, hostCpu: push(state.hostCpu, host.cpu_percent) }),
+  };
+}
+
+function listed(
+  state: TopState,
+  { processes, now }: { processes: TopState["processes"]; now: number },
+): TopState {
+  const due = now - state.recordedAt >= RECORD_EVERY_MS;
+  const ids = new Set(processes.map(({ id }) => id));
+  const marked = [...state.marked].filter((id) => ids.has(id));
+  return {
+    ...state,
+    now,
+    lost: undefined,
+    processes,
+    marked: marked.length === state.marked.size ? state.marked : new Set(marked),
+    ...(due ? { histories: record(state.histories, processes, now), recordedAt: now } : {}),
+  };
+}
+
+type Order = (one: ProcessJson, other: ProcessJson) => number;
+
+/** Numbers sort largest first. */
+const ORDERS: Readonly<Record<SortKey, Order>> = {
+  id: (one, other) => one.numeric_id - other.numeric_id,
+  name: (one, other) =>
+    compare(baseName(one.name).toLowerCase(), baseName(other.name).toLowerCase()) ||
+    one.instance_index - other.instance_index,
+  state: (one, other) =>
+    STATES_BY_URGENCY.indexOf(one.state) - STATES_BY_URGENCY.indexOf(other.state),
+  cpu: (one, other) => other.cpu_percent - one.cpu_percent,
+  mem: (one, other) => other.memory_bytes - one.memory_bytes,
+  restarts: (one, other) => other.restarts - one.restarts,
+  uptime: (one, other) => other.uptime - one.uptime,
+};
+
+/** Sorts apps; ties by numeric id. */
+function sorted(processes: readonly ProcessJson[], { key, reverse }: Sort): ProcessJson[] {
+  const sign = reverse ? -1 : 1;
+  return processes.toSorted((one, other) =>
+    sign * ORDERS[key](one, other) || ORDERS.id(one, other)
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }

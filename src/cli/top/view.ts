@@ -3,18 +3,18 @@
 import { counted, humanDuration, stateSummary } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
 import { textWidth } from "../terminal_text.ts";
+import { suggestions } from "./prompt.ts";
 import { type Binding, COMMON_BINDINGS, keyLabel, PANE_BINDINGS, TABLE_BINDINGS } from "./keys.ts";
 import {
   chosen,
   current,
+  type HostFigures,
   layoutOf,
   paneHeight,
   type Prompt,
   SMALLEST,
-  suggestions,
   type TopState,
 } from "./state.ts";
-import type { HostFigures } from "./messages.ts";
 import { cleanLine, cut, shorten, sparkline, type Style, styleOf } from "./text.ts";
 import {
   detailLines,
@@ -224,7 +224,7 @@ function helpText(columns: number, style: Style): string[] {
 function section(title: string, bindings: readonly Binding[], style: Style): string[] {
   return [
     style.bold(title),
-    ...bindings.filter(({ about }) => about !== undefined).map(({ keys, about }) => {
+    ...bindings.map(({ keys, about }) => {
       const labels = keys.map(keyLabel).filter((label) => label !== "").join(" ");
       return `  ${labels.padEnd(12)} ${about}`;
     }),

@@ -7,8 +7,7 @@ import { paintName } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { bottomOf, matcher } from "./log_view.ts";
-import { wantedLogs } from "./normalize_state.ts";
-import { current, NO_HISTORY, type TopState } from "./state.ts";
+import { current, NO_HISTORY, type TopState, wantedLogs } from "./state.ts";
 import { healthWord } from "./view_table.ts";
 import { area, cleanColors, cleanLine, cut, shorten, type Style, wrap } from "./text.ts";
 

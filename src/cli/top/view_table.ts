@@ -7,8 +7,7 @@ import { type Column, fitting, GAP, widthOf } from "../columns.ts";
 import { humanDuration, whileUp } from "../human.ts";
 import { paintState } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
-import type { SortKey } from "./sort.ts";
-import { type Histories, NO_HISTORY, type TopState } from "./state.ts";
+import { type Histories, NO_HISTORY, type SortKey, type TopState } from "./state.ts";
 import { cleanLine, cut, shorten, sparkline, type Style } from "./text.ts";
 
 /** Width of the cursor, the mark and a space. */

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Finding } from "../../../src/cli/doctor/finding.ts";
+import type { Finding } from "../../../src/cli/doctor_checks.ts";
 import { answered } from "../../../src/protocol/envelope.ts";
 import { PEER_HEADER } from "../../../src/protocol/peer.ts";
 import { PROTOCOL } from "../../../src/protocol/version.ts";

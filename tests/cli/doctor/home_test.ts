@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { checkHome, checkOwners, checkState } from "../../../src/cli/doctor/home.ts";
+import { checkHome, checkOwners, checkState } from "../../../src/cli/doctor_checks.ts";
 import { tempHome } from "../../support/temp_home.ts";
 import { pathsIn, prepareHome } from "../../../src/platform/paths.ts";
 import { copyOf, sealed, writeState } from "../../../src/platform/state_file.ts";

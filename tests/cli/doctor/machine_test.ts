@@ -6,7 +6,7 @@ import {
   checkLimits,
   checkUnpacked,
   judgeSpace,
-} from "../../../src/cli/doctor/machine.ts";
+} from "../../../src/cli/doctor_checks.ts";
 import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { prepareHome } from "../../../src/platform/paths.ts";

@@ -2,8 +2,12 @@
 
 import { commandOf, decodeKeys } from "../../../src/cli/top/keys.ts";
 import type { LogLine } from "../../../src/model/log_line.ts";
-import type { Effect, Message } from "../../../src/cli/top/messages.ts";
-import { initialState, type TopState } from "../../../src/cli/top/state.ts";
+import {
+  type Effect,
+  initialState,
+  type Message,
+  type TopState,
+} from "../../../src/cli/top/state.ts";
 import { update } from "../../../src/cli/top/update.ts";
 import { view } from "../../../src/cli/top/view.ts";
 import type { ProcessJson } from "../../../src/protocol/wire.ts";

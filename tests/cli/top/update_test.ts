@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import { SORT_KEYS } from "../../../src/cli/top/sort.ts";
-import { wantedLogs, wantedWhy } from "../../../src/cli/top/normalize_state.ts";
+import { SORT_KEYS, wantedLogs, wantedWhy } from "../../../src/cli/top/state.ts";
 import { app, NOW, Scene } from "./scene.ts";
 
 const APPS = [

@@ -1,12 +1,18 @@
-/** Typing in the prompt, and the commands of the log pane. Pure. */
+/** The prompt: typing in it, its palette of commands; and the commands of the log pane. Pure. */
 
 import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { completed, paneHeight, type Prompt, type TopState } from "./state.ts";
+import { SIGNAL_NAMES } from "../../model/signal.ts";
 import { bottomOf, found } from "./log_view.ts";
-import { PALETTE_WORDS, parsePalette, type UserCommand } from "./messages.ts";
-import type { ActionCall } from "./verbs.ts";
-import { noticed } from "./normalize_state.ts";
+import {
+  noticed,
+  paneHeight,
+  type Prompt,
+  SORT_KEYS,
+  type TopState,
+  type UserCommand,
+} from "./state.ts";
+import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
 
 export type Typing = Extract<
   UserCommand,
@@ -119,9 +125,74 @@ function switched(log: TopState["log"], what: "follow" | "wrap" | "times" | "std
       return { ...log, bottom: log.bottom === null ? bottomOf(log) : null, hit: null };
     case "wrap":
       return { ...log, wrap: !log.wrap, left: 0 };
-    case "times":
-      return { ...log, times: !log.times };
-    case "stderr":
-      return { ...log, stderr: !log.stderr };
+    default:
+      return { ...log, [what]: !log[what] };
   }
+}
+
+/** Palette words without arguments. */
+const SIMPLE: Readonly<Record<string, UserCommand>> = {
+  logs: { type: "pane", pane: "logs", focus: true },
+  details: { type: "pane", pane: "details", focus: true },
+  why: { type: "pane", pane: "details", focus: true },
+  graph: { type: "pane", pane: "graph" },
+  ports: { type: "ports_column" },
+  close: { type: "pane", pane: "none" },
+  reverse: { type: "reverse" },
+  help: { type: "help" },
+  quit: { type: "quit" },
+};
+
+/** First words of the palette. */
+const PALETTE_WORDS = [...Object.keys(VERBS), "sort", ...Object.keys(SIMPLE)];
+
+/** Parses a palette line; returns an error message if invalid. Without a target, a verb acts on the selection. */
+function parsePalette(line: string): UserCommand | string {
+  const [first = "", ...rest] = line.trim().split(/\s+/);
+  if (first === "") return { type: "cancel" };
+  if (first === "q") return SIMPLE.quit!;
+  if (Object.hasOwn(SIMPLE, first)) {
+    return rest.length === 0 ? SIMPLE[first]! : `Unexpected word "${rest[0]}"`;
+  }
+  if (first === "sort") return sortCommand(rest[0]);
+  return Object.hasOwn(VERBS, first)
+    ? verbCommand(first as Verb, rest)
+    : `Unknown command "${first}"`;
+}
+
+function verbCommand(verb: Verb, rest: readonly string[]): UserCommand | string {
+  const { missingWord } = VERBS[verb];
+  const [word, target, more] = missingWord === undefined ? [undefined, ...rest] : rest;
+  if (missingWord !== undefined && word === undefined) return missingWord;
+  if (more !== undefined) return `Unexpected word "${more}"`;
+  return { type: "do", verb, word, target };
+}
+
+function sortCommand(key: string | undefined): UserCommand | string {
+  if (key === undefined) return { type: "sort" };
+  const known = SORT_KEYS.find((known) => known === key);
+  return known === undefined
+    ? `Unknown order "${key}": one of ${SORT_KEYS.join(", ")}`
+    : { type: "sort", key: known };
+}
+
+/** Suggestions of a prompt, completed by the tab key. */
+export function suggestions({ type, text }: { type: string; text: string }): readonly string[] {
+  if (type === "palette" && !text.includes(" ")) return begun(PALETTE_WORDS, text);
+  if (type !== "signal") return [];
+  return begun(SIGNAL_NAMES.map((name) => name.slice(3)), text.toUpperCase().replace(/^SIG/, ""));
+}
+
+/** The longest common prefix of the suggestions. */
+function completed(prompt: { type: string; text: string }): string {
+  const [first, ...others] = suggestions(prompt);
+  if (first === undefined) return prompt.text;
+  let length = first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  const ending = others.length === 0 && prompt.type === "palette" ? " " : "";
+  return first.slice(0, length) + ending;
+}
+
+function begun(words: readonly string[], text: string): readonly string[] {
+  return words.filter((word) => word.startsWith(text));
 }
