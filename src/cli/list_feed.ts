@@ -2,6 +2,7 @@
 
 import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { sleep } from "../platform/clock.ts";
 import type { ChangeJson } from "../protocol/change_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { following, unending } from "../protocol/streams.ts";
@@ -23,8 +24,8 @@ export class ListFeed {
   readonly #client: DaemonClient;
   readonly #options: ListFeedOptions;
   readonly #over = new AbortController();
-  #wake = () => {};
-  #woken = false;
+  /** Aborted to end a pause. */
+  #woken = new AbortController();
   #listening = false;
 
   constructor(client: DaemonClient, options: ListFeedOptions) {
@@ -48,13 +49,12 @@ export class ListFeed {
 
   /** Requests the list soon, before the interval is over. */
   refresh(): void {
-    this.#woken = true;
-    this.#wake();
+    this.#woken.abort();
   }
 
   stop(): void {
     this.#over.abort();
-    this.#wake();
+    this.refresh();
   }
 
   async #ask(): Promise<readonly ProcessJson[] | undefined> {
@@ -69,21 +69,9 @@ export class ListFeed {
 
   /** Waits between two lists: at least `GAP_MS`, at most `ms`. */
   async #pause(ms: number): Promise<void> {
-    await this.#sleep(Math.min(GAP_MS, ms), false);
-    if (!this.#woken) await this.#sleep(ms - GAP_MS, true);
-    this.#woken = false;
-  }
-
-  #sleep(ms: number, wakeful: boolean): Promise<void> {
-    if (ms <= 0 || this.#over.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
-        if (!wakeful && !this.#over.signal.aborted) return;
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    await sleep(GAP_MS, this.#over.signal);
+    await sleep(ms - GAP_MS, this.#woken.signal);
+    this.#woken = new AbortController();
   }
 
   /** Follows the events of the daemon. A lost daemon is reported by `onLost`. */

@@ -38,7 +38,12 @@ export class Terminal {
    */
   async giveBack(): Promise<void> {
     if (!this.#taken) return;
-    const taken = await inTime(this.write(GIVE_BACK).then(() => true, () => false));
+    const over = new AbortController();
+    const taken = await Promise.race([
+      this.write(GIVE_BACK).then(() => true, () => false),
+      sleep(PATIENCE_MS, over.signal).then(() => false),
+    ]);
+    over.abort();
     this.#taken = false;
     try {
       // Skipped if the terminal takes no output, as `setRaw()` waits for pending output.
@@ -52,19 +57,6 @@ export class Terminal {
     if (!this.#taken) return;
     const bytes = encoder.encode(text);
     for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
-  }
-}
-
-/** The value of a promise, or false after a timeout. */
-async function inTime(promise: Promise<boolean>): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<false>((resolve) =>
-    timer = setTimeout(() => resolve(false), PATIENCE_MS)
-  );
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
