@@ -81,7 +81,7 @@ class RawTerminal {
   readonly #remote: Remote;
   readonly #output: Output;
   #held = "";
-  #sending: Promise<void> | undefined;
+  #sent: Promise<void> = Promise.resolve();
   #onOtherScreen = false;
 
   constructor(remote: Remote, output: Output) {
@@ -142,19 +142,18 @@ class RawTerminal {
       const text = decoder.decode(buffer.subarray(0, count), { stream: true });
       const [before, ...after] = text.split(this.#remote.key);
       this.#held += before;
-      this.#sending ??= this.#pour().finally(() => this.#sending = undefined);
+      // One text at a time keeps the order of keys.
+      this.#sent = this.#sent.then(() => this.#send());
       if (after.length === 0) continue;
-      await this.#sending;
+      await this.#sent;
       return 0;
     }
   }
 
-  /** Sends one text at a time to keep the order of keys. Rings the bell if sending fails. */
-  async #pour(): Promise<void> {
-    while (this.#held !== "") {
-      const text = this.#held;
-      this.#held = "";
-      await this.#remote.send(text).catch(() => this.write("\x07"));
-    }
+  /** Sends what was typed until now. Rings the bell if that fails. */
+  async #send(): Promise<void> {
+    const text = this.#held;
+    this.#held = "";
+    if (text !== "") await this.#remote.send(text).catch(() => this.write("\x07"));
   }
 }
