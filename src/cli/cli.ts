@@ -84,8 +84,9 @@ async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   const isElsewhere = host !== undefined && host !== THIS_MACHINE;
   if (command.local === true) {
     if (!isElsewhere) return {};
+    const there = (await targetIn(flags)).host?.destination;
     throw new ProcsupError("bad_request", `"${command.name}" acts on this machine only`, {
-      hint: `Run it there: ssh ${host} procsup ${command.name}`,
+      hint: there && `Run it there: ssh ${there} procsup ${command.name}`,
     });
   }
   if (isElsewhere && on !== undefined) {

@@ -37,7 +37,7 @@ export async function readSource(
   const { flags, output, host } = context;
   if (host !== undefined) {
     throw new ProcsupError("bad_request", `Cannot read files of ${host.machine} here`, {
-      hint: `Run it there: ssh ${host.machine} procsup ${context.command.name} …`,
+      hint: `Run it there: ssh ${host.destination} procsup ${context.command.name} …`,
     });
   }
   const files = words.length > 0 ? words.map(fromHere) : [fileHere(context)];

@@ -56,6 +56,8 @@ const MAX_MESSAGE_CHARS = 4096;
 /** Another machine's daemon. Reuses idle connections; opens more for concurrent requests. */
 export class Host implements Way {
   readonly machine: string;
+  /** What ssh calls it. */
+  readonly destination: string;
   readonly home: string;
   readonly #open: () => SshStream;
   #idle: SshStream[] = [];
@@ -64,6 +66,7 @@ export class Host implements Way {
   constructor(machine: Machine, isBatch = false) {
     checkDestination(machine.destination);
     this.machine = machine.name;
+    this.destination = machine.destination;
     this.home = machine.home ?? "";
     this.#open = () => new SshStream(machine, isBatch, (stream) => this.#idle.push(stream));
   }

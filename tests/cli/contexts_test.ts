@@ -25,6 +25,24 @@ Deno.test("an invalid contexts file is rejected with the name of the invalid par
   assertEquals((await cliIn("", env, "context", "list", "-o", "name")).stdout, "local\n");
 });
 
+Deno.test("hints for another machine name it as ssh does, and for an engine there are none", async () => {
+  await using temp = tempHome();
+  const env = { HOME: temp.path, XDG_CONFIG_HOME: temp.path };
+  Deno.mkdirSync(`${temp.path}/procsup`, { mode: 0o700 });
+  const contexts = { web1: { destination: "deploy@web1.example.com" }, prod: { on: "swarm" } };
+  const file = `${temp.path}/procsup/contexts.json`;
+  Deno.writeTextFileSync(file, JSON.stringify({ contexts }), { mode: 0o600 });
+  const hints: Record<string, string | undefined> = {
+    "--host web1 serve": "ssh deploy@web1.example.com procsup serve",
+    "--host web1 config validate": "ssh deploy@web1.example.com procsup config …",
+    "--host prod serve": undefined,
+  };
+  for (const [line, hint] of Object.entries(hints)) {
+    const { code, stderr } = await cliIn("", env, ...line.split(" "));
+    assertEquals([code, /hint: Run it there: (.*)/.exec(stderr)?.[1]], [2, hint], stderr);
+  }
+});
+
 Deno.test("a verb refuses words that it would ignore", async () => {
   const lines = [
     ...["context use web1 web2", "context remove web1 web2", "context list web1"],

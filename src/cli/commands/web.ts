@@ -68,7 +68,7 @@ async function open(context: CommandContext): Promise<void> {
   if (await printData(context.output, link, [link.url])) return;
   if (context.host !== undefined) {
     const { host, port } = new URL(link.url);
-    context.output.note(`from here: ssh -L ${port}:${host} ${context.host.machine}`);
+    context.output.note(`from here: ssh -L ${port}:${host} ${context.host.destination}`);
   }
   context.output.note(`sign in within ${link.expires_in_seconds} seconds, once:`);
   context.output.data(link.url);
