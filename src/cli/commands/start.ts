@@ -115,6 +115,7 @@ function missingThere(error: unknown, { target }: StartPayload, cwd: string): un
   const isMissing = hasCode(error, "process_not_found");
   if (!isMissing || target === undefined) return error;
   return new ProcsupError(error.code, `${error.message}, and no such file in ${cwd} there`, {
+    near: error.near,
     hint: lookAt(target)?.isFile
       ? `Paths are those of that machine, and ${target} is on this one: copy it with scp or rsync`
       : "Paths are on that machine: procsup help remote",
@@ -132,10 +133,12 @@ async function helped(
     ? await hintFor(error, payload)
     : commandHint(command.positionals);
   const missing = error.code === "process_not_found" && payload.target !== undefined;
+  // What else is in it, such as the last output, is printed for programs.
+  if (hint === undefined && !missing) return error;
   const message = missing
     ? `Cannot start "${payload.target}": no such file here, and no process of that name`
     : error.message;
-  return new ProcsupError(error.code, message, { hint: hint ?? error.hint });
+  return new ProcsupError(error.code, message, { hint: hint ?? error.hint, near: error.near });
 }
 
 async function hintFor(
