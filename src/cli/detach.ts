@@ -121,11 +121,11 @@ export async function answers(home: string): Promise<boolean> {
   }
 }
 
-/** Waits until a daemon that was shut down has released its home. */
-export async function untilShutDown(home: string, { pid }: DaemonRecord): Promise<void> {
+/** Waits for the end of a daemon that was shut down. Resolves with false if it still has its home. */
+export async function untilShutDown(home: string, { pid }: DaemonRecord): Promise<boolean> {
   // Its service may start another daemon at once.
   const isOver = () => isReleased(home) || readDaemonRecord(home)?.pid !== pid;
-  await comesTrue(isOver, { ...PATIENCE, ms: END_MS });
+  return await comesTrue(isOver, { ...PATIENCE, ms: END_MS });
 }
 
 /**

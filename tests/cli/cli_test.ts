@@ -1,5 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ERROR_TABLE, type ErrorCode, ProcsupError } from "../../src/model/errors.ts";
+import { AmbiguousTargetError } from "../../src/model/target.ts";
+import { recordPath } from "../../src/platform/daemon_record.ts";
+import { takeLock } from "../../src/platform/lock.ts";
+import { prepareHome } from "../../src/platform/paths.ts";
+import { sealed } from "../../src/platform/state_file.ts";
+import type { ErrorJson } from "../../src/protocol/error_json.ts";
 import type { StartPayload } from "../../src/protocol/wire.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
@@ -192,6 +198,24 @@ Deno.test("procsup start suggests the next command", async () => {
   assertStringIncludes(service.stderr, "procsup start --only api");
 });
 
+Deno.test("procsup start prints for programs all that an error holds", async () => {
+  await using daemon = new FakeDaemon({
+    start: (payload) => {
+      const { target } = payload as { target: string };
+      if (target === "ap") throw new AmbiguousTargetError("Ambiguous", ["api", "app"]);
+      throw new ProcsupError("process_not_found", "process not found", { near: "mail" });
+    },
+  });
+  const errors = await Promise.all(["ap", "mial"].map(async (target) => {
+    const { stdout } = await daemon.run("start", target, "--json");
+    return JSON.parse(stdout) as ErrorJson;
+  }));
+  assertEquals(errors.map(({ matches, near }) => [matches, near]), [
+    [["api", "app"], undefined],
+    [undefined, "mail"],
+  ]);
+});
+
 Deno.test("procsup stop sends one request per target and exits with the worst code", async () => {
   await using daemon = new FakeDaemon({
     stop: (payload) => {
@@ -300,6 +324,15 @@ Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and event
   assertEquals([events.code, events.stdout], [5, `${JSON.stringify(event)}\n`]);
   const sent = daemon.requests.find((request) => request.action === "signal");
   assertEquals(sent?.payload, { target: "api", signal: "SIGHUP" });
+});
+
+Deno.test("procsup shutdown does not report the end of a daemon that has not ended", async () => {
+  await using daemon = new FakeDaemon({ shutdown: () => ({ status: "stopped", results: [] }) });
+  using _lock = takeLock(prepareHome(daemon.home).lock);
+  const record = sealed({ pid: Deno.pid, words: [], service: null });
+  Deno.writeTextFileSync(recordPath(daemon.home), record);
+  const { stderr } = await daemon.run("shutdown");
+  assertEquals(stderr, `the daemon (pid ${Deno.pid}) has not ended yet\n`);
 });
 
 Deno.test("procsup help and --version need neither home nor daemon", async () => {

@@ -160,11 +160,14 @@ export async function shutdown(context: CommandContext): Promise<number> {
   const daemon = context.host === undefined ? readDaemonRecord(context.home) : undefined;
   const data = await client.call("shutdown").catch((error) => unhinted(error, context));
   const code = await printResults(context.output, data, "");
-  if (daemon !== undefined) {
-    await (await import("../detach.ts")).untilShutDown(context.home, daemon);
+  if (daemon === undefined) context.output.note("daemon stopped");
+  else {
+    const isOver = await (await import("../detach.ts")).untilShutDown(context.home, daemon);
+    const what = isOver ? "daemon stopped" : `the daemon (pid ${daemon.pid}) has not ended yet`;
+    const { service } = daemon;
+    const again = service ? `; ${service} starts another one, without the apps` : "";
+    context.output.note(what + again);
   }
-  const again = daemon?.service ? `; ${daemon.service} starts another one, without the apps` : "";
-  context.output.note(`daemon stopped${again}`);
   return code;
 }
 
