@@ -45,7 +45,8 @@ export function serveFile(
   if (typeof found === "number") return refuse(response, found);
   response.once("close", () => found.file[Symbol.dispose]());
   response.setHeader("content-type", getMimeType(found.name) ?? "application/octet-stream");
-  send(request, found.file.path, { index: false, dotfiles: "allow" })
+  // It decodes the path.
+  send(request, encodeURI(found.file.path), { index: false, dotfiles: "allow" })
     .on("error", ({ status }) => {
       if (response.headersSent) response.destroy();
       else refuse(response, status);

@@ -1,6 +1,7 @@
 /** Serving the files of a folder as an app. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { fromFileUrl } from "@std/path/posix";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -90,6 +91,22 @@ Deno.test("serve --spa has a page for every path, and reports a taken port or a 
   const missing = await daemon.cli("serve", `${www}/none`);
   assertEquals(missing.code, 2);
   assertStringIncludes(missing.stderr, `Cannot serve ${www}/none: no such folder`);
+});
+
+Deno.test("serve-files without the C library, as on macOS, finds a name that holds a % sign", async () => {
+  await using temp = tempHome();
+  Deno.writeTextFileSync(`${temp.path}/100%25.txt`, "all\n");
+  const port = `${freePort()}`;
+  const main = fromFileUrl(import.meta.resolve("../../main.ts"));
+  const words = ["serve-files", temp.path, "--port", port, "--bind", "127.0.0.1"];
+  await using _server = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--deny-ffi", main, ...words],
+    stdin: "null",
+    stdout: "null",
+  }).spawn();
+  const url = `http://127.0.0.1:${port}`;
+  await waitFor(async () => await get(`${url}/none`) === "Not found 404");
+  assertEquals(await get(`${url}/100%2525.txt`), "all 200");
 });
 
 Deno.test("a server that exits with 0 without an error gets a hint that its PORT is in use", {
