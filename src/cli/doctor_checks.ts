@@ -38,9 +38,9 @@ export function homeFlag(home: string): string {
   return home === defaultHome() ? "" : ` --home ${shellWord(home)}`;
 }
 
-/** True if a daemon runs in a home. */
+/** True if a daemon runs in a home; false also if the home cannot be read. */
 export function runs(home: string): boolean {
-  return !isFree(pathsIn(home).lock);
+  return ifPossible(() => isFree(pathsIn(home).lock)) === false;
 }
 
 /** True if a daemon runs that no service manager started. */
@@ -81,8 +81,9 @@ export function checkHome(home: string): Finding {
       : ok(check, `${home} is private`);
   } catch (error) {
     if (error instanceof ProcsupError) return wrong(check, messageOf(error));
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return ok(check, `${home} does not exist yet; the first start creates it`);
+    return error instanceof Deno.errors.NotFound
+      ? ok(check, `${home} does not exist yet; the first start creates it`)
+      : wrong(check, `${home} cannot be reached: ${reasonOf(error)}`);
   }
 }
 
@@ -161,18 +162,19 @@ const NEARLY_FULL = 500e6;
 /** Checks the file system of a home. */
 export async function checkDisk(home: string): Promise<Finding[]> {
   const space = await diskOf(existing(home));
-  return space.total === 0 ? [] : [judgeSpace(space, largestLogs(home))];
+  return space.total === 0 ? [] : [judgeSpace(home, space, largestLogs(home))];
 }
 
 /** The finding for the space left; `largest` is the app with the largest logs. */
 export function judgeSpace(
+  home: string,
   { available }: DiskSpace,
   largest?: { name: string; bytes: number },
 ): Finding {
   const left = `${humanBytes(available)} are left`;
   if (available >= NEARLY_FULL) return ok("disk", left);
   const logs = largest && `; the logs of ${largest.name} take ${humanBytes(largest.bytes)}`;
-  const fix = largest && `procsup flush ${shellWord(largest.name)}`;
+  const fix = largest && `procsup flush${homeFlag(home)} ${shellWord(largest.name)}`;
   return available < FULL
     ? wrong("disk", `only ${left}${logs ?? ""}`, fix)
     : warning("disk", `${left}${logs ?? ""}`, fix);

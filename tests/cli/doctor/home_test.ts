@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { checkHome, checkOwners, checkState } from "../../../src/cli/doctor_checks.ts";
+import { checkHome, checkOwners, checkState, runs } from "../../../src/cli/doctor_checks.ts";
 import { tempHome } from "../../support/temp_home.ts";
 import { pathsIn, prepareHome } from "../../../src/platform/paths.ts";
 import { copyOf, sealed, writeState } from "../../../src/platform/state_file.ts";
@@ -31,6 +31,10 @@ Deno.test("checkHome() rejects a file, a link, and a path that is too long for a
   const link = `${folder.path}/link`;
   Deno.symlinkSync(folder.path, link);
   assertEquals(checkHome(link).status, "error");
+  Deno.writeTextFileSync(file, "");
+  const below = checkHome(`${file}/home`);
+  assertEquals(below.says, `${file}/home cannot be reached: Not a directory (os error 20)`);
+  assertEquals(runs(`${file}/home`), false);
   const long = checkHome(`${folder.path}/${"x".repeat(100)}`);
   assertEquals(long.status, "error");
   assertStringIncludes(long.says, "set PROCSUP_HOME to a shorter path");

@@ -9,7 +9,7 @@ import {
 } from "../../../src/cli/doctor_checks.ts";
 import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
-import { prepareHome } from "../../../src/platform/paths.ts";
+import { defaultHome, prepareHome } from "../../../src/platform/paths.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
 import { findExecutable } from "../../../src/runtimes/tools.ts";
 import { tempHome } from "../../support/temp_home.ts";
@@ -17,13 +17,16 @@ import { waitFor } from "../../support/wait_for.ts";
 
 Deno.test("judgeSpace() warns early, and names the largest logs", () => {
   const logs = { name: "web", bytes: parseSize("3.1GB") };
+  const home = defaultHome();
   const total = 1e12;
-  assertEquals(judgeSpace({ total, available: 9e11 }, logs).status, "ok");
-  const nearly = judgeSpace({ total, available: parseSize("200MB") }, logs);
+  assertEquals(judgeSpace(home, { total, available: 9e11 }, logs).status, "ok");
+  const nearly = judgeSpace(home, { total, available: parseSize("200MB") }, logs);
   assertEquals([nearly.status, nearly.fix], ["warning", "procsup flush web"]);
+  const other = judgeSpace("/srv/my home", { total, available: 1e6 }, logs);
+  assertEquals(other.fix, "procsup flush --home '/srv/my home' web");
   assertEquals(nearly.says, "200 MB are left; the logs of web take 3.1 GB");
-  assertEquals(judgeSpace({ total, available: 1e6 }, logs).status, "error");
-  assertEquals(judgeSpace({ total, available: 1e6 }).fix, undefined);
+  assertEquals(judgeSpace(home, { total, available: 1e6 }, logs).status, "error");
+  assertEquals(judgeSpace(home, { total, available: 1e6 }).fix, undefined);
 });
 
 Deno.test("checkDisk() checks the file system that holds the home, even before it exists", async () => {
