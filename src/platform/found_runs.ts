@@ -7,7 +7,7 @@ import { isFree } from "./lock.ts";
 import { pathsIn } from "./paths.ts";
 import { textsOf, variablesOf } from "./process_environment.ts";
 import { processesByRunId } from "./process_scan.ts";
-import { processRow, userOf } from "./process_table.ts";
+import { processRow, readProc } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { lookAt } from "./stat.ts";
 import { parseWrapperWords, type WrapperWords } from "./wrapper.ts";
@@ -50,7 +50,7 @@ function foundRun(
 ): FoundRun | undefined {
   try {
     // Another user could fake these arguments to make us run their program.
-    if (userOf(wrapperPid) !== Deno.uid()) return undefined;
+    if (!isOurs(wrapperPid)) return undefined;
     const words = parseWrapperWords(textsOf(`/proc/${wrapperPid}/cmdline`));
     const row = processRow(wrapperPid);
     // For a moment the app's own process has the same arguments, but it leads no group.
@@ -74,6 +74,17 @@ function foundRun(
     // It ended meanwhile.
     return undefined;
   }
+}
+
+/**
+ * Whether our user started a process: all its ids are ours, and it is not in a container, where root
+ * is another user. The files in /proc of a program with the setuid bit, which another user may have
+ * started, are root's, too. Throws if it has ended.
+ */
+function isOurs(pid: number): boolean {
+  const [, ids] = /^Uid:\t(.*)$/m.exec(readProc(`/proc/${pid}/status`) ?? "") ?? [];
+  const [its, ours] = [pid, "self"].map((one) => Deno.readLinkSync(`/proc/${one}/ns/pid`));
+  return its === ours && ids?.split("\t").every((id) => Number(id) === Deno.uid()) === true;
 }
 
 /** The home whose living daemon has this run, if that is not the home of `files`, but a copy of it. */

@@ -135,10 +135,15 @@ export function wrapperWords(words: WrapperWords): string[] {
   return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, name, ...command];
 }
 
+/** The same in the script of every version of the wrapper. */
+const MARK = '>"$1/$PROCSUP_RUN_ID.exit"';
+
 /** Parses the command line of a process. Undefined if the process is not a wrapper. */
 export function parseWrapperWords(commandLine: readonly string[]): WrapperWords | undefined {
-  const [, , , program, folder, stdout, stderr, setup, name, ...command] = commandLine;
-  if (program !== "procsup" || name === undefined || command.length === 0) return undefined;
+  const [, option, script, program, folder, stdout, stderr, setup, name, ...command] = commandLine;
+  // Of many programs another user may choose the other arguments, even if they run as root.
+  if (option !== "-c" || !script?.includes(MARK) || program !== "procsup") return undefined;
+  if (name === undefined || command.length === 0) return undefined;
   return { folder: folder!, stdout: stdout!, stderr: stderr!, setup: setup!, name, command };
 }
 
