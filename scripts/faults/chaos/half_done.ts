@@ -9,7 +9,7 @@ import { isLoop } from "../../../src/model/restart_budget.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 import type { Scene } from "./asking.ts";
 import { add } from "./operations.ts";
-import { records } from "./oracle.ts";
+import { isBadRelease, records } from "./oracle.ts";
 
 /** Apps that neither end by themselves nor are replaced with overlap. */
 const STEADY = /^(writer|many|sock|base|middle|top|hooked|slow|checked|deaf)(:|$)/;
@@ -80,8 +80,8 @@ export async function cutOffAll(scene: Scene): Promise<string> {
 /** The records of steady apps, of which only those with a run can be restarted. */
 function steady({ house }: Scene, withRun: boolean): Records {
   return new Map(
-    [...records(house.home)].filter(([name, { snapshot }]) =>
-      STEADY.test(name) && !(withRun && snapshot.run === null)
+    [...records(house.home)].filter(([name, record]) =>
+      STEADY.test(name) && !isBadRelease(record) && !(withRun && record.snapshot.run === null)
     ),
   );
 }

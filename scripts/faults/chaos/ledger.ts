@@ -8,6 +8,8 @@ export interface Entry {
   instances: number | undefined;
   /** Last granted value of the variable `PATCHED`. */
   patched: string | undefined;
+  /** Whether a release with RELEASE=bad was the last request, and was rolled back. */
+  isRolledBack: boolean | undefined;
   /** Number of requests in progress. */
   busy: number;
   /** Counts requests. If it changes during a request, another request overlapped. */
@@ -34,6 +36,7 @@ export class Ledger {
     if (known !== undefined) return known;
     const fresh: Entry = {
       ...{ exists: false, desired: undefined, instances: undefined, patched: undefined },
+      isRolledBack: undefined,
       ...{ busy: 0, requests: 0 },
     };
     this.#entries.set(name, fresh);
@@ -85,6 +88,7 @@ export class Ledger {
       desired: undefined,
       instances: undefined,
       patched: undefined,
+      isRolledBack: undefined,
     };
     Object.assign(this.of(name), nothing);
   }

@@ -113,6 +113,28 @@ const patch: Verb = async (scene, { name, env }) => {
   );
 };
 
+/** A release that ends at once: the answer says whether the old configuration is back. */
+const badRelease: Verb = async (scene, { name, env }) => {
+  const payload = {
+    target: name,
+    config: { env: { ...env as object, MODE: "exit:9", AFTER: "0", RELEASE: "bad" } },
+    batch_size: scene.random.whole(1, 2),
+  };
+  await scene.ledger.request(
+    name,
+    async () => {
+      let isBack = false;
+      await asked(scene, `bad release ${name}`, async () => {
+        const answer = await scene.house.client.call("reconfigure", payload);
+        isBack = answer.rolled_back;
+        return answer;
+      });
+      return isBack;
+    },
+    (it) => it.isRolledBack = true,
+  );
+};
+
 const signal: Verb = async (scene, { name }) => {
   await asked(
     scene,
@@ -199,6 +221,7 @@ const VERBS: readonly (readonly [number, Verb])[] = [
   [5, remove],
   [10, add],
   [3, patch],
+  [3, badRelease],
   [2, signal],
   [2, applyFile],
   [1, save],

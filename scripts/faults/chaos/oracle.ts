@@ -117,7 +117,11 @@ function ofProcess(
   if (granted !== undefined && desired !== granted && !forOthers) {
     problems.push(`${told}: ${granted} was granted, and the record says ${desired}`);
   }
-  const { patched } = scene.ledger.of(base);
+  const { patched, isRolledBack } = scene.ledger.of(base);
+  const isBad = isBadRelease(recorded.get(name));
+  if (isRolledBack && isBad) {
+    problems.push(`${told}: its bad release was rolled back, and is on record`);
+  }
   if (patched !== undefined && recorded.get(name)?.config.env.PATCHED !== patched) {
     problems.push(`${told}: PATCHED=${patched} was granted, and is not on record`);
   }
@@ -130,7 +134,7 @@ function ofProcess(
     problems.push(`${told}, but its pid ${pid} is not alive`);
   }
   if (desired === "down" && !AT_REST.has(state)) problems.push(`${told}, but wanted down`);
-  if (desired === "up" && state !== "running" && !COMES_AND_GOES.test(name)) {
+  if (desired === "up" && state !== "running" && !isBad && !COMES_AND_GOES.test(name)) {
     const reason = process.last_reason;
     const excused = state === "errored" && /used up|depends on/.test(reason);
     if (!excused) problems.push(`${told}, but wanted up`);
@@ -139,6 +143,11 @@ function ofProcess(
     problems.push(`${told}: no post_start for ${pid}`);
   }
   return problems;
+}
+
+/** Whether it has a release that ends at once. */
+export function isBadRelease(record: ProcessRecord | undefined): boolean {
+  return record?.config.env.RELEASE === "bad";
 }
 
 function hooks({ folder }: Scene): Map<string, number> {
