@@ -1,6 +1,6 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { programLine, TestDaemon } from "../support/procsup.ts";
+import { denoDir, programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -16,7 +16,10 @@ function programFolder(): TempHome {
 async function shell(program: string, script: string, home: string, folder: string) {
   const { stdout, stderr } = await new Deno.Command(program, {
     args: program === "bash" ? ["--norc", "-c", script] : ["-c", script],
-    env: { PROCSUP_HOME: home, PATH: `${folder}:${Deno.env.get("PATH")}`, HOME: folder },
+    env: {
+      ...{ PROCSUP_HOME: home, HOME: folder, DENO_DIR: denoDir() },
+      PATH: `${folder}:${Deno.env.get("PATH")}`,
+    },
     stdin: "null",
   }).output();
   const text = new TextDecoder();
