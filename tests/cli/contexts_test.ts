@@ -43,6 +43,19 @@ Deno.test("hints for another machine name it as ssh does, and for an engine ther
   }
 });
 
+Deno.test("context refuses flags of engines that it would ignore", async () => {
+  const refusals: Record<string, string> = {
+    "use web1 --stack shop": '--stack with "context use"',
+    "list --on swarm": '--on with "context list"',
+    "add web1 server --namespace a": '--namespace with "context add <name> <host>"',
+    "add prod --on swarm --namespace a": "--namespace for swarm",
+  };
+  for (const [line, refusal] of Object.entries(refusals)) {
+    const { code, stderr } = await runCommandLine(["context", ...line.split(" ")]);
+    assertEquals([code, stderr.split("\n")[0]], [2, `error: Cannot use ${refusal}`]);
+  }
+});
+
 Deno.test("a verb refuses words that it would ignore", async () => {
   const lines = [
     ...["context use web1 web2", "context remove web1 web2", "context list web1"],

@@ -4,7 +4,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
-import { type Column, printTable } from "../columns.ts";
+import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import {
   type Contexts,
@@ -16,10 +16,10 @@ import {
   THIS_MACHINE,
 } from "../../contexts/contexts.ts";
 import { checkDestination } from "../../contexts/ssh.ts";
-import { printData, printDone } from "../output.ts";
+import { printDone } from "../output.ts";
+import { refuseUseless } from "./export.ts";
 import { engineIn, machineIn } from "../target_flags.ts";
-import type { Flags } from "../flags.ts";
-import { refuseMore, verbIn } from "../unknown_word.ts";
+import { refuseFlags, refuseMore, verbIn } from "../unknown_word.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
@@ -30,14 +30,13 @@ export async function context(context: CommandContext): Promise<void> {
   const [verb = "list", ...words] = context.positionals;
   const act = verbIn("context", VERBS, verb);
   refuseMore(`context ${verb}`, words, verb === "list" ? 0 : verb === "add" ? 2 : 1);
+  if (verb !== "add") refuseFlags(context, `context ${verb}`);
   await act(context, words);
 }
 
 /** Adds a machine, or an engine with `--on`. */
-async function add(
-  { flags, output }: CommandContext,
-  [name, host]: readonly string[],
-): Promise<void> {
+async function add(context: CommandContext, [name, host]: readonly string[]): Promise<void> {
+  const { flags, output } = context;
   if (name === undefined || (host === undefined) === (flags.text("on") === undefined)) {
     throw new ProcsupError("bad_request", '"context add" takes a name, and a host or --on ENGINE', {
       hint: "procsup context add <name> <user@server>, or: procsup context add <name> --on swarm",
@@ -47,7 +46,7 @@ async function add(
   if (problem !== undefined) {
     throw new ProcsupError("bad_request", `Invalid context "${name}": the name ${problem}`);
   }
-  const destination = destinationOf(flags, host);
+  const destination = destinationOf(context, host);
   const { contexts, ...rest } = readContexts();
   write({ ...rest, contexts: { ...contexts, [name]: destination } });
   const text = `context "${name}" is ${destinationText(destination)}`;
@@ -57,12 +56,15 @@ async function add(
   );
 }
 
-function destinationOf(flags: Flags, host: string | undefined): Destination {
+function destinationOf(context: CommandContext, host: string | undefined): Destination {
+  const { flags } = context;
   if (host !== undefined) {
+    refuseFlags(context, "context add <name> <host>");
     checkDestination(host);
     return machineIn(flags, { destination: host });
   }
   const on = flags.text("on")!;
+  refuseUseless(flags, on);
   if (on !== THIS_MACHINE) return engineIn(flags, { on });
   throw new ProcsupError("bad_request", `"${THIS_MACHINE}" is this machine, and needs no context`);
 }
@@ -88,26 +90,18 @@ function known(contexts: Contexts["contexts"], name: string | undefined): string
   throw new ProcsupError("not_found", message, { hint: "procsup context list" });
 }
 
-interface Row {
-  readonly name: string;
-  readonly used: boolean;
-  readonly destination: Destination;
-}
+type Row = Destination & { readonly name: string; readonly used: boolean };
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: "NAME", priority: 0, value: ({ name, used }) => used ? `${name} *` : name },
-  { header: "WHERE", priority: 0, value: ({ destination }) => destinationText(destination) },
+  { header: "WHERE", priority: 0, value: destinationText },
 ];
 
 async function list({ output }: CommandContext): Promise<void> {
   const { contexts, use = THIS_MACHINE } = readContexts();
-  const all = { [THIS_MACHINE]: { destination: "-" }, ...contexts };
-  const rows = Object.entries(all).map(([name, destination]): Row => (
-    { name, used: name === use, destination }
-  ));
-  const data = rows.map(({ destination, ...rest }) => ({ ...rest, ...destination }));
-  if (await printData(output, data, rows.map(({ name }) => name))) return;
-  printTable(output, COLUMNS, rows);
+  const all = Object.entries({ [THIS_MACHINE]: { destination: "-" }, ...contexts });
+  const rows = all.map(([name, one]): Row => ({ name, used: name === use, ...one }));
+  await printList(output, COLUMNS, rows, "");
 }
 
 function write(contexts: Contexts): void {

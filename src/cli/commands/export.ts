@@ -5,6 +5,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { fromHere } from "../../platform/paths.ts";
 import type { CommandContext } from "../command.ts";
+import type { Flags } from "../flags.ts";
 import { readSource } from "../config_source.ts";
 import { counted } from "../human.ts";
 import { printData, writeMessage } from "../output.ts";
@@ -42,6 +43,15 @@ export function suits(flag: string, engine: string): boolean {
   return ENGINES_OF[flag]?.includes(engine) !== false;
 }
 
+/** Throws `bad_request` for a flag that an engine has no use for. */
+export function refuseUseless(flags: Flags, engine: string): void {
+  const useless = flags.names().find((name) => !suits(name, engine));
+  if (useless === undefined) return;
+  throw new ProcsupError("bad_request", `Cannot use --${useless} for ${engine}`, {
+    hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,
+  });
+}
+
 /** Exports a file to an engine. Prints the keys without a counterpart; `--strict` refuses them. */
 export async function exported(
   context: CommandContext,
@@ -49,12 +59,7 @@ export async function exported(
   file: string | undefined,
 ): Promise<Exported> {
   const { flags, engine } = context;
-  const useless = flags.names().find((name) => !suits(name, to));
-  if (useless !== undefined) {
-    throw new ProcsupError("bad_request", `Cannot use --${useless} for ${to}`, {
-      hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,
-    });
-  }
+  refuseUseless(flags, to);
   const { exportStack, lossText } = await import("../../export/export_stack.ts");
   const words = file === undefined ? [] : [file];
   const { files, loaded, payload } = await readSource(context, words, true);
