@@ -127,14 +127,9 @@ function stopLimit({ stopTimeoutMs, hooks: { preStop, postStop } }: ProcessConfi
 function program(app: App): Setting[] {
   const { config, loaded, lose } = app;
   const words = settled(loaded, "entrypoint", argv(app)).map((word) => commandWord(word));
-  const args = config.args.map((arg, index) => {
-    const secret = secretArgument(app, index);
-    if (secret !== undefined) {
-      lose(`args.${index}`, `it looks like a secret: set ${secret} instead`);
-      return `\${${secret}}`;
-    }
-    const text = referenceIn(app, index);
-    return text === undefined ? commandWord(arg) : referringWord(text);
+  const args = argumentsOf(app).map(({ word, secret }, index) => {
+    if (secret) lose(`args.${index}`, `it looks like a secret: set ${secret} instead`);
+    return word;
   });
   return [
     ["WorkingDirectory", specifiers(settled(loaded, "cwd", config.cwd))],
@@ -154,30 +149,32 @@ function argv(app: App): readonly string[] {
   }
 }
 
-/** The argument as written in the file, if it contains variables. */
-function referenceIn({ loaded }: App, index: number): string | undefined {
-  return loaded.references.find(({ path }) => path[0] === "args" && path[1] === index)?.text;
-}
-
-/** The name of the variable that stands for an argument that looks like a secret. */
-function secretArgument(app: App, index: number): string | undefined {
-  const { args } = app.config;
-  const before = index > 0 && args[index - 1]!.startsWith("-") ? `${args[index - 1]} ` : "";
-  // Check the text that the unit would contain: defaults, but no values of variables.
-  const text = referenceIn(app, index)?.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1");
-  return holdsSecret(before + (text ?? args[index]!)) ? `ARGUMENT_${index}` : undefined;
+/**
+ * The arguments as words of a unit, with the variables that the administrator must set. `secret` is
+ * the variable that stands for an argument that looks like a secret.
+ */
+function argumentsOf({ config: { args }, loaded }: App) {
+  return args.map((arg, index) => {
+    const reference = loaded.references.find(({ path }) => path[0] === "args" && path[1] === index);
+    const before = args[index - 1] ?? "";
+    const flag = /^-[^=]*$/.test(before) ? `${before} ` : "";
+    // Check the text that the unit would contain: defaults, but no values of variables.
+    const text = reference?.text.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1") ?? arg;
+    const secret = `ARGUMENT_${index}`;
+    if (holdsSecret(flag + text)) return { word: `\${${secret}}`, needs: [secret], secret };
+    if (reference === undefined) return { word: commandWord(arg), needs: [] };
+    const needs = Object.keys(reference.variables)
+      .filter((name) => reference.text.includes(`\${${name}}`));
+    return { word: referringWord(reference.text), needs };
+  });
 }
 
 /** Names of the variables that the administrator must set in the environment file. */
 function neededNames(app: App): string[] {
-  const { env, secrets, args } = app.config;
-  const inArgs = app.loaded.references.filter(({ path }) => path[0] === "args")
-    .flatMap(({ variables, text }) =>
-      Object.keys(variables).filter((name) => text.includes(`\${${name}}`))
-    );
-  const fromArgs = args.flatMap((_, index) => secretArgument(app, index) ?? []);
+  const { env, secrets } = app.config;
+  const inArgs = argumentsOf(app).flatMap(({ needs }) => needs);
   const others = Object.keys(env).filter((name) => !(name in app.plain));
-  return [...new Set([...others, ...Object.keys(secrets), ...inArgs, ...fromArgs])];
+  return [...new Set([...others, ...Object.keys(secrets), ...inArgs])];
 }
 
 /** Plain values go into the unit; the others into the environment file. */
@@ -306,21 +303,12 @@ function timer(app: App): UnitFile[] {
     ...events.map((event) => ["OnCalendar", event + zone] as const),
     ["AccuracySec", "1s"],
   ];
-  return [
-    companion(app, fileOf(unitNames(app, "timer")[0]!), "Schedule", {
-      Timer: timer,
-      Install: install(app),
-    }),
-  ];
+  const path = fileOf(unitNames(app, "timer")[0]!);
+  return [companion(app, path, "Schedule", { Timer: timer, Install: install(app) })];
 }
 
 /** A unit beside the service of an app. */
-function companion(
-  app: App,
-  path: string,
-  what: string,
-  sections: UnitFile["sections"],
-): UnitFile {
+function companion(app: App, path: string, what: string, sections: UnitFile["sections"]): UnitFile {
   const { stack, name } = app;
   const unit: Setting[] = [
     ["Description", specifiers(`${what} of ${name} of ${stack.file}`)],

@@ -59,6 +59,16 @@ Deno.test("exportStack() names every variable that the engine must provide", asy
   }
 });
 
+Deno.test("a unit keeps the argument after a flag that has a secret as its value", async () => {
+  const command = "/bin/sh api.sh --token=s3cr3t-1 serve --password s3cr3t-2";
+  const { files: [unit] } = await exportText(
+    `processes: { api: { command: ${command} } }`,
+    "systemd",
+  );
+  assert(unit!.text.includes("api.sh ${ARGUMENT_1} serve --password ${ARGUMENT_4}\n"), unit!.text);
+  assert(unit!.text.includes("must set: ARGUMENT_1, ARGUMENT_4\n"), unit!.text);
+});
+
 Deno.test("exportStack() rejects two secret files with the same name on engines", async () => {
   const text = "processes: { app: { command: /bin/sh run.sh, env_file: [a.env, a-env] } }";
   await assertRejects(() => exportText(text, "swarm"), Error, 'are both "app-a-env" there');
