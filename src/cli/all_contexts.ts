@@ -2,12 +2,11 @@
 
 import { askContexts } from "../contexts/all_contexts.ts";
 import { ERROR_TABLE, messageOf, ProcsupError } from "../model/errors.ts";
-import { plainText } from "../model/plain_text.ts";
 import { selectPresent } from "../protocol/select_processes.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 import { type Column, printTable } from "./columns.ts";
 import type { CommandContext } from "./command.ts";
-import type { Copy } from "./commands/on.ts";
+import { type Copy, COPY_COLUMNS, listEngine } from "./commands/on.ts";
 import { printData, writeMessage } from "./output.ts";
 
 /** An app of a machine, a copy on an engine, or the error of a context. */
@@ -27,10 +26,10 @@ export async function listAllContexts(
     throw new ProcsupError("bad_request", "Cannot use --watch with --all-contexts");
   }
   const { positionals } = context;
-  const answers = await askContexts(() => context.home, async (engine) => {
-    const { listEngine } = await import("./commands/on.ts");
-    return await listEngine(engine, positionals);
-  });
+  const answers = await askContexts(
+    () => context.home,
+    async (engine, signal) => await listEngine({ ...engine, signal }, positionals),
+  );
   const rows = answers.flatMap(({ context, processes, copies, error }): Row[] => [
     ...selectPresent(processes, positionals).map((process) => ({ context, process })),
     ...copies.map((copy) => ({ context, copy })),
@@ -61,13 +60,6 @@ async function print(
   }
 }
 
-/** The columns that are filled for copies on an engine. */
-const COPY_CELLS: Readonly<Record<string, (copy: Copy) => string>> = {
-  NAME: ({ name }) => name,
-  STATE: ({ state }) => state,
-  REASON: ({ reason }) => plainText(reason) || "-",
-};
-
 function columnsOf(columns: readonly Column<ProcessJson>[]): readonly Column<Row>[] {
   return [
     { header: "CONTEXT", priority: 0, value: ({ context }) => context },
@@ -76,7 +68,7 @@ function columnsOf(columns: readonly Column<ProcessJson>[]): readonly Column<Row
       value: ({ process, copy }) => {
         if (process !== undefined) return value(process);
         if (copy === undefined) return column.header === "STATE" ? "unreachable" : "-";
-        return COPY_CELLS[column.header]?.(copy) ?? "-";
+        return COPY_COLUMNS.find(({ header }) => header === column.header)?.value(copy) ?? "-";
       },
       paint: (text, { process }) =>
         process === undefined || paint === undefined ? text : paint(text, process),

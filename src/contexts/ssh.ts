@@ -28,7 +28,6 @@ interface Machine extends MachineAddress {
 
 /** The first line from the other end. */
 export interface Hello {
-  readonly version: string;
   readonly home: string;
   /** Base of relative paths. */
   readonly cwd: string;

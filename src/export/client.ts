@@ -2,26 +2,25 @@
 
 import { ProcsupError } from "../model/errors.ts";
 
-/** Output and exit code of a client. */
-export interface Said {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** A program with flags that precede the arguments of each call. */
+/** A program with flags that precede the arguments of each call. An abort of the signal ends it. */
 export class Client {
   readonly #program: string;
   readonly #flags: readonly string[];
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(program: string, flags: Readonly<Record<string, string | undefined>> = {}) {
+  constructor(
+    program: string,
+    flags: Readonly<Record<string, string | undefined>> = {},
+    signal?: AbortSignal,
+  ) {
     this.#program = program;
     this.#flags = Object.entries(flags).filter(([, value]) => value !== undefined)
       .map(([name, value]) => `--${name}=${value}`);
+    this.#signal = signal;
   }
 
   /** Runs the program with a text as its input. Throws `not_found` if it is not installed. */
-  async ask(args: readonly string[], input = ""): Promise<Said> {
+  async ask(args: readonly string[], input = "") {
     const child = this.#spawn(args, "piped");
     // A program that fails may not read it.
     const written = ReadableStream.from([new TextEncoder().encode(input)]).pipeTo(child.stdin)
@@ -31,13 +30,8 @@ export class Client {
     return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
   }
 
-  /** Runs the program; returns stdout. On failure, throws `start_failed` with its stderr. */
-  async told(...args: string[]): Promise<string> {
-    return await this.fed("", ...args);
-  }
-
-  /** Like `told()`, with a text as its input. */
-  async fed(input: string, ...args: string[]): Promise<string> {
+  /** Like `ask()`, but returns stdout. On failure, throws `start_failed` with its stderr. */
+  async told(args: readonly string[], input?: string): Promise<string> {
     const { code, stdout, stderr } = await this.ask(args, input);
     if (code === 0) return stdout;
     const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
@@ -45,22 +39,23 @@ export class Client {
   }
 
   /** Runs the program; parses each line of stdout as JSON. */
-  async jsonLines<T>(...args: string[]): Promise<T[]> {
-    const lines = (await this.told(...args)).split("\n").filter((line) => line !== "");
+  async jsonLines<T>(args: readonly string[]): Promise<T[]> {
+    const lines = (await this.told(args)).split("\n").filter((line) => line !== "");
     return lines.map((line) => JSON.parse(line) as T);
   }
 
   /** Runs the program with this terminal's output; returns its exit code. */
-  async shown(...args: string[]): Promise<number> {
+  async shown(args: readonly string[]): Promise<number> {
     return (await this.#spawn(args, "inherit").status).code;
   }
 
   #spawn(args: readonly string[], output: "piped" | "inherit"): Deno.ChildProcess {
     const stdin = output === "piped" ? "piped" : "null";
-    const options = { stdin, stdout: output, stderr: output } as const;
     try {
-      return new Deno.Command(this.#program, { args: [...this.#flags, ...args], ...options })
-        .spawn();
+      return new Deno.Command(this.#program, {
+        args: [...this.#flags, ...args],
+        ...{ stdin, stdout: output, stderr: output, signal: this.#signal },
+      }).spawn();
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
       throw new ProcsupError("not_found", `"${this.#program}" is not installed, or not on PATH`);

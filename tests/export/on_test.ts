@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { cliIn } from "../support/procsup.ts";
+import { cliIn, isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** Recorded `docker` output for a stack with one app: one replica runs, one failed earlier. */
@@ -155,4 +155,21 @@ Deno.test("a context passes its client's context and namespace to the engine", a
   );
   const lost = await run("--host", "local", "list", "--context", "eu");
   assertStringIncludes(lost.stderr, "Cannot use --context without an engine");
+});
+
+Deno.test("list --all-contexts ends the client of an engine that does not answer", async () => {
+  await using folder = tempHome();
+  const { path } = folder;
+  const said = `${path}/pid`;
+  const script = '#!/bin/sh\necho $$ >"$SAID"\nexec sleep 1000\n';
+  Deno.writeTextFileSync(`${path}/docker`, script, { mode: 0o755 });
+  const env = {
+    PATH: `${path}:${Deno.env.get("PATH")}`,
+    ...{ SAID: said, HOME: path, XDG_CONFIG_HOME: `${path}/.config` },
+  };
+  const added = await cliIn("", env, "context", "add", "prod", "--on", "swarm", "--stack", "shop");
+  assertEquals(added.code, 0, added.stderr);
+  const { stderr } = await cliIn(`${path}/h`, env, "list", "--all-contexts");
+  assertStringIncludes(stderr, "✘ prod  prod does not answer within 15s");
+  assertEquals(isAlive(Number(Deno.readTextFileSync(said))), false);
 });

@@ -6,7 +6,6 @@ import { lookAt } from "../../platform/stat.ts";
 import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
 import { PEER_HEADER } from "../../protocol/peer.ts";
-import { VERSION } from "../../protocol/version.ts";
 import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../contexts/ssh.ts";
 import { ByteReader, HangUp, textOf, writeAll } from "../../protocol/unix_http.ts";
 import type { CommandContext } from "../command.ts";
@@ -16,7 +15,7 @@ const encoder = new TextEncoder();
 /** Answers requests, one at a time, until standard input ends. */
 export async function dialStdio({ home }: CommandContext): Promise<number> {
   const cwd = here();
-  const hello: Hello = { version: VERSION, home, cwd, cpus: navigator.hardwareConcurrency };
+  const hello: Hello = { home, cwd, cpus: navigator.hardwareConcurrency };
   await write(`${HELLO}${JSON.stringify(hello)}\n`);
   const way = new SocketWay(home);
   const input = new ByteReader(Deno.stdin);

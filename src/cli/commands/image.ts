@@ -30,7 +30,7 @@ export async function image(context: CommandContext): Promise<number> {
     const builder = flags.text("builder") ?? "docker";
     const client = new Client(builder);
     const build = async (...words: string[]) => {
-      const code = await client.shown("build", ...words);
+      const code = await client.shown(["build", ...words]);
       if (code === 0) return;
       throw new ProcsupError("start_failed", `${builder} build ended with exit code ${code}`);
     };

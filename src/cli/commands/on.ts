@@ -7,7 +7,7 @@ import { dirname } from "../../npm/path.js";
 import { kindOf } from "../../config/file_kind.ts";
 import { fromHere, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
-import { type Column, printTable } from "../columns.ts";
+import { type Column, printList, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
 import { printData, writeMessage } from "../output.ts";
@@ -15,9 +15,17 @@ import { exported, suits } from "./export.ts";
 
 export type { Copy };
 
-type Verb = (context: CommandContext, backend: Backend) => Promise<number>;
+type Verb = (context: CommandContext, backend: Backend) => Promise<number | void>;
 
-const VERBS: Readonly<Record<string, Verb>> = { start: up, list, logs, why, scale, roll, down };
+const VERBS: Readonly<Record<string, Verb>> = {
+  ...{ start: up, list, why, scale, down },
+  logs: ({ flags, positionals }, backend) =>
+    backend.logs(positionals, { follow: flags.on("follow"), lines: flags.int("lines") ?? 50 }),
+  roll: async (context, backend) =>
+    await printRollouts(context, await backend.roll(context.positionals[0]!)),
+};
+
+const NO_APPS = "the stack has no apps there";
 
 /** Flags of all these commands that select a place on an engine. */
 const PLACE_FLAGS = ["stack", "context", "namespace"];
@@ -28,7 +36,7 @@ const FLAGS: Readonly<Record<string, readonly string[]>> = {
   logs: ["follow", "lines"],
 };
 
-export async function onEngine(context: CommandContext): Promise<number> {
+export async function onEngine(context: CommandContext): Promise<number | void> {
   const { command, output } = context;
   const engine = context.engine!;
   refuseOthers(context, engine);
@@ -98,7 +106,10 @@ async function up(context: CommandContext, backend: Backend): Promise<number> {
 }
 
 /** Lists the copies on a context's engine. */
-export async function listEngine(engine: Engine, names: readonly string[]): Promise<Copy[]> {
+export async function listEngine(
+  engine: Engine & { readonly signal: AbortSignal },
+  names: readonly string[],
+): Promise<Copy[]> {
   const { openBackend } = await import("../../export/backends/mod.ts");
   return named(await (await openBackend(engine, here())).list(), names);
 }
@@ -108,29 +119,18 @@ function named(copies: readonly Copy[], names: readonly string[]): Copy[] {
     .filter(({ app, name }) => names.length === 0 || names.includes(app) || names.includes(name));
 }
 
-async function list({ output, positionals }: CommandContext, backend: Backend): Promise<number> {
+async function list({ output, positionals }: CommandContext, backend: Backend): Promise<void> {
   const all = await backend.list();
   const unknown = positionals.find((name) => named(all, [name]).length === 0);
   if (unknown !== undefined) throw backend.unknownApp(unknown, all.map(({ app }) => app));
-  const copies = named(all, positionals);
-  await printCopies(output, copies);
-  if (copies.length === 0) output.note("the stack has no apps there");
-  return 0;
+  await printList(output, COPY_COLUMNS, named(all, positionals), NO_APPS);
 }
 
-async function logs({ flags, positionals }: CommandContext, backend: Backend): Promise<number> {
-  return await backend.logs(positionals, {
-    follow: flags.on("follow"),
-    lines: flags.int("lines") ?? 50,
-  });
-}
-
-async function why({ output, positionals }: CommandContext, backend: Backend): Promise<number> {
+async function why({ output, positionals }: CommandContext, backend: Backend): Promise<void> {
   const found = await backend.why(positionals[0]!);
-  if (await printData(output, found)) return 0;
-  await printCopies(output, found.copies);
+  if (await printData(output, found)) return;
+  printTable(output, COPY_COLUMNS, found.copies);
   for (const line of found.history) output.data(`  ${plainText(line)}`);
-  return 0;
 }
 
 async function scale(context: CommandContext, backend: Backend): Promise<number> {
@@ -144,16 +144,11 @@ async function scale(context: CommandContext, backend: Backend): Promise<number>
   return await printRollouts(context, await backend.scale(app, copies));
 }
 
-async function roll(context: CommandContext, backend: Backend): Promise<number> {
-  return await printRollouts(context, await backend.roll(context.positionals[0]!));
-}
-
-async function down({ output }: CommandContext, backend: Backend): Promise<number> {
+async function down({ output }: CommandContext, backend: Backend): Promise<void> {
   const apps = await backend.down();
-  if (await printData(output, { status: "deleted", apps }, apps)) return 0;
+  if (await printData(output, { status: "deleted", apps }, apps)) return;
   for (const app of apps) output.done(`✔ ${app}  deleted`);
-  if (apps.length === 0) output.note("the stack has no apps there");
-  return 0;
+  if (apps.length === 0) output.note(NO_APPS);
 }
 
 async function printRollouts(
@@ -169,18 +164,10 @@ async function printRollouts(
   return rollouts.every(({ ok }) => ok) ? 0 : ERROR_TABLE.start_failed.exit;
 }
 
-const COLUMNS: readonly Column<Copy>[] = [
+export const COPY_COLUMNS: readonly Column<Copy>[] = [
   { header: "NAME", priority: 0, value: ({ name }) => name },
   { header: "STATE", priority: 0, value: ({ state }) => state },
   { header: "NODE", priority: 1, value: ({ node }) => node },
   { header: "IMAGE", priority: 2, value: ({ image }) => image },
   { header: "REASON", priority: 3, value: ({ reason }) => plainText(reason) || "-" },
 ];
-
-async function printCopies(
-  output: CommandContext["output"],
-  copies: readonly Copy[],
-): Promise<void> {
-  if (await printData(output, copies, copies.map(({ name }) => name))) return;
-  printTable(output, COLUMNS, copies);
-}

@@ -150,7 +150,7 @@ async function readAllContexts(home: string): Promise<ContextJson[]> {
   }));
 }
 
-async function copiesOn(engine: Engine): Promise<Copy[]> {
+async function copiesOn(engine: Engine, signal: AbortSignal): Promise<Copy[]> {
   if (engine.stack === undefined) {
     throw new ProcsupError(
       "bad_request",
@@ -158,5 +158,5 @@ async function copiesOn(engine: Engine): Promise<Copy[]> {
     );
   }
   const { openBackend } = await import("../../export/backends/mod.ts");
-  return await (await openBackend(engine, "/")).list();
+  return await (await openBackend({ ...engine, signal }, "/")).list();
 }

@@ -50,6 +50,8 @@ export interface Place {
   /** The cluster's name in the engine's client; by default, the one in use there. */
   readonly context?: string;
   readonly namespace?: string;
+  /** Ends the engine's client. */
+  readonly signal?: AbortSignal;
 }
 
 export const POLL_MS = 1000;

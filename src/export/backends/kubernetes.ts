@@ -35,23 +35,17 @@ export class Kubernetes extends Backend {
   readonly #kubectl = new Client("kubectl", {
     context: this.place.context,
     namespace: this.place.namespace,
-  });
+  }, this.place.signal);
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
-    const before = await this.#workloads();
     await this.#refuseForeign(file!.text);
     let applied: readonly Item[] = [];
     const rollouts = await this.#changed(undefined, async () => {
       applied = await this.#items(["apply", "-f", "-"], file!.text);
       await this.#prune("deployments,jobs,cronjobs,services", applied);
     });
-    const back = rollouts.every(({ ok }) => ok) ? [] : await this.#cronJobsTakenBack(before);
     await this.#prune("configmaps", applied, await this.#configMapsInUse());
-    return rollouts.map((rollout) =>
-      back.includes(rollout.app)
-        ? { ...rollout, ok: false, text: "rolled back, as other apps failed" }
-        : rollout
-    );
+    return rollouts;
   }
 
   async list(): Promise<Copy[]> {
@@ -72,7 +66,7 @@ export class Kubernetes extends Backend {
         if (!isMeant || !id || shown.has(id) || deletionTimestamp !== undefined) continue;
         const from = lost.get(id) ?? `--tail=${tail}`;
         const which = [`--container=${appOf(pod)}`, "--prefix", from];
-        const ended = this.#kubectl.shown("logs", ...follow ? ["--follow"] : [], ...which, name);
+        const ended = this.#kubectl.shown(["logs", ...follow ? ["--follow"] : [], ...which, name]);
         shown.set(id, ended);
         if (follow) {
           void ended.then(async (code) => {
@@ -100,30 +94,38 @@ export class Kubernetes extends Backend {
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const { metadata: { name }, spec: { replicas } } = await this.#deployment(app);
     const count = `--replicas=${copies(replicas ?? 0)}`;
-    return await this.#changed(app, () => this.#kubectl.told("scale", `deployment/${name}`, count));
+    return await this.#changed(
+      app,
+      () => this.#kubectl.told(["scale", `deployment/${name}`, count]),
+    );
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const name = `deployment/${(await this.#deployment(app)).metadata.name}`;
-    return await this.#changed(app, () => this.#kubectl.told("rollout", "restart", name));
+    return await this.#changed(app, () => this.#kubectl.told(["rollout", "restart", name]));
   }
 
   async down(): Promise<string[]> {
     const apps = (await this.#workloads()).own.map(appOf);
     // With this, the command ends when every pod has ended.
     const words = ["--selector", this.#selector, "--cascade=foreground"];
-    await this.#kubectl.told("delete", OWN_KINDS, ...words);
+    await this.#kubectl.told(["delete", OWN_KINDS, ...words]);
     return apps;
   }
 
   /** Makes a change to one app, or all; waits for the rollouts, and rolls back those that fail. */
   async #changed(app: string | undefined, change: () => Promise<unknown>): Promise<Rollout[]> {
-    const good = (await this.#workloads()).completeRevisions();
+    const before = await this.#workloads();
     await change();
     const rollouts = await this.#rollouts(app);
-    return await Promise.all(
-      rollouts.map((rollout) => rollout.ok ? rollout : this.#takenBack(rollout, good)),
-    );
+    const isGood = app !== undefined || rollouts.every(({ ok }) => ok);
+    const others = isGood ? [] : await this.#cronJobsTakenBack(before);
+    const good = before.completeRevisions();
+    return await Promise.all(rollouts.map((rollout) => {
+      if (!rollout.ok) return this.#takenBack(rollout, good);
+      if (!others.includes(rollout.app)) return rollout;
+      return { ...rollout, ok: false, text: "rolled back, as other apps failed" };
+    }));
   }
 
   /** Waits for the rollouts of all apps, or of one. */
@@ -141,7 +143,7 @@ export class Kubernetes extends Backend {
     const now = (await this.#workloads()).deployments.find((one) => appOf(one) === app);
     if (now === undefined || before === undefined || revisionOf(now) === before) return failed;
     const name = `deployment/${now.metadata.name}`;
-    await this.#kubectl.told("rollout", "undo", name, `--to-revision=${before}`);
+    await this.#kubectl.told(["rollout", "undo", name, `--to-revision=${before}`]);
     const [undone] = await this.#rollouts(app);
     const end = undone?.ok ? "rolled back" : `rollback failed: ${undone?.text}`;
     return { app, ok: false, text: `${end}, ${text}` };
@@ -158,10 +160,10 @@ export class Kubernetes extends Backend {
       return one !== undefined && appliedOf(one) !== appliedOf(old);
     });
     for (const old of changed) {
-      await this.#kubectl.fed(appliedOf(old), "apply", "-f", "-");
+      await this.#kubectl.told(["apply", "-f", "-"], appliedOf(old));
     }
     const runs = now.runsSince(before, changed).map(({ metadata }) => `job/${metadata.name}`);
-    if (runs.length > 0) await this.#kubectl.told("delete", "--wait=false", ...runs);
+    if (runs.length > 0) await this.#kubectl.told(["delete", "--wait=false", ...runs]);
     return changed.map(appOf);
   }
 
@@ -190,7 +192,7 @@ export class Kubernetes extends Backend {
       );
     if (gone.length === 0) return;
     const names = gone.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
-    await this.#kubectl.told("delete", "--wait=false", ...names);
+    await this.#kubectl.told(["delete", "--wait=false", ...names]);
   }
 
   /** Names of ConfigMaps that some revision refers to: `kubectl rollout undo` needs them. */
@@ -234,8 +236,8 @@ export class Kubernetes extends Backend {
   }
 
   /** Runs a command and returns the objects that it prints. */
-  async #items<T extends Item = Item>(words: readonly string[], input = ""): Promise<T[]> {
-    const text = await this.#kubectl.fed(input, ...words, "--output=json");
+  async #items<T extends Item = Item>(words: readonly string[], input?: string): Promise<T[]> {
+    const text = await this.#kubectl.told([...words, "--output=json"], input);
     if (text.trim() === "") return [];
     const found = JSON.parse(text) as T & { readonly items?: T[] };
     return found.items ?? [found];

@@ -65,7 +65,7 @@ export class Workloads {
   constructor(items: readonly Item[], warnings: readonly Event[] = []) {
     const of = <T = Workload>(kind: string) => items.filter((item) => item.kind === kind) as T[];
     this.#items = items;
-    this.#warnings = warnings.filter(isTelling).toSorted(newestFirst);
+    this.#warnings = telling(warnings);
     this.deployments = of("Deployment");
     this.replicaSets = of("ReplicaSet");
     this.pods = of<Pod>("Pod");
@@ -114,17 +114,16 @@ export class Workloads {
   history(app: string, events: readonly Event[]): string[] {
     const items = this.#items.filter((item) => appOf(item) === app);
     const makers = items.filter(({ kind }) => kind === "ReplicaSet" || kind === "Job");
-    const own = events.filter(isTelling).filter(({ involvedObject: { uid, name = "" } }) =>
+    const own = telling(events).filter(({ involvedObject: { uid, name = "" } }) =>
       items.some(({ metadata }) => metadata.uid === uid) ||
       // Events of deleted pods.
       makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`))
     );
-    const failures = this.deployments.filter((one) => appOf(one) === app).flatMap((one) =>
-      [
-        conditionOf(one, "Progressing", "False") ?? [],
-        conditionOf(one, "ReplicaFailure") ?? [],
-      ].flat()
-    );
+    const failures = this.deployments.filter((one) => appOf(one) === app).flatMap((
+      one,
+    ) => [conditionOf(one, "Progressing", "False"), conditionOf(one, "ReplicaFailure")]).filter((
+      condition,
+    ) => condition !== undefined);
     return [
       ...failures.map(({ reason, message }) => `${reason}: ${message}`),
       ...(items as Pod[]).filter(({ kind }) => kind === "Pod").flatMap((pod) => {
@@ -132,7 +131,7 @@ export class Workloads {
         const where = `${shortOf(pod)} on ${pod.spec.nodeName ?? "-"}`;
         return why === "" ? [] : [`${where}: ${why}`];
       }),
-      ...own.toSorted(newestFirst).slice(0, MAX_EVENTS).map((event) => {
+      ...own.slice(0, MAX_EVENTS).map((event) => {
         const { involvedObject: { kind, name }, count } = event;
         const times = (count ?? 1) > 1 ? ` (${count} times)` : "";
         return `${kind} ${name}: ${textOf(event)}${times}`;
@@ -265,12 +264,8 @@ function isComplete({ metadata, spec: { replicas }, status }: Workload): boolean
 }
 
 /** The condition of an object, if it has the status. */
-function conditionOf(
-  { status: { conditions = [] } }: Workload | Pod,
-  type: string,
-  status = "True",
-) {
-  return conditions.find((one) => one.type === type && one.status === status);
+function conditionOf({ status }: Workload | Pod, type: string, value = "True") {
+  return status.conditions?.find((one) => one.type === type && one.status === value);
 }
 
 function endOf(job: Workload) {
@@ -323,12 +318,10 @@ function textOf(event: Event | undefined): string {
   return event === undefined ? "" : `${event.reason}: ${event.message?.trim().replace(/:$/, "")}`;
 }
 
-function isTelling({ reason = "" }: Event): boolean {
-  return !ROUTINE.test(reason);
-}
-
-function newestFirst(a: Event, b: Event): number {
-  return timeOf(b) - timeOf(a);
+/** The events about apps, newest first. */
+function telling(events: readonly Event[]): Event[] {
+  return events.filter(({ reason = "" }) => !ROUTINE.test(reason))
+    .toSorted((a, b) => timeOf(b) - timeOf(a));
 }
 
 function timeOf({ lastTimestamp, eventTime }: Event): number {

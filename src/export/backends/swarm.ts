@@ -55,12 +55,12 @@ const FAILURES = 3;
 const AS_JSON = ["--format", "{{json .}}"];
 
 export class Swarm extends Backend {
-  readonly #docker = new Client("docker", { context: this.place.context });
+  readonly #docker = new Client("docker", { context: this.place.context }, this.place.signal);
 
   async up({ files: [file] }: Exported): Promise<Rollout[]> {
     await this.#refuseForeign();
     const words = ["stack", "deploy", "--prune", "--with-registry-auth", "-c", "-", this.stack];
-    return await this.#changed(undefined, () => this.#docker.fed(file!.text, ...words));
+    return await this.#changed(undefined, words, file!.text);
   }
 
   async list(): Promise<Copy[]> {
@@ -77,7 +77,7 @@ export class Swarm extends Backend {
       : await Promise.all(apps.map((app) => this.#service(app)));
     const flags = [...follow ? ["--follow"] : [], "--tail", String(lines)];
     const codes = await Promise.all(
-      services.map(({ Spec }) => this.#docker.shown("service", "logs", ...flags, Spec.Name)),
+      services.map(({ Spec }) => this.#docker.shown(["service", "logs", ...flags, Spec.Name])),
     );
     return Math.max(0, ...codes);
   }
@@ -99,22 +99,18 @@ export class Swarm extends Backend {
   async scale(app: string, copies: (now: number) => number): Promise<Rollout[]> {
     const { Spec: { Name, Mode } } = await this.#service(app);
     const change = `${Name}=${copies(Mode.Replicated?.Replicas ?? 0)}`;
-    return await this.#changed(
-      Name,
-      () => this.#docker.told("service", "scale", "--detach", change),
-    );
+    return await this.#changed(Name, ["service", "scale", "--detach", change]);
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const { Spec: { Name } } = await this.#service(app);
-    const words = ["service", "update", "--detach", "--force", Name];
-    return await this.#changed(Name, () => this.#docker.told(...words));
+    return await this.#changed(Name, ["service", "update", "--detach", "--force", Name]);
   }
 
   async down(): Promise<string[]> {
     await this.#refuseForeign();
     const names = await this.#names();
-    await this.#docker.told("stack", "rm", this.stack);
+    await this.#docker.told(["stack", "rm", this.stack]);
     return names.map((name) => shortName(this.stack, name));
   }
 
@@ -126,12 +122,16 @@ export class Swarm extends Backend {
     if (foreign !== undefined) throw this.foreign(`Service "${foreign.Spec.Name}"`);
   }
 
-  /** Makes a change, and waits until one service, or every one, has adopted it or failed. */
-  async #changed(only: string | undefined, change: () => Promise<unknown>): Promise<Rollout[]> {
+  /** Runs a command, and waits until one service, or every one, has adopted the change or failed. */
+  async #changed(
+    only: string | undefined,
+    words: readonly string[],
+    input?: string,
+  ): Promise<Rollout[]> {
     const there = await this.#services();
     const before = new Map(there.map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus]));
     const old = new Set((await this.#tasks(there)).map(({ ID }) => ID));
-    await change();
+    await this.#docker.told(words, input);
     return await this.settled(async () => {
       const services = await this.#services();
       const tasks = await this.#tasks(services);
@@ -148,13 +148,13 @@ export class Swarm extends Backend {
   async #names(): Promise<string[]> {
     const filter = `label=com.docker.stack.namespace=${this.stack}`;
     const words = ["service", "ls", "--filter", filter, ...AS_JSON];
-    return (await this.#docker.jsonLines<Service["Spec"]>(...words)).map(({ Name }) => Name);
+    return (await this.#docker.jsonLines<Service["Spec"]>(words)).map(({ Name }) => Name);
   }
 
   async #services(): Promise<Service[]> {
     const names = await this.#names();
     if (names.length === 0) return [];
-    return JSON.parse(await this.#docker.told("service", "inspect", ...names));
+    return JSON.parse(await this.#docker.told(["service", "inspect", ...names]));
   }
 
   /** The service of an app. Throws `process_not_found`. */
@@ -168,7 +168,7 @@ export class Swarm extends Backend {
     // For an empty stack the command fails.
     if (services.length === 0) return [];
     const words = ["stack", "ps", "--no-trunc", ...AS_JSON, this.stack];
-    const lines = await this.#docker.jsonLines<TaskLine>(...words);
+    const lines = await this.#docker.jsonLines<TaskLine>(words);
     if (lines.length === 0) return [];
     // `ask()`: a task may be gone by now, which is not a failure.
     const ids = lines.map(({ ID }) => ID);

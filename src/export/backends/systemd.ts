@@ -40,14 +40,6 @@ export function isUnitOf(stack: string, name: string, text: string): boolean {
     text.split("\n").some((line) => line === `PartOf=${target}` || line === `WantedBy=${target}`);
 }
 
-/** Throws `wrong_state` for an app with a schedule. */
-function refuseTimers(app: string, copies: readonly Copy[]): void {
-  if (!copies.some(({ name }) => name.endsWith(".timer"))) return;
-  throw new ProcsupError("wrong_state", `"${app}" has a timer, and no copies to replace`, {
-    hint: "Its next run takes what procsup up applied",
-  });
-}
-
 export class Systemd extends Backend {
   readonly #target = `${this.stack}.target`;
 
@@ -71,14 +63,14 @@ export class Systemd extends Backend {
       replaceFile(`${FOLDER}/${path}`, text);
       Deno.chmodSync(`${FOLDER}/${path}`, 0o644);
     }
-    await systemctl.told("daemon-reload");
-    await systemctl.told("enable", "--quiet", this.#target, ...units);
+    await systemctl.told(["daemon-reload"]);
+    await systemctl.told(["enable", "--quiet", this.#target, ...units]);
     // Stop units that have changed; then start all units that are not running.
     const stale = [...sockets, ...units].filter((unit) =>
       changed.some(({ path }) => path === fileOf(unit))
     );
-    if (stale.length > 0) await systemctl.told("stop", ...stale);
-    await systemctl.told("start", "--no-block", ...sockets, this.#target, ...units);
+    if (stale.length > 0) await systemctl.told(["stop", ...stale]);
+    await systemctl.told(["start", "--no-block", ...sockets, this.#target, ...units]);
     return await this.#rollouts(units);
   }
 
@@ -96,17 +88,28 @@ export class Systemd extends Backend {
     return (await this.#show(units)).map((unit) => this.#copy(unit));
   }
 
+  /** The units of an app's copies. Throws `wrong_state` for an app with a schedule. */
+  async #servicesOf(app: string): Promise<string[]> {
+    const names = (await this.#copies()).filter((copy) => copy.app === app).map(({ name }) => name);
+    if (!names.some((name) => name.endsWith(".timer"))) {
+      return names.map((name) => `${unitName(this.stack, name)}.service`);
+    }
+    throw new ProcsupError("wrong_state", `"${app}" has a timer, and no copies to replace`, {
+      hint: "Its next run takes what procsup up applied",
+    });
+  }
+
   async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
     await Promise.all(apps.map((app) => this.#rowsOf(app)));
     const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) => this.#journalOf(app));
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
-    return await journalctl.shown(...flags, ...units);
+    return await journalctl.shown([...flags, ...units]);
   }
 
   async why(app: string): Promise<Explanation> {
     const copies = await this.#rowsOf(app);
     const flags = ["--no-pager", "--lines=10", "-o", "cat"];
-    const journal = await journalctl.told(...flags, ...this.#journalOf(app));
+    const journal = await journalctl.told([...flags, ...this.#journalOf(app)]);
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
@@ -118,28 +121,23 @@ export class Systemd extends Backend {
         hint: "Set instances to 2 or more in the file, then: procsup up --on systemd",
       });
     }
-    const unit = (number: number) => template.replace("@.", `@${number}.`);
-    const found = (await this.#copies()).filter((copy) => copy.app === app);
-    refuseTimers(app, found);
-    const now = found.map(({ name }) => Number(/@(\d+)/.exec(name)?.[1]));
+    const now = await this.#servicesOf(app);
     const count = copies(now.length);
-    const less = now.filter((number) => number > count).map(unit);
-    const more = Array.from({ length: count }, (_, i) => i + 1)
-      .filter((number) => !now.includes(number)).map(unit);
-    if (less.length > 0) await systemctl.told("disable", "--now", "--quiet", ...less);
-    if (more.length > 0) await systemctl.told("enable", "--now", "--quiet", ...more);
-    return await this.#rolloutsOf(app, Array.from({ length: count }, (_, i) => unit(i + 1)));
+    const wanted = Array.from({ length: count }, (_, i) => template.replace("@.", `@${i + 1}.`));
+    const less = now.filter((unit) => !wanted.includes(unit));
+    const more = wanted.filter((unit) => !now.includes(unit));
+    if (less.length > 0) await systemctl.told(["disable", "--now", "--quiet", ...less]);
+    if (more.length > 0) await systemctl.told(["enable", "--now", "--quiet", ...more]);
+    return await this.#rolloutsOf(app, wanted);
   }
 
   async roll(app: string): Promise<Rollout[]> {
-    const copies = (await this.#copies()).filter((copy) => copy.app === app);
-    if (copies.length === 0) await this.#rowsOf(app);
-    refuseTimers(app, copies);
-    const units = copies.map(({ name }) => `${unitName(this.stack, name)}.service`);
+    const units = await this.#servicesOf(app);
+    if (units.length === 0) await this.#rowsOf(app);
     // Otherwise systemd refuses a unit whose StartLimitBurst is used up. It may also not be loaded.
     await systemctl.ask(["reset-failed", ...units]);
     for (const unit of units) {
-      await systemctl.told("restart", unit);
+      await systemctl.told(["restart", unit]);
       const [rollout] = await this.#rollouts([unit]);
       if (!rollout!.ok) return [rollout!];
     }
@@ -149,7 +147,7 @@ export class Systemd extends Backend {
   async down(): Promise<string[]> {
     const apps = new Set((await this.list()).map(({ app }) => app));
     await this.#remove([], []);
-    await systemctl.told("daemon-reload");
+    await systemctl.told(["daemon-reload"]);
     return [...apps];
   }
 
@@ -162,7 +160,7 @@ export class Systemd extends Backend {
       !files.includes(fileOf(unit)) || (unit.includes("@") && !isWanted(unit))
     );
     if (gone.length > 0) {
-      await systemctl.told("disable", "--now", "--quiet", ...gone);
+      await systemctl.told(["disable", "--now", "--quiet", ...gone]);
       await systemctl.ask(["reset-failed", ...gone]);
     }
     for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
@@ -182,7 +180,7 @@ export class Systemd extends Backend {
         if (!file.includes("@.")) return [file];
         const pattern = file.replace("@.", "@*.");
         const words = ["--all", "--plain", "--no-legend", "--full", pattern];
-        return (await systemctl.told("list-units", ...words)).split("\n")
+        return (await systemctl.told(["list-units", ...words])).split("\n")
           .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
       }),
     );
@@ -192,7 +190,12 @@ export class Systemd extends Backend {
   /** Throws `name_taken` if a unit of another origin, or a system target, has the same name. */
   async #refuseForeign(files: readonly string[]): Promise<void> {
     // A "network.target" in this folder would replace that of the system.
-    const known = await systemctl.told("show", "--property=FragmentPath", "--value", this.#target);
+    const known = await systemctl.told([
+      "show",
+      "--property=FragmentPath",
+      "--value",
+      this.#target,
+    ]);
     const paths = files.map((file) => `${FOLDER}/${file}`);
     for (const path of known.trim() === "" ? paths : [known.trim(), ...paths]) {
       const there = readFileIfAny(path);
@@ -203,7 +206,7 @@ export class Systemd extends Backend {
 
   async #show(units: readonly string[]): Promise<Properties[]> {
     if (units.length === 0) return [];
-    const text = await systemctl.told("show", `--property=${PROPERTIES}`, ...units);
+    const text = await systemctl.told(["show", `--property=${PROPERTIES}`, ...units]);
     return text.trim().split("\n\n").map((block) =>
       Object.fromEntries(block.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)))
     );
