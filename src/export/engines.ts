@@ -27,10 +27,10 @@ type Row = readonly [
 const inside = (systemd: string): Row => [INSIDE, INSIDE, INSIDE, systemd];
 
 /** No container engine has a counterpart. */
-const nowhere = (why: string, systemd: string = LACK + why): Row => {
-  const lack = LACK + why;
-  return [lack, lack, lack, systemd];
-};
+const nowhere = (
+  why: string,
+  systemd = LACK + why,
+): Row => [LACK + why, LACK + why, LACK + why, systemd];
 
 const NO_CLOCK = "= (the container waits for its time)";
 const NO_RELOAD = "engines replace containers instead of reloading an app";

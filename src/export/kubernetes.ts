@@ -52,13 +52,7 @@ function labels(app: App): Record<string, string> {
 }
 
 /** An object of an app. */
-function object(
-  app: App,
-  apiVersion: string,
-  kind: string,
-  content: Manifest,
-  suffix = "",
-): Manifest {
+function object(app: App, apiVersion: string, kind: string, body: Manifest, suffix = ""): Manifest {
   const { tags, namespace } = app.config;
   const taken = Object.entries(app.config.labels).filter(([key]) => ANNOTATION.test(key));
   const group = isGroup(namespace) ? namespace : undefined;
@@ -70,7 +64,7 @@ function object(
       "procsup/tags": tags.length === 0 ? undefined : tags.join(","),
     }),
   };
-  return { apiVersion, kind, metadata, ...content };
+  return { apiVersion, kind, metadata, ...body };
 }
 
 /** True if a namespace becomes a label. */

@@ -68,7 +68,7 @@ export interface Loss {
   readonly text: string;
 }
 
-/** A configuration file, prepared for one engine. */
+/** A configuration file, prepared for an export. */
 export interface Stack {
   /** The name on engines. */
   readonly name: string;
@@ -84,7 +84,7 @@ export interface Stack {
 export interface StackRequest {
   readonly file: string;
   readonly loaded: LoadedConfig;
-  readonly engine: Engine;
+  readonly to: Engine | "dockerfile";
   readonly image?: string;
   readonly profile?: string;
   readonly stack?: string;
@@ -108,10 +108,10 @@ export function stackName(folder: string, given?: string): string {
 }
 
 /** Makes the stack. Throws `bad_request` if a needed value is not set, or names clash. */
-export function stackOf({ file, loaded, engine, image, profile, stack }: StackRequest): Stack {
+export function stackOf({ file, loaded, to, image, profile, stack }: StackRequest): Stack {
   const folder = dirname(file);
   const name = stackName(folder, stack);
-  const isContainer = engine !== "systemd";
+  const isContainer = to !== "systemd";
   const apps: App[] = [];
   const losses: Loss[] = [];
   const made: Stack = {
@@ -124,7 +124,9 @@ export function stackOf({ file, loaded, engine, image, profile, stack }: StackRe
     const files = apps.flatMap(({ loaded }) => filesOf(loaded, folder));
     refuseSameIds(files.map(([id, { path }]) => [id, path]));
   }
-  for (const app of apps) reportLosses(app, engine);
+  // An image loses no key: procsup in it reads the file.
+  if (to === "dockerfile") return made;
+  for (const app of apps) reportLosses(app, to);
   for (const path of isContainer ? loaded.files : []) {
     if (isWithin(path, folder)) continue;
     losses.push({ key: "extends", text: `${path} is outside of the folder, and not in the image` });
