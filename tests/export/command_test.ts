@@ -26,6 +26,10 @@ Deno.test("procsup export prints files and reports what is lost, and writes noth
   const useless = await run("systemd", file, "--image", "shop:1");
   assertEquals(useless.code, 2);
   assertStringIncludes(useless.stderr, "Cannot use --image for systemd");
+  const words = ["image", file, "--tag", "shop:1", "--program", `${folder.path}/none`];
+  const missing = await cli(`${folder.path}/h`, ...words);
+  assertEquals(missing.code, 2);
+  assertStringIncludes(missing.stderr, "/none: no such file");
   const wrong = await run("kubernets");
   assertEquals(wrong.code, 2);
   assertStringIncludes(wrong.stderr, "procsup export kubernetes");

@@ -57,7 +57,11 @@ export async function image(context: CommandContext): Promise<number> {
 
 /** The procsup executable for the image: the given one, or this one. */
 function programFile(given: string | undefined): string {
-  if (given !== undefined) return fromHere(given);
+  if (given !== undefined) {
+    const path = fromHere(given);
+    if (lookAt(path)?.isFile) return path;
+    throw new ProcsupError("bad_request", `--program ${given}: no such file`);
+  }
   const [program, ...rest] = ownWords();
   if (rest.length === 0) return program;
   throw new ProcsupError("bad_request", "procsup runs from its source here: name its executable", {
