@@ -28,6 +28,8 @@ cron:
   tick: { schedule: "*/5 * * * * *", command: "echo tick" }
 `;
 
+const ONCE = `processes: { once: { command: sh -c 'exit 7', restart_policy: never } }\n`;
+
 interface Copy {
   readonly app: string;
   readonly state: string;
@@ -145,6 +147,17 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     await scene.on(0, "scale", "worker", "1");
     return lines[0]!;
   },
+  "an app that runs once and fails is reported, also when it is applied again": async (scene) => {
+    const words = ["once.yaml", "--image", "shop:1", "--stack", "once"];
+    const from = performance.now();
+    for (let turn = 0; turn < 2; turn++) {
+      const said = await scene.on(1, "up", ...words);
+      equal(/✘ once {2}0 of 1 running: .*non-zero exit/.test(said), true, said);
+    }
+    equal(performance.now() - from < 120_000, true, "within two minutes");
+    await scene.on(0, "down", "--stack", "once");
+    return "failed twice";
+  },
   "copies on a dead node start elsewhere": async (scene) => {
     const before = await scene.copies("web");
     const victim = scene.cluster.nodes.findIndex(({ namespace }, index) =>
@@ -181,6 +194,7 @@ async function makeImages(scene: Scene, work: string): Promise<void> {
   await buildPortable(ROOT, `${work}/procsup`, "gzip");
   Deno.mkdirSync(`${folder}/www`, { recursive: true });
   Deno.writeTextFileSync(`${folder}/procsup.yaml`, FILE);
+  Deno.writeTextFileSync(`${folder}/once.yaml`, ONCE);
   Deno.writeTextFileSync(`${folder}/web.sh`, "exec httpd -f -p $PORT -h www\n");
   Deno.writeTextFileSync(`${folder}/www/index.html`, "v1\n");
   Deno.writeTextFileSync(`${folder}/.env`, "PASSWORD=1\n");

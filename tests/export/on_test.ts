@@ -84,6 +84,35 @@ Deno.test("--on swarm lists, explains and applies from docker's output", async (
   assertStringIncludes(watch.stderr, "Cannot use --watch on swarm");
 });
 
+/** A stack with one app that runs once. It fails after `docker stack deploy`. */
+const FAILING = `#!/bin/sh
+spec='{"ContainerSpec":{"Args":["run","--single","job"]},"RestartPolicy":{"Condition":"none"}}'
+case "$*" in
+"service ls "*) [ ! -e "$SAID" ] || echo '{"Name":"shop_job"}' ;;
+"service inspect "*)
+  echo '[{"Spec":{"Name":"shop_job","Mode":{"Replicated":{"Replicas":1}},"TaskTemplate":'$spec'}}]' ;;
+"stack ps "*) echo '{"ID":"t1","Name":"shop_job.1","Node":"one","Image":"shop:1"}' ;;
+"inspect --type task "*) echo '[{"ID":"t1","DesiredState":"shutdown",' \\
+  '"Status":{"State":"failed","Err":"exit (7)"},"Spec":'$spec'}]' ;;
+"stack deploy "*) cat >"$SAID" ;;
+esac
+`;
+
+Deno.test("up --on swarm fails as soon as an app that runs once does, also when it is applied again", async () => {
+  await using folder = tempHome();
+  const { path } = folder;
+  const file = `${path}/procsup.yaml`;
+  Deno.writeTextFileSync(`${path}/docker`, FAILING, { mode: 0o755 });
+  Deno.writeTextFileSync(file, "processes: { job: { command: 'false', restart_policy: never } }\n");
+  const env = { PATH: `${path}:${Deno.env.get("PATH")}`, SAID: `${path}/deployed.yaml` };
+  for (const turn of ["first", "second"]) {
+    const words = ["up", file, "--on", "swarm", "--stack", "shop"];
+    const { code, stderr } = await cliIn(`${path}/h`, env, ...words);
+    assertEquals(code, 1, turn);
+    assertStringIncludes(stderr, "✘ job  0 of 1 running: exit (7)\n", turn);
+  }
+});
+
 /** A cluster with recorded answers, a foreign Deployment, and an unknown context. */
 const KUBECTL = `#!/bin/sh
 echo "$*" >>"$SAID"

@@ -31,6 +31,7 @@ interface Service {
 interface TaskSpec {
   readonly ContainerSpec: { readonly Args?: readonly string[] | null };
   readonly ForceUpdate?: number;
+  readonly RestartPolicy?: { readonly Condition?: string };
 }
 
 /** A current or former copy of an app: the fields of `docker inspect --type task` that are used. */
@@ -129,16 +130,15 @@ export class Swarm extends Backend {
     input?: string,
   ): Promise<Rollout[]> {
     const there = await this.#services();
-    const before = new Map(there.map(({ Spec, UpdateStatus }) => [Spec.Name, UpdateStatus]));
+    const before = new Map(there.map((service) => [service.Spec.Name, service]));
     const old = new Set((await this.#tasks(there)).map(({ ID }) => ID));
     await this.#docker.told(words, input);
     return await this.settled(async () => {
       const services = await this.#services();
       const tasks = await this.#tasks(services);
       return services.filter(({ Spec: { Name } }) => (only ?? Name) === Name).map((service) => {
-        const { Spec: { Name }, UpdateStatus } = service;
-        const isFresh = UpdateStatus?.StartedAt !== before.get(Name)?.StartedAt;
-        const progress = progressOf(service, tasksOf(Name, tasks), old, isFresh);
+        const { Spec: { Name } } = service;
+        const progress = progressOf(service, before.get(Name), tasksOf(Name, tasks), old);
         return { app: shortName(this.stack, Name), ...progress };
       });
     });
@@ -207,29 +207,36 @@ function errorOf({ Status }: Task): string {
   return Status.Err ?? "";
 }
 
+/** The progress of a service since it was as in `was`, with the tasks `old`. */
 function progressOf(
   { Spec, UpdateStatus }: Service,
+  was: Service | undefined,
   tasks: readonly Task[],
   old: ReadonlySet<string>,
-  isFresh: boolean,
 ): Omit<Progress, "app"> {
   const count = Spec.Mode.Replicated?.Replicas ?? 0;
-  const errors = tasks.filter(({ ID }) => !old.has(ID)).map(errorOf).filter(Boolean);
+  const isNew = ({ Spec: task }: Task) => isOf(task, Spec.TaskTemplate);
+  const isOnce = Spec.TaskTemplate.RestartPolicy?.Condition === "none";
+  // Swarm does not run it again if the same version is applied again.
+  const isOver = isOnce && JSON.stringify(was?.Spec.TaskTemplate) ===
+      JSON.stringify(Spec.TaskTemplate);
+  const errors = tasks.filter((task) => !old.has(task.ID) || (isOver && isNew(task)))
+    .map(errorOf).filter(Boolean);
   const [why = ""] = errors;
+  const isFresh = UpdateStatus?.StartedAt !== was?.UpdateStatus?.StartedAt;
   if (isFresh && UpdateStatus !== undefined && UpdateStatus.State !== "completed") {
     const { State, Message } = UpdateStatus;
-    const isOver = /^(rollback_completed|rollback_paused|paused)$/.test(State);
-    const state = State.replace("_", " ") + (isOver ? `, ${Message}` : "");
-    return { ok: isOver ? false : undefined, state, reason: why };
+    const isBack = /^(rollback_completed|rollback_paused|paused)$/.test(State);
+    const state = State.replace("_", " ") + (isBack ? `, ${Message}` : "");
+    return { ok: isBack ? false : undefined, state, reason: why };
   }
-  const isNew = ({ Spec: task }: Task) => isOf(task, Spec.TaskTemplate);
   const current = tasks.filter((task) => task.Status.State === "running" && isNew(task)).length;
   const state = `${current} of ${count} running`;
   const isLeft = tasks.some((task) => isWanted(task) && !isNew(task));
   // A task of a job completes after one run, and a new task waits for the next one.
   const hasRun = tasks.some((task) => task.Status.State === "complete" && isNew(task));
   if ((current === count || hasRun) && !isLeft) return { ok: true, state };
-  const isFailed = errors.length >= FAILURES * Math.max(1, count);
+  const isFailed = errors.length >= (isOnce ? 1 : FAILURES * Math.max(1, count));
   return { ok: isFailed ? false : undefined, state, reason: why };
 }
 
