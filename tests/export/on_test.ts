@@ -1,5 +1,7 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
-import { cliIn, isAlive } from "../support/procsup.ts";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { mayMount } from "../support/executable.ts";
+import { outputOf, type Ran } from "../support/output_of.ts";
+import { cliIn, isAlive, programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** Recorded `docker` output for a stack with one app: one replica runs, one failed earlier. */
@@ -201,4 +203,71 @@ Deno.test("list --all-contexts ends the client of an engine that does not answer
   const { stderr } = await cliIn(`${path}/h`, env, "list", "--all-contexts");
   assertStringIncludes(stderr, "✘ prod  prod does not answer within 15s");
   assertEquals(isAlive(Number(Deno.readTextFileSync(said))), false);
+});
+
+const SYSTEMD = {
+  ignore: Deno.build.os !== "linux" || Deno.uid() !== 0 || !mayMount,
+};
+
+/** Runs a command with a folder as that of the units, and a script as `systemctl`. */
+async function onSystemd(path: string, script: string, ...words: string[]): Promise<Ran> {
+  Deno.writeTextFileSync(`${path}/systemctl`, script, { mode: 0o755 });
+  Deno.mkdirSync(`${path}/units`, { recursive: true });
+  const inside = `mount --bind ${path}/units /etc/systemd/system && exec "$@"`;
+  const flags = ["--on", "systemd", "--stack", "shop"];
+  return await outputOf(
+    new Deno.Command("unshare", {
+      args: ["-m", "sh", "-c", inside, "sh", ...programWords(), ...words, ...flags],
+      env: { PATH: `${path}:${Deno.env.get("PATH")}`, SAID: `${path}/said`, NO_COLOR: "1" },
+      signal: AbortSignal.timeout(60_000),
+    }),
+  );
+}
+
+Deno.test({
+  ...SYSTEMD,
+  name: "roll --on systemd of an app without copies resets no failures of other units",
+  fn: async () => {
+    await using folder = tempHome();
+    const { path } = folder;
+    Deno.mkdirSync(`${path}/units`);
+    const unit = "# Written by procsup export systemd procsup.yaml.\n[Unit]\nPartOf=shop.target\n";
+    Deno.writeTextFileSync(`${path}/units/shop_pair@.service`, unit);
+    const script = '#!/bin/sh\necho "$*" >>"$SAID"\n';
+    const { code, stdout, stderr } = await onSystemd(path, script, "roll", "pair");
+    assertEquals([code, stdout], [0, "✔ pair  no copies\n"], stderr);
+    const said = Deno.readTextFileSync(`${path}/said`);
+    assertMatch(said, /^list-units /);
+    assertEquals(/reset-failed/.exec(said), null);
+  },
+});
+
+/** At the third look, the unit that waits for the other one has started. */
+const WAITING = `#!/bin/sh
+case "$*" in
+"show --property=Id,"*) echo >>"$SAID"
+  echo Id=shop_once.service; echo Type=oneshot; echo Job=1; echo InvocationID=a
+  echo ActiveState=activating; echo SubState=start; echo Result=success; echo NRestarts=0; echo
+  echo Id=shop_next.service; echo Type=exec; echo Result=success; echo NRestarts=0
+  if [ $(wc -l <"$SAID") -lt 3 ]; then echo Job=2; echo ActiveState=inactive; echo SubState=dead
+  else echo InvocationID=b; echo ActiveState=active; echo SubState=running; fi ;;
+esac
+`;
+
+Deno.test({
+  ...SYSTEMD,
+  name:
+    "up --on systemd waits for units that wait for others, and for no end of an app that runs once",
+  fn: async () => {
+    await using folder = tempHome();
+    const file = `${folder.path}/procsup.yaml`;
+    const once = { command: "/bin/sleep 1000", restart_policy: "never" };
+    const next = { command: "/bin/sleep 1000", depends_on: ["once"] };
+    Deno.writeTextFileSync(file, JSON.stringify({ processes: { once, next } }));
+    const { code, stdout, stderr } = await onSystemd(folder.path, WAITING, "up", file);
+    assertEquals([code, stdout.split("\n")], [
+      0,
+      ["✔ once  activating (start)", "✔ next  active (running)", ""],
+    ], stderr);
+  },
 });

@@ -7,6 +7,7 @@ const FILE = `processes:
     command: /bin/sh -c 'trap "echo bye; exit 0" TERM; i=0; while :; do i=$((i+1)); echo $i; sleep 0.2; done'
     env: { COLOR: blue }
   pair: { command: sleep 1000, instances: 2, depends_on: [count] }
+  once: { command: sleep 1000, restart_policy: never }
   echo: { command: /bin/sh -c 'echo fds=$LISTEN_FDS; exec sleep 1000', sockets: ["127.0.0.1:7070"] }
 cron:
   tick: { schedule: "* * * * * *", command: echo ticked }
@@ -22,7 +23,7 @@ export const UNITS: readonly Step[] = [
       await scene.sh("cd /srv/shop && procsup up --on systemd");
       const list = await scene.sh("cd /srv/shop && procsup list --on systemd -o name");
       const jobs = "tick,tick.timer,twin@1,twin@1.timer,twin@2,twin@2.timer";
-      equal(list.split("\n").toSorted().join(), `count,echo,pair@1,pair@2,${jobs}`, "list");
+      equal(list.split("\n").toSorted().join(), `count,echo,once,pair@1,pair@2,${jobs}`, "list");
       for (const unit of ["count", "pair@1", "pair@2", "echo"]) {
         equal(await scene.sh(`systemctl is-active shop_${unit}`), "active", unit);
       }

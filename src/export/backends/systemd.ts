@@ -25,7 +25,7 @@ const FOLDER = "/etc/systemd/system";
 /** The beginning of every exported unit file. */
 const HEADING = "# Written by procsup export systemd ";
 
-const PROPERTIES = "Id,InvocationID,ActiveState,SubState,Result,ExecMainStatus,NRestarts";
+const PROPERTIES = "Id,Type,Job,InvocationID,ActiveState,SubState,Result,ExecMainStatus,NRestarts";
 
 const systemctl = new Client("systemctl");
 const journalctl = new Client("journalctl");
@@ -135,7 +135,8 @@ export class Systemd extends Backend {
     const units = await this.#servicesOf(app);
     if (units.length === 0) await this.#rowsOf(app);
     // Otherwise systemd refuses a unit whose StartLimitBurst is used up. It may also not be loaded.
-    await systemctl.ask(["reset-failed", ...units]);
+    // Without names, the command would be about all units of the machine.
+    else await systemctl.ask(["reset-failed", ...units]);
     for (const unit of units) {
       await systemctl.told(["restart", unit]);
       const [rollout] = await this.#rollouts([unit]);
@@ -242,8 +243,13 @@ export class Systemd extends Backend {
       return shown.map((unit) => {
         const { name: app, state, reason } = this.#copy(unit);
         const active = before.has(unit.InvocationID ?? "") ? true : undefined;
-        const inactive = unit.Result === "success" ? true : undefined;
-        const ok = { active, inactive, failed: false }[unit.ActiveState!];
+        // An app that runs once is activating until it ends.
+        const activating = state === "activating (start)" && unit.Type === "oneshot"
+          ? active
+          : undefined;
+        // A unit whose job waits for another unit is inactive.
+        const inactive = unit.Result === "success" && !Number(unit.Job) ? true : undefined;
+        const ok = { active, activating, inactive, failed: false }[unit.ActiveState!];
         return { app, ok, state, reason };
       });
     });
