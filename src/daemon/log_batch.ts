@@ -28,11 +28,6 @@ export class LogBatch {
     this.failure = failure;
   }
 
-  /** The last batch of a stream that failed. */
-  static failed(error: unknown): LogBatch {
-    return new LogBatch([], false, errorJson(error));
-  }
-
   get lines(): LogLine[] {
     const texts = new TextDecoder().decode(this.ndjson).split("\n");
     return texts.slice(0, -1).map((text) => JSON.parse(text));
@@ -86,15 +81,11 @@ export class Batches implements FeedForm<LogBatch> {
   arrived(slice: LogSlice): LogBatch {
     const { entries } = slice;
     const shared = this.#positions ? withPositions : withoutPositions;
-    const known = shared.get(entries);
-    if (known !== undefined) return known;
-    const batch = new LogBatch([slice], this.#positions);
-    shared.set(entries, batch);
-    return batch;
+    return shared.getOrInsertComputed(entries, () => new LogBatch([slice], this.#positions));
   }
 
   /** The last batch of a failed stream. If a stream ends without it, the daemon is gone. */
   failed(error: ProcsupError): LogBatch {
-    return LogBatch.failed(error);
+    return new LogBatch([], false, errorJson(error));
   }
 }

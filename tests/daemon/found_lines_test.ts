@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { FoundLines, patternOf } from "../../src/daemon/actions/logs.ts";
-import { LogBatch } from "../../src/daemon/log_batch.ts";
+import { Batches, LogBatch } from "../../src/daemon/log_batch.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
 function batch(name: string, ...lines: string[]): LogBatch {
@@ -39,7 +39,7 @@ Deno.test("FoundLines keeps the last lines, or the most frequent patterns of eac
     ["a", 2, "n 2"],
   ]);
   assertEquals(truncated, true);
-  const failed = LogBatch.failed(new ProcsupError("timeout", "too long"));
+  const failed = new Batches(false).failed(new ProcsupError("timeout", "too long"));
   assertThrows(() => patterns.add(failed), ProcsupError, "too long");
 });
 

@@ -5,6 +5,7 @@ import type { ProcessChange } from "../../model/process_change.ts";
 import type { LastWords } from "../../model/start_failed.ts";
 import type { WebhookEvent, WebhookFormat } from "../../model/webhook.ts";
 import { exitJson } from "../../protocol/process_json.ts";
+import type { ProcessJson } from "../../protocol/wire.ts";
 
 /** The body of a message, in the format of Standard Webhooks. */
 interface WebhookBody {
@@ -13,8 +14,14 @@ interface WebhookBody {
   readonly timestamp: string;
   readonly data: {
     readonly host: string;
-    /** The process; null in a test message. */
-    readonly process: WebhookProcess | null;
+    /** The process at the time of the event; null in a test message. */
+    readonly process:
+      | Pick<ProcessJson, "name" | "id" | "namespace" | "state" | "pid" | "restarts" | "last_exit">
+        & {
+          /** Reason for the state, as a phrase for people. */
+          readonly reason: string;
+        }
+      | null;
     /** Dashboard link to that time; null while the dashboard is not served. */
     readonly link: string | null;
     /** The output line with the error; null if none. */
@@ -22,27 +29,6 @@ interface WebhookBody {
     /** Last lines of output; empty unless the process is in trouble. */
     readonly last_output: readonly string[];
   };
-}
-
-/** The process at the time of the event. */
-interface WebhookProcess {
-  readonly name: string;
-  /** First 8 characters of the UUID. */
-  readonly id: string;
-  readonly namespace: string;
-  readonly state: string;
-  /** 0 while nothing runs. */
-  readonly pid: number;
-  /** Automatic restarts so far. */
-  readonly restarts: number;
-  /** Reason for the state, as a phrase for people. */
-  readonly reason: string;
-  /** How the last run ended; null if none has. The code is null if unknown. */
-  readonly last_exit: {
-    readonly code: number | null;
-    readonly signal: string | null;
-    readonly at: string;
-  } | null;
 }
 
 /** A message, ready to be sent to any webhook. */

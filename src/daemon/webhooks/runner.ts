@@ -11,16 +11,18 @@ import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
 import { type Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { type KeyedWebhook, Sender } from "./sender.ts";
-import { TroubleWatch } from "./trouble_watch.ts";
+import { recoveredIn, troubleOf } from "../../model/webhook_rules.ts";
+import { appendToFile, readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
+import { type Cancel, systemClock } from "../../platform/clock.ts";
 
 /** Maximum number of announcements that wait for output to be read from a log. */
 const MAX_UNWRITTEN = 1000;
 
-interface RunnerParts {
+export interface RunnerParts {
   readonly folder: string;
   readonly supervisor: Supervisor;
-  /** Address of the dashboard; undefined while it is not served. */
-  readonly dashboard?: (() => string | undefined) | undefined;
+  /** Address of the dashboard, for links; undefined while it is not served. */
+  readonly dashboard?: () => string | undefined;
   readonly warn: (message: string) => void;
 }
 
@@ -73,13 +75,11 @@ export class Runner {
       this.#senders.delete(name);
     }
     const { warn } = this.#parts;
-    for (const { webhook, key } of webhooks) {
-      const sender = this.#senders.get(webhook.name);
-      if (sender !== undefined) {
-        sender.reconfigure(webhook, key);
-        continue;
-      }
-      this.#senders.set(webhook.name, new Sender(webhook, key, { outbox: this.#outbox, warn }));
+    for (const keyed of webhooks) {
+      const { name } = keyed.webhook;
+      const sender = this.#senders.get(name);
+      if (sender !== undefined) sender.reconfigure(keyed);
+      else this.#senders.set(name, new Sender(keyed, { outbox: this.#outbox, warn }));
     }
   }
 
@@ -168,4 +168,143 @@ export class Runner {
       return undefined;
     }
   }
+}
+
+interface TroubleParts {
+  /** Path of the file that keeps their ids. */
+  readonly path: string;
+  readonly list: () => readonly ManagedProcess[];
+  /** Called with each event for webhooks. */
+  readonly announce: (event: WebhookEvent, change: ProcessChange, process: ManagedProcess) => void;
+}
+
+/** Tracks processes in trouble until they have recovered, across restarts of the daemon. */
+class TroubleWatch {
+  readonly #parts: TroubleParts;
+  readonly #troubled: Troubled;
+  /** Timers of further checks, by UUID. */
+  readonly #looks = new Map<string, Cancel>();
+
+  constructor(parts: TroubleParts) {
+    this.#parts = parts;
+    this.#troubled = new Troubled(parts.path);
+    for (const id of this.#troubled.ids) this.#look(id);
+  }
+
+  tell(change: ProcessChange): void {
+    const { id, type } = change;
+    const trouble = troubleOf(type);
+    if (trouble !== undefined) {
+      const process = this.#find(id);
+      if (process === undefined) return;
+      this.#cancelLook(id);
+      this.#troubled.add(id);
+      this.#parts.announce(trouble, change, process);
+    } else if (type === "deleted") this.#forget(id);
+    else if (this.#troubled.has(id)) this.#look(id);
+  }
+
+  close(): void {
+    for (const cancel of this.#looks.values()) cancel();
+  }
+
+  #look(id: string): void {
+    this.#cancelLook(id);
+    const process = this.#find(id);
+    if (process === undefined) return this.#forget(id);
+    const { snapshot, config } = process;
+    const { health, uptimeMs } = process.info();
+    const ms = recoveredIn({ snapshot, health, uptimeMs, config });
+    if (ms === 0) return this.#recovered(process);
+    if (ms !== undefined) this.#looks.set(id, systemClock.after(ms, () => this.#look(id)));
+  }
+
+  #recovered(process: ManagedProcess): void {
+    const { snapshot: { state, pid, restarts, lastExit }, id, name, config } = process;
+    this.#forget(id);
+    const reason = state === "stopped"
+      ? "completed with success"
+      : config.healthCheck === undefined
+      ? "runs stably again"
+      : "runs stably again, and is healthy";
+    const change: ProcessChange = {
+      ...{ type: "running", at: new Date(), id, name, state, pid, restarts, reason },
+      exit: lastExit,
+    };
+    this.#parts.announce("recovered", change, process);
+  }
+
+  #find(id: string): ManagedProcess | undefined {
+    return this.#parts.list().find((process) => process.id === id);
+  }
+
+  #forget(id: string): void {
+    this.#cancelLook(id);
+    this.#troubled.delete(id);
+  }
+
+  #cancelLook(id: string): void {
+    this.#looks.get(id)?.();
+    this.#looks.delete(id);
+  }
+}
+
+/** Number of superfluous lines at which the file is rewritten. */
+const SPARE_LINES = 1000;
+
+/**
+ * The ids of processes in trouble, on disk: one line for each that got into trouble or recovered.
+ * Written before webhooks are sent, so that a later daemon knows whose recovery to report. If the
+ * disk is full, only reports of recovery are lost.
+ */
+export class Troubled {
+  readonly #path: string;
+  readonly #ids: Set<string>;
+  #lines = Infinity;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#ids = read(path);
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#ids];
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  add(id: string): void {
+    if (this.#ids.has(id)) return;
+    this.#ids.add(id);
+    this.#write(`+${id}`);
+  }
+
+  delete(id: string): void {
+    if (this.#ids.delete(id)) this.#write(`-${id}`);
+  }
+
+  #write(line: string): void {
+    try {
+      // Start with the newline: a line cut off by a full disk then spoils only itself.
+      if (this.#lines < this.#ids.size + SPARE_LINES && appendToFile(this.#path, `\n${line}`)) {
+        this.#lines++;
+        return;
+      }
+      replaceFile(this.#path, this.ids.map((id) => `+${id}`).join("\n"));
+      this.#lines = this.#ids.size;
+    } catch {
+      // A full disk is reported elsewhere.
+    }
+  }
+}
+
+function read(path: string): Set<string> {
+  const ids = new Set<string>();
+  for (const line of readFileIfAny(path)?.split("\n") ?? []) {
+    if (line.startsWith("+")) ids.add(line.slice(1));
+    else ids.delete(line.slice(1));
+  }
+  return ids;
 }

@@ -1,14 +1,22 @@
 /** Sends messages to one webhook, in order and one at a time. */
 
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
-import { retryAfter, retryDelay, type Verdict, verdictOf } from "../../model/webhook_rules.ts";
+import {
+  retryAfter,
+  retryDelay,
+  signedText,
+  type Verdict,
+  verdictOf,
+} from "../../model/webhook_rules.ts";
 import { systemClock, timeoutSignal } from "../../platform/clock.ts";
 import { fetchProblem, withoutProxyHere } from "../../platform/direct_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { bodyIn, type Message } from "./message.ts";
-import { signature, webhookKey } from "./secret.ts";
+import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { readForeignFile } from "../../platform/foreign_file.ts";
+import { printedSecret } from "../../platform/shell.ts";
 
 /** A webhook with its signing key. The key is undefined if not configured, or unreadable now. */
 export interface KeyedWebhook {
@@ -29,8 +37,7 @@ export class Sender {
   readonly #queue: { readonly delivery: Delivery; attempts: number }[] = [];
   readonly #closing = new AbortController();
   readonly #counts = { delivered: 0, failed: 0, dropped: 0 };
-  #webhook: Webhook;
-  #key: CryptoKey | undefined;
+  #keyed: KeyedWebhook;
   #sending = false;
   #removed = false;
   #cancelWait: (() => void) | undefined;
@@ -39,18 +46,17 @@ export class Sender {
   #untold = 0;
   #cancelTelling: (() => void) | undefined;
 
-  constructor(webhook: Webhook, key: CryptoKey | undefined, parts: SenderParts) {
-    this.#webhook = webhook;
-    this.#key = key;
+  constructor(keyed: KeyedWebhook, parts: SenderParts) {
+    this.#keyed = keyed;
     this.#parts = parts;
   }
 
-  get webhook(): Webhook {
-    return this.#webhook;
+  get keyed(): KeyedWebhook {
+    return this.#keyed;
   }
 
-  get keyed(): KeyedWebhook {
-    return { webhook: this.#webhook, key: this.#key };
+  get webhook(): Webhook {
+    return this.#keyed.webhook;
   }
 
   /** Whether every delivery has arrived or was given up. */
@@ -59,7 +65,7 @@ export class Sender {
   }
 
   get status(): WebhookJson {
-    const { name, url, format, events, only, secret } = this.#webhook;
+    const { name, url, format, events, only, secret } = this.webhook;
     return {
       ...{ name, url: shownUrl(url), format, events, only, signed: secret !== undefined },
       ...{ queued: this.#queue.length, ...this.#counts, last: this.#last },
@@ -67,9 +73,8 @@ export class Sender {
   }
 
   /** Changes the settings, and retries waiting deliveries at once. */
-  reconfigure(webhook: Webhook, key: CryptoKey | undefined): void {
-    this.#webhook = webhook;
-    this.#key = key;
+  reconfigure(keyed: KeyedWebhook): void {
+    this.#keyed = keyed;
     this.#cancelWait?.();
     this.#cancelWait = undefined;
     this.#pump();
@@ -78,7 +83,7 @@ export class Sender {
   /** Queues a saved delivery. */
   send(delivery: Delivery): void {
     if (this.#removed) return this.#parts.outbox.remove(delivery);
-    if (this.#queue.length >= this.#webhook.maxQueued) this.#dropOldest();
+    if (this.#queue.length >= this.webhook.maxQueued) this.#dropOldest();
     this.#queue.push({ delivery, attempts: 0 });
     this.#pump();
   }
@@ -92,7 +97,7 @@ export class Sender {
 
   /** Makes one attempt at once, without the queue. */
   async test(message: Message): Promise<WebhookTestJson> {
-    return { name: this.#webhook.name, ...this.#note(await this.#attempt(message)) };
+    return { name: this.webhook.name, ...this.#note(await this.#attempt(message)) };
   }
 
   /** Stops sending; pending deliveries stay on disk. */
@@ -133,8 +138,8 @@ export class Sender {
     // Log the first failure, not every attempt.
     if (verdict === "again" && this.#last?.ok !== false) this.#warn(`${error}; will try again`);
     this.#note(result);
-    if (verdict === "again" && attempts < this.#webhook.maxAttempts) {
-      const ms = retryDelay(this.#webhook, attempts, Math.random(), askedMs);
+    if (verdict === "again" && attempts < this.webhook.maxAttempts) {
+      const ms = retryDelay(this.webhook, attempts, Math.random(), askedMs);
       this.#cancelWait = systemClock.after(ms, () => {
         this.#cancelWait = undefined;
         this.#pump();
@@ -162,17 +167,22 @@ export class Sender {
     this.#cancelTelling = undefined;
     if (this.#untold === 0) return;
     this.#warn(
-      `${this.#untold} of the oldest deliveries dropped: limit ${this.#webhook.maxQueued}`,
+      `${this.#untold} of the oldest deliveries dropped: limit ${this.webhook.maxQueued}`,
     );
     this.#untold = 0;
     this.#cancelTelling = systemClock.after(DROP_NOTE_MS, () => this.#tellDropped());
   }
 
   #attempt(message: Message): Promise<Attempt> {
-    const webhook = this.#webhook;
-    // Without its secret a delivery is never sent unsigned: read the secret again instead.
-    const key = async () => this.#key ??= await webhookKey(webhook);
-    return attempt(webhook, message, key, this.#closing.signal);
+    const keyed = this.#keyed;
+    const key = async () => {
+      if (keyed.key !== undefined) return keyed.key;
+      // Without its secret a delivery is never sent unsigned: read the secret again instead.
+      const key = await webhookKey(keyed.webhook);
+      if (this.#keyed === keyed) this.#keyed = { ...keyed, key };
+      return key;
+    };
+    return attempt(keyed.webhook, message, key, this.#closing.signal);
   }
 
   #note({ verdict, status, error }: Attempt): NonNullable<WebhookJson["last"]> {
@@ -181,7 +191,7 @@ export class Sender {
   }
 
   #warn(what: string): void {
-    this.#parts.warn(`Webhook "${this.#webhook.name}": ${what}`);
+    this.#parts.warn(`Webhook "${this.webhook.name}": ${what}`);
   }
 }
 
@@ -251,4 +261,78 @@ function withoutUrl(text: string, url: string): string {
   const hidden = pathname + search;
   const open = text.replaceAll(href, shownUrl(url)).replaceAll(url, shownUrl(url));
   return hidden === "/" ? open : open.replaceAll(hidden, "/…");
+}
+
+/** Time limit for a command that prints a secret. */
+const COMMAND_TIMEOUT_MS = 10_000;
+
+/**
+ * The signing key of a webhook; undefined if none is configured. Throws `invalid_config`, without the
+ * secret.
+ */
+export async function webhookKey(webhook: Webhook): Promise<CryptoKey | undefined> {
+  if (webhook.secret === undefined) return undefined;
+  const text = await secretText(webhook);
+  return await signingKey(webhook.name, text.replace(/\r?\n$/, ""));
+}
+
+async function secretText({ name, secret = {}, cwd }: Webhook): Promise<string> {
+  const { env, file, command } = secret;
+  const refuse = (why: string) => invalidSecret(name, why);
+  if (env !== undefined) {
+    const value = Deno.env.get(env);
+    if (value !== undefined) return value;
+    throw refuse(`the variable "${env}" is not set in the daemon's environment`);
+  }
+  if (file !== undefined) {
+    try {
+      return readForeignFile(file);
+    } catch (error) {
+      throw refuse(`the file "${file}" cannot be read: ${messageOf(error)}`);
+    }
+  }
+  const around = { cwd, env: Deno.env.toObject(), timeoutMs: COMMAND_TIMEOUT_MS };
+  return await printedSecret({ command: command!, ...around }).catch((error) => {
+    throw refuse(messageOf(error));
+  });
+}
+
+/** Minimum of the specification. */
+const LEAST_KEY_BYTES = 24;
+
+const PREFIX = "whsec_";
+
+/** Reads the key: base64 after `whsec_`, otherwise the text itself. Throws `invalid_config`. */
+export async function signingKey(name: string, secret: string): Promise<CryptoKey> {
+  const bytes = keyBytes(name, secret);
+  if (bytes.length < LEAST_KEY_BYTES) {
+    const why = `it has ${bytes.length} bytes, expected ${LEAST_KEY_BYTES} or more`;
+    throw invalidSecret(name, why, "To create one: openssl rand -base64 32");
+  }
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  return await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
+}
+
+/** The value of the `webhook-signature` header. `seconds` is the time of the attempt. */
+export async function signature(
+  key: CryptoKey,
+  id: string,
+  seconds: number,
+  body: string,
+): Promise<string> {
+  const text = new TextEncoder().encode(signedText(id, seconds, body));
+  return `v1,${new Uint8Array(await crypto.subtle.sign("HMAC", key, text)).toBase64()}`;
+}
+
+function keyBytes(name: string, secret: string): Uint8Array<ArrayBuffer> {
+  if (!secret.startsWith(PREFIX)) return new TextEncoder().encode(secret);
+  try {
+    return Uint8Array.fromBase64(secret.slice(PREFIX.length));
+  } catch {
+    throw invalidSecret(name, `expected base64 after ${PREFIX}`);
+  }
+}
+
+function invalidSecret(name: string, why: string, hint?: string): ProcsupError {
+  return new ProcsupError("invalid_config", `Invalid "webhooks.${name}.secret": ${why}`, { hint });
 }

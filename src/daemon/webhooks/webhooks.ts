@@ -11,19 +11,14 @@ import { readFileIfAny, removeIfPossible } from "../../platform/atomic_file.ts";
 import { sleep } from "../../platform/clock.ts";
 import { isState, sealed, unsealed } from "../../platform/state_file.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
-import type { Runner } from "./runner.ts";
+import type { Runner, RunnerParts } from "./runner.ts";
 import type { KeyedWebhook } from "./sender.ts";
 import { Turns } from "../../platform/concurrency.ts";
 
 /** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;
 
-interface WebhooksParts {
-  readonly folder: string;
-  /** Address of the dashboard, for links; undefined while it is not served. */
-  readonly dashboard?: () => string | undefined;
-  readonly warn: (message: string) => void;
-}
+type WebhooksParts = Omit<RunnerParts, "supervisor">;
 
 export class Webhooks {
   readonly #parts: WebhooksParts;
@@ -73,7 +68,7 @@ export class Webhooks {
     try {
       const [{ readRemembered }, { webhookKey }] = await Promise.all([
         import("./configured_webhooks.ts"),
-        import("./secret.ts"),
+        import("./sender.ts"),
       ]);
       const { value, problems } = readRemembered(this.#path);
       for (const problem of problems) warn(`Webhooks: ${problem}`);
@@ -101,7 +96,7 @@ export class Webhooks {
   /** Fetches their keys. Throws `invalid_config` if a secret cannot be read. */
   async keyed(webhooks: readonly Webhook[]): Promise<KeyedWebhook[]> {
     if (webhooks.length === 0) return [];
-    const { webhookKey } = await import("./secret.ts");
+    const { webhookKey } = await import("./sender.ts");
     return await Promise.all(
       webhooks.map(async (webhook) => ({ webhook, key: await webhookKey(webhook) })),
     );

@@ -4,8 +4,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
 import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
 import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
-import { Sender } from "../../../src/daemon/webhooks/sender.ts";
-import { signingKey } from "../../../src/daemon/webhooks/secret.ts";
+import { Sender, signingKey } from "../../../src/daemon/webhooks/sender.ts";
 import { freePort } from "../../support/http_load.ts";
 import { Receiver, SECRET } from "../../support/receiver.ts";
 import { type TempHome, tempHome } from "../../support/temp_home.ts";
@@ -23,7 +22,10 @@ class TestSender implements AsyncDisposable {
     const warn = (message: string) => void this.warnings.push(message);
     this.outbox = new DeliveryOutbox(`${home.path}/pending`, warn);
     const wire = { name: "ops", url, secret: { env: "X" }, retry_delay: "10ms", ...keys };
-    this.sender = new Sender(parseWebhook(wire, "/"), key, { outbox: this.outbox, warn });
+    this.sender = new Sender({ webhook: parseWebhook(wire, "/"), key }, {
+      outbox: this.outbox,
+      warn,
+    });
   }
 
   static async to(url: string, keys: object = {}, home = tempHome()): Promise<TestSender> {
@@ -134,7 +136,7 @@ Deno.test("Sender drops the oldest messages of a flood, counts them, and reports
   assertEquals(test.warnings.filter((text) => /dropped/.test(text)).length, 1);
 
   await test.until("the first attempt to fail", () => test.sender.status.last !== null);
-  test.sender.reconfigure(test.sender.webhook, await signingKey("ops", SECRET));
+  test.sender.reconfigure({ ...test.sender.keyed });
   await test.until("the rest to be delivered", () => test.sender.idle);
   const numbers = receiver.got.map(({ body }) => body.number);
   // The message in transit was not dropped; of the others the newest remain, in order.
@@ -169,7 +171,7 @@ Deno.test("Sender sends nothing unsigned when the secret is missing", async () =
   const wire = { name: "ops", url: receiver.url, secret: { file }, retry_delay: "10ms" };
   const webhook = parseWebhook({ ...wire, max_attempts: 100 }, "/");
   const outbox = new DeliveryOutbox(`${home.path}/pending`, warn);
-  const sender = new Sender(webhook, undefined, { outbox, warn });
+  const sender = new Sender({ webhook, key: undefined }, { outbox, warn });
   const message: Message = { id: "msg_1", event: "crash", about: "api", body: '{"type":"crash"}' };
   sender.send(outbox.add("ops", message));
   await waitFor(() => /cannot be read/.test(sender.status.last?.error ?? ""));
@@ -177,5 +179,23 @@ Deno.test("Sender sends nothing unsigned when the secret is missing", async () =
   Deno.writeTextFileSync(file, `${SECRET}\n`);
   await waitFor(() => sender.idle, { what: "it to be delivered" });
   assertEquals(receiver.got.map(({ signed }) => signed), [true]);
+  sender.close();
+});
+
+Deno.test("Sender signs with the secret of its new settings, also if the old one is still read", async () => {
+  await using receiver = new Receiver();
+  await using home = tempHome();
+  const outbox = new DeliveryOutbox(`${home.path}/pending`, () => {});
+  const old = `whsec_${new Uint8Array(32).toBase64()}`;
+  const wire = { name: "ops", url: receiver.url, secret: { command: `sleep 0.5; echo ${old}` } };
+  const webhook = parseWebhook(wire, "/");
+  const sender = new Sender({ webhook, key: undefined }, { outbox, warn: () => {} });
+  const crash = { event: "crash", about: "api", body: '{"type":"crash"}' } as const;
+  sender.send(outbox.add("ops", { ...crash, id: "msg_1" }));
+  sender.reconfigure({ webhook, key: await signingKey("ops", SECRET) });
+  sender.send(outbox.add("ops", { ...crash, id: "msg_2" }));
+  await waitFor(() => sender.idle, { what: "both to be delivered" });
+  const signed = receiver.got.map(({ id, signed }) => [id, signed === true]);
+  assertEquals(signed, [["msg_1", false], ["msg_2", true]]);
   sender.close();
 });

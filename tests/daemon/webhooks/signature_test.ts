@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { Webhook } from "standardwebhooks";
 import { ProcsupError } from "../../../src/model/errors.ts";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
-import { signature, signingKey, webhookKey } from "../../../src/daemon/webhooks/secret.ts";
+import { signature, signingKey, webhookKey } from "../../../src/daemon/webhooks/sender.ts";
 import { SECRET } from "../../support/receiver.ts";
 
 const BODY = '{"type":"crash","text":"größer 😀"}';

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Troubled } from "../../../src/daemon/webhooks/trouble_watch.ts";
+import { Troubled } from "../../../src/daemon/webhooks/runner.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("Troubled is on disk at once, and tolerates a truncated line", async () => {
