@@ -10,14 +10,14 @@ import type { LoadedProcess } from "./load_config.ts";
 const MAX_NAMES = 10;
 
 /**
- * The processes that match any of the targets; all of them without targets. Throws
+ * The processes that match any of the targets; all of them without a list of targets. Throws
  * `process_not_found` for a target that matches nothing.
  */
 export function matchingProcesses(
   processes: readonly LoadedProcess[],
-  only: readonly string[],
+  only: readonly string[] | undefined,
 ): LoadedProcess[] {
-  if (only.length === 0) return [...processes];
+  if (only === undefined) return [...processes];
   const entries = processes.map(addressable);
   const names = new Set(
     only.flatMap((word) => resolved(baseName(word), entries).map(({ name }) => name)),
@@ -28,7 +28,7 @@ export function matchingProcesses(
 /** Like `matchingProcesses()`, with everything that they depend on. */
 export function selectProcesses(
   processes: readonly LoadedProcess[],
-  only: readonly string[],
+  only: readonly string[] | undefined,
 ): LoadedProcess[] {
   const wanted = new Set(matchingProcesses(processes, only).map(({ config }) => config.name));
   const byName = new Map(processes.map((process) => [process.config.name, process]));
@@ -76,11 +76,11 @@ export function singleProcess(
 }
 
 /**
- * Splits `"a,b"`, or returns the words of a list; empty if nothing is given. Throws `bad_request` for a
- * list without words, which must not mean all.
+ * Splits `"a,b"`, or returns the words of a list; undefined if nothing is given. Throws `bad_request`
+ * for a list without words, which must not mean all.
  */
-export function onlyWords(only: string | readonly string[] | undefined): string[] {
-  if (only === undefined) return [];
+export function onlyWords(only: string | readonly string[] | undefined): string[] | undefined {
+  if (only === undefined) return undefined;
   const list = typeof only === "string" ? only.split(",") : only;
   const words = list.map((word) => word.trim()).filter((word) => word !== "");
   if (words.length > 0) return words;

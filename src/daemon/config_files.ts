@@ -10,22 +10,21 @@ import {
 } from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Supervisor } from "../manager/supervisor.ts";
 import { dirname } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import { absolute } from "../platform/paths.ts";
-import type { LoadedSettings, RunSettings } from "../config/load_settings.ts";
+import type { LoadedSettings, RunSettings } from "../config/load_config.ts";
 import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
 import {
-  type Applied,
-  type ConfigMemory,
-  readMemory,
+  planSettings,
+  presentSettings,
   type SettingName,
-  writeMemory,
-} from "./config_memory.ts";
-import type { Settings, SettingsPlan } from "./settings.ts";
+  type SettingsParts,
+  type SettingsPlan,
+} from "./settings.ts";
 import { Turns } from "../platform/concurrency.ts";
+import { readState, writeState } from "../platform/state_file.ts";
 
 export interface ConfigRequest extends ApplyOptions {
   /** Paths; undefined for the files applied last. */
@@ -40,6 +39,8 @@ export interface ConfigRequest extends ApplyOptions {
   /** The process to run, without its dependencies; with `now` a job runs at once. */
   readonly single?: { readonly name: string; readonly now: boolean };
   readonly dryRun?: boolean;
+  /** Whether this is `procsup run`. */
+  readonly inForeground?: boolean;
   /** Called when all new processes are registered, before the first one starts. */
   readonly onRegistered?: () => void;
 }
@@ -62,11 +63,9 @@ interface Log {
   warn(message: string): void;
 }
 
-interface ConfigFilesParts {
-  readonly supervisor: Supervisor;
+interface ConfigFilesParts extends SettingsParts {
+  /** The file that remembers what was applied. */
   readonly path: string;
-  readonly settings: Settings;
-  readonly warn: (message: string) => void;
 }
 
 /**
@@ -74,23 +73,17 @@ interface ConfigFilesParts {
  * one may wait for a dependency without a time limit.
  */
 export class ConfigFiles {
-  readonly #supervisor: Supervisor;
-  readonly #path: string;
-  readonly #settings: Settings;
-  readonly #warn: (message: string) => void;
+  readonly #parts: ConfigFilesParts;
   readonly #turns = new Turns();
+  #known: ConfigMemory | undefined;
 
-  /** `path` is the file that remembers what was applied. */
-  constructor({ supervisor, path, settings, warn }: ConfigFilesParts) {
-    this.#supervisor = supervisor;
-    this.#path = path;
-    this.#settings = settings;
-    this.#warn = warn;
+  constructor(parts: ConfigFilesParts) {
+    this.#parts = parts;
   }
 
   /** Whether a file was applied that can be reloaded. */
   get any(): boolean {
-    return this.#memory().last !== undefined;
+    return this.#memory.last !== undefined;
   }
 
   /** Applies the request, or only plans it with `dryRun`. Throws `invalid_config` before any change. */
@@ -112,9 +105,10 @@ export class ConfigFiles {
     return this.#turns.take(async () => {
       const applied = this.#applied(request);
       const { configs, whole } = await this.#load(request, applied, "remove");
-      const names = [...configs.map(({ name }) => name), ...whole ? this.#mine(applied.files) : []];
-      if (whole) this.#forget(applied.files);
-      return await this.#supervisor.removeApps(new Set(names));
+      const names = configs.map(({ name }) => name);
+      const gone = whole ? this.#mine(applied.files) : [];
+      this.#forget(applied.files, whole ? undefined : names);
+      return await this.#parts.supervisor.removeApps(new Set([...names, ...gone]));
     });
   }
 
@@ -139,7 +133,7 @@ export class ConfigFiles {
     const applied = this.#applied(request);
     const { loaded, configs, whole } = await this.#load(request, applied);
     const mine = whole ? this.#mine(applied.files) : [];
-    const plan = await planApply(this.#supervisor, configs, mine, request);
+    const plan = await planApply(this.#parts.supervisor, configs, mine, request);
     // A selection of processes leaves the daemon's settings alone.
     const wanted = whole ? loaded.settings : {};
     const settings = await this.#planSettings(wanted, applied.files, whole, request);
@@ -151,12 +145,12 @@ export class ConfigFiles {
     const { applied, loaded, plan, wanted, settings } = await this.#plan(request);
     const { run, notes, variables, unset } = loaded;
     const failed = await settings.carryOut();
-    const registered = await register(this.#supervisor, plan, request);
+    const registered = await register(this.#parts.supervisor, plan, request);
     const names = [...plan.configs.values()]
       .filter((config) => registered.added.get(config)?.length !== 0).map(({ name }) => name);
     this.#remember({ ...applied, variables, unset }, names, wanted, request);
     request.onRegistered?.();
-    const changed = carryOut(this.#supervisor, plan, registered, request);
+    const changed = carryOut(this.#parts.supervisor, plan, registered, request);
     const result = changed.then(({ outcomes, errors }): ConfigResult => {
       const all = [...failed, ...errors];
       return { plan, outcomes, errors: all, settings: settings.changes, run, notes };
@@ -173,22 +167,24 @@ export class ConfigFiles {
     const { matchingProcesses, onlyWords, selectProcesses, singleProcess } = await import(
       "../config/select.ts"
     );
-    const { content, single } = request;
+    const { content, inline, inForeground, single } = request;
     const loaded = await loadConfig({
       ...(content === undefined ? { files: applied.files } : { files: [content.file], content }),
       env: { ...Deno.env.toObject(), ...applied.variables },
       variables: variablesOf(request, applied),
-      inline: request.inline,
-      profile: applied.profile,
+      ...{ inline, inForeground, profile: applied.profile },
       assumeVariables: purpose === "remove",
     });
     const select = purpose === "remove" ? matchingProcesses : selectProcesses;
-    const only = onlyWords(single?.name ?? request.only);
+    const names = new Set(loaded.processes.map(({ config }) => config.name));
+    const remembered = purpose === "remove" ? undefined : applied.only;
+    const only = onlyWords(single?.name ?? request.only) ??
+      remembered?.filter((name) => names.has(name));
     const configs = single === undefined
       ? select(loaded.processes, only).map(({ config }) => config)
       : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
     this.#refuseOthers(configs, applied.files);
-    return { loaded, configs, whole: only.length === 0 };
+    return { loaded, configs, whole: only === undefined };
   }
 
   async #planSettings(
@@ -197,26 +193,27 @@ export class ConfigFiles {
     whole: boolean,
     { prune = false }: ConfigRequest,
   ): Promise<SettingsPlan> {
-    const { settings } = this.#memory();
-    const present = await this.#settings.present();
-    const names = ["web", "webhooks"] as const;
+    const { settings } = this.#memory;
+    const present = await presentSettings(this.#parts);
     const isOurs = (name: SettingName) => settings[name]?.some((file) => files.includes(file));
-    for (const name of names) {
-      if (wanted[name] === undefined || isOurs(name) || !present.has(name)) continue;
+    for (const name of SETTING_NAMES) {
+      if (wanted[name] === undefined || isOurs(name) || !present.includes(name)) continue;
       const other = settings[name]?.find((file) => lookAt(file) !== undefined);
       if (other === undefined) continue;
       throw new ProcsupError("name_taken", `"${name}" comes from "${other}"`, {
         hint: "Set it in only one of the two files",
       });
     }
-    const mine = names.filter((name) => comesOnlyFrom(files, settings[name] ?? []));
-    return await this.#settings.plan({ wanted, mine: new Set(whole ? mine : []), prune });
+    const mine = SETTING_NAMES.filter((name) =>
+      whole && comesOnlyFrom(files, settings[name] ?? [])
+    );
+    return await planSettings(this.#parts, { wanted, mine, prune });
   }
 
   #applied({ files, inline, content, profile, variables = {} }: ConfigRequest): Applied {
     if (inline ?? content) return { files: [], variables, profile };
     if (files !== undefined) return { files: files.map(absolute), variables, profile };
-    const { last } = this.#memory();
+    const { last } = this.#memory;
     if (last === undefined) {
       throw new ProcsupError("bad_request", "No configuration file is applied", {
         hint: "Name a file: procsup config apply procsup.yaml",
@@ -231,8 +228,8 @@ export class ConfigFiles {
 
   /** Names of processes that came only from these files and were not replaced since. */
   #mine(files: readonly string[]): string[] {
-    const { origins } = this.#memory();
-    return [...origins].filter(([name, origin]) =>
+    const { origins } = this.#memory;
+    return Object.entries(origins).filter(([name, origin]) =>
       comesOnlyFrom(files, origin.files) &&
       this.#ids(name).some((id) => origin.ids.includes(id))
     ).map(([name]) => name);
@@ -243,10 +240,10 @@ export class ConfigFiles {
    * other's changes. An app that was started in another folder belongs to another project.
    */
   #refuseOthers(configs: readonly ProcessConfig[], files: readonly string[]): void {
-    const { origins } = this.#memory();
+    const origins = new Map(Object.entries(this.#memory.origins));
     const folders = files.map((file) => `${dirname(file)}/`);
     for (const { name, cwd } of configs) {
-      const there = this.#supervisor.registry.instancesOf(name);
+      const there = this.#parts.supervisor.registry.instancesOf(name);
       const origin = origins.get(name);
       if (origin !== undefined && there.some(({ id }) => origin.ids.includes(id))) {
         if (origin.files.some((file) => files.includes(file))) continue;
@@ -262,14 +259,23 @@ export class ConfigFiles {
     }
   }
 
-  #memory(): ConfigMemory {
-    const { value, problems } = readMemory(this.#path);
-    for (const problem of problems) this.#warn(problem);
+  /** What was applied. It is read once: a full disk may delay the writing. */
+  get #memory(): ConfigMemory {
+    return this.#known ??= this.#read();
+  }
+
+  #read(): ConfigMemory {
+    const { value = NOTHING, problems } = readState(this.#parts.path, (value) => {
+      const memory = value as ConfigMemory;
+      if (memory.version === 1) return memory;
+      throw new Error(`unknown version ${JSON.stringify(memory.version)}`);
+    });
+    for (const problem of problems) this.#parts.warn(problem);
     return value;
   }
 
   #ids(name: string): string[] {
-    return this.#supervisor.registry.instancesOf(name).map(({ id }) => id);
+    return this.#parts.supervisor.registry.instancesOf(name).map(({ id }) => id);
   }
 
   #remember(
@@ -279,29 +285,48 @@ export class ConfigFiles {
     { inline, content, only }: ConfigRequest,
   ): void {
     if (inline ?? content) return;
-    const { last, origins: before, settings: said } = this.#memory();
-    const origins = new Map([...before].filter(([name]) => this.#ids(name).length > 0));
-    for (const name of names) origins.set(name, { files: applied.files, ids: this.#ids(name) });
-    const settings = { ...said };
-    for (const name of ["web", "webhooks"] as const) {
-      if (wanted[name] !== undefined) settings[name] = applied.files;
-    }
-    // A selection of processes does not change which files are reloaded.
-    const whole = only === undefined ? applied : last ?? applied;
-    this.#write({ last: whole, origins, settings });
+    const memory = this.#memory;
+    const { files } = applied;
+    const origins = new Map(
+      Object.entries(memory.origins).filter(([name]) => this.#ids(name).length > 0),
+    );
+    for (const name of names) origins.set(name, { files, ids: this.#ids(name) });
+    const settings = { ...memory.settings };
+    for (const name of SETTING_NAMES) if (wanted[name] !== undefined) settings[name] = files;
+    const last = only === undefined ? applied : withSelection(memory.last, applied, names);
+    this.#write({ version: 1, last, origins: Object.fromEntries(origins), settings });
   }
 
-  /** A reload must not start what `down` has deleted. */
-  #forget(files: readonly string[]): void {
-    const memory = this.#memory();
-    if (comesOnlyFrom(files, memory.last?.files ?? [])) this.#write({ ...memory, last: undefined });
+  /** A reload must not start what `down` has deleted: all of the files, or only these processes. */
+  #forget(files: readonly string[], names?: readonly string[]): void {
+    const memory = this.#memory;
+    if (memory.last === undefined || !comesOnlyFrom(files, memory.last.files)) return;
+    const only = names && memory.last.only?.filter((name) => !names.includes(name));
+    if (names !== undefined && only === undefined) return;
+    this.#write({ ...memory, last: only?.length ? { ...memory.last, only } : undefined });
   }
 
   #write(memory: ConfigMemory): void {
-    this.#supervisor.registry.writes.attempt("the memory of the configuration files", () => {
-      writeMemory(this.#path, memory);
-    });
+    this.#known = memory;
+    const { supervisor, path } = this.#parts;
+    // Only the user can read the file.
+    const write = () => writeState(path, memory);
+    supervisor.registry.writes.attempt("the memory of the configuration files", write);
   }
+}
+
+/**
+ * What a reload applies after only some processes of files were applied: the same files as before,
+ * otherwise these processes.
+ */
+function withSelection(
+  last: Applied | undefined,
+  applied: Applied,
+  names: readonly string[],
+): Applied {
+  if (last === undefined) return { ...applied, only: names };
+  if (last.only === undefined || `${last.files}` !== `${applied.files}`) return last;
+  return { ...applied, only: [...new Set([...last.only, ...names])] };
 }
 
 /**
@@ -330,3 +355,35 @@ function refuseTaken(name: string, why: string): never {
       `otherwise: procsup delete ${name}, or choose another name`,
   });
 }
+
+const SETTING_NAMES: readonly SettingName[] = ["web", "webhooks"];
+
+/** Where a process came from. */
+interface Origin {
+  readonly files: readonly string[];
+  /** UUIDs of the instances at that time. A later process of that name has other UUIDs. */
+  readonly ids: readonly string[];
+}
+
+/** Files that were applied, with their options. */
+interface Applied {
+  readonly files: readonly string[];
+  readonly profile?: string;
+  /** Values of `${…}` at that time: the daemon's environment differs from that of its client. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Variables of `${…}` that were not set at that time. The daemon's environment may have them. */
+  readonly unset?: readonly string[];
+  /** Names of the processes that were applied; undefined for all. */
+  readonly only?: readonly string[];
+}
+
+interface ConfigMemory {
+  readonly version: 1;
+  readonly last?: Applied | undefined;
+  /** Origins by process name. */
+  readonly origins: Readonly<Record<string, Origin>>;
+  /** Files that set the daemon's settings. */
+  readonly settings: { readonly [S in SettingName]?: readonly string[] };
+}
+
+const NOTHING: ConfigMemory = { version: 1, origins: {}, settings: {} };

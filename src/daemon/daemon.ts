@@ -3,11 +3,10 @@
 import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
-import type { Supervisor } from "../manager/supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { systemClock } from "../platform/clock.ts";
 import { reserveThreads, returnFreedMemory } from "../platform/upkeep.ts";
-import { type HomePaths, prepareHome } from "../platform/paths.ts";
+import { prepareHome } from "../platform/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { onSignals } from "../platform/signals.ts";
 import { ShutdownNotice } from "../protocol/shutdown_notice.ts";
@@ -19,13 +18,12 @@ import { EventJournal } from "./event_journal.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { MetricsHistory, metricsReader } from "./metrics_history.ts";
 import { Service, watchdogMs } from "./service.ts";
-import { Settings } from "./settings.ts";
 import { serveSocket } from "./unix_server.ts";
-import { StandingFiles } from "./standing_files.ts";
 import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
+import { lstatIfAny } from "../platform/stat.ts";
 
 interface DaemonOptions {
   /** Absolute path of its home. */
@@ -42,11 +40,10 @@ interface DaemonOptions {
 export async function runDaemon(options: DaemonOptions): Promise<number> {
   refuseNewerState(options.home, VERSION);
   const paths = prepareHome(options.home);
-  const log: { current?: DaemonLog } = {};
+  let log: DaemonLog | undefined = undefined;
   const early: string[] = [];
-  const warn = (message: string) => log.current ? log.current.warn(message) : early.push(message);
-  const served: { web?: WebListener } = {};
-  const dashboard = () => served.web?.publicUrl();
+  const warn = (message: string) => log ? log.warn(message) : early.push(message);
+  const dashboard = () => context.web.publicUrl();
   const webhooks = new Webhooks({ folder: paths.webhooks, dashboard, warn });
   using journal = new EventJournal(paths.events);
   const tellEarly = webhooks.early();
@@ -55,29 +52,29 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     tellEarly?.(change);
   };
   const ended = Promise.withResolvers<"asked" | "signalled" | "lost">();
-  const standing: { files?: StandingFiles } = {};
+  let restoreFiles = () => {};
   // Take the lock before opening the log: a second daemon must not touch the first one's files.
   const supervisor = await openSupervisor({
     ...{ logDir: options.home, warn, onNews },
-    onHomeChanged: () => standing.files?.look(),
+    onHomeChanged: () => restoreFiles(),
     onHomeLost: () => ended.resolve("lost"),
   });
   using _threads = reserveThreads(warn);
   using _memory = returnFreedMemory();
   using opened = new DaemonLog(paths.daemonLog);
-  log.current = opened;
+  log = opened;
   for (const message of early) opened.warn(message);
 
   // A shutdown in progress ends the daemon by itself. Cut short, it would leave apps running.
   const onSignal = () => supervisor.closing || ended.resolve("signalled");
   using _signals = onSignals(["SIGTERM", "SIGINT"], onSignal);
-  using _errors = keepRunning((message) => warn(message));
+  using _errors = keepRunning(warn);
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
   supervisor.registry.watch(({ name }, before) => before && history.renamed(before, name));
-  const context = daemonContext(supervisor, paths, { endDaemon, warn, webhooks, journal, history });
-  served.web = context.web;
+  const given = { supervisor, paths, webhooks, journal, history, endDaemon };
+  const context = daemonContext(given, warn);
   // A daemon has no terminal: SIGHUP reloads its files.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
@@ -87,7 +84,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   }, warn);
   const recordSelf = () => recordDaemon(paths.home, VERSION, PROTOCOL);
   supervisor.registry.writes.attempt("the record of the daemon", recordSelf);
-  standing.files = new StandingFiles([
+  restoreFiles = restorer([
     { path: paths.socket, what: "socket", putBack: () => server.putBack() },
     { path: paths.token, what: "token", putBack: () => context.token.putBack() },
     { path: recordPath(paths.home), what: "record of the daemon", putBack: recordSelf },
@@ -102,7 +99,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 
   const why = await ended.promise;
   // The daemon now removes these files itself: stop restoring them.
-  delete standing.files;
+  restoreFiles = () => {};
   if (why === "signalled" && await everythingEnds(startedBy())) {
     opened.info("The machine shuts down: stopping the apps; the next daemon starts them again");
     service.halting();
@@ -120,55 +117,73 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 
 /** The context of the verbs. The web surface calls them like any other client. */
 function daemonContext(
-  supervisor: Supervisor,
-  paths: HomePaths,
-  { endDaemon, warn, webhooks, journal, history }: {
-    readonly endDaemon: () => void;
-    readonly warn: (message: string) => void;
-    readonly webhooks: Webhooks;
-    readonly journal: EventJournal;
-    readonly history: MetricsHistory;
-  },
+  given: Omit<ActionContext, "token" | "configs" | "web" | "shutdownNotice">,
+  warn: (message: string) => void,
 ): ActionContext {
+  const { supervisor, paths, webhooks } = given;
   const token = new Token(paths.token);
   const shutdownNotice = new ShutdownNotice();
   const backend = webBackend(supervisor, shutdownNotice, () => context);
   const mounts = webMounts(backend, warn);
   const web = new WebListener({ paths, token, backend, warn, mounts });
   shutdownNotice.listen((notice) => web.tell(notice));
-  const settings = new Settings({ supervisor, web, webhooks, warn });
-  const configs = new ConfigFiles({ supervisor, path: paths.configs, settings, warn });
-  const context: ActionContext = {
-    supervisor,
-    paths,
-    token,
-    configs,
-    web,
-    webhooks,
-    journal,
-    history,
-    shutdownNotice,
-    endDaemon,
-  };
+  const configs = new ConfigFiles({ supervisor, web, webhooks, path: paths.configs, warn });
+  const context: ActionContext = { ...given, token, configs, web, shutdownNotice };
   return context;
 }
 
 /** Logs uncaught errors, so that supervision continues. */
 function keepRunning(report: (message: string) => void): Disposable {
-  const onError = (event: ErrorEvent) => {
+  const onError = (event: Event) => {
     event.preventDefault();
-    report(`Uncaught: ${messageOf(event.error)}\n${event.error?.stack ?? ""}`);
+    const { error, reason = error } = event as Event & { error?: unknown; reason?: unknown };
+    const stack = reason instanceof Error ? reason.stack : "";
+    report(`${event.type === "error" ? "Uncaught" : "Unhandled"}: ${messageOf(reason)}\n${stack}`);
   };
-  const onRejection = (event: PromiseRejectionEvent) => {
-    event.preventDefault();
-    report(`Unhandled: ${messageOf(event.reason)}\n${event.reason?.stack ?? ""}`);
-  };
-  addEventListener("error", onError);
-  addEventListener("unhandledrejection", onRejection);
+  const types = ["error", "unhandledrejection"];
+  for (const type of types) addEventListener(type, onError);
   return {
     [Symbol.dispose]() {
-      removeEventListener("error", onError);
-      removeEventListener("unhandledrejection", onRejection);
+      for (const type of types) removeEventListener(type, onError);
     },
   };
+}
+
+interface StandingFile {
+  readonly path: string;
+  /** Its name in the log. */
+  readonly what: string;
+  /** Restores the file. Returns false if it was intact. */
+  readonly putBack: () => boolean | void;
+}
+
+/**
+ * Returns a function that restores files that clients need, if they were removed or changed since
+ * its last call. It takes one system call for each; the first call creates missing ones.
+ */
+function restorer(files: readonly StandingFile[], warn: (message: string) => void): () => void {
+  const marks = new Map(files.map((file) => [file, markOf(file.path)]));
+  const failing = new Set<StandingFile>();
+  return () => {
+    for (const file of files) {
+      const mark = markOf(file.path);
+      if (mark !== "" && mark === marks.get(file)) continue;
+      try {
+        if (file.putBack() !== false) warn(`The ${file.what} was removed; it is restored`);
+        marks.set(file, markOf(file.path));
+        failing.delete(file);
+      } catch (error) {
+        if (failing.has(file)) continue;
+        failing.add(file);
+        warn(`Cannot restore the ${file.what}, will try again: ${messageOf(error)}`);
+      }
+    }
+  };
+}
+
+/** Identifies a file and its state; empty if it does not exist. */
+function markOf(path: string): string {
+  const info = lstatIfAny(path);
+  if (info === undefined) return "";
+  return [info.dev, info.ino, info.mode, info.size, info.mtime?.getTime()].join(" ");
 }

@@ -1,7 +1,7 @@
 /** Runs apps in the foreground, for containers: without a daemon or a socket, until the apps end. */
 
 import { noteText } from "../config/problem.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
@@ -14,11 +14,12 @@ import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/upkeep.ts";
 import { onSignals } from "../platform/signals.ts";
 import { ConfigFiles } from "./config_files.ts";
-import type { RunSettings } from "../config/load_settings.ts";
-import { Settings } from "./settings.ts";
-import { ForegroundOutput } from "./foreground_output.ts";
-import type { LogLine } from "../model/log_line.ts";
+import type { RunSettings } from "../config/load_config.ts";
+import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
+import { logFeed, type LogSource } from "../logs/log_feed.ts";
+import { logEnd } from "../logs/log_position.ts";
+import { Batches, LogBatch } from "./log_batch.ts";
 
 interface ForegroundOptions {
   /** A home for this run alone. */
@@ -159,13 +160,10 @@ async function start(
     if (first?.error !== undefined) throw first.error;
     return { critical: options.critical, exitOnFailure: [] };
   }
-  const settings = new Settings({ supervisor, webhooks, warn });
-  const configs = new ConfigFiles({ supervisor, path: pathsIn(home).configs, settings, warn });
+  const configs = new ConfigFiles({ supervisor, webhooks, path: pathsIn(home).configs, warn });
   const { errors, outcomes, run, notes } = await configs.apply({
-    ...{ files: files!, startDown: true, onRegistered },
-    only,
-    single,
-    profile,
+    ...{ files: files!, only, single, profile },
+    ...{ startDown: true, inForeground: true, onRegistered },
   });
   for (const note of notes) warn(noteText(note));
   // An app that ran and ended is not a failed start: the rules of the run decide.
@@ -253,4 +251,73 @@ function exitCode({ lastExit, state, config }: ProcessInfo): number {
 /** The exit code of shells after a signal. */
 function signalCode(signal: SignalName): number {
   return 129 + SIGNAL_NAMES.indexOf(signal);
+}
+
+const STREAMS = ["stdout", "stderr"] as const;
+
+/** Prints the output of the apps: every line once, from their start to their end. */
+class ForegroundOutput {
+  readonly #onLine: (line: LogLine) => void;
+  readonly #positions: Record<string, number> = {};
+  readonly #failed = Promise.withResolvers<never>();
+  #sources: readonly LogSource[] = [];
+  #following = async () => {};
+
+  constructor(onLine: (line: LogLine) => void) {
+    this.#onLine = onLine;
+  }
+
+  /** Rejects when a line cannot be printed: the reader of the output is gone. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  /** Prints all output of the apps. Call it before any of them starts. */
+  follow(supervisor: Supervisor): void {
+    this.#sources = supervisor.registry.list().map(({ name, logs }) => ({ name, files: logs }));
+    for (const { name, files } of this.#sources) {
+      for (const stream of STREAMS) {
+        // Nothing was written yet.
+        this.#positions[positionKey({ name, stream })] = ifPossible(() => logEnd(files[stream])) ??
+          0;
+      }
+    }
+    const reader = this.#feed(true).getReader();
+    // Lines that could not be read are printed at the end; `failed` tells of those not printed.
+    const reading = this.#print(reader).catch(() => {});
+    this.#following = async () => {
+      await reader.cancel().catch(() => {});
+      await reading;
+    };
+  }
+
+  /** Prints the rest of the output after the apps have ended. */
+  async finish(): Promise<void> {
+    await this.#following();
+    await this.#print(this.#feed(false).getReader());
+  }
+
+  #feed(follow: boolean): ReadableStream<LogBatch | LogStart> {
+    const from = { ...this.#positions };
+    return logFeed(this.#sources, { lines: 0, follow, streams: STREAMS, from }, new Batches(true));
+  }
+
+  async #print(reader: ReadableStreamDefaultReader<LogBatch | LogStart>): Promise<void> {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (!(next.value instanceof LogBatch)) continue;
+      for (const { end = 0, ...line } of next.value.lines) {
+        this.#printLine(line);
+        this.#positions[positionKey(line)] = end;
+      }
+    }
+  }
+
+  #printLine(line: LogLine): void {
+    try {
+      this.#onLine(line);
+    } catch (error) {
+      this.#failed.reject(error);
+      throw error;
+    }
+  }
 }

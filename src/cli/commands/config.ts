@@ -1,7 +1,6 @@
 /** `procsup config`, `up` and `down`: the apps of configuration files. */
 
-import type { LoadedConfig } from "../../config/load_config.ts";
-import type { LoadedSettings } from "../../config/load_settings.ts";
+import type { LoadedConfig, LoadedSettings } from "../../config/load_config.ts";
 import { throwProblems } from "../../config/problem.ts";
 import { ERROR_TABLE, hasCode } from "../../model/errors.ts";
 import { onlyGiven } from "../../model/merge_patch.ts";
@@ -80,7 +79,7 @@ async function selected(
   const only = onlyWords(flags.text("only"));
   return {
     processes: selectProcesses(processes, only),
-    settings: only.length === 0 ? settings : {},
+    settings: only === undefined ? settings : {},
   };
 }
 

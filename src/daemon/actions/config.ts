@@ -68,9 +68,10 @@ async function startExisting(
   { only, wait }: ConfigRequest,
 ): Promise<StartAllResult> {
   const { onlyWords } = await import("../../config/select.ts");
-  const targets = only === undefined ? ["all"] : onlyWords(only);
   const outcomes: Outcome[] = [];
-  for (const target of targets) outcomes.push(...await supervisor.start(target, { wait }));
+  for (const target of onlyWords(only) ?? ["all"]) {
+    outcomes.push(...await supervisor.start(target, { wait }));
+  }
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return answer(outcomes, errors);
 }
