@@ -24,14 +24,21 @@ interface Applied {
   readonly only?: string;
 }
 
+interface ReadOptions {
+  /** Whether variables may be set on another machine; by default as `--no-files` says. */
+  readonly elsewhere?: boolean;
+  /** Whether the apps are removed: then it does not matter what procsup lacks. */
+  readonly removes?: boolean;
+}
+
 /**
  * Reads the named files, or the one in the current directory. Prints a note for each setting that
- * procsup lacks. `elsewhere`: variables may be set on another machine. Throws `ConfigProblems`.
+ * procsup lacks. Throws `ConfigProblems`.
  */
 export async function readSource(
   context: CommandContext,
   words: readonly string[],
-  elsewhere: boolean = context.flags.on("no-files"),
+  { elsewhere = context.flags.on("no-files"), removes = false }: ReadOptions = {},
 ): Promise<ConfigSource> {
   const { loadConfig } = await import("../config/load_config.ts");
   const { flags, output, host } = context;
@@ -48,7 +55,7 @@ export async function readSource(
     assumeVariables: elsewhere,
     profile,
   });
-  for (const note of loaded.notes) output.note(noteText(note));
+  if (!removes) { for (const note of loaded.notes) output.note(noteText(note)); }
   return {
     files,
     loaded,
@@ -60,11 +67,10 @@ export async function readSource(
 export async function filesOf(
   context: CommandContext,
   words: readonly string[],
-  /** See `readSource()`. */
-  elsewhere?: boolean,
+  options?: ReadOptions,
 ): Promise<{ readonly files: readonly string[]; readonly payload: Applied }> {
   const { host, flags } = context;
-  if (host === undefined) return await readSource(context, words, elsewhere);
+  if (host === undefined) return await readSource(context, words, options);
   if (words.length === 0) throw nameTheFile(host);
   const { cwd } = await host.hello();
   return {

@@ -92,6 +92,42 @@ Deno.test("down --only keeps apps that other apps need", async () => {
   assertEquals([unknown.code, await states(daemon)], [4, { db: "running" }]);
 });
 
+Deno.test("up --only makes a reload apply these apps, not the others of the file", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/procsup.yaml`;
+  const more = "  web: { command: sleep 1000, min_uptime: 10ms }\n";
+  Deno.writeTextFileSync(file, `${FILE.replace(", instances: 2", "")}${more}`);
+  const reloaded = async () => {
+    const { added, kept } = await daemon.client.call("config_reload", {});
+    return [added, kept, Object.keys(await states(daemon)).sort()];
+  };
+  assertEquals((await daemon.cli("up", file)).code, 0);
+  assertEquals((await daemon.cli("down", file)).code, 0);
+  assertEquals((await daemon.cli("up", file, "--only", "api")).code, 0);
+  assertEquals(await reloaded(), [[], [], ["api", "db"]]);
+  assertEquals((await daemon.cli("up", file, "--only", "web")).code, 0);
+  await daemon.cli("delete", "web");
+  assertEquals(await reloaded(), [["web"], [], ["api", "db", "web"]]);
+  assertEquals((await daemon.cli("down", file, "--only", "web")).code, 0);
+  assertEquals(await reloaded(), [[], [], ["api", "db"]]);
+  // A name that left the file does not matter to the others.
+  Deno.writeTextFileSync(file, `processes:\n${more}`);
+  assertEquals(await reloaded(), [[], [], ["api", "db"]]);
+  assertEquals((await daemon.cli("up", file)).code, 0);
+  Deno.writeTextFileSync(file, FILE.replace(", instances: 2", ""));
+  assertEquals((await reloaded()).slice(0, 2), [[], ["web"]]);
+});
+
+Deno.test("down lists nothing that procsup lacks, which up does", async () => {
+  await using daemon = await TestDaemon.start();
+  const file = `${daemon.home}/process-compose.yaml`;
+  Deno.writeTextFileSync(file, "processes: { a: { command: sleep 1000, wild: 1 } }\n");
+  const up = await daemon.cli("up", file, "--no-wait");
+  assertStringIncludes(up.stderr, "not converted (a): wild: not supported by procsup\n");
+  const down = await daemon.cli("down", file);
+  assertEquals([down.code, down.stdout, down.stderr], [0, "✔ a  deleted\n", ""]);
+});
+
 Deno.test("down needs only the names in a file, and up reports that a job is scheduled", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;

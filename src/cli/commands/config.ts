@@ -56,7 +56,10 @@ function reportErrors({ errors, results }: Pick<ConfigReloadResult, "errors" | "
 
 /** Deletes the apps of the files, dependents first. The daemon keeps running. */
 export async function down(context: CommandContext): Promise<number> {
-  const { files, payload } = await filesOf(context, context.positionals, true);
+  const { files, payload } = await filesOf(context, context.positionals, {
+    elsewhere: true,
+    removes: true,
+  });
   const request = { ...payload, config_path: files };
   const client = connect(context);
   const answer = await withProcesses(context, () => client.call("config_delete", request));

@@ -62,7 +62,7 @@ export async function exported(
   refuseUseless(flags, to);
   const { exportStack, lossText } = await import("../../export/export_stack.ts");
   const words = file === undefined ? [] : [file];
-  const { files, loaded, payload } = await readSource(context, words, true);
+  const { files, loaded, payload } = await readSource(context, words, { elsewhere: true });
   const result = exportStack({
     to,
     file: files[0]!,

@@ -37,7 +37,7 @@ export async function importFile(context: CommandContext): Promise<void> {
 
 /** Writes a commented procsup.yaml for the apps found in the folder. */
 export async function init(context: CommandContext): Promise<void> {
-  const { initialConfig } = await import("../../config/initial_config.ts");
+  const { initialConfig } = await import("../../config/import/import_file.ts");
   const folder = here();
   const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
   writeNew("procsup.yaml", yaml, context.flags.on("force"));
