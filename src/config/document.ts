@@ -12,65 +12,57 @@ export interface Span {
   readonly length: number;
 }
 
+/** Values by path. */
+class PathMap<T> {
+  readonly #map = new Map<string, T>();
+
+  get(path: Path): T | undefined {
+    return this.#map.get(JSON.stringify(path));
+  }
+
+  set(path: Path, value: T): void {
+    this.#map.set(JSON.stringify(path), value);
+  }
+}
+
 /** Positions of the parts of a document. */
 export class Places {
-  readonly #keys = new Map<string, Span>();
-  readonly #values = new Map<string, Span>();
-  readonly #aliases = new Map<string, Path>();
-
-  setKey(path: Path, span: Span): void {
-    this.#keys.set(JSON.stringify(path), span);
-  }
-
-  /** Sets the position of the value at a path. */
-  setValue(path: Path, span: Span): void {
-    this.#values.set(JSON.stringify(path), span);
-  }
-
-  key(path: Path): Span | undefined {
-    return this.#keys.get(JSON.stringify(path));
-  }
-
-  /** The position of the value at a path. */
-  value(path: Path): Span | undefined {
-    return this.#values.get(JSON.stringify(path));
-  }
-
-  /** Sets the path of the value that an alias at a path stands for. */
-  setAlias(path: Path, target: Path): void {
-    this.#aliases.set(JSON.stringify(path), target);
-  }
+  readonly keys = new PathMap<Span>();
+  readonly values = new PathMap<Span>();
+  /** The path of the value that an alias stands for. */
+  readonly aliases = new PathMap<Path>();
 
   /** The position where a value is written: for a value from an alias or a merge, that of the anchor. */
   source(path: Path): Span | undefined {
-    const isAlias = this.#aliases.has(JSON.stringify(path));
-    const own = isAlias ? undefined : this.value(path);
+    const own = this.aliases.get(path) === undefined ? this.values.get(path) : undefined;
     if (own !== undefined) return own;
     let at: Path | undefined = [];
     for (const part of path) at = at && this.#inside(at, part, new Set());
-    return at && this.value(at);
+    return at && this.values.get(at);
   }
 
   /** The written path of a part of the map or list at `parent`. `tried` avoids repeated merges. */
   #inside(parent: Path, part: string | number, tried: Set<string>): Path | undefined {
-    const own = [...parent, part];
-    if (this.value(own) !== undefined) return this.#aliases.get(JSON.stringify(own)) ?? own;
+    const own = this.#target([...parent, part]);
+    if (own !== undefined) return own;
     const id = JSON.stringify(parent);
     if (tried.has(id)) return undefined;
     tried.add(id);
     const merged = [...parent, "<<"];
-    const target = this.#aliases.get(JSON.stringify(merged));
-    if (this.value(merged) === undefined) return undefined;
-    const from = [target ?? merged];
-    for (let index = 0; this.value([...merged, index]) !== undefined; index++) {
-      const item = [...merged, index];
-      from.push(this.#aliases.get(JSON.stringify(item)) ?? item);
+    const from = [this.#target(merged)];
+    for (let index = 0; from.at(-1) !== undefined; index++) {
+      from.push(this.#target([...merged, index]));
     }
     for (const map of from) {
-      const found = this.#inside(map, part, tried);
+      const found = map && this.#inside(map, part, tried);
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** The path that a value is written at; undefined if there is no such value. */
+  #target(path: Path): Path | undefined {
+    return this.values.get(path) && (this.aliases.get(path) ?? path);
   }
 }
 
@@ -170,19 +162,15 @@ export function placeIn(
   for (let length = path.length; length >= 0; length--) {
     const part = path.slice(0, length);
     const exact = length === path.length;
-    const [key, value] = [places.key(part), places.value(part)];
+    const [key, value] = [places.keys.get(part), places.values.get(part)];
     const span = exact && what === "value" ? value ?? key : key ?? value;
     if (span === undefined) continue;
     const isShown = span === value && !isSecretive(part) &&
       typeof valueAt(document.value, part) !== "object";
     const place = placeAt(file, text, span.offset);
-    if (isShown || key !== undefined) {
-      return {
-        ...place,
-        excerpt: excerptOf(text, isShown ? span : key!, isShown ? [key, span] : [key]),
-      };
-    }
-    return place;
+    if (!isShown && key === undefined) return place;
+    const excerpt = excerptOf(text, isShown ? span : key!, isShown ? [key, span] : [key]);
+    return { ...place, excerpt };
   }
   return undefined;
 }

@@ -19,33 +19,19 @@ export type FileKind =
 
 /** procsup's file names, in the order of the search if no file is named. */
 const OWN: readonly string[] = [
-  "procsup.yaml",
-  "procsup.yml",
-  "procsup.toml",
-  "procsup.json",
-  "procsup.jsonc",
-  "procsup.config.ts",
-  "procsup.config.js",
-  "procsup.config.mjs",
+  ...["procsup.yaml", "procsup.yml", "procsup.toml", "procsup.json", "procsup.jsonc"],
+  ...["procsup.config.ts", "procsup.config.js", "procsup.config.mjs"],
 ];
 
 /** File names of other tools that are searched next. */
 const OTHERS: readonly string[] = [
-  "ecosystem.config.js",
-  "ecosystem.config.cjs",
-  "ecosystem.config.mjs",
-  "process-compose.yaml",
-  "process-compose.yml",
-  "supervisord.conf",
-  "Procfile",
+  ...["ecosystem.config.js", "ecosystem.config.cjs", "ecosystem.config.mjs"],
+  ...["process-compose.yaml", "process-compose.yml", "supervisord.conf", "Procfile"],
 ];
 
 /** The default files of docker compose, which must be converted before use, in its order. */
 export const COMPOSE_FILES: readonly string[] = [
-  "compose.yaml",
-  "compose.yml",
-  "docker-compose.yml",
-  "docker-compose.yaml",
+  ...["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"],
 ];
 
 const KINDS: readonly (readonly [RegExp, FileKind])[] = [

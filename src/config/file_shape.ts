@@ -12,30 +12,17 @@ export interface FileParts {
   /** Defaults of every process. */
   readonly defaults: readonly Layer[];
   readonly processes: ReadonlyMap<string, Layer>;
-  readonly web?: Layer;
+  readonly web?: Layer | undefined;
   /** Webhooks by name. */
-  readonly webhooks?: ReadonlyMap<string, Layer>;
-  readonly run?: Layer;
+  readonly webhooks?: ReadonlyMap<string, Layer> | undefined;
+  readonly run?: Layer | undefined;
 }
 
-export const FILE_KEYS: readonly string[] = [
-  "$schema",
-  "version",
-  "extends",
-  "defaults",
-  "secrets",
-  "processes",
-  "cron",
-  "web",
-  "webhooks",
-  "run",
-  "profiles",
+const PROFILE_KEYS: readonly string[] = [
+  ...["defaults", "secrets", "processes", "cron", "web", "webhooks", "run"],
 ];
 
-const PROFILE_KEYS: readonly string[] = [
-  ...["defaults", "secrets", "processes", "cron"],
-  ...["web", "webhooks", "run"],
-];
+const FILE_KEYS: readonly string[] = ["$schema", "version", "extends", ...PROFILE_KEYS, "profiles"];
 
 export const RUN_KEYS = ["critical", "exit_on_failure"] as const;
 
@@ -83,46 +70,38 @@ export class FileShape {
   }
 
   #partsAt(value: Record<string, unknown>, path: Path): FileParts {
-    const processes = new Map<string, Layer>();
-    this.#collect(value.processes, [...path, "processes"], processes, (layer) => layer);
+    const [processes, webhooks] = [new Map<string, Layer>(), new Map<string, Layer>()];
+    this.#collect(value.processes, [...path, "processes"], processes);
     this.#collect(value.cron, [...path, "cron"], processes, cronLayer);
-    return { defaults: this.#defaults(value, path), processes, ...this.#settings(value, path) };
-  }
-
-  #settings(
-    { web, webhooks, run }: Record<string, unknown>,
-    path: Path,
-  ): Pick<FileParts, "web" | "webhooks" | "run"> {
-    const told = new Map<string, Layer>();
-    this.#collect(webhooks, [...path, "webhooks"], told, (layer) => layer);
-    for (const [key, value] of Object.entries({ web, run })) {
-      const given = value !== undefined && value !== null;
-      if (given && !isMap(value)) this.#problem([...path, key], `${key}: expected a map`);
-    }
-    if (isMap(run)) this.#checkKeys(run, [...path, "run"], RUN_KEYS);
+    this.#collect(value.webhooks, [...path, "webhooks"], webhooks);
+    const secrets = this.#map(value, path, "secrets");
+    const defaults = this.#map(value, path, "defaults");
+    const web = this.#map(value, path, "web");
+    const run = this.#map(value, path, "run");
+    if (run !== undefined) this.#checkKeys(run.value, run.path, RUN_KEYS);
     return {
-      ...(isMap(web) ? { web: this.#layer([...path, "web"], web) } : {}),
-      ...(isMap(run) ? { run: this.#layer([...path, "run"], run) } : {}),
-      ...(webhooks === undefined || webhooks === null ? {} : { webhooks: told }),
+      defaults: [
+        ...secrets === undefined ? [] : [this.#layer(path, { secrets: secrets.value })],
+        ...defaults === undefined ? [] : [defaults],
+      ],
+      ...{ processes, web, run },
+      webhooks: (value.webhooks ?? undefined) && webhooks,
     };
   }
 
-  #defaults({ defaults, secrets }: Record<string, unknown>, path: Path): Layer[] {
-    const layers: Layer[] = [];
-    if (isMap(secrets)) layers.push(this.#layer(path, { secrets }));
-    else if (secrets !== undefined) this.#problem([...path, "secrets"], "secrets: expected a map");
-    if (isMap(defaults)) layers.push(this.#layer([...path, "defaults"], defaults));
-    else if (defaults !== undefined && defaults !== null) {
-      this.#problem([...path, "defaults"], "defaults: expected a map");
-    }
-    return layers;
+  /** The map under a key; undefined if there is none. */
+  #map(value: Record<string, unknown>, path: Path, key: string): Layer | undefined {
+    const inner = value[key] ?? undefined;
+    if (isMap(inner)) return this.#layer([...path, key], inner);
+    if (inner !== undefined) this.#problem([...path, key], `${key}: expected a map`);
+    return undefined;
   }
 
   #collect(
     value: unknown,
     path: Path,
     into: Map<string, Layer>,
-    change: (layer: Layer) => Layer,
+    change: (layer: Layer) => Layer = (layer) => layer,
   ): void {
     if (value === undefined || value === null) return;
     const isList = Array.isArray(value);
@@ -142,7 +121,7 @@ export class FileShape {
     }
   }
 
-  #checkKeys(value: Record<string, unknown>, path: Path, known: readonly string[]): void {
+  #checkKeys(value: Layer["value"], path: Path, known: readonly string[]): void {
     for (const key of Object.keys(value)) {
       if (known.includes(key)) continue;
       const near = nearestWord(key, known);
@@ -161,9 +140,7 @@ export class FileShape {
 
   #problem(path: Path, what: string, advice?: string, on: "key" | "value" = "value"): void {
     const place = placeIn(this.#document, path, on);
-    this.#problems.push(
-      new ConfigProblem(this.#document.file, what, { place, advice }),
-    );
+    this.#problems.push(new ConfigProblem(this.#document.file, what, { place, advice }));
   }
 }
 

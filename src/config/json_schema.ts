@@ -28,13 +28,8 @@ export function configFileSchema(): JsonSchema {
         type: "object",
         additionalProperties: false,
         properties: {
-          defaults: { $ref: "#/$defs/keys" },
-          secrets: { $ref: "#/$defs/keys/properties/secrets" },
-          processes: listOrMap("keys"),
-          cron: { $ref: "#/$defs/jobs" },
-          web: { $ref: "#/$defs/web" },
-          webhooks: listOrMap("webhookKeys"),
-          run: { $ref: "#/$defs/run" },
+          ...SECTIONS,
+          ...{ processes: listOrMap("keys"), webhooks: listOrMap("webhookKeys") },
         },
       },
       ...settingSchemas(),
@@ -42,30 +37,29 @@ export function configFileSchema(): JsonSchema {
   };
 }
 
+/** Sections of a file, and of each of its profiles. */
+const SECTIONS: JsonSchema = {
+  defaults: { $ref: "#/$defs/keys", description: "Values for every process." },
+  secrets: { $ref: "#/$defs/keys/properties/secrets" },
+  cron: { $ref: "#/$defs/jobs", description: "Cron jobs." },
+  web: { $ref: "#/$defs/web" },
+  run: { $ref: "#/$defs/run" },
+};
+
 function fileSchema(): JsonSchema {
-  const common = {
-    $schema: { type: "string" },
-    version: { const: 1 },
-    extends: {
-      description: "Files that this one extends.",
-      anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }],
-    },
-    defaults: { $ref: "#/$defs/keys", description: "Values for every process." },
-    secrets: { $ref: "#/$defs/keys/properties/secrets" },
-    cron: { $ref: "#/$defs/jobs", description: "Cron jobs." },
-    web: { $ref: "#/$defs/web" },
-    run: { $ref: "#/$defs/run" },
-    profiles: {
-      description: "Profiles, selected with --profile or PROCSUP_PROFILE.",
-      type: "object",
-      additionalProperties: { $ref: "#/$defs/profile" },
-    },
-  };
   return {
     type: "object",
     additionalProperties: false,
     properties: {
-      ...common,
+      $schema: { type: "string" },
+      version: { const: 1 },
+      extends: nameOrNames("Files that this one extends."),
+      ...SECTIONS,
+      profiles: {
+        description: "Profiles, selected with --profile or PROCSUP_PROFILE.",
+        type: "object",
+        additionalProperties: { $ref: "#/$defs/profile" },
+      },
       processes: { description: "The processes." },
       webhooks: { description: "Webhooks." },
     },

@@ -1,10 +1,16 @@
-/** Loads configuration files: reads, extends, merges and validates them. */
+/** Loads configuration files: reads, extends, merges and validates them, and their settings. */
 
-import { ConfigFieldError, jobDefaults, parseConfig } from "../model/config_schema.ts";
+import {
+  ConfigFieldError,
+  jobDefaults,
+  parseConfig,
+  parseWeb,
+  parseWebhook,
+} from "../model/config_schema.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { Key, KeyTable } from "../model/key_table.ts";
-import { isMap } from "../model/merge_patch.ts";
-import { nearestWord, withNearest } from "../model/nearest_word.ts";
+import { isMap, onlyGiven } from "../model/merge_patch.ts";
+import { didYouMean, nearestWord, withNearest } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { startWaves } from "../model/start_order.ts";
@@ -12,7 +18,7 @@ import { dirname, isAbsolute } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { readDotenv } from "./env_file.ts";
-import { FileShape } from "./file_shape.ts";
+import { type FileParts, FileShape, RUN_KEYS } from "./file_shape.ts";
 import {
   checked,
   type Layer,
@@ -22,13 +28,13 @@ import {
   preparedKeys,
   type Reference,
 } from "./layer.ts";
-import { type LoadedSettings, loadRun, loadSettings, type RunSettings } from "./load_settings.ts";
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
 import { readFiles, type ReadRequest } from "./read_files.ts";
+import type { WebSettings } from "../model/listen_address.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
+import type { Webhook } from "../model/webhook.ts";
 
 interface LoadRequest extends ReadRequest {
-  /** Variables for `${…}`; they override the `.env` beside a file. Default: `env`. */
-  readonly variables?: Readonly<Record<string, string>>;
   readonly profile?: string | undefined;
   /** Whether to accept unset variables, because another machine sets them. */
   readonly assumeVariables?: boolean;
@@ -61,26 +67,31 @@ export interface LoadedConfig {
 
 /** Loads files. Throws `ConfigProblems` with all mistakes. */
 export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
-  const { documents, notes } = await readFiles(request);
+  const { documents, notes, uses } = await readFiles(request);
+  const { profile } = request;
   const problems: ProcsupError[] = [];
   const shapes = documents.map((document) => new FileShape(document, problems));
   const parts = shapes.map((shape) => shape.parts());
-  if (request.profile !== undefined) {
-    const { profile } = request;
-    const having = shapes.filter((shape) => shape.profiles().includes(profile));
-    const known = shapes.flatMap((shape) => shape.profiles());
-    const foreign = documents.some(({ imported }) => imported);
-    if (having.length === 0) {
+  if (profile !== undefined) {
+    const profiles = shapes.map((shape) => shape.profiles());
+    const known = profiles.flat();
+    if (known.length === 0 && documents.some(({ imported }) => imported)) {
       // PM2 only warns of an environment that no app has.
-      if (foreign && known.length === 0) {
-        notes.push({ process: undefined, text: `profile "${profile}": the file has no profiles` });
-      } else problems.push(unknownProfile(profile, known, documents.at(-1)!.file));
+      notes.push({ process: undefined, text: `profile "${profile}": the file has no profiles` });
+    } else if (!known.includes(profile)) {
+      const advice = known.length === 0
+        ? "the file has no profiles"
+        : `expected one of ${known.join(", ")}`;
+      const what = `unknown profile "${profile}"`;
+      problems.push(new ConfigProblem(documents.at(-1)!.file, what, { advice }));
     }
+    const having = shapes.filter((_, index) => profiles[index]!.includes(profile));
     parts.push(...having.map((shape) => shape.profile(profile)));
   }
   const files = documents.filter(({ file }) => isAbsolute(file));
   const folders = new Set(files.map(({ file }) => dirname(file)));
   const { lookup, used, unset } = variablesOf(request.variables ?? request.env, [...folders]);
+  for (const name of uses) lookup(name);
   // A number is valid for every key.
   const context = { lookup, problems, ...(request.assumeVariables ? { assumed: "1" } : {}) };
   const defaults = parts.flatMap((part) => part.defaults);
@@ -118,31 +129,30 @@ function loadProcess(
 ): Loading | undefined {
   const layers = [...defaults, ...own];
   const { document, path } = own[0]!;
-  const references: (Reference & { readonly layer: number })[] = [];
-  const absolutePaths: { readonly layer: number; readonly path: Path }[] = [];
-  const prepared = layers.map((layer, index) => {
+  const prepared = layers.map((layer) => {
     const found = { references: [] as Reference[], absolutePaths: [] as Path[] };
-    const keys = preparedKeys(layer, { ...context, ...found });
-    references.push(...found.references.map((one) => ({ ...one, layer: index })));
-    absolutePaths.push(...found.absolutePaths.map((path) => ({ layer: index, path })));
-    return keys;
+    return { ...found, keys: preparedKeys(layer, { ...context, ...found }) };
   });
   const merged = (all: readonly Keys[]) => {
     const common = all.slice(0, defaults.length).reduce(mergeKeys, {});
     const keys = all.slice(defaults.length).reduce(mergeKeys, {});
     return mergeKeys(keys.cron === undefined ? common : jobDefaults(common), keys);
   };
-  const wire: Record<string, unknown> = { cwd: dirname(document.file), ...merged(prepared), name };
+  const keys = merged(prepared.map(({ keys }) => keys));
+  const wire: Record<string, unknown> = { cwd: dirname(document.file), ...keys, name };
   // The same merge over the numbers of the layers tells which layer each value comes from.
-  const origin = merged(prepared.map((keys, index) => numbered(keys, index) as Keys));
-  const isKept = ({ path, layer }: { readonly path: Path; readonly layer: number }) =>
-    valueAt(origin, path) === layer;
+  const origin = merged(prepared.map(({ keys }, layer) => numbered(keys, layer) as Keys));
+  const isKept = (path: Path, layer: number) => valueAt(origin, path) === layer;
   const config = checked(() => parseConfig(wire), layers, context.problems, name);
   if (config === undefined) return undefined;
-  const place = placeIn(document, path, "key");
   const loaded = {
-    ...{ config, wire, place, references: references.filter(isKept) },
-    absolutePaths: absolutePaths.filter(isKept).map(({ path }) => path),
+    ...{ config, wire, place: placeIn(document, path, "key") },
+    references: prepared.flatMap(({ references }, layer) =>
+      references.filter(({ path }) => isKept(path, layer))
+    ),
+    absolutePaths: prepared.flatMap(({ absolutePaths }, layer) =>
+      absolutePaths.filter((path) => isKept(path, layer))
+    ),
   };
   return { loaded, layers };
 }
@@ -204,13 +214,6 @@ async function checkSyntax(processes: readonly Loading[], problems: ProcsupError
     const key = config.cron === undefined ? "cron_restart" : "cron";
     check(key, () => parseSchedule(key, schedule));
   }
-}
-
-function unknownProfile(profile: string, known: readonly string[], file: string): ProcsupError {
-  const advice = known.length === 0
-    ? "the file has no profiles"
-    : `expected one of ${known.join(", ")}`;
-  return new ConfigProblem(file, `unknown profile "${profile}"`, { advice });
 }
 
 /** Reports a mistake in the defaults only once. */
@@ -285,4 +288,75 @@ function variablesOf(
     return Object.hasOwn(fromFiles!, name) ? fromFiles![name] : undefined;
   };
   return { lookup, used, unset };
+}
+
+/** The daemon's settings in the files; undefined if no file has them. */
+export interface LoadedSettings {
+  readonly web?: WebSettings;
+  readonly webhooks?: readonly Webhook[];
+}
+
+/** Loads the settings. Later parts override earlier ones. Adds mistakes to `context.problems`. */
+function loadSettings(parts: readonly FileParts[], context: LayerContext): LoadedSettings {
+  const web = parts.flatMap((part) => part.web ?? []);
+  const lists = parts.flatMap((part) => part.webhooks ?? []);
+  const names = new Set(lists.flatMap((list) => [...list.keys()]));
+  const webhooks = [...names].flatMap((name) => {
+    const layers = lists.flatMap((list) => list.get(name) ?? []);
+    const cwd = dirname(layers.at(-1)!.document.file);
+    const wire = { ...overlaid(layers, context, WEBHOOK_KEYS), name };
+    return checked(() => parseWebhook(wire, cwd), layers, context.problems) ?? [];
+  });
+  return onlyGiven({
+    web: web.length === 0
+      ? undefined
+      : checked(() => parseWeb(overlaid(web, context, WEB_KEYS)), web, context.problems),
+    webhooks: lists.length === 0 ? undefined : webhooks,
+  });
+}
+
+/** The keys of layers. Those that are null are as if they were missing. */
+function overlaid(layers: readonly Layer[], context: LayerContext, table: KeyTable): Keys {
+  const all = layers.map((layer) => {
+    const keys = Object.entries(preparedKeys(layer, context, table));
+    return Object.fromEntries(keys.filter(([, value]) => value !== null));
+  });
+  return Object.assign({}, ...all);
+}
+
+/** Names of processes that end `procsup run` before all processes have ended. */
+export interface RunSettings {
+  /** Processes whose final exit ends it. */
+  readonly critical: readonly string[];
+  /** Processes whose failure ends it. */
+  readonly exitOnFailure: readonly string[];
+}
+
+/**
+ * The names under each key of `run`, from the last part that has the key. Adds mistakes, such as names
+ * that are not in `names`, to `problems`.
+ */
+function loadRun(
+  parts: readonly FileParts[],
+  names: ReadonlySet<string>,
+  problems: ProcsupError[],
+): RunSettings {
+  const layers = parts.flatMap(({ run }) => run ?? []);
+  const [critical, exitOnFailure] = RUN_KEYS.map((key) => {
+    const layer = layers.findLast(({ value }) => (value[key] ?? null) !== null);
+    if (layer === undefined) return [];
+    const given = layer.value[key];
+    const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+    for (const [index, name] of list.entries()) {
+      if (names.has(name as string)) continue;
+      const path = [...layer.path, key, ...Array.isArray(given) ? [index] : []];
+      const place = placeIn(layer.document, path);
+      const near = typeof name === "string" ? nearestWord(name, names) : undefined;
+      const what = `"run.${key}" names ${JSON.stringify(name)}, which is not in the file`;
+      const advice = near && didYouMean(near);
+      problems.push(new ConfigProblem(layer.document.file, what, { place, advice }));
+    }
+    return list as readonly string[];
+  });
+  return { critical: critical!, exitOnFailure: exitOnFailure! };
 }

@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { basename } from "../npm/path.js";
-import type { Alias, Document, ErrorCode, Node } from "../npm/yaml.ts";
+import type { Document, ErrorCode, Node } from "../npm/yaml.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { type FileKind, kindOf } from "./file_kind.ts";
@@ -200,12 +200,12 @@ export function tomlPlaces(text: string): Places {
     if (inside !== undefined) {
       const name = inside.trim();
       table = tablePath(words(name), brackets === "[[", counts);
-      places.setKey(table, { offset: offset + line.indexOf(name), length: name.length });
+      places.keys.set(table, { offset: offset + line.indexOf(name), length: name.length });
     } else if (key !== undefined) {
       const path = [...table, ...words(key)];
-      places.setKey(path, { offset: offset + line.indexOf(key), length: key.length });
+      places.keys.set(path, { offset: offset + line.indexOf(key), length: key.length });
       const { length } = value!.trimEnd();
-      places.setValue(path, { offset: offset + line.length - value!.length, length });
+      places.values.set(path, { offset: offset + line.length - value!.length, length });
     }
     offset += line.length + 1;
   }
@@ -259,9 +259,7 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
       place: placeAt(file, text, offset),
     });
   }
-  const places = new Places();
-  const notes = { yaml, file, text, places, aliases: 0, anchors: new Map<string, Path>() };
-  notePlaces(notes, document.contents as Node | null, []);
+  const places = yamlPlaces(yaml, { file, text }, document.contents as Node | null);
   return { file, text, value: plainValue(file, document), places };
 }
 
@@ -276,56 +274,48 @@ function plainValue(file: string, document: Document): unknown {
   }
 }
 
-interface Notes {
-  readonly yaml: typeof import("../npm/yaml.ts");
-  readonly file: string;
-  readonly text: string;
-  readonly places: Places;
-  aliases: number;
+/** The position of every node. Throws `ConfigProblem` for a duplicate key, and for a wrong alias. */
+function yamlPlaces(
+  yaml: typeof import("../npm/yaml.ts"),
+  { file, text }: Pick<ConfigDocument, "file" | "text">,
+  root: Node | null,
+): Places {
+  const places = new Places();
   /** Paths of the nodes with an anchor, by its name. */
-  readonly anchors: Map<string, Path>;
-}
-
-function noteAlias(notes: Notes, node: Alias, path: Path): void {
-  const { file, text, places, anchors } = notes;
-  // The library examines all aliases to resolve one.
-  if (++notes.aliases > MAX_ALIASES) {
-    throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
-  }
-  const target = anchors.get(node.source);
-  if (target !== undefined) return places.setAlias(path, target);
-  throw new ConfigProblem(file, "not valid YAML: this alias has no anchor before it", {
-    place: placeAt(file, text, spanOf(node).offset),
-    advice: "text that begins with * needs quotes",
-  });
-}
-
-/** Notes the position of every node. Throws `ConfigProblem` for a duplicate key. */
-function notePlaces(notes: Notes, node: Node | null, path: Path): void {
-  const { yaml, file, text, places } = notes;
-  if (yaml.isAlias(node)) noteAlias(notes, node, path);
-  else if (node?.anchor !== undefined) notes.anchors.set(node.anchor, path);
-  if (node?.range) places.setValue(path, spanOf(node));
-  if (yaml.isMap(node)) {
-    const keys = new Set<string>();
-    for (const { key, value } of node.items) {
-      if (!yaml.isScalar(key)) continue;
-      // The library makes a symbol of the merge key.
-      const name = typeof key.value === "symbol" ? "<<" : String(key.value);
-      if (keys.has(name)) {
-        const place = placeAt(file, text, spanOf(key).offset);
-        throw new ConfigProblem(file, "not valid YAML: map keys must be unique", { place });
+  const anchors = new Map<string, Path>();
+  let aliases = 0;
+  const fail = (what: string, node: Node, advice?: string): never => {
+    const place = placeAt(file, text, spanOf(node).offset);
+    throw new ConfigProblem(file, `not valid YAML: ${what}`, { place, advice });
+  };
+  const note = (node: Node | null, path: Path): void => {
+    if (yaml.isAlias(node)) {
+      // The library examines all aliases to resolve one.
+      if (++aliases > MAX_ALIASES) {
+        throw new ConfigProblem(file, `more than ${MAX_ALIASES} aliases`);
       }
-      keys.add(name);
-      const inner = [...path, name];
-      places.setKey(inner, spanOf(key));
-      notePlaces(notes, value as Node | null, inner);
+      const target = anchors.get(node.source) ??
+        fail("this alias has no anchor before it", node, "text that begins with * needs quotes");
+      places.aliases.set(path, target);
+    } else if (node?.anchor !== undefined) anchors.set(node.anchor, path);
+    if (node?.range) places.values.set(path, spanOf(node));
+    if (yaml.isMap(node)) {
+      const keys = new Set<string>();
+      for (const { key, value } of node.items) {
+        if (!yaml.isScalar(key)) continue;
+        // The library makes a symbol of the merge key.
+        const name = typeof key.value === "symbol" ? "<<" : String(key.value);
+        if (keys.has(name)) fail("map keys must be unique", key);
+        keys.add(name);
+        places.keys.set([...path, name], spanOf(key));
+        note(value as Node | null, [...path, name]);
+      }
+    } else if (yaml.isSeq(node)) {
+      for (const [index, item] of node.items.entries()) note(item as Node, [...path, index]);
     }
-  } else if (yaml.isSeq(node)) {
-    for (const [index, item] of node.items.entries()) {
-      notePlaces(notes, item as Node, [...path, index]);
-    }
-  }
+  };
+  note(root, []);
+  return places;
 }
 
 function spanOf(node: Node) {

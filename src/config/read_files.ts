@@ -27,17 +27,24 @@ export interface ReadRequest {
   readonly content?: { readonly file: string; readonly text: string };
   /** The environment of files that are programs. */
   readonly env: Readonly<Record<string, string>>;
+  /** Variables for `${…}`; they override the `.env` beside a file. Default: `env`. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Whether `procsup run` starts the processes. */
+  readonly inForeground?: boolean | undefined;
 }
 
 interface ReadFiles {
   readonly documents: readonly ConfigDocument[];
   readonly notes: Note[];
+  /** Variables that conversions read. */
+  readonly uses: readonly string[];
 }
 
 /** Reads files and the files that they extend. Throws `ConfigProblem`. */
 export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   const documents = new Map<string, ConfigDocument>();
   const notes: Note[] = [];
+  const uses: string[] = [];
   const read = async (file: string, trail: readonly string[]): Promise<void> => {
     if (documents.has(file)) return;
     const content = request.content?.file === file ? request.content.text : undefined;
@@ -49,8 +56,11 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
           advice: `procsup import ${foreign.name} ${shellWord(basename(file))} --out procsup.yaml`,
         });
       }
-      const { processes, profiles = {}, run, notes: more } = foreign.convert(document, request);
-      notes.push(...more);
+      const { env, variables = env, inForeground } = request;
+      const converted = foreign.convert(document, { env: variables, inForeground });
+      const { processes, profiles = {}, run } = converted;
+      notes.push(...converted.notes);
+      uses.push(...converted.uses ?? []);
       const value = { processes, profiles, ...(run && { run }) };
       documents.set(file, { file, text: "", value, places: new Places(), imported: true });
       return;
@@ -73,16 +83,12 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   };
   for (const file of request.files) await read(file, []);
   if (request.inline !== undefined) {
-    const document = inlineDocument(request.inline);
+    const { inline: value } = request;
+    const document = checkedDocument({ file: INLINE_FILE, text: "", value, places: new Places() });
     await readBases(document, "/", []);
     documents.set(document.file, document);
   }
-  return { documents: [...documents.values()], notes };
-}
-
-/** The document for a value that was sent in place of a file. */
-function inlineDocument(value: object): ConfigDocument {
-  return checkedDocument({ file: INLINE_FILE, text: "", value, places: new Places() });
+  return { documents: [...documents.values()], notes, uses };
 }
 
 /** A mistake of a file as a whole, such as a missing one, is shown where the file is named. */
@@ -97,18 +103,14 @@ function extending(
   return new ConfigProblem(file, `extends "${path}": ${what}`, { place, advice });
 }
 
-interface Base {
-  readonly base: string;
-  readonly place: Place | undefined;
-}
-
-function bases(document: ConfigDocument): Base[] {
+/** The files that a document extends, and where it names them. */
+function bases(document: ConfigDocument) {
   const given = isMap(document.value) ? document.value.extends : undefined;
-  const list = given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
+  const list: unknown[] = [given ?? []].flat();
   if (list.every((item) => typeof item === "string" && item !== "")) {
     return list.map((base, index) => {
       const path = Array.isArray(given) ? ["extends", index] : ["extends"];
-      return { base, place: placeIn(document, path) };
+      return { base: base as string, place: placeIn(document, path) };
     });
   }
   const place = placeIn(document, ["extends"]);

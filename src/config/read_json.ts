@@ -64,7 +64,7 @@ function valueOf(
   fail: (what: string, offset: number) => never,
 ): unknown {
   const { type, offset, length, children = [] } = node;
-  places.setValue(path, { offset, length });
+  places.values.set(path, { offset, length });
   if (type === "array") {
     return children.map((item, index) => valueOf(item, [...path, index], places, fail));
   }
@@ -74,7 +74,7 @@ function valueOf(
     const { value: name, offset, length } = key!;
     if (entries.has(name)) fail(`duplicate key ${JSON.stringify(name)}`, offset);
     const inner = [...path, name];
-    places.setKey(inner, { offset, length });
+    places.keys.set(inner, { offset, length });
     entries.set(name, valueOf(value!, inner, places, fail));
   }
   // fromEntries() makes "__proto__" an ordinary key.

@@ -83,19 +83,15 @@ export async function runModule(
     late = true;
     child.kill("SIGKILL");
   }, timeoutMs);
-  const written = writeAll(child.stdin, RUNNER);
+  const written = new Blob([RUNNER]).stream().pipeTo(child.stdin).catch(() => {});
   const { code, stdout, stderr } = await child.output();
   clearTimeout(timer);
   await written;
-  if (late) {
-    throw new ConfigProblem(file, `timed out: killed after ${timeoutMs} ms`);
-  }
-  const text = new TextDecoder();
-  const [, json] = text.decode(stdout).split(MARK);
+  if (late) throw new ConfigProblem(file, `timed out: killed after ${timeoutMs} ms`);
+  const [, json] = new TextDecoder().decode(stdout).split(MARK);
   if (code !== 0 || json === undefined) {
-    const told = text.decode(stderr);
-    const why = firstLine(told);
-    const place = placeOfFailure(told);
+    const told = new TextDecoder().decode(stderr);
+    const [why, place] = [firstLine(told), placeOfFailure(told)];
     // Files that it imports fail too.
     const which = place === undefined || place.file === file ? "it" : `"${file}"`;
     throw new ConfigProblem(file, `${which} failed: ${why}`, {
@@ -104,12 +100,6 @@ export async function runModule(
     });
   }
   return JSON.parse(json);
-}
-
-async function writeAll(stdin: WritableStream<Uint8Array>, source: string): Promise<void> {
-  const writer = stdin.getWriter();
-  await writer.write(new TextEncoder().encode(source)).catch(() => {});
-  await writer.close().catch(() => {});
 }
 
 function firstLine(stderr: string): string {

@@ -22,7 +22,8 @@ export function onlyGiven<T extends object>(map: T): { [K in keyof T]?: Exclude<
   return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-function mapOf(value: unknown): Keyed {
+/** The value if it is a map; otherwise an empty one. */
+export function mapOf(value: unknown): Keyed {
   return isMap(value) ? value : {};
 }
 

@@ -7,8 +7,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { importFile } from "../../src/config/import/import_file.ts";
-import { initialConfig } from "../../src/config/initial_config.ts";
+import { importFile, initialConfig } from "../../src/config/import/import_file.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { Files, loadedFrom } from "./files.ts";
 
@@ -653,6 +652,33 @@ Deno.test("a supervisord log that is not safe is named with the reason", async (
     note!,
     "stdout_logfile: procsup logs shows what the app writes; a log there",
   );
+});
+
+Deno.test("process-compose's vars are filled in, a process's own before those of the file", async () => {
+  const text = `vars: { NAME: shop, PORT: 80 }
+processes:
+  a: { command: "run {{ .NAME }} {{.PORT}}", vars: { PORT: 81 } }
+  b: { command: run, environment: ["N={{.NAME}}"], log_location: "{{.NAME}}.log" }
+  c: { command: "run {{.GONE}}" }
+`;
+  const { yaml, notes } = await made({ "process-compose.yaml": text });
+  for (const line of ["command: run shop 81", "N: shop", "stdout: shop.log"]) {
+    assertStringIncludes(yaml, line);
+  }
+  assertEquals(notes, ["c: {{…}}: templates are not filled in"]);
+});
+
+Deno.test("a Procfile's first port is PORT of .env, otherwise of the environment, otherwise 5000", async () => {
+  const ports = async (dotenv: string, env: Record<string, string>) => {
+    await using files = new Files({ Procfile: "web: a\nworker: b\n", ".env": dotenv });
+    const { processes, variables, unset } = await files.load(["Procfile"], { env });
+    const [first, second] = processes.map(({ config }) => config.env.PORT);
+    return [first, second, variables, unset];
+  };
+  assertEquals(await ports("", {}), ["5000", "5100", {}, ["PORT"]]);
+  // The daemon has another environment: it gets the values that the command used.
+  assertEquals(await ports("", { PORT: "8080" }), ["8080", "8180", { PORT: "8080" }, []]);
+  assertEquals(await ports("PORT=3000\n", { PORT: "8080" }), ["3000", "3100", {}, []]);
 });
 
 Deno.test("what process-compose holds besides known keys is named by its whole path", async () => {

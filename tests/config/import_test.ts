@@ -10,7 +10,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { importFile } from "../../src/config/import/import_file.ts";
-import { parseIni } from "../../src/config/import/supervisord_files.ts";
+import { parseIni } from "../../src/config/import/supervisord.ts";
 import { commandOf, shellCommand, splitWords } from "../../src/model/shell_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
@@ -420,9 +420,11 @@ Deno.test("splitWords() handles quotes and backslashes", () => {
 });
 
 Deno.test("parseIni() accepts comments and continuation lines, and rejects anything else", () => {
-  const [section] = parseIni("x.conf", "; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
-  assertEquals([section!.name, ...section!.keys], ["a:b", ["x", "1"], ["y", "a\nb"]]);
-  assertEquals([...parseIni("x.conf", "[A]\nCommand=Run\n")[0]!.keys], [["command", "Run"]]);
+  const sections = parseIni("x.conf", "; no\n[a:b]\nx = 1 ; why\ny=a\n  b\n# no\n");
+  const keys = (pairs: Record<string, string>) => new Map(Object.entries(pairs));
+  assertEquals([...sections], [["a:b", keys({ x: "1", y: "a\nb" })]]);
+  const other = parseIni("x.conf", "[A]\nCommand=Run\n");
+  assertEquals(other.get("A"), keys({ command: "Run" }));
   assertThrows(
     () => parseIni("x.conf", "[a]\nnothing\n"),
     ProcsupError,

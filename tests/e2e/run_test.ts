@@ -13,14 +13,15 @@ interface Setting {
   /** The words before the program. */
   readonly before?: readonly string[];
   readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-function command(args: readonly string[], { before = [], cwd = "/" }: Setting = {}) {
+function command(args: readonly string[], { before = [], cwd = "/", env }: Setting = {}) {
   const [program, ...words] = [...before, ...programWords(), ...args];
   return new Deno.Command(program!, {
     args: words,
     cwd,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -135,6 +136,14 @@ Deno.test("run ends with the first process of a Procfile, as foreman does", asyn
   Deno.writeTextFileSync(`${temp.path}/Procfile`, "web: sleep 1000\ntest: echo passed\n");
   const { code, stdout, stderr } = await run(["run"], { cwd: temp.path });
   assertEquals([code, stdout], [0, "test | passed\n"], stderr);
+});
+
+Deno.test("run ends with the first crash of a Procfile, as foreman does", async () => {
+  await using temp = tempHome();
+  const lines = "web: sleep 1000\ntest: echo port $PORT; exit 3\n";
+  Deno.writeTextFileSync(`${temp.path}/Procfile`, lines);
+  const { code, stdout, stderr } = await run(["run"], { cwd: temp.path, env: { PORT: "8000" } });
+  assertEquals([code, stdout], [3, "test | port 8100\n"], stderr);
 });
 
 Deno.test("run ends with the apps that --critical names, in place of those in the file", async () => {

@@ -3,12 +3,11 @@
 import { nameFromPath } from "../../model/name.ts";
 import { basename, dirname, relative, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { isMap } from "../../model/merge_patch.ts";
+import { isMap, mapOf } from "../../model/merge_patch.ts";
 import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
-import { health, healthVariables, lost, lostUser } from "./compose_service.ts";
-import { dockerRun, homePath, imageAdvice, serviceLimits } from "./images.ts";
+import { dockerRun, homePath, imageAdvice, listOf, portText, serviceLimits } from "./images.ts";
 import { type Image, readDockerfile } from "./dockerfile.ts";
 import {
   convertedKeys,
@@ -18,12 +17,16 @@ import {
   type Imported,
   type Importer,
   ImportResult,
+  type ImportTable,
   type Keys,
+  reference,
   rowFor,
+  unknownInside,
   UNLIMITED,
   withReferences,
   words,
 } from "./imported.ts";
+import { shellWord, singleQuoted } from "../../model/shell_line.ts";
 
 export const compose: Importer = {
   name: "compose",
@@ -75,9 +78,8 @@ function convert({ file, value }: ConfigDocument, context: ImportContext): Impor
   }
   const why = result.notes.filter(({ process }) => process !== undefined)
     .map(({ process, text }) => `${process}: ${text}`).join("; ");
-  throw new ConfigProblem(file, `no service can run without a container (${why})`, {
-    ...(withDocker ? {} : { advice: "to run images with docker run: --with-docker" }),
-  });
+  const advice = withDocker ? undefined : "to run images with docker run: --with-docker";
+  throw new ConfigProblem(file, `no service can run without a container (${why})`, { advice });
 }
 
 /** The file that docker compose merges into its default file. */
@@ -143,21 +145,24 @@ function programOf(
   container: string,
   { withDocker, result: { folder } }: ComposeFile,
 ): Program | string {
-  const { build, image, command, entrypoint } = service;
-  const given = commandOf(command, entrypoint);
+  const { build, image } = service;
+  const entry = words(service.entrypoint).map(withReferences);
+  const command = words(service.command).map(withReferences);
   if (build === undefined && typeof image === "string") {
     const advice = imageAdvice(image);
     if (withDocker) {
       return { ...dockerRun(service, folder, container), notes: [], isInContainer: true };
     }
-    if (given === undefined || !given.whole || advice.known) return advice.text;
+    const own = programKeys([...entry, ...command]);
+    if (own === undefined || advice.known) return advice.text;
     const why = `${advice.text}; its command runs without the entrypoint of the image`;
-    return { ...given.keys, ...folderOf(service, folder, {}), notes: [why] };
+    return { ...own, ...folderOf(service, folder, {}), notes: [why] };
   }
   const source = buildOf(build, folder);
   if (source === undefined) return "it has no build, image or command";
   const made = readDockerfile(source);
-  const own = builtWords(made, given, entrypoint);
+  const given = entry.length + command.length > 0 ? command : made.command;
+  const own = programKeys([...entry.length > 0 ? entry : made.entrypoint, ...given]);
   if (own === undefined) {
     return made.found
       ? `${source.file} has no command: add "command"`
@@ -182,7 +187,7 @@ function folderOf(
   source: { readonly context?: string; readonly workdir?: string | undefined },
 ): Keys {
   const inside = service.working_dir ?? source.workdir;
-  const mounts = (Array.isArray(service.volumes) ? service.volumes : []).flatMap((volume) => {
+  const mounts = listOf(service.volumes).flatMap((volume) => {
     const [from, to] = isMap(volume) ? [volume.source, volume.target] : String(volume).split(":");
     return /^[./~]/.test(String(from)) && to !== undefined ? [[String(from), String(to)]] : [];
   });
@@ -200,10 +205,9 @@ function folderOf(
 function dependsOn(value: unknown, services: Service): Keys {
   const entries = Array.isArray(value)
     ? value.map((name) => [String(name), "started"] as const)
-    : Object.entries(isMap(value) ? value : {}).map(([name, how]) => {
-      const condition = isMap(how) ? String(how.condition ?? "service_started") : "";
-      return [name, rowFor(CONDITIONS, condition) ?? "started"] as const;
-    });
+    : Object.entries(mapOf(value)).map(([name, how]) =>
+      [name, rowFor(CONDITIONS, String(mapOf(how).condition)) ?? "started"] as const
+    );
   return Object.fromEntries(entries.map(([name, state]) => {
     const service = services[name];
     const probed = isMap(service) && service.healthcheck !== undefined;
@@ -211,31 +215,9 @@ function dependsOn(value: unknown, services: Service): Keys {
   }));
 }
 
-/** The command of a service; `whole` if it does not depend on the image's entrypoint. */
-function commandOf(
-  command: unknown,
-  entrypoint: unknown,
-): { readonly whole: boolean; readonly words: readonly string[]; readonly keys: Keys } | undefined {
-  const entry = words(entrypoint);
-  const all = [...entry, ...words(command)].map(withReferences);
-  if (all.length === 0) return undefined;
-  const whole = entry.length > 0 || !/^-/.test(all[0]!);
-  const [program, ...args] = all;
-  return { whole, words: all, keys: { entrypoint: program, args } };
-}
-
-/** The command of a service that is built here; undefined if it names no program. */
-function builtWords(
-  made: Image,
-  given: ReturnType<typeof commandOf>,
-  entrypoint: unknown,
-): Keys | undefined {
-  const all = words(entrypoint).length > 0
-    ? given!.words
-    : [...made.entrypoint, ...given?.words ?? made.command];
-  if (all.length === 0 || all[0]!.startsWith("-")) return undefined;
-  const [program, ...args] = all;
-  return { entrypoint: program, args };
+/** The keys of a command; undefined if it does not begin with a program. */
+function programKeys([entrypoint = "-", ...args]: readonly string[]): Keys | undefined {
+  return entrypoint.startsWith("-") ? undefined : { entrypoint, args };
 }
 
 /** Notes on what an image has, and a process has not. */
@@ -259,15 +241,15 @@ function buildOf(build: unknown, folder: string) {
 }
 
 function envFiles(value: unknown): string[] {
-  const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+  const list: unknown[] = [value ?? []].flat();
   return list.map((item) => withReferences(String(isMap(item) ? item.path : item)));
 }
 
 function restart({ restart, deploy }: Service): Keys {
-  const policy = isMap(deploy) && isMap(deploy.restart_policy) ? deploy.restart_policy : {};
+  const { condition } = mapOf(mapOf(deploy).restart_policy);
   const how = rowFor(
     { any: "always", none: "never", "on-failure": "on-failure" },
-    String(policy.condition),
+    String(condition),
   );
   const [word = "no", count] = String(restart ?? "no").split(":");
   const used = restart === undefined && how !== undefined ? how : rowFor(RESTART, word) ?? "never";
@@ -279,6 +261,126 @@ function restart({ restart, deploy }: Service): Keys {
 }
 
 function instances({ deploy, scale }: Service): number | undefined {
-  const count = Number(scale ?? (isMap(deploy) ? deploy.replicas : 1));
+  const count = Number(scale ?? mapOf(deploy).replicas);
   return count > 1 ? count : undefined;
+}
+
+/** A variable that compose fills in, or a `$$`. */
+const VARIABLE = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?([-?+])([^}]*))?\})/g;
+
+/** A health check. In compose it does not restart the service. `inside` runs it in the container. */
+function health(value: unknown, inside: string): Keys {
+  const test = testOf(value);
+  if (test === undefined) return {};
+  const { interval, timeout, retries, start_period: grace_period } = mapOf(value);
+  return {
+    health_check: {
+      type: "command",
+      command: healthCommand(test, inside),
+      interval: orDefault(interval, "30s"),
+      timeout: orDefault(timeout, "30s"),
+      retries: orDefault(retries, 3),
+      grace_period,
+      on_failure: "none",
+    },
+  };
+}
+
+/** Docker takes zero as not given. */
+function orDefault(value: unknown, otherwise: unknown): unknown {
+  return /^0+[a-z]*$/.test(String(value ?? 0)) ? otherwise : value;
+}
+
+/** The variables that compose fills in: the command of a health check has those of the app. */
+function healthVariables(value: unknown): Record<string, string> {
+  const found = [...(testOf(value) ?? []).join(" ").matchAll(VARIABLE)];
+  const variables = found.filter(([, dollar]) => dollar === undefined)
+    .map(([, , bare, name = bare, sign, text]) => {
+      const fallback = sign === "-" && !text!.includes("$") ? text : "";
+      return [name!, reference(name!, sign === "?" ? undefined : fallback)];
+    });
+  return Object.fromEntries(variables);
+}
+
+function testOf(value: unknown): readonly string[] | undefined {
+  const { test, disable } = mapOf(value);
+  if (disable === true || test === undefined) return undefined;
+  const all = Array.isArray(test) ? test.map(String) : ["CMD-SHELL", String(test)];
+  return all[0] === "NONE" ? undefined : all;
+}
+
+function healthCommand([form, ...test]: readonly string[], inside: string): string {
+  if (form !== "CMD-SHELL") return inside + test.map(quoted).join(" ");
+  const line = test.join(" ");
+  return inside === "" ? line.replaceAll("$$", "$") : `${inside}sh -c ${quoted(line)}`;
+}
+
+/** A word for the shell, which fills in what compose would. */
+function quoted(word: string): string {
+  let [at, text] = [0, ""];
+  for (const match of word.matchAll(VARIABLE)) {
+    if (match[1] !== undefined) continue;
+    text += literal(word.slice(at, match.index)) + `"${match[0]}"`;
+    at = match.index + match[0].length;
+  }
+  return at === 0 ? shellWord(word.replaceAll("$$", "$")) : text + literal(word.slice(at));
+}
+
+function literal(text: string): string {
+  return text === "" ? "" : singleQuoted(text.replaceAll("$$", "$"));
+}
+
+const KEYS: ImportTable<unknown, undefined> = {
+  ...handled("build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"),
+  ...handled("depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user"),
+  ...handled("init", "container_name", "mem_limit", "cpus", "pids_limit", "ports", "expose"),
+  ...handled("volumes", "deploy", "scale", "tty", "stdin_open"),
+  networks: "processes share the network of this machine",
+  logging: "procsup logs",
+  profiles: "profiles, or autostart: false",
+  ulimits: "limits",
+};
+
+/** Keys of nested maps that are converted. */
+const NESTED: Readonly<Record<string, readonly string[]>> = {
+  "deploy": ["replicas", "restart_policy", "resources"],
+  "deploy.resources": ["limits"],
+  "deploy.resources.limits": ["memory", "cpus", "pids"],
+  "deploy.restart_policy": ["condition"],
+  "healthcheck": ["test", "interval", "timeout", "retries", "start_period", "disable"],
+};
+
+/** One note for each part that is not converted; a service in a container has its ports and volumes. */
+function lost(service: Service, isInContainer: boolean): string[] {
+  const { notes } = convertedKeys(KEYS, Object.entries(service), undefined);
+  const files = [service.env_file ?? []].flat().filter(isMap);
+  return [
+    ...notes,
+    ...(isInContainer ? [] : lostOutside(service)),
+    ...unknownInside(service, NESTED),
+    ...files.filter(({ required }) => required === false)
+      .map(({ path }) => `env_file ${path}: it must exist, although compose does not require it`),
+    ...(/\$\{\w+:?\+/.test(JSON.stringify(service).replaceAll("$$", ""))
+      ? ["${NAME:+text}: stays as written, procsup has no such form"]
+      : []),
+  ];
+}
+
+/** Notes on what only a container has. */
+function lostOutside({ ports, volumes, user }: Service): string[] {
+  return [
+    ...(user === undefined ? [] : [lostUser(user)]),
+    ...listOf(ports).map(portText).flatMap((port) => {
+      const [, at, outside, inside] = /^(?:(.*):)?([^:]+):([^:/]+)(?:\/\w+)?$/.exec(port) ?? [];
+      if (at === undefined && outside === inside) return [];
+      return `ports ${port}: the process listens on its own port, ${inside}`;
+    }),
+    ...listOf(volumes).map((volume) =>
+      `volumes ${isMap(volume) ? volume.target : volume}: the paths are those of this machine`
+    ),
+  ];
+}
+
+function lostUser(user: unknown): string {
+  return `user ${user}: uid, if it exists here`;
 }

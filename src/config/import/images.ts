@@ -1,8 +1,8 @@
 /** Replaces container images by Debian packages, or by `docker run`; and limits of containers. */
 
-import { isMap } from "../../model/merge_patch.ts";
+import { isMap, type Keyed, mapOf } from "../../model/merge_patch.ts";
 import { resolve } from "../../npm/path.js";
-import { type Keys, reference, withReferences, words } from "./imported.ts";
+import { type Keys, reference, rowFor, withReferences, words } from "./imported.ts";
 
 /** Image names → Debian packages. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -25,50 +25,50 @@ const PACKAGES: Readonly<Record<string, string>> = {
 export function imageAdvice(image: string): { readonly known: boolean; readonly text: string } {
   // An image of another publisher may contain anything.
   const name = image.replace(/@.*$|:[^/]*$/, "").replace(/^(docker\.io\/)?(library\/)?/, "");
-  const known = Object.hasOwn(PACKAGES, name);
-  return known
-    ? { known, text: `image ${image}: apt-get install ${PACKAGES[name]}, or import --with-docker` }
-    : {
-      known,
-      text: `image ${image}: what it holds must be on this machine, or import --with-docker`,
-    };
+  const debian = rowFor(PACKAGES, name);
+  const needed = debian === undefined
+    ? "what it holds must be on this machine"
+    : `apt-get install ${debian}`;
+  return {
+    known: debian !== undefined,
+    text: `image ${image}: ${needed}, or import --with-docker`,
+  };
 }
 
 /** Runs a service with `docker run`. */
 export function dockerRun(
-  service: Readonly<Record<string, unknown>>,
+  service: Keyed,
   folder: string,
   container: string,
 ): Keys {
-  const { image, command, entrypoint, ports, volumes, environment, user, working_dir } = service;
-  const { stdin_open, tty } = service;
-  const list = (value: unknown) => Array.isArray(value) ? value : [];
+  const { image, command, ports, volumes, environment, user, working_dir } = service;
   const names = Array.isArray(environment)
     ? environment.map((pair) => String(pair).split("=")[0]!)
-    : Object.keys(isMap(environment) ? environment : {});
-  const entry = words(entrypoint);
-  const envFiles = [service.env_file ?? []].flat().map((file) =>
-    String(isMap(file) ? file.path : file)
-  );
+    : Object.keys(mapOf(environment));
+  const [entrypoint, ...entryArgs] = words(service.entrypoint);
+  const envFiles = [service.env_file ?? []].flat().map((file) => isMap(file) ? file.path : file);
   const args = [
     ...["run", "--rm", "--init", "--name", container],
-    ...envFiles.flatMap((file) => ["--env-file", resolve(folder, file)]),
+    ...envFiles.flatMap((file) => ["--env-file", resolve(folder, String(file))]),
     ...names.flatMap((name) => ["-e", name]),
-    ...list(ports).flatMap((port) => ["-p", portText(port)]),
-    ...list(volumes).flatMap((volume) => ["-v", volumeText(volume, folder)]),
+    ...listOf(ports).flatMap((port) => ["-p", portText(port)]),
+    ...listOf(volumes).flatMap((volume) => ["-v", volumeText(volume, folder)]),
     ...serviceLimits(service).flags,
-    ...(stdin_open === true ? ["--interactive"] : []),
-    ...(tty === true ? ["--tty"] : []),
+    ...(service.stdin_open === true ? ["--interactive"] : []),
+    ...(service.tty === true ? ["--tty"] : []),
     ...(user === undefined ? [] : ["--user", String(user)]),
     ...(working_dir === undefined ? [] : ["--workdir", String(working_dir)]),
-    ...(entry.length === 0 ? [] : ["--entrypoint", entry[0]!]),
-    String(image),
-    ...entry.slice(1),
-    ...words(command),
+    ...(entrypoint === undefined ? [] : ["--entrypoint", entrypoint]),
+    ...[String(image), ...entryArgs, ...words(command)],
   ];
   // If the docker client was killed, the container still exists and keeps its name and ports.
   const hooks = { pre_start: `docker rm -f ${container} >/dev/null 2>&1 || true` };
   return { entrypoint: "docker", args: args.map(withReferences), hooks };
+}
+
+/** The value if it is a list; otherwise an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** A port in the short form, as `docker run -p` takes it. */
@@ -99,8 +99,6 @@ export function homePath(path: string): string {
   return path.replace(/^~(?=\/|$)/, reference("HOME"));
 }
 
-type Service = Readonly<Record<string, unknown>>;
-
 /** How a limit is written under a service and under deploy.resources.limits, and what it becomes. */
 const ROWS: readonly {
   readonly own: string;
@@ -128,10 +126,8 @@ const ROWS: readonly {
 ];
 
 /** Limits of a service as keys, as flags of `docker run`, and those that are not converted. */
-export function serviceLimits(service: Service): { keys: Keys; flags: string[]; lost: string[] } {
-  const { deploy } = service;
-  const resources = isMap(deploy) && isMap(deploy.resources) ? deploy.resources : {};
-  const limits = isMap(resources.limits) ? resources.limits : {};
+export function serviceLimits(service: Keyed): { keys: Keys; flags: string[]; lost: string[] } {
+  const limits = mapOf(mapOf(mapOf(service.deploy).resources).limits);
   const keys: Keys = {};
   const flags: string[] = [];
   const lost: string[] = [];

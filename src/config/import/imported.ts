@@ -1,7 +1,7 @@
 /** The result of converting another tool's file. */
 
 import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
-import { isMap, mergePatch } from "../../model/merge_patch.ts";
+import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { splitWords } from "../../model/shell_line.ts";
@@ -18,12 +18,16 @@ export interface Imported {
   readonly profiles?: Readonly<Record<string, { processes: Record<string, Keys> }>>;
   /** Settings of `procsup run`: processes whose end or failure stops everything. */
   readonly run?: Keys;
+  /** Variables of the environment that the result depends on. */
+  readonly uses?: readonly string[];
   readonly notes: readonly Note[];
 }
 
 /** Input of a conversion besides the file. */
 export interface ImportContext {
   readonly env: Readonly<Record<string, string>>;
+  /** Whether `procsup run` starts the processes. */
+  readonly inForeground?: boolean | undefined;
   /** Whether the result is written to a file, where a secret does not belong. */
   readonly isWritten?: boolean;
   /** Whether to run containers with `docker run`. */
@@ -90,9 +94,10 @@ export function unknownInside(
   known: Readonly<Record<string, readonly string[]>>,
 ): string[] {
   return Object.entries(known).flatMap(([path, keys]) => {
-    const inner = valueAt(value, path.split("."));
-    const others = isMap(inner) ? Object.keys(inner).filter((key) => !keys.includes(key)) : [];
-    return others.map((key) => `${path}.${key}: ${UNSUPPORTED}`);
+    const inner = mapOf(valueAt(value, path.split(".")));
+    return Object.keys(inner).filter((key) => !keys.includes(key)).map((key) =>
+      `${path}.${key}: ${UNSUPPORTED}`
+    );
   });
 }
 
@@ -151,7 +156,7 @@ export function logFileProblem(file: unknown, folder: string): string | undefine
 export function environment(value: unknown): Record<string, string> {
   const entries = Array.isArray(value)
     ? value.map((pair) => String(pair).split(/=(.*)/s) as [string, string?])
-    : Object.entries(isMap(value) ? value : {}).map(([name, text]) =>
+    : Object.entries(mapOf(value)).map(([name, text]) =>
       [name, text === null ? undefined : texts({ text }).text] as [string, string?]
     );
   return Object.fromEntries(

@@ -1,13 +1,12 @@
 /** Converts PM2's ecosystem files, and the dump of `pm2 save`. */
 
 import { durationProblem, formatDuration, parseDuration } from "../../model/duration.ts";
-import { isMap, onlyGiven } from "../../model/merge_patch.ts";
+import { isMap, mapOf, onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { dirname, isAbsolute, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
-import { appsOfDump, isDump, withoutSecrets } from "./pm2_dump.ts";
 import {
   alike,
   convertedKeys,
@@ -22,10 +21,12 @@ import {
   logFiles,
   ms,
   partition,
+  reference,
   texts,
   UNLIMITED,
   words,
 } from "./imported.ts";
+import { looksSecret } from "../../model/secret_values.ts";
 
 export const pm2: Importer = {
   name: "pm2",
@@ -76,8 +77,8 @@ function convert({ file, value }: ConfigDocument, { isWritten }: ImportContext):
 function appsOf(file: string, value: unknown): readonly App[] {
   if (isDump(value)) return appsOfDump(value);
   const given = value as { apps?: unknown; pm2?: unknown };
-  const apps = Array.isArray(value) ? value : given.apps ?? given.pm2 ?? value;
-  const list = Array.isArray(apps) ? apps : [apps];
+  const apps: unknown = Array.isArray(value) ? value : given.apps ?? given.pm2 ?? value;
+  const list = [apps].flat();
   // PM2 takes null as not set.
   if (list.length > 0 && list.every(isMap)) return list.map(withoutNulls);
   throw new ConfigProblem(file, "apps: expected a list of apps");
@@ -109,6 +110,7 @@ function addApp(
   );
   const { keys, notes } = convertedKeys(KEYS, own, { app, folder });
   const all: Keys = {
+    cwd: app.cwd === undefined ? undefined : String(app.cwd),
     ...pm2Command(app, folder),
     restart_policy: "always",
     // PM2 stops apps with SIGINT.
@@ -151,27 +153,27 @@ function pm2Logs(app: App, folder: string, instances: unknown): Keys {
 
 function pm2Command(app: App, folder: string): Keys {
   const script = String(app.script ?? "");
-  const cwd = app.cwd === undefined ? {} : { cwd: String(app.cwd) };
-  const at = app.cwd === undefined ? folder : resolve(folder, String(app.cwd));
+  const at = resolve(folder, String(app.cwd ?? "."));
   const args = words(app.args);
-  if (isServe(app)) return { ...cwd, entrypoint: "procsup", args: serveArgs(app) };
+  if (isServe(app)) return { entrypoint: "procsup", args: serveArgs(app) };
   const path = seenFrom(script, at, folder);
   const isFile = lookAt(resolve(folder, path))?.isFile === true;
-  if (/\s/.test(script) && !isFile) return { ...cwd, command: [script, ...args].join(" ") };
+  if (/\s/.test(script) && !isFile) return { command: [script, ...args].join(" ") };
   const interpreter = String(app.interpreter ?? app.exec_interpreter ?? "");
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
   if (options.length > 0 && interpreter !== "none") {
-    const program = interpreter || "node";
-    return {
-      ...cwd,
-      entrypoint: program,
-      args: [...options, at === folder ? path : resolve(folder, path), ...args],
-    };
+    const seen = at === folder ? path : resolve(folder, path);
+    return { entrypoint: interpreter || "node", args: [...options, seen, ...args] };
   }
-  if (interpreter === "none") return { ...cwd, entrypoint: path, args };
-  if (interpreter !== "") return { ...cwd, entrypoint: path, args, ...interpreted(interpreter) };
-  const known = isFile ? BY_EXTENSION.find(([pattern]) => pattern.test(script))?.[1] : undefined;
-  return { ...cwd, entrypoint: path, args, ...known };
+  return { entrypoint: path, args, ...interpreted(interpreter, isFile ? script : "") };
+}
+
+/** The keys for an interpreter; without one, PM2 chooses it by the extension of the script. */
+function interpreted(interpreter: string, script: string): Keys | undefined {
+  if (interpreter === "node") return { runtime: "node" };
+  if (interpreter === "none") return undefined;
+  if (interpreter !== "") return { interpreter };
+  return BY_EXTENSION.find(([pattern]) => pattern.test(script))?.[1];
 }
 
 /** Whether PM2 runs its static file server, which it does even if a file `serve` exists. */
@@ -183,7 +185,7 @@ function isServe({ script }: App): boolean {
 function serveArgs(app: App, env: Record<string, unknown> = {}): string[] {
   const [folder, port] = serveWords(app) ?? [];
   const { PM2_SERVE_PATH, PM2_SERVE_PORT, PM2_SERVE_HOST, PM2_SERVE_SPA } = texts({
-    ...(isMap(app.env) ? app.env : {}),
+    ...mapOf(app.env),
     ...env,
   });
   const bind = PM2_SERVE_HOST ? ["--bind", PM2_SERVE_HOST] : [];
@@ -216,10 +218,6 @@ function seenFrom(script: string, at: string, folder: string): string {
   if (isAbsolute(script) || at === folder) return script;
   const there = resolve(at, script);
   return lookAt(there)?.isFile ? there : script;
-}
-
-function interpreted(interpreter: string): Keys {
-  return interpreter === "node" ? { runtime: "node" } : { interpreter };
 }
 
 /** PM2 numbers the instances of an app in a variable, from 0. */
@@ -262,8 +260,8 @@ const KEYS: ImportTable<unknown, AppContext> = {
   ...handled("ignore_watch", "watch_delay"),
   ...alike(lostLog, "out_file", "out", "output", "error_file", "error", "err_file"),
   ...alike(lostLog, "log", "log_file"),
-  env: (_, { app }) => environment(app),
-  port: (_, { app }) => environment(app),
+  ...alike(environment, "env", "port"),
+  ...alike(cron, "cron_restart", "cron"),
   env_file: (value) => ({ env_file: value }),
   instances: (value) => ({
     instances: instanceCount(value),
@@ -271,17 +269,16 @@ const KEYS: ImportTable<unknown, AppContext> = {
   }),
   increment_var: (value) => ({ increment_env: value }),
   namespace: (value) => ({ namespace: value }),
-  watch: (value, { app }) => watch(value, app),
+  watch,
   // In PM2, 0 means the default of these limits.
-  max_memory_restart: (value) => value ? { max_memory: size(value) } : {},
-  cron_restart: (value, { app }) => cron(value, app),
-  cron: (value, { app }) => cron(value, app),
+  max_memory_restart: (value) =>
+    value ? { max_memory: typeof value === "number" ? value : String(value).trim() } : {},
   autostart: (value) => value === false ? { autostart: false } : {},
   autorestart: (value, { app }) =>
     value === false && !app.cron_restart ? { restart_policy: "never" } : {},
   stop_exit_codes: (value, { app }) => ({
     ...(app.autorestart === false ? {} : { restart_policy: "on-failure" }),
-    success_exit_codes: (Array.isArray(value) ? value : [value]).map(Number),
+    success_exit_codes: [value].flat().map(Number),
   }),
   min_uptime: (value) => ({ min_uptime: ms(value) }),
   // PM2 prefers the delay that grows.
@@ -321,19 +318,21 @@ function isCluster({ exec_mode, instances, script, interpreter, exec_interpreter
 }
 
 /** The variables of an app; `port` is a short form of the variable PORT. */
-function environment({ env, port }: App): Keys {
-  return { env: texts({ ...(isMap(env) ? env : {}), ...(port ? { PORT: port } : {}) }) };
+function environment(_: unknown, { app: { env, port } }: AppContext): Keys {
+  return { env: texts({ ...mapOf(env), ...(port ? { PORT: port } : {}) }) };
 }
 
 /** Instances in PM2's cluster mode share the port that the app listens on. */
 function socketsOf(app: App, env: unknown): string[] | undefined {
-  const port = isMap(env) ? String(env.PORT ?? env.port ?? "") : "";
-  return isCluster(app) && /^(\d{2,5}|\0.*)$/.test(port) ? [`0.0.0.0:${port}`] : undefined;
+  const { PORT, port = "" } = mapOf(env);
+  return isCluster(app) && /^(\d{2,5}|\0.*)$/.test(String(PORT ?? port))
+    ? [`0.0.0.0:${PORT ?? port}`]
+    : undefined;
 }
 
-function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
+function watch(value: unknown, { app: { ignore_watch, watch_delay } }: AppContext): Keys {
   if (!value || (Array.isArray(value) && value.length === 0)) return {};
-  const list = (given: unknown) => Array.isArray(given) ? given.map(String) : [String(given)];
+  const list = (given: unknown) => [given].flat().map(String);
   return {
     watch: onlyGiven({
       paths: value === true ? undefined : list(value),
@@ -345,14 +344,60 @@ function watch(value: unknown, { ignore_watch, watch_delay }: App): Keys {
 }
 
 /** Converts a schedule. With `autorestart: false`, PM2 runs a job on it. */
-function cron(value: unknown, { autorestart }: App): Keys {
+function cron(value: unknown, { app: { autorestart } }: AppContext): Keys & { lost?: string } {
   if (!value || value === "0") return {};
   if (autorestart !== false) return { cron_restart: String(value) };
   const lost = "it runs only on schedule, not also at the start";
   return { cron: String(value), restart_policy: "never", lost };
 }
 
-/** `300M`, `1G`, `512K`, or bytes. */
-function size(value: unknown): unknown {
-  return typeof value === "number" ? value : String(value).trim();
+/** Keys of a dump entry that ecosystem files have too. */
+const KEPT = [
+  ...["name", "args", "node_args", "namespace", "watch", "ignore_watch", "watch_delay"],
+  ...["autorestart", "max_restarts", "min_uptime", "max_memory_restart", "cron_restart"],
+  ...["kill_timeout", "listen_timeout", "wait_ready", "restart_delay"],
+  ...["exp_backoff_restart_delay", "stop_exit_codes", "increment_var", "instance_var"],
+  ...["autostart", "uid", "gid"],
+];
+
+/** Variables of PM2, and of the terminal in which `pm2 start` ran. */
+const SESSION =
+  /^(PM2_.*|pm_.*|unique_id|NODE_APP_INSTANCE|PWD|OLDPWD|SHLVL|_|TERM.*|COLORTERM|SSH_.*|LS_COLORS|XDG_.*|LESS.*|DISPLAY|DBUS_.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|MAIL|HOSTNAME|npm_.*|NVM_.*|INIT_CWD|EDITOR|VIRTUAL_ENV|WSL.*|VSCODE.*)$/;
+
+/** Whether a value was written by `pm2 save`. */
+function isDump(value: unknown): value is readonly App[] {
+  return Array.isArray(value) && value.length > 0 &&
+    value.every((item) => isMap(item) && "pm_exec_path" in item);
+}
+
+/** Converts the entries to apps of an ecosystem file. Instances of a name become one app. */
+function appsOfDump(entries: readonly App[]): App[] {
+  const groups = Map.groupBy(entries, ({ name, pm_exec_path }) => `${name}\0${pm_exec_path}`);
+  return [...groups.values()].map((instances) => {
+    const [first] = instances as [App];
+    const kept = KEPT.flatMap((key) => first[key] === undefined ? [] : [[key, first[key]]]);
+    return {
+      ...Object.fromEntries(kept),
+      script: first.pm_exec_path,
+      cwd: first.pm_cwd,
+      interpreter: first.exec_interpreter,
+      env: Object.fromEntries(
+        Object.entries(mapOf(first.env)).filter(([key, value]) =>
+          !SESSION.test(key) && !isMap(value)
+        ),
+      ),
+      ...(instances.length > 1 ? { instances: instances.length } : {}),
+      ...(first.exec_mode === "cluster_mode" ? { exec_mode: "cluster" } : {}),
+    };
+  });
+}
+
+/** An app with references in place of variables that look like secrets, and their names. */
+function withoutSecrets(
+  app: App,
+): { readonly app: App; readonly secrets: readonly string[] } {
+  const env = mapOf(app.env);
+  const secrets = Object.keys(env).filter((name) => looksSecret(name, String(env[name])));
+  const references = Object.fromEntries(secrets.map((name) => [name, reference(name)]));
+  return { app: { ...app, env: { ...env, ...references } }, secrets };
 }

@@ -1,7 +1,7 @@
 /** Converts process-compose.yaml. */
 
 import { rowOf } from "../../model/key_table.ts";
-import { isMap, mergePatch } from "../../model/merge_patch.ts";
+import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { literally } from "../../model/plain_text.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { shellWord } from "../../model/shell_line.ts";
@@ -22,6 +22,7 @@ import {
   logFiles,
   rowFor,
   seconds,
+  texts,
   unknownInside,
   UNLIMITED,
   UNSUPPORTED,
@@ -82,10 +83,10 @@ interface ProcessContext {
   readonly hasDotenv: boolean;
 }
 
-const FILE_KEYS = handled("version", "processes", "environment", "shell", "$schema");
+const FILE_KEYS = handled("version", "processes", "environment", "shell", "vars", "$schema");
 
 const KEYS: ImportTable<unknown, ProcessContext> = {
-  ...handled("is_dotenv_disabled"),
+  ...handled("is_dotenv_disabled", "vars"),
   command: (value, { shell, process }) => {
     if (process.entrypoint !== undefined) return {};
     const command = dollars(String(value)).trim();
@@ -145,18 +146,33 @@ function convert({ file, value }: ConfigDocument): Imported {
     shell: shellOf(value.shell),
     hasDotenv: lookAt(join(result.folder, DOTENV))?.isFile === true,
   };
-  for (const [name, process] of Object.entries(value.processes)) {
-    if (!isMap(process)) {
+  for (const [name, given] of Object.entries(value.processes)) {
+    if (!isMap(given)) {
       result.note(name, "expected a map");
       continue;
     }
+    const process = withVars(given, texts({ ...mapOf(value.vars), ...mapOf(given.vars) }));
     const taken = addProcess(name, { ...context, process }, result);
-    const { exit_on_end, restart } = isMap(process.availability) ? process.availability : {};
+    const { exit_on_end, restart } = mapOf(process.availability);
     if (exit_on_end === true) run.critical.push(taken);
     if (restart === "exit_on_failure") run.exit_on_failure.push(taken);
   }
   const given = Object.entries(run).filter(([, names]) => names.length > 0);
   return { ...result.imported(), run: Object.fromEntries(given) };
+}
+
+/** The value with its variables of templates filled in: `{{.NAME}}`. */
+function withVars<T>(value: T, vars: Readonly<Record<string, string>>): T {
+  const filled = (inner: unknown): unknown => {
+    if (typeof inner === "string") {
+      const fill = (whole: string, name: string) => rowFor(vars, name) ?? whole;
+      return inner.replace(/\{\{\s*\.(\w+)\s*\}\}/g, fill);
+    }
+    if (Array.isArray(inner)) return inner.map(filled);
+    if (!isMap(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([key, item]) => [key, filled(item)]));
+  };
+  return filled(value) as T;
 }
 
 function addProcess(name: string, context: ProcessContext, result: ImportResult): string {
@@ -235,10 +251,9 @@ function scheduled({ cron, interval, timezone }: Record<string, unknown>): Keys 
 
 /** Notes on the parts of a schedule that have no counterpart. */
 function unscheduled(value: unknown): string[] {
-  if (!isMap(value)) return [];
-  const { cron, interval, run_on_start, max_concurrent = 1 } = value;
+  const { cron, interval, run_on_start, max_concurrent = 1 } = mapOf(value);
   const lost = {
-    interval: !cron && everyInterval(interval) === undefined,
+    interval: interval !== undefined && !cron && everyInterval(interval) === undefined,
     run_on_start: run_on_start === true,
     max_concurrent: Number(max_concurrent) > 1,
   };
@@ -262,10 +277,9 @@ function everyInterval(interval: unknown): string | undefined {
 }
 
 function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
-  if (!isMap(value)) return {};
   return Object.fromEntries(
-    Object.entries(value).map(([name, how]) => {
-      const condition = String((isMap(how) ? how.condition : null) ?? "process_completed");
+    Object.entries(mapOf(value)).map(([name, how]) => {
+      const condition = String(mapOf(how).condition ?? "process_completed");
       const target = all[name];
       const probed = isMap(target) && ("readiness_probe" in target || "liveness_probe" in target);
       const wanted = rowFor(CONDITIONS, condition) ?? condition;
@@ -280,9 +294,7 @@ function dollars(text: string): string {
 }
 
 function shellOf(value: unknown): Shell {
-  const { shell_command: program = "bash", shell_argument: argument = "-c" } = isMap(value)
-    ? value
-    : {};
+  const { shell_command: program = "bash", shell_argument: argument = "-c" } = mapOf(value);
   return { program: String(program), argument: String(argument) };
 }
 

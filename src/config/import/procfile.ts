@@ -5,11 +5,14 @@ import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, placeOfLine } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
-import { type Imported, type Importer, ImportResult } from "./imported.ts";
+import { type ImportContext, type Imported, type Importer, ImportResult } from "./imported.ts";
 
 const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
 
-/** Ports as in foreman: the base for the first process, and one step more for each further one. */
+/**
+ * Ports as in foreman: the base for the first process, unless PORT sets another one, and one step
+ * more for each further one.
+ */
 const BASE_PORT = 5000;
 const PORT_STEP = 100;
 
@@ -22,23 +25,23 @@ export const procfile: Importer = {
   convert,
 };
 
-function convert({ file, text }: ConfigDocument): Imported {
+function convert({ file, text }: ConfigDocument, context: ImportContext): Imported {
   const result = new ImportResult(file);
   const dotenv = join(dirname(file), ".env");
   const hasEnv = lookAt(dotenv)?.isFile === true;
-  const base = hasEnv ? Number(readDotenv(dotenv).PORT) : NaN;
+  const own = hasEnv ? Number(readDotenv(dotenv).PORT) : NaN;
+  const { env, inForeground, isWritten } = context;
+  const base = own || (isWritten ? NaN : Number(env.PORT)) || BASE_PORT;
   const lines = linesOf(file, text);
   const hasRelease = lines.some(([name]) => name === RELEASE);
   for (const [index, [name, command]] of lines.entries()) {
     const taken = result.add(name, {
       command,
-      env: { PORT: String((base || BASE_PORT) + PORT_STEP * index) },
-      ...(hasEnv ? { env_file: ".env" } : {}),
-      ...(name === RELEASE
-        ? { restart_policy: "never" }
-        : hasRelease
-        ? { depends_on: { [RELEASE]: "completed_ok" } }
-        : {}),
+      env: { PORT: String(base + PORT_STEP * index) },
+      env_file: hasEnv ? ".env" : undefined,
+      // foreman restarts nothing. Without its terminal, a process is kept up.
+      restart_policy: name === RELEASE || inForeground ? "never" : undefined,
+      depends_on: hasRelease && name !== RELEASE ? { [RELEASE]: "completed_ok" } : undefined,
     });
     if (name === RELEASE) {
       result.note(taken, "release: it runs first; the others start after it has succeeded");
@@ -49,7 +52,7 @@ function convert({ file, text }: ConfigDocument): Imported {
   }
   // foreman ends with the first process that does.
   const critical = Object.keys(result.processes).filter((name) => name !== RELEASE);
-  return { ...result.imported(), run: { critical } };
+  return { ...result.imported(), run: { critical }, uses: own ? [] : ["PORT"] };
 }
 
 /** Parses names and commands. Throws `ConfigProblem`. */

@@ -1,6 +1,6 @@
 /** References in place of the values that a program reads from its environment. */
 
-import { isMap } from "../../model/merge_patch.ts";
+import { isMap, mapOf } from "../../model/merge_patch.ts";
 import type { Note } from "../problem.ts";
 import { type ModuleRun, runModule } from "../read_module.ts";
 import { reference } from "./imported.ts";
@@ -76,7 +76,7 @@ function referring(value: unknown, other: unknown, program: Program, inEnv: bool
     const text = textOf(value, typeof other === "string" ? other : "", program, inEnv);
     return typeof text === "string" ? withoutCopies(text, program) : text;
   }
-  const there = isMap(other) ? other : {};
+  const there = mapOf(other);
   // JSON has no key for a variable that is not set.
   const unset = inEnv ? Object.keys(there).filter((key) => !(key in value)) : [];
   return Object.fromEntries([

@@ -1,6 +1,6 @@
-/** Converts supervisord's ini files: programs, groups and `%(…)s`. */
+/** Converts supervisord's ini files: programs, groups, included files and `%(…)s`. */
 
-import type { ConfigDocument } from "../document.ts";
+import { type ConfigDocument, placeOfLine } from "../document.ts";
 import {
   convertedKeys,
   handled,
@@ -17,10 +17,15 @@ import {
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
-import { readSupervisord, type Section } from "./supervisord_files.ts";
 import { mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
+import { ConfigProblem } from "../problem.ts";
+import { readText } from "../read_document.ts";
+import { ifPossible } from "../../model/errors.ts";
+import { nameTest } from "../../model/glob.ts";
+import { dirname, resolve } from "../../npm/path.js";
+import { lookAt } from "../../platform/stat.ts";
 
 export const supervisord: Importer = {
   name: "supervisord",
@@ -32,12 +37,12 @@ export const supervisord: Importer = {
 const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
 
 /** Alternatives for sections, by the start of their names. */
-const SECTIONS: ReadonlyMap<string, string> = new Map([
-  ["supervisord", "settings of supervisord itself; limits such as minfds are each app's own here"],
-  ["inet_http_server", "web, with listen; tokens for others by procsup token create"],
-  ["eventlistener", "webhooks report crashes and more, procsup events everything"],
-  ["fcgi-program", "a process with sockets"],
-]);
+const SECTIONS: Readonly<Record<string, string>> = {
+  supervisord: "settings of supervisord itself; limits such as minfds are each app's own here",
+  inet_http_server: "web, with listen; tokens for others by procsup token create",
+  eventlistener: "webhooks report crashes and more, procsup events everything",
+  "fcgi-program": "a process with sockets",
+};
 
 /** Defaults of supervisord. */
 const RETRIES = 3;
@@ -46,8 +51,6 @@ const PRIORITY = 999;
 
 /** Above this, one process with many instances is created, which validation then refuses. */
 const MAX_COUNTED = 1024;
-
-type Expand = (text: string) => string;
 
 interface ProgramContext {
   readonly folder: string;
@@ -93,33 +96,34 @@ function lostLog(file: string, { folder }: ProgramContext): { readonly lost?: st
 
 function convert(document: ConfigDocument): Imported {
   const result = new ImportResult(document.file);
-  const { sections, unmatched } = readSupervisord(document);
+  const { sections, unmatched } = readSections(document);
   for (const pattern of unmatched) result.note(undefined, `[include] ${pattern}: no such file`);
   const groups = new Map<string, string>();
-  for (const { name, keys } of sections) {
-    const group = /^group:(.+)$/.exec(name)?.[1];
+  for (const [name, keys] of sections) {
+    const [, group] = /^group:(.+)$/.exec(name) ?? [];
     if (group === undefined) continue;
     for (const program of (keys.get("programs") ?? "").split(",")) {
       groups.set(program.trim(), group);
     }
     if (keys.has("priority")) result.note(undefined, `[${name}] priority: give it to each process`);
   }
-  const common = sections.find(({ name }) => name === "supervisord")?.keys.get("environment");
-  const ordered = sections.some(({ name, keys }) => isProgram(name) && keys.has("priority"));
-  for (const section of sections) {
-    const [, name] = /^program:(.+)$/.exec(section.name) ?? [];
-    if (name !== undefined) {
-      addProgram(section, result, { name, group: groups.get(name), common, ordered });
-    } else if (!section.name.startsWith("group:") && !PLUMBING.test(section.name)) {
-      const why = SECTIONS.get(section.name.split(":")[0]!) ?? UNSUPPORTED;
-      result.note(undefined, `[${section.name}]: ${why}`);
+  const common = sections.get("supervisord")?.get("environment");
+  const ordered = sections.entries().some(([name, keys]) =>
+    isProgram(name) && keys.has("priority")
+  );
+  for (const [section, keys] of sections) {
+    const [kind, name = ""] = section.split(/:(.*)/s) as [string, string?];
+    if (isProgram(section)) {
+      addProgram(keys, result, { name, group: groups.get(name), common, ordered });
+    } else if (kind !== "group" && !PLUMBING.test(section)) {
+      result.note(undefined, `[${section}]: ${rowFor(SECTIONS, kind) ?? UNSUPPORTED}`);
     }
   }
   return result.imported();
 }
 
 function isProgram(section: string): boolean {
-  return section.startsWith("program:");
+  return /^program:./s.test(section);
 }
 
 interface Program {
@@ -130,7 +134,11 @@ interface Program {
   readonly ordered: boolean;
 }
 
-function addProgram({ keys }: Section, result: ImportResult, program: Program): void {
+function addProgram(
+  keys: ReadonlyMap<string, string>,
+  result: ImportResult,
+  program: Program,
+): void {
   const count = Number(keys.get("numprocs") ?? 1);
   const first = Number(keys.get("numprocs_start") ?? 0);
   const counted = [...keys].some(([key, value]) =>
@@ -217,7 +225,7 @@ function restarts(values: ReadonlyMap<string, string>): Keys {
 }
 
 /** Returns a function that expands `%(…)s` and `%(…)02d`. */
-function expander(program: Program, number: number): Expand {
+function expander(program: Program, number: number): (text: string) => string {
   const known: Readonly<Record<string, string>> = {
     program_name: program.name,
     group_name: program.group ?? program.name,
@@ -246,4 +254,82 @@ function environment(text: string): Record<string, string> {
 
 function isTrue(value: string): boolean {
   return /^(true|yes|on|1)$/i.test(value);
+}
+
+/** Names of sections → their keys and values. */
+type Sections = Map<string, Map<string, string>>;
+
+/**
+ * The sections of a file and of those that it includes, whose keys override earlier ones, and the
+ * patterns of `[include]` that match no file. Throws `ConfigProblem` if a file is not valid ini, or
+ * if there is no program.
+ */
+function readSections({ file, text }: ConfigDocument) {
+  const sections = parseIni(file, text);
+  const patterns = (sections.get("include")?.get("files") ?? "").split(/\s+/).filter(Boolean);
+  const unmatched: string[] = [];
+  for (const pattern of patterns) {
+    const files = matches(resolve(dirname(file), pattern));
+    if (files.length === 0) unmatched.push(pattern);
+    for (const included of files) parseIni(included, readText(included), sections);
+  }
+  sections.delete("include");
+  if (sections.keys().some(isProgram)) return { sections, unmatched };
+  const none = unmatched.length === 0 ? "" : `, and nothing matches ${unmatched.join(" ")}`;
+  throw new ConfigProblem(file, `no [program:…] section${none}`);
+}
+
+/** The files that match an absolute pattern of `*`, `?` and `[…]`, sorted. */
+function matches(pattern: string): string[] {
+  let found = [""];
+  for (const part of pattern.split("/").slice(1)) {
+    found = /[*?[]/.test(part)
+      ? found.flatMap((folder) => namesIn(folder, part).map((name) => `${folder}/${name}`))
+      : found.map((folder) => `${folder}/${part}`);
+  }
+  return found.filter((path) => lookAt(path)?.isFile).toSorted();
+}
+
+function namesIn(folder: string, pattern: string): string[] {
+  const isWanted = nameTest(pattern);
+  const entries = ifPossible(() => [...Deno.readDirSync(folder || "/")]) ?? [];
+  return entries.map(({ name }) => name)
+    .filter((name) => isWanted(name) && (!name.startsWith(".") || pattern.startsWith(".")));
+}
+
+/**
+ * Adds the sections of a file in order, with the keys in lower case, as supervisord takes them.
+ * Indented lines continue the value above. `%(here)s` becomes the folder of the file. Throws
+ * `ConfigProblem`.
+ */
+export function parseIni(file: string, text: string, sections: Sections = new Map()): Sections {
+  const here = dirname(file);
+  const placed = (value: string) =>
+    value.trim().replace(/%%|%\(here\)s/g, (found) => found === "%%" ? found : here);
+  let keys: Map<string, string> | undefined;
+  let last: string | undefined;
+  for (const [index, raw] of text.split(/\r?\n/).entries()) {
+    // A comment starts a line, or follows a space, as in supervisor 4 on Python 3.
+    const line = raw.replace(/(^|\s)[;#].*$/s, "");
+    const [, header] = /^\[([^\]]+)\]\s*$/.exec(line) ?? [];
+    const [, key, value] = /^([^\s=:][^=:]*)[=:](.*)$/s.exec(line) ?? [];
+    if (line.trim() === "") continue;
+    if (header !== undefined) {
+      const name = header.trim();
+      keys = sections.get(name) ?? new Map();
+      sections.set(name, keys);
+      last = undefined;
+    } else if (/^\s/.test(line) && last !== undefined && keys !== undefined) {
+      const before = keys.get(last)!;
+      keys.set(last, before === "" ? placed(line) : `${before}\n${placed(line)}`);
+    } else if (key !== undefined && keys !== undefined) {
+      last = key.trimEnd().toLowerCase();
+      keys.set(last, placed(value!));
+    } else {
+      throw new ConfigProblem(file, "not valid ini: expected [section] or key=value", {
+        place: placeOfLine(file, text, index),
+      });
+    }
+  }
+  return sections;
 }
