@@ -122,10 +122,10 @@ export class MetricsHistory implements Disposable {
     const at = this.#slot();
     const readings = this.#options.read();
     this.#names = new Set(readings.map(({ name }) => name));
-    const worked = readings.map(({ name, sample }) =>
-      this.#attempt(() => this.#add(name, at, sample))
+    const failed = readings.filter(({ name, sample }) =>
+      !this.#attempt(() => this.#add(name, at, sample))
     );
-    if (worked.every((one) => one)) this.#told.delete("disk");
+    if (failed.length === 0) this.#told.delete("disk");
     // Once per coarse slot is enough.
     if (at % COARSE.step === 0) this.#attempt(() => this.#prune(at));
   }
@@ -133,24 +133,21 @@ export class MetricsHistory implements Disposable {
   /** Rewrites the coarse slot with every sample, so that an ending daemon loses nothing of it. */
   #add(name: string, at: number, sample: Sample): void {
     using file = this.#opened(name);
-    writeAt(file, slotPosition(FINE, at), encodeSlot({ at, sample }));
+    const write = (ring: typeof FINE, at: number, sample: Sample) =>
+      writeAt(file, slotPosition(ring, at), encodeSlot({ at, sample }));
+    write(FINE, at, sample);
     const start = slotStart(COARSE, at);
     const bytes = readAt(file, slotPosition(FINE, start), COARSE.step / FINE.step * SLOT_BYTES);
-    const samples = decodeSlots(FINE, bytes, start).map((point) => point.sample);
-    writeAt(
-      file,
-      slotPosition(COARSE, start),
-      encodeSlot({ at: start, sample: summarize(samples) }),
-    );
+    write(COARSE, start, summarize(decodeSlots(FINE, bytes, start).map(({ sample }) => sample)));
   }
 
   #prune(now: number): void {
+    const used = new Set([...this.#names].map((name) => this.#path(name)));
     const { folder } = this.#options;
-    const used = new Set([...this.#names].map((name) => name + ENDING));
-    const deleted = namesIn(this.#options.folder).filter((file) => !used.has(file)).map((file) => {
-      const path = `${folder}/${file}`;
-      return { path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 };
-    }).sort((a, b) => b.at - a.at);
+    const deleted = namesIn(folder).map((file) => `${folder}/${file}`)
+      .filter((path) => !used.has(path))
+      .map((path) => ({ path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 }))
+      .sort((a, b) => b.at - a.at);
     for (const [index, { path, at }] of deleted.entries()) {
       if (index < MAX_DELETED && at > now - KEPT_MS) continue;
       if (!isNewer(path)) Deno.removeSync(path);
@@ -183,20 +180,16 @@ export class MetricsHistory implements Disposable {
       return true;
     } catch (error) {
       const isNewer = error instanceof ProcsupError;
-      if (isNewer) {
-        this.#tell("format", `${error.message}; it is kept, and gets no new data`);
-      } else {
-        const what = `Cannot write the metrics history in "${this.#options.folder}"`;
-        this.#tell("disk", `${what}, will try again: ${messageOf(error)}`);
-      }
+      const what = isNewer
+        ? `${error.message}; it is kept, and gets no new data`
+        : `Cannot write the metrics history in "${this.#options.folder}", will try again: ${
+          messageOf(error)
+        }`;
+      const kind = isNewer ? "format" : "disk";
+      if (!this.#told.has(kind)) this.#options.warn(what);
+      this.#told.add(kind);
       return isNewer;
     }
-  }
-
-  #tell(kind: "disk" | "format", message: string): void {
-    if (this.#told.has(kind)) return;
-    this.#told.add(kind);
-    this.#options.warn(message);
   }
 }
 
@@ -285,21 +278,14 @@ function sampleOf(
   const { pid, restarts, uptimeMs, health } = process.info();
   const isUp = pid !== 0;
   const cpu = cpuOf(tree, before);
-  const { memBytes = NaN, threads = NaN, fds = NaN } = tree?.usage ?? {};
+  const { memBytes: memory = NaN, threads = NaN, fds = NaN } = tree?.usage ?? {};
   return {
+    ...{ cpu, cpuMax: cpu, memory, memoryMax: memory, threads, fds, load: NaN, restarts },
     ...{
-      cpu,
-      cpuMax: cpu,
-      memory: memBytes,
-      memoryMax: memBytes,
-      threads,
-      fds,
-      load: NaN,
-      restarts,
+      uptime: Math.floor(uptimeMs / 1000),
+      up: isUp ? 1 : 0,
+      health: isUp ? HEALTH[health] : NaN,
     },
-    uptime: Math.floor(uptimeMs / 1000),
-    up: isUp ? 1 : 0,
-    health: isUp ? HEALTH[health] : NaN,
   };
 }
 

@@ -176,11 +176,10 @@ async function readRequest(reader: ByteReader, arrived: () => void): Promise<Req
   if (!/^http:\/\//i.test(url) || !/^HTTP\/1\.[01]$/.test(version)) return undefined;
   try {
     const headers = new Headers(lines);
-    const source = bodyOf(reader, headers);
-    if (source === undefined || method === "GET") arrived();
-    const body = source === undefined || method === "GET"
-      ? null
-      : ReadableStream.from(wholly(source, arrived));
+    const announced = bodyOf(reader, headers);
+    const source = method === "GET" ? undefined : announced;
+    if (source === undefined) arrived();
+    const body = source && ReadableStream.from(wholly(source, arrived));
     return new Request(url, { method, headers, body });
   } catch {
     return undefined;

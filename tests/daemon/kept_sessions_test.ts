@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { keepSessions, restoreSessions } from "../../src/daemon/web_files.ts";
+import { keepSessions, restoreSessions } from "../../src/daemon/web_listener.ts";
 import { SESSION_MS, Sessions } from "../../src/auth/sessions.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -1,7 +1,7 @@
 /** Log lines counted by level and time for a histogram. */
 
 import { assertEquals } from "@std/assert";
-import { countLines } from "../../src/daemon/log_counts.ts";
+import { countLines } from "../../src/daemon/actions/logs.ts";
 import { addMarks, releaseMarks } from "../../src/logs/time_index.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -2,14 +2,13 @@
 
 import type { CronInfo } from "../../manager/scheduler_entry.ts";
 import type { CronRun } from "../../manager/scheduler_store.ts";
-import type { CronJson, CronResult, CronRunJson } from "../../protocol/wire.ts";
+import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
 import type { CRON_VERBS } from "../../protocol/verbs/cron.ts";
-import type { ActionContext, Handlers } from "./context.ts";
+import type { Handlers } from "./context.ts";
 
 export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
   /** Lists every schedule with its history. With a name, the next runs are included. */
-  cron_list({ supervisor }, { name }) {
-    const { registry, scheduler } = supervisor;
+  cron_list({ supervisor: { registry, scheduler } }, { name }) {
     if (name === undefined) return scheduler.list().map(cronJson);
     const processes = registry.resolve(name);
     return scheduler.list(processes).map((info) => {
@@ -20,20 +19,19 @@ export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
       };
     });
   },
-  cron_start: (context, { name }) => switched(context, name, true),
-  cron_stop: (context, { name }) => switched(context, name, false),
+  cron_start({ supervisor: { registry, scheduler } }, { name }) {
+    scheduler.enable(registry.resolve(name), true);
+    return { status: "started", name };
+  },
+  cron_stop({ supervisor: { registry, scheduler } }, { name }) {
+    scheduler.enable(registry.resolve(name), false);
+    return { status: "stopped", name };
+  },
   /** Answers as soon as the run has begun. */
-  cron_run({ supervisor }, { name }) {
-    const { registry, scheduler } = supervisor;
+  cron_run({ supervisor: { registry, scheduler } }, { name }) {
     return { status: scheduler.run(registry.resolve(name)), name };
   },
 };
-
-function switched({ supervisor }: ActionContext, name: string, enabled: boolean): CronResult {
-  const { registry, scheduler } = supervisor;
-  scheduler.enable(registry.resolve(name), enabled);
-  return { status: enabled ? "started" : "stopped", name };
-}
 
 function cronJson(info: CronInfo): CronJson {
   const last = info.history.findLast(({ status }) => status !== "skipped");

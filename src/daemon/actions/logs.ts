@@ -5,7 +5,7 @@
 
 import { Batches, type LogBatch } from "../log_batch.ts";
 import { lastEntries, lastLines } from "../../logs/last_lines.ts";
-import { LogEntries } from "../../logs/log_entries.ts";
+import { LogEntries, type LogEntry } from "../../logs/log_entries.ts";
 import { type FeedOptions, logFeed } from "../../logs/log_feed.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
 import { LogFollower } from "../../logs/log_follower.ts";
@@ -13,8 +13,14 @@ import { startOfTail } from "../../logs/log_tail.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
 import { type LogSources, logSources } from "../../manager/log_sources.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
-import { ProcsupError } from "../../model/errors.ts";
-import { type LogLine, type LogPositions, type LogStart, MAX_LINES } from "../../model/log_line.ts";
+import { hasCode, ProcsupError } from "../../model/errors.ts";
+import {
+  type LogLevel,
+  type LogLine,
+  type LogPositions,
+  type LogStart,
+  MAX_LINES,
+} from "../../model/log_line.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type * as z from "../../npm/zod.ts";
@@ -24,6 +30,7 @@ import { logStream } from "../../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
 import type { Output } from "../../protocol/wire.ts";
 import type { ActionContext, Handlers } from "./context.ts";
+import { LevelReader } from "../../model/log_level.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
@@ -69,7 +76,6 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     await filter?.ready();
     const { now: sources } = sourcesOf(context, targets);
     const paths = sources.flatMap(({ files }) => [files.stdout, files.stderr]);
-    const { countLines } = await import("../log_counts.ts");
     const counted = await countLines({ paths, ...range, step, filter });
     const iso = (at: number) => new Date(at).toISOString();
     return {
@@ -270,4 +276,84 @@ export function terminalFeed(
       follower.stop();
     },
   });
+}
+
+/** Limit for one count, because a histogram is requested repeatedly. */
+const COUNT_LIMITS = { ms: 1000, bytes: 256 * 1024 ** 2 };
+
+/** Parts of the range, counted from the newest, so that the limit leaves out the oldest. */
+const PARTS = 4;
+const LINES_A_TURN = 50;
+
+/** Number of lines of each level in one step of time. */
+type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
+
+interface CountOptions {
+  readonly paths: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly until: number;
+  /** Milliseconds. */
+  readonly step: number;
+  /** Selects the lines to count; undefined for all. */
+  readonly filter: LogFilter | undefined;
+}
+
+/** Counts lines. Lines before the returned `since` are not counted, because there were too many. */
+export async function countLines(
+  { paths, since, until, step, filter }: CountOptions,
+): Promise<{ readonly counts: readonly LevelCounts[]; readonly since: number }> {
+  const search = new Search(COUNT_LIMITS);
+  const counts = new Map<number, LevelCounts>();
+  const stepsAPart = Math.ceil((until - since) / step / PARTS);
+  let [from, to] = [Infinity, until];
+  for (let part = PARTS - 1; part >= 0 && from > since; part--) {
+    from = since + part * stepsAPart * step;
+    const { matcher, byEntry = false } = filter ?? {};
+    const range = { matcher, byEntry, since: from, until: to - 1 };
+    const inPart = { ...range, ready: () => filter?.ready() ?? Promise.resolve() };
+    const partly = new Map<number, LevelCounts>();
+    try {
+      for (const path of paths) await countIn(path, inPart, { search, step, into: partly });
+    } catch (error) {
+      if (!hasCode(error, "timeout")) throw error;
+      return { counts: sorted(counts), since: to };
+    }
+    for (const [at, one] of partly) counts.set(at, one);
+    to = from;
+  }
+  return { counts: sorted(counts), since };
+}
+
+async function countIn(
+  path: string,
+  filter: LogFilter & { readonly since: number },
+  { search, step, into }: Pick<CountOptions, "step"> & {
+    readonly search: Search;
+    readonly into: Map<number, LevelCounts>;
+  },
+): Promise<void> {
+  const info = await Deno.stat(path).catch(() => undefined);
+  // Skip a file without writes in the range.
+  if (info === undefined || (info.mtime?.getTime() ?? Infinity) < filter.since) return;
+  const entries = new LogEntries(path, { filter, search });
+  const levels = new LevelReader();
+  function* count(some: readonly LogEntry[]): Generator<void, void> {
+    for (const [index, { line, at }] of some.entries()) {
+      const start = Math.floor(at / step) * step;
+      const counts = into.get(start) ?? { at: start, debug: 0, info: 0, warn: 0, error: 0 };
+      into.set(start, counts);
+      counts[levels.of(plainText(line)) ?? "info"]++;
+      if (index % LINES_A_TURN === 0) yield;
+    }
+  }
+  try {
+    for await (const some of entries.stored(true)) await search.run(count(some));
+  } finally {
+    entries.close();
+  }
+}
+
+function sorted(counts: ReadonlyMap<number, LevelCounts>): LevelCounts[] {
+  return [...counts.values()].sort((one, other) => one.at - other.at);
 }

@@ -8,11 +8,9 @@ import { DAEMON_ACTIONS } from "./daemon.ts";
 import { INSPECT_ACTIONS } from "./inspect.ts";
 import { LOGS_ACTIONS } from "./logs.ts";
 import { PROCESS_ACTIONS } from "./processes.ts";
-import { WHY_ACTIONS } from "./why.ts";
 
 const ACTIONS: Handlers = {
   ...INSPECT_ACTIONS,
-  ...WHY_ACTIONS,
   ...LOGS_ACTIONS,
   ...PROCESS_ACTIONS,
   ...CONFIG_ACTIONS,

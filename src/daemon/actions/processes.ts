@@ -36,8 +36,7 @@ export const PROCESS_ACTIONS: Handlers<
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
   },
   async reload({ supervisor, askedIn }, { target, wait }) {
-    const options = wait === undefined ? { askedIn } : { askedIn, wait };
-    return bulkResult("reloaded", await supervisor.reload(target, options));
+    return bulkResult("reloaded", await supervisor.reload(target, { wait, askedIn }));
   },
   async delete({ supervisor }, { target }) {
     return bulkResult("deleted", await supervisor.remove(target));
