@@ -1,11 +1,22 @@
 /** Serves the files of a folder over HTTP for `procsup serve`. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { getMimeType } from "hono/utils/mime";
-// @ts-types="./send.d.ts"
-import send from "send";
+import untyped from "send";
 import { basename } from "../npm/path.js";
 import { openBeneath } from "../platform/foreign_file.ts";
+
+/** What we use of the package, which has no types. */
+interface Sending {
+  on(event: "error", act: (error: { readonly status: number }) => void): Sending;
+  pipe(response: ServerResponse): ServerResponse;
+}
+
+const send = untyped as (
+  request: IncomingMessage,
+  path: string,
+  options: { index: false; dotfiles: "allow" },
+) => Sending;
 
 interface StaticFiles {
   /** Its real path. */
@@ -98,19 +109,8 @@ function open(path: string, slash: boolean, folder: string): Found | "folder" | 
   }
 }
 
-const TEXTS: Readonly<Record<number, string>> = {
-  301: "Moved",
-  400: "Bad request",
-  403: "Forbidden",
-  404: "Not found",
-  405: "Method not allowed",
-  412: "Precondition failed",
-  416: "Range not satisfiable",
-  500: "Internal error",
-};
-
 function refuse(response: ServerResponse, status: number): void {
   response.statusCode = status;
   response.setHeader("content-type", "text/plain; charset=utf-8");
-  response.end(`${TEXTS[status]}\n`);
+  response.end(`${STATUS_CODES[status]}\n`);
 }

@@ -54,9 +54,9 @@ Deno.test("serve serves only the files of a folder, and survives a SIGKILL of th
   const outside = ["/../secret", "/..%2fsecret", "/%2e%2e/secret", "/sub/../../secret", "/link"];
   outside.push("/folder/secret", "/folder", "/.git/config", "/.well-known/../.git/config", "/fifo");
   outside.push("//example.com/", "/index.html/", "/index.html/x", `/${"a".repeat(300)}`, "/none");
-  for (const path of outside) assertEquals(await get(url + path), "Not found 404", path);
-  for (const path of ["/%00", "/sub/%zz"]) assertEquals(await get(url + path), "Bad request 400");
-  assertEquals(await get(`${url}/`, "-X", "POST"), "Method not allowed 405");
+  for (const path of outside) assertEquals(await get(url + path), "Not Found 404", path);
+  for (const path of ["/%00", "/sub/%zz"]) assertEquals(await get(url + path), "Bad Request 400");
+  assertEquals(await get(`${url}/`, "-X", "POST"), "Method Not Allowed 405");
   const redirect = ["-o", "/dev/null", "-w", "%{http_code} %{redirect_url}"];
   assertEquals(await get(`${url}//sub?q=1`, ...redirect), `301 ${url}/sub/?q=1`);
   assertEquals(await get(`${url}/sub/`), "sub 200");
@@ -65,8 +65,8 @@ Deno.test("serve serves only the files of a folder, and survives a SIGKILL of th
   const text = `${url}/%C3%BC%20b.txt`;
   assertEquals(await get(text, "-r", "2-4"), "234206");
   assertEquals(await get(text, "-r", "2-4", "-H", 'If-Range: "other"'), "0123456789 200");
-  assertEquals(await get(text, "-r", "99-"), "Range not satisfiable 416");
-  assertEquals(await get(text, "-H", 'If-Match: "other"'), "Precondition failed 412");
+  assertEquals(await get(text, "-r", "99-"), "Range Not Satisfiable 416");
+  assertEquals(await get(text, "-H", 'If-Match: "other"'), "Precondition Failed 412");
   const head = await get(text, "-I");
   assertStringIncludes(head, "text/plain; charset=utf-8");
   const [, tag] = /etag: (\S+)/i.exec(head)!;
@@ -84,7 +84,7 @@ Deno.test("serve --spa has a page for every path, and reports a taken port or a 
   const serve = await daemon.cli(...args, "--spa");
   assertEquals([serve.code, serve.stdout.split("\n")[1]], [0, `  http://127.0.0.1:${port}`]);
   assertEquals(await get(`http://127.0.0.1:${port}/a/b`), "home 200");
-  assertEquals(await get(`http://127.0.0.1:${port}/a/b.js`), "Not found 404");
+  assertEquals(await get(`http://127.0.0.1:${port}/a/b.js`), "Not Found 404");
   const taken = await daemon.cli(...args, "--name", "other");
   assertEquals(taken.code, 1);
   assertStringIncludes(taken.stderr, `Cannot listen on 127.0.0.1:${port}`);
@@ -105,7 +105,7 @@ Deno.test("serve-files without the C library, as on macOS, finds a name that hol
     stdout: "null",
   }).spawn();
   const url = `http://127.0.0.1:${port}`;
-  await waitFor(async () => await get(`${url}/none`) === "Not found 404");
+  await waitFor(async () => await get(`${url}/none`) === "Not Found 404");
   assertEquals(await get(`${url}/100%2525.txt`), "all 200");
 });
 
