@@ -30,14 +30,6 @@ const END_MS = 10_000;
 /** Lines of the daemon's log that are printed on failure. */
 const LOG_LINES = 10;
 
-/** How a daemon is started. */
-interface DetachOptions {
-  /** The command of the program; by default, this program. */
-  readonly words?: readonly string[];
-  /** Kill (SIGKILL) a daemon that does not answer in time, so that it does not come up later. */
-  readonly killOnFailure?: boolean;
-}
-
 /** A daemon that was started, and its exit code once it has ended. */
 interface StartedDaemon {
   readonly child: Deno.ChildProcess;
@@ -46,9 +38,14 @@ interface StartedDaemon {
 
 /**
  * Starts a detached daemon for `home` and returns when it, or one started at the same time,
- * answers. Throws `home_unusable`, `home_in_use`, or `daemon_unreachable` with the reason.
+ * answers. `words` is the command of the program: this one, unless given. With `killOnFailure`, a
+ * daemon that does not answer in time is killed, so that it does not come up later. Throws
+ * `home_unusable`, `home_in_use`, or `daemon_unreachable` with the reason.
  */
-export async function startDaemon(home: string, options: DetachOptions = {}): Promise<void> {
+export async function startDaemon(
+  home: string,
+  options: { readonly words?: readonly string[]; readonly killOnFailure?: boolean } = {},
+): Promise<void> {
   const { daemonLog } = prepareHome(home);
   // Checked here because a detached daemon could not print the error.
   refuseNewerState(home, VERSION);

@@ -55,10 +55,10 @@ function query({ flags, positionals }: CommandContext): URLSearchParams {
   const lines = flags.int("lines");
   if (lines === 0 && flags.on("follow")) query.set("new", "true");
   else if (lines !== undefined) query.set("lines", String(lines));
-  for (const name of ["follow", "invert"]) if (flags.on(name)) query.set(name, "true");
-  if (flags.on("ignore-case")) query.set("ignore_case", "true");
-  if (flags.on("err")) query.set("stderr", "true");
-  if (flags.on("out")) query.set("stdout", "true");
+  const switches = { follow: "follow", invert: "invert", "ignore-case": "ignore_case" };
+  for (const [flag, key] of Object.entries({ ...switches, err: "stderr", out: "stdout" })) {
+    if (flags.on(flag)) query.set(key, "true");
+  }
   for (const name of ["since", "until", "grep", "level"]) {
     const value = flags.text(name);
     if (value !== undefined) query.set(name, value);
