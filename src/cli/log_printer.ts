@@ -4,7 +4,7 @@ import type { LogLine } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
 import type { ChangeType, ProcessChange } from "../model/process_change.ts";
 import type { Output } from "./output.ts";
-import { alarming, dimmed, paintLevel, paintName } from "./paint.ts";
+import { paintLevel, paintName, styleOf } from "./paint.ts";
 
 /** An event of an app, of `run` or of a daemon. */
 type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "restarts" | "reason">;
@@ -42,8 +42,7 @@ export class LogPrinter {
 
   /** Prefixes each line of a text with the app's name and a mark for stdout or stderr. */
   prefixed({ name, stream }: Pick<LogLine, "name" | "stream">, text: string): string {
-    const { color } = this.#output;
-    const mark = stream === "stderr" ? alarming("!", color) : "|";
+    const mark = stream === "stderr" ? styleOf(this.#output.color).bad("!") : "|";
     return this.#before(name, mark, text);
   }
 
@@ -51,11 +50,10 @@ export class LogPrinter {
   tell({ type, name, pid, restarts, reason }: Happening): void {
     const isBad = PRINTED[type];
     if (isBad === undefined) return;
-    const { color } = this.#output;
+    const { bad, dim } = styleOf(this.#output.color);
     const word = type !== "running" ? type : restarts > 0 ? "restarted" : "started";
     const what = type === "running" ? `${word}, pid ${pid}` : `${word}: ${plainText(reason)}`;
-    const text = isBad ? alarming(what, color) : dimmed(what, color);
-    this.#held.push(this.#before(name, dimmed("*", color), text));
+    this.#held.push(this.#before(name, dim("*"), isBad ? bad(what) : dim(what)));
     this.#timer ??= setTimeout(() => this.#flushLate(), LINES_FIRST_MS);
   }
 
@@ -96,13 +94,14 @@ export async function lineFormat(
   if (isRaw || !terminal) return (line) => line;
   // Its 220 lines are not loaded for a pipe.
   const { lastState, readableLine } = await import("../model/log_level.ts");
+  const { dim } = styleOf(color);
   return (line) => {
     const last = lastState(line);
     const readable = readableLine(plainText(last), isTimed);
     if (readable === undefined) return last;
     const { level, message, fields, stack } = readable;
     const head = level === undefined ? message : `${paintLevel(level, color)} ${message}`;
-    const text = fields === "" ? head : `${head} ${dimmed(fields, color)}`;
-    return [text, ...stack.map((line) => dimmed(line, color))].join("\n");
+    const text = fields === "" ? head : `${head} ${dim(fields)}`;
+    return [text, ...stack.map(dim)].join("\n");
   };
 }

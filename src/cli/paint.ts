@@ -1,4 +1,4 @@
-/** Colours of states, log prefixes and structured log lines. */
+/** Colours of states, names and log levels, and the other styles of text. */
 
 import type { LogLevel } from "../model/log_line.ts";
 import type { ProcessState } from "../model/process_info.ts";
@@ -20,12 +20,12 @@ const NAME_COLORS = [36, 35, 34, 33, 32, 96, 95, 94, 93, 92, "38;5;208", "38;5;1
 const taken = new Map<string, number>();
 
 export function paintState(text: string, state: ProcessState, color: boolean): string {
-  return color ? paint(text, STATE_COLOR[state] ?? 0) : text;
+  return paint(text, STATE_COLOR[state] ?? 0, color);
 }
 
 /** Paints a name. The first 12 names get different colours, mostly the same in each run. */
 export function paintName(text: string, name: string, color: boolean): string {
-  return color ? paint(text, NAME_COLORS[colorOf(name)]!) : text;
+  return color ? paint(text, NAME_COLORS[colorOf(name)]!, color) : text;
 }
 
 function colorOf(name: string): number {
@@ -39,24 +39,34 @@ function colorOf(name: string): number {
   return at;
 }
 
-/** Paints failures and the mark of stderr. */
-export function alarming(text: string, color: boolean): string {
-  return color ? paint(text, 31) : text;
-}
-
 const LEVEL_COLOR: Readonly<Record<LogLevel, number>> = { debug: 2, info: 32, warn: 33, error: 31 };
 
 /** The level, padded and in its colour. */
 export function paintLevel(level: LogLevel, color: boolean): string {
-  const word = level.toUpperCase().padEnd(5);
-  return color ? paint(word, LEVEL_COLOR[level]) : word;
+  return paint(level.toUpperCase().padEnd(5), LEVEL_COLOR[level], color);
 }
 
-/** Text that matters less. */
-export function dimmed(text: string, color: boolean): string {
-  return color ? paint(text, 2) : text;
+/** Functions that style a text and reset the style after it. */
+export type Style = ReturnType<typeof styleOf>;
+
+/** The styles, with or without colours. */
+export function styleOf(color: boolean) {
+  const styled = (code: number) => (text: string) => paint(text, code, color);
+  const reverse = (text: string) => paint(text, 7, true);
+  return {
+    color,
+    bold: styled(1),
+    /** Text that matters less. */
+    dim: styled(2),
+    good: styled(32),
+    /** Failures, and the mark of stderr. */
+    bad: styled(31),
+    /** The row under the cursor; must hold no colours. */
+    cursor: reverse,
+    match: reverse,
+  };
 }
 
-function paint(text: string, code: number | string): string {
-  return `\x1b[${code}m${text}\x1b[0m`;
+function paint(text: string, code: number | string, color: boolean): string {
+  return color && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
 }

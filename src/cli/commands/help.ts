@@ -14,6 +14,7 @@ import {
 import { connect } from "../connect.ts";
 import { type Flag, GLOBAL_FLAGS } from "../flags.ts";
 import { counted, stateSummary } from "../human.ts";
+import { styleOf } from "../paint.ts";
 import { wordWrap } from "../terminal_text.ts";
 import { meantHint } from "../unknown_word.ts";
 
@@ -182,7 +183,7 @@ const MAX_WIDTH = 100;
  * examples, tables without borders, links as the commands that show their page.
  */
 export function pageLines(markdown: string, color: boolean, width?: number): string {
-  const bold = (text: string) => color ? `\x1b[1m${text}\x1b[0m` : text;
+  const { bold } = styleOf(color);
   const lines: string[] = [];
   const blocks = markdown.replace(/<!--[^]*?-->\n*/g, "").matchAll(BLOCKS);
   for (const { groups: { code, table, heading, text } = {} } of blocks) {

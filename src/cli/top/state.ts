@@ -251,9 +251,8 @@ const FOOT = 1;
 
 /** Layout for a screen size. The pane takes what the table does not need. */
 export function layoutOf(
-  state: Pick<TopState, "rows" | "visible" | "pane" | "zoomed" | "paneGrown" | "focus">,
+  { rows, visible, pane, zoomed, paneGrown, focus }: TopState,
 ): Layout {
-  const { rows, visible, pane, zoomed, paneGrown, focus } = state;
   const head = rows >= 12 ? 2 : 1;
   const body = rows - head - FOOT;
   if (pane === "none") return { head, table: body, pane: 0 };

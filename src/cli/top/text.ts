@@ -89,34 +89,6 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Functions that style a text and reset the style after it. */
-export interface Style {
-  readonly color: boolean;
-  /** The row under the cursor; must hold no colours. */
-  cursor(text: string): string;
-  bold(text: string): string;
-  dim(text: string): string;
-  good(text: string): string;
-  bad(text: string): string;
-  match(text: string): string;
-}
-
-/** The styles, with or without colours. */
-export function styleOf(color: boolean): Style {
-  const sgr = (code: number) => (text: string) =>
-    color && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
-  const reverse = (text: string) => `\x1b[7m${text}\x1b[0m`;
-  return {
-    color,
-    cursor: reverse,
-    match: reverse,
-    bold: sgr(1),
-    dim: sgr(2),
-    good: sgr(32),
-    bad: sgr(31),
-  };
-}
-
 const BLOCKS = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
 /** A sparkline of `width` blocks, newest on the right. `max` is a full block. */

@@ -220,18 +220,8 @@ function withCursorMoved(state: TopState, by: By): TopState {
 }
 
 function lines(by: By, page: number): number {
-  switch (by) {
-    case "page":
-      return Math.max(1, page - 1);
-    case "-page":
-      return -Math.max(1, page - 1);
-    case "first":
-      return -FAR;
-    case "last":
-      return FAR;
-    default:
-      return by;
-  }
+  const most = Math.max(1, page - 1);
+  return typeof by === "number" ? by : { page: most, "-page": -most, first: -FAR, last: FAR }[by];
 }
 
 /** Recomputes the derived parts of the state. */

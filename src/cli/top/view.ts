@@ -2,6 +2,7 @@
 
 import { counted, humanDuration, stateSummary } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
+import { type Style, styleOf } from "../paint.ts";
 import { textWidth } from "../terminal_text.ts";
 import { suggestions } from "./prompt.ts";
 import { type Binding, COMMON_BINDINGS, keyLabel, PANE_BINDINGS, TABLE_BINDINGS } from "./keys.ts";
@@ -15,7 +16,7 @@ import {
   SMALLEST,
   type TopState,
 } from "./state.ts";
-import { cleanLine, cut, shorten, sparkline, type Style, styleOf } from "./text.ts";
+import { cleanLine, cut, shorten, sparkline } from "./text.ts";
 import {
   detailLines,
   detailText,
@@ -142,18 +143,10 @@ function promptLine(prompt: Prompt, state: TopState, style: Style): string {
 }
 
 function labelOf(type: Exclude<Prompt["type"], "confirm">, state: TopState): string {
-  switch (type) {
-    case "filter":
-      return "filter: ";
-    case "search":
-      return "search: ";
-    case "palette":
-      return ":";
-    case "signal": {
-      const apps = chosen(state);
-      return `signal to ${apps.length === 1 ? cleanLine(apps[0]!.name) : `${apps.length} apps`}: `;
-    }
-  }
+  if (type === "palette") return ":";
+  if (type !== "signal") return `${type}: `;
+  const apps = chosen(state);
+  return `signal to ${apps.length === 1 ? cleanLine(apps[0]!.name) : `${apps.length} apps`}: `;
 }
 
 /** Key labels that fit on one line, most useful first. */

@@ -3,13 +3,13 @@
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { clockTime, commandLine, counted, describeExitJson, humanDuration } from "../human.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
-import { paintName } from "../paint.ts";
+import { paintName, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { bottomOf, matcher } from "./log_view.ts";
-import { current, NO_HISTORY, type TopState, wantedLogs } from "./state.ts";
+import { current, type History, NO_HISTORY, type TopState, wantedLogs } from "./state.ts";
 import { healthWord } from "./view_table.ts";
-import { area, cleanColors, cleanLine, cut, shorten, type Style, wrap } from "./text.ts";
+import { area, cleanColors, cleanLine, cut, shorten, wrap } from "./text.ts";
 
 /** Draws a title as a rule across the screen; the first part is its name. */
 export function paneTitle(
@@ -108,15 +108,15 @@ function labels(value: unknown): string {
 /** Below this width, the graphs are stacked. */
 const SIDE_BY_SIDE = 80;
 
+/** What a graph shows, and the lowest value of a full column. */
 interface Graph {
-  readonly name: string;
-  readonly values: readonly number[];
-  /** The time of each value. */
-  readonly at: readonly number[];
-  /** Lowest value of a full column. */
+  readonly name: "cpu" | "mem";
   readonly least: number;
   readonly format: (value: number) => string;
 }
+
+const CPU: Graph = { name: "cpu", least: 1, format: (value) => `${value.toFixed(1)}%` };
+const MEM: Graph = { name: "mem", least: 1024 ** 2, format: humanBytes };
 
 /** The title and both graphs. */
 export function graphLines(state: TopState, height: number, style: Style): string[] {
@@ -124,37 +124,24 @@ export function graphLines(state: TopState, height: number, style: Style): strin
   const process = current(state);
   const title = paneTitle([`graph ${process?.name ?? ""}`.trim()], state, style);
   if (process === undefined) return [title];
-  const { at, ...values } = state.histories.get(process.id) ?? NO_HISTORY;
-  const cpu: Graph = { at, values: values.cpu, ...CPU };
-  const mem: Graph = { at, values: values.mem, ...MEM };
+  const drawn = (graph: Graph, width: number, height: number) =>
+    graphOf(graph, state.histories.get(process.id) ?? NO_HISTORY, { width, height, style });
   const room = height - 1;
   if (columns < SIDE_BY_SIDE) {
     const upper = Math.ceil(room / 2);
-    return [
-      title,
-      ...drawn(cpu, columns, upper, style),
-      ...drawn(mem, columns, room - upper, style),
-    ];
+    return [title, ...drawn(CPU, columns, upper), ...drawn(MEM, columns, room - upper)];
   }
   const width = Math.floor((columns - 3) / 2);
-  const right = drawn(mem, width, room, style);
-  return [
-    title,
-    ...drawn(cpu, width, room, style).map((line, index) =>
-      `${pad(line, width, "left")}   ${right[index]}`
-    ),
-  ];
+  const right = drawn(MEM, width, room);
+  const left = drawn(CPU, width, room);
+  return [title, ...left.map((line, i) => `${pad(line, width, "left")}   ${right[i]}`)];
 }
 
-const CPU = { name: "cpu", least: 1, format: (value: number) => `${value.toFixed(1)}%` };
-const MEM = { name: "mem", least: 1024 ** 2, format: humanBytes };
-
 /** Current and highest value above the columns of the last readings. */
-function drawn(
-  { name, values, at, least, format }: Graph,
-  width: number,
-  height: number,
-  style: Style,
+function graphOf(
+  { name, least, format }: Graph,
+  { at, [name]: values }: History,
+  { width, height, style }: { width: number; height: number; style: Style },
 ): string[] {
   if (height < 1) return [];
   const shown = values.slice(-width);

@@ -5,10 +5,10 @@ import type { ProcessJson } from "../../protocol/wire.ts";
 import { humanBytes } from "../../model/human_bytes.ts";
 import { type Column, fitting, GAP, widthOf } from "../columns.ts";
 import { humanDuration, whileUp } from "../human.ts";
-import { paintState } from "../paint.ts";
+import { paintState, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import { type Histories, NO_HISTORY, type SortKey, type TopState } from "./state.ts";
-import { cleanLine, cut, shorten, sparkline, type Style } from "./text.ts";
+import { cleanLine, cut, shorten, sparkline } from "./text.ts";
 
 /** Width of the cursor, the mark and a space. */
 const GUTTER = 3;
