@@ -42,17 +42,21 @@ Deno.test("procsup start rejects a configuration file beside an app", async () =
   assertEquals(daemon.requests, []);
 });
 
-Deno.test("procsup import names the folder that is missing for its output", async () => {
+Deno.test("procsup import says why it cannot write its output", async () => {
   await using home = tempHome();
-  const out = `${home.path}/none/procsup.yaml`;
-  for (const force of [[], ["--force"]]) {
-    const words = ["import", `${FILES}procfile/Procfile`, "--out", out, ...force];
-    const { code, stderr } = await runCommandLine(words);
-    assertEquals(
-      [code, stderr.includes(`error: Cannot write "${out}": no such folder\n`)],
-      [2, true],
-      stderr,
-    );
+  Deno.writeTextFileSync(`${home.path}/file`, "");
+  const outs = {
+    [`${home.path}/none/procsup.yaml`]: "no such folder",
+    [`${home.path}/file/procsup.yaml`]: "no such folder",
+    [home.path]: "it is a folder",
+  };
+  for (const [out, why] of Object.entries(outs)) {
+    for (const force of [[], ["--force"]]) {
+      const words = ["import", `${FILES}procfile/Procfile`, "--out", out, ...force];
+      const { code, stderr } = await runCommandLine(words);
+      assertStringIncludes(stderr, `error: Cannot write "${out}": ${why}\n`);
+      assertEquals(code, 2);
+    }
   }
 });
 

@@ -5,6 +5,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { fromHere, here } from "../../platform/paths.ts";
+import { lookAt } from "../../platform/stat.ts";
 import type { CommandContext } from "../command.ts";
 import { writeMessage } from "../output.ts";
 import { meantHint } from "../unknown_word.ts";
@@ -63,6 +64,9 @@ function writeNew(path: string, text: string, force: boolean): void {
     if (force) replaceFile(fromHere(path), text);
     else Deno.writeTextFileSync(path, text, { createNew: true, mode: 0o600 });
   } catch (error) {
+    if (lookAt(path)?.isDirectory) {
+      throw new ProcsupError("bad_request", `Cannot write "${path}": it is a folder`);
+    }
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new ProcsupError("bad_request", `The file "${path}" exists already`, {
         hint: "--force replaces it",
@@ -71,7 +75,7 @@ function writeNew(path: string, text: string, force: boolean): void {
     if (error instanceof Deno.errors.PermissionDenied) {
       throw new ProcsupError("forbidden", `Not allowed to write "${path}"`);
     }
-    if (error instanceof Deno.errors.NotFound) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) {
       throw new ProcsupError("bad_request", `Cannot write "${path}": no such folder`);
     }
     throw error;
