@@ -28,6 +28,16 @@ Deno.test("completion does not offer the apps here for a command that goes elsew
   }
 });
 
+Deno.test("completion counts words as the command does: an alias stands for some, a flag is none", async () => {
+  const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
+  const offered = async (...words: string[]) =>
+    (await candidates([...words, ""], source)).map(({ word }) => word);
+  assertEquals(await offered("validate"), [":files"]);
+  assertEquals(await offered("config", "--only", "a", "--prune"), await offered("config"));
+  assertEquals(await offered("-q", "cron", "--json"), await offered("cron"));
+  assertEquals(await offered("unstartup"), []);
+});
+
 Deno.test("completion offers the engines of export, then files, and folders to serve", async () => {
   const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
   const offered = async (...words: string[]) =>

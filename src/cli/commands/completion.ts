@@ -159,11 +159,9 @@ async function allFor(
   source: CompletionSource,
 ): Promise<readonly Candidate[]> {
   if (before.includes("--")) return [FILES];
-  const at = before.findIndex((word, index) =>
-    !word.startsWith("-") && !takesValue(before[index - 1], GLOBAL_FLAGS)
-  );
-  const command = at < 0 ? undefined : findCommand(source.commands, before[at]!)?.command;
-  const flags = [...command?.flags ?? [], ...GLOBAL_FLAGS];
+  const at = before.findIndex(isWordAmong(GLOBAL_FLAGS));
+  const found = findCommand(source.commands, before[at] ?? "");
+  const flags = [...found?.command.flags ?? [], ...GLOBAL_FLAGS];
   const valued = takesValue(before.at(-1), flags);
   if (valued !== undefined) return await valuesOf(valued, source);
   const [, name] = /^(--[^=]+)=/.exec(current) ?? [];
@@ -178,8 +176,15 @@ async function allFor(
     return flags.map(({ name, help }) => ({ word: `--${name}`, about: help }));
   }
   if (at < 0) return commandCandidates(source.commands);
-  if (command === undefined) return [];
-  return await wordsOf(command, before.length - at - 1, source);
+  if (found === undefined) return [];
+  const words = [...found.preset, ...before.slice(at + 1)].filter(isWordAmong(flags));
+  return await wordsOf(found.command, words.length, source);
+}
+
+/** True for a word that is neither a flag nor the value of one. */
+function isWordAmong(flags: readonly Flag[]) {
+  return (word: string, index: number, all: readonly string[]) =>
+    !word.startsWith("-") && takesValue(all[index - 1], flags) === undefined;
 }
 
 /** Candidates for the value of a flag. */
