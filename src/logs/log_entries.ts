@@ -265,7 +265,7 @@ export class LogEntries {
     const { newOnly, from, to } = this.#options;
     if (to !== undefined) cursor.end = Math.min(cursor.end, to);
     if (newOnly && from === undefined) return span.end;
-    this.#index = await readTimeIndex(this.#path, span.base);
+    this.#index = await cursor.consistently((base) => readTimeIndex(this.#path, base));
     return from ?? await this.#firstWanted(span, cursor, this.#index);
   }
 

@@ -233,10 +233,12 @@ class Feed<T> implements SourceChanges {
         to,
       );
       const start = follow ? Math.min(from, position) : from;
+      const shown = filter?.byEntry
+        ? { from: await startOfEntry(of.path, start), showFrom: start }
+        : { from: start };
+      // Its path now: the log may have been moved meanwhile.
       of.entries = new LogEntries(of.path, {
-        ...filter?.byEntry
-          ? { from: await startOfEntry(of.path, start), showFrom: start }
-          : { from: start },
+        ...shown,
         to: follow ? undefined : to,
         filter,
         search: filter && this.#search,

@@ -233,8 +233,8 @@ async function flush(log: string): Promise<void> {
 /** Hides the content of a log from readers, without removing it. */
 export function disownLog(log: string): Promise<void> {
   return change(log, async () => {
-    const size = lstatIfAny(log)?.size ?? 0;
     const position = await settle(log);
+    const size = lstatIfAny(log)?.size ?? 0;
     const from = position.base + size;
     if (from > position.from) await writePosition(log, position, { from }, false);
   });

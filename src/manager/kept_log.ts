@@ -1,6 +1,7 @@
 /** The state of one log: the interval of its checks, and their results. */
 
 import type { ManagedProcess } from "../process/managed_process.ts";
+import type { LogFiles } from "../logs/log_files.ts";
 import { type LogPosition, readPosition } from "../logs/log_position.ts";
 import { rotationSize } from "../logs/rotate.ts";
 import {
@@ -46,8 +47,7 @@ const SAVE_MS = 5000;
 const MARKS_BETWEEN_TRIMS = 4096;
 
 interface KeptLogOptions {
-  /** Standard output (0) or error (1). */
-  readonly stream: 0 | 1;
+  readonly stream: keyof LogFiles;
   readonly process: ManagedProcess;
   readonly watch: Pick<FileWatch, "once">;
   readonly changed: (log: KeptLog) => void;
@@ -61,8 +61,8 @@ export class KeptLog {
   dueAt = 0;
   /** Whether interrupted rotations were completed. */
   recovered = false;
-  /** Whether a rotation or flush is in progress. */
-  busy = false;
+  /** Rotations, flushes and recoveries that are in progress or queued. */
+  changes = 0;
   /** Whether the head of the file can be cut off; determined at the first rotation. */
   collapse: boolean | undefined;
   /** Failed cuts in a row. */
@@ -77,7 +77,7 @@ export class KeptLog {
   bornAt = 0;
   /** The content of the file was written after this time; undefined before the first check. */
   begunAt: number | undefined;
-  readonly #stream: 0 | 1;
+  readonly #stream: keyof LogFiles;
   #interval = BUSY_MS;
   #base = 0;
   #end = 0;
@@ -119,6 +119,11 @@ export class KeptLog {
     this.#unwatch?.();
     this.#unwatch = undefined;
     releaseMarks(this.path);
+  }
+
+  /** Whether its files are being changed. */
+  get busy(): boolean {
+    return this.changes > 0;
   }
 
   /** True when its app has stopped and all of its output was read. */
@@ -272,7 +277,7 @@ export class KeptLog {
     const marks: TimeMark[] = [];
     let since = Math.min(this.#changedAt ?? this.#lookedAt, at);
     const { run, startedAt } = this.process.snapshot;
-    const from = run?.outputFrom?.[this.#stream] ?? -1;
+    const from = run?.outputFrom?.[this.#stream === "stdout" ? 0 : 1] ?? -1;
     // The first lines of an app are no older than its start.
     const isFirst = from >= this.#end && startedAt !== null && startedAt > since;
     const exact = at - since <= BURST_MS;

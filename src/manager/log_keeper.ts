@@ -7,6 +7,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
 import { besideLog, readPosition, refuseForeignFolder } from "../logs/log_position.ts";
+import type { LogFiles } from "../logs/log_files.ts";
 import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { dirname } from "../npm/path.js";
@@ -47,6 +48,8 @@ const TROUBLE = {
     "program that rotates it must copy and truncate",
 } as const;
 
+const STREAMS = ["stdout", "stderr"] as const;
+
 interface LogKeeperOptions {
   readonly clock: Clock;
   readonly list: () => readonly ManagedProcess[];
@@ -81,8 +84,8 @@ export class LogKeeper {
   /** Call it when a process is launched: its logs are checked often again. */
   wake(process: ManagedProcess): void {
     if (this.#closed) return;
-    const { stdout, stderr } = process.logs;
-    for (const [stream, path] of [[0, stdout], [1, stderr]] as const) {
+    for (const stream of STREAMS) {
+      const path = process.logs[stream];
       const log = this.#logs.get(path) ?? this.#taken(path, stream, process);
       log.process = process;
       log.hurry();
@@ -99,11 +102,14 @@ export class LogKeeper {
       log.release();
       this.#logs.delete(log.path);
     }
-    act();
-    this.wake(process);
+    try {
+      act();
+    } finally {
+      this.wake(process);
+    }
   }
 
-  #taken(path: string, stream: 0 | 1, process: ManagedProcess): KeptLog {
+  #taken(path: string, stream: keyof LogFiles, process: ManagedProcess): KeptLog {
     const changed = (log: KeptLog) => {
       const { clock } = this.#options;
       log.notice(clock.steady(), clock.now());
@@ -115,17 +121,17 @@ export class LogKeeper {
 
   /** Empties the logs of a process and removes their archives. */
   async flush(process: ManagedProcess): Promise<void> {
-    const { stdout, stderr } = process.logs;
-    for (const path of [stdout, stderr]) {
+    for (const stream of STREAMS) {
+      // Its path now: scaling may have moved the logs while the other one was emptied.
+      const path = process.logs[stream];
       await this.#changing(this.#logs.get(path), () => flushLog(path));
     }
   }
 
   /** Hides the lines of a deleted process from a later one of the same name. */
   async disown(process: ManagedProcess): Promise<void> {
-    const { stdout, stderr } = process.logs;
     try {
-      for (const path of [stdout, stderr]) await disownLog(path);
+      for (const stream of STREAMS) await disownLog(process.logs[stream]);
     } catch (error) {
       this.#options.warn(
         `Cannot hide the lines of the deleted "${process.name}": ${messageOf(error)}`,
@@ -139,8 +145,8 @@ export class LogKeeper {
    * The position file stays: it hides the old lines from the next app with that log.
    */
   forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
-    const shared = new Set(others.flatMap(({ logs }) => [logs.stdout, logs.stderr]));
-    for (const path of [process.logs.stdout, process.logs.stderr]) {
+    const shared = new Set(others.flatMap(({ logs }) => Object.values(logs)));
+    for (const path of Object.values(process.logs)) {
       if (shared.has(path)) continue;
       for (const about of this.#said.keys()) {
         if (about === path || about.endsWith(` ${path}`)) this.#said.delete(about);
@@ -204,11 +210,11 @@ export class LogKeeper {
     if (clock.now() > log.expiresAt) this.#prune(log);
     const isDue = log.isFull || clock.now() >= log.dayEndsAt;
     if (isDue && clock.steady() >= log.retryAt) {
-      log.busy = true;
+      log.changes++;
       this.#rotations = this.#rotations
         .then(() => this.#attempt(log, () => this.#rotate(log)))
         .finally(() => {
-          log.busy = false;
+          log.changes--;
           this.#arm();
         });
     } else if (log.isDone) this.#rest(log);
@@ -229,7 +235,13 @@ export class LogKeeper {
 
   async #takeUp(log: KeptLog): Promise<void> {
     log.recovered = true;
-    log.refresh(await recoverLog(log.path));
+    // It must not be moved meanwhile.
+    log.changes++;
+    try {
+      log.refresh(await recoverLog(log.path));
+    } finally {
+      log.changes--;
+    }
     const plain = this.#prune(log).filter(({ compressed }) => !compressed);
     for (const archive of plain) this.#compress(log, archive);
   }
@@ -294,12 +306,12 @@ export class LogKeeper {
 
   /** Runs a change of a log, then reads its state again. */
   async #changing<T>(log: KeptLog | undefined, act: () => Promise<T>): Promise<T> {
-    if (log !== undefined) log.busy = true;
+    if (log !== undefined) log.changes++;
     try {
       return await act();
     } finally {
       if (log !== undefined) {
-        log.busy = false;
+        log.changes--;
         log.refresh();
         log.hurry();
         this.#arm();

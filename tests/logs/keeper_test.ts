@@ -6,6 +6,7 @@ import { dirname } from "../../src/npm/path.js";
 import { tempHome } from "../support/temp_home.ts";
 import { readPosition, UNCUT } from "../../src/logs/log_position.ts";
 import { addMarks, lastMark, readTimeIndex } from "../../src/logs/time_index.ts";
+import { changing } from "../../src/logs/rotate.ts";
 import { LogKeeper } from "../../src/manager/log_keeper.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
@@ -334,4 +335,71 @@ Deno.test("LogKeeper leaves a log alone that it cannot archive, and reports it o
   assertEquals(scene.archives(), []);
   assertEquals(await Deno.readTextFile(scene.log), numbers(3000));
   assert(said[0]!.includes("will try again"), said[0]);
+});
+
+Deno.test("LogKeeper checks no log during the second of two flushes", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  keeper.start();
+  await scene.append("one\n");
+  await waitFor(() => lastMark(scene.log)?.end === 4);
+  const { truncate } = Deno;
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
+  let flushes = 0;
+  Deno.truncate = async (path, length) => {
+    if (path === scene.log && ++flushes === 2) {
+      await scene.append("between\n");
+      await pause();
+      await truncate(path, length);
+      await pause();
+    } else await truncate(path, length);
+  };
+  try {
+    await Promise.all([keeper.flush(process), keeper.flush(process)]);
+  } finally {
+    Deno.truncate = truncate;
+  }
+  assertEquals([flushes, kept.said], [2, []]);
+});
+
+Deno.test("LogKeeper flushes both logs of a process that is renamed meanwhile", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  const renamed = { stdout: scene.path("new"), stderr: scene.path("newer") };
+  for (const path of Object.values({ ...process.logs, ...renamed })) {
+    Deno.writeTextFileSync(path, "text");
+  }
+  const flushing = keeper.flush(process);
+  Object.assign(process, { logs: renamed });
+  await flushing;
+  assertEquals([scene.log, renamed.stderr].map((path) => Deno.statSync(path).size), [0, 0]);
+});
+
+Deno.test("LogKeeper looks after logs that could not be moved", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  keeper.start();
+  await scene.append("one\n");
+  await waitFor(() => lastMark(scene.log)?.end === 4);
+  const refuse = () => {
+    throw new Error("no");
+  };
+  await assertRejects(() => keeper.move(process, refuse), Error, "no");
+  await scene.append("two\n");
+  await waitFor(() => lastMark(scene.log)?.end === 8);
+});
+
+Deno.test("LogKeeper moves no log while an interrupted rotation of it is completed", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  const recovery = Promise.withResolvers<void>();
+  void changing.take(() => recovery.promise, scene.log);
+  keeper.start();
+  await waitFor(() => kept.rounds > 0);
+  let moved = false;
+  const moving = keeper.move(process, () => void (moved = true));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assertEquals(moved, false);
+  recovery.resolve();
+  await moving;
 });

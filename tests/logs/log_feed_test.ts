@@ -9,6 +9,7 @@ import {
   type LogSource,
   type SourceChanges,
 } from "../../src/logs/log_feed.ts";
+import { parseLogFilter } from "../../src/logs/log_filter.ts";
 import { rotateLog } from "../../src/logs/rotate.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -176,4 +177,27 @@ Deno.test("logFeed() fails when a later log exceeds the limit, and releases its 
   await scene.reading;
   scene.follow(names.map((name) => scene.source(name, AbortSignal.abort())));
   await scene.reading;
+});
+
+Deno.test("logFeed() with a level follows a log that is moved while its last entry is looked for", async () => {
+  await using scene = new Scene();
+  scene.write("one", "ERROR here\n");
+  const { open } = Deno;
+  let opened = 0;
+  Deno.open = async (path, options) => {
+    const file = await open(path, options);
+    // The second time is for the beginning of the entry.
+    if (path === scene.path("one") && ++opened === 2) scene.rename("one", "one:0");
+    return file;
+  };
+  try {
+    const filter = parseLogFilter({ level: "error" }, Date.now());
+    scene.follow([scene.source("one")], {}, { ...OPTIONS, lines: 1, filter });
+    await scene.until("one:0 ERROR here");
+    assertEquals(opened > 2, false, "the moved log is read");
+    scene.write("one:0", "ERROR again\n");
+    await scene.until("one:0 ERROR here", "one:0 ERROR again");
+  } finally {
+    Deno.open = open;
+  }
 });

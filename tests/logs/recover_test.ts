@@ -6,7 +6,7 @@ import { compressArchive } from "../../src/manager/compression_queue.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
-import { recoverLog } from "../../src/logs/rotate.ts";
+import { disownLog, recoverLog } from "../../src/logs/rotate.ts";
 import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
@@ -190,3 +190,16 @@ Deno.test({
     await assertRejects(() => compressArchive(archive, () => Promise.resolve()));
   },
 });
+
+Deno.test(
+  "disownLog() hides only what exists, also in a log whose rotation was interrupted",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    await scene.append(numbers(5000));
+    await MOMENTS["after that"]!(scene);
+    await disownLog(scene.log);
+    await scene.append("later\n");
+    assertEquals(await lastTextLines(scene.log, 0), ["later"]);
+  },
+);

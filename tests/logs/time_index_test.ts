@@ -182,3 +182,19 @@ Deno.test("LogEntries finds lines by time and text in archives, compressed or no
   assert(scene.archives().every(({ compressed }) => compressed));
   await check();
 });
+
+Deno.test("LogEntries has the times of a log that is rotated while they are read", async () => {
+  await using scene = new LogScene();
+  await scene.append("one\ntwo\n");
+  addMarks(scene.log, [{ at: 1000, end: 4, exact: true }, { at: 2000, end: 8, exact: true }]);
+  const { readFile } = Deno;
+  Deno.readFile = async (path, options) => {
+    Deno.readFile = readFile;
+    await scene.rotate(scene.log, 4096, false);
+    return await readFile(path, options);
+  };
+  const entries = new LogEntries(scene.log, {});
+  const read = await Array.fromAsync(entries.stored(true));
+  entries.close();
+  assertEquals(read.flat().map(({ line, at }) => [line, at]), [["one", 1000], ["two", 2000]]);
+});

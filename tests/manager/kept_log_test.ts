@@ -17,7 +17,7 @@ Deno.test("KeptLog does not mistake a write in progress, which sets the time bef
   const path = `${home.path}/stdout.log`;
   Deno.writeTextFileSync(path, "one\n");
   const log = new KeptLog(path, {
-    ...{ stream: 0, process: PROCESS, changed() {} },
+    ...{ stream: "stdout", process: PROCESS, changed() {} },
     watch: { once: () => undefined },
   });
   let now = Date.now();
