@@ -121,13 +121,17 @@ function instanceOf(template: string): string {
 /** True if two templates give the same file for some instances. */
 function overlap(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
-  return matches(one, instanceOf(other)) || matches(other, instanceOf(one));
+  return matches(one, other) || matches(other, one);
 }
 
-function matches(template: string, path: string): boolean {
-  if (!template.includes(INSTANCE)) return template === path;
-  const parts = template.split(INSTANCE).map(literally);
-  return new RegExp(`^${parts.join("\\d+")}$`).test(path);
+/** Whether a template gives a file of the other one, for an instance 0 or one that it names. */
+function matches(template: string, other: string): boolean {
+  const [first, ...rest] = template.split(INSTANCE).map(literally);
+  const again = rest.join("\\k<index>");
+  // The same number everywhere: to try each by itself could take years.
+  const pattern = new RegExp(`^${first}${rest.length > 0 ? `(?<index>\\d+)${again}` : ""}$`);
+  const numbers = ["0", ...template.match(/\d+/g) ?? []];
+  return numbers.some((number) => pattern.test(other.replaceAll(INSTANCE, number)));
 }
 
 /** Compares the file names first: following links takes system calls for each pair of logs. */

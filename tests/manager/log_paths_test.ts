@@ -1,6 +1,6 @@
 /** Apps with configured log paths. */
 
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { listArchives } from "../../src/logs/archives.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
@@ -156,4 +156,23 @@ Deno.test("a log path that cannot be created leaves the app running with the old
   assertStringIncludes(outcome!.error!.message, 'Cannot use log "/proc/none');
   const now = test.info("api");
   assertEquals([now.state, now.pid, now.config], ["running", pid, config]);
+});
+
+Deno.test("log paths with many instances in them are compared at once", async () => {
+  await using folder = tempHome();
+  await using test = await TestManager.open();
+  const many = "{instance}".repeat(7);
+  await test.script("one", SLEEP, { log: { stdout: `${folder.path}/${many}x` } });
+  const begun = performance.now();
+  await test.script("other", SLEEP, { log: { stdout: `${folder.path}/${"1".repeat(90)}` } });
+  assert(performance.now() - begun < 5000);
+  // One number for all of them.
+  await test.script("third", SLEEP, { log: { stdout: `${folder.path}/0000001x` } });
+  for (const taken of ["3333333x", `${many}x`, "111{instance}111x"]) {
+    const error = await assertRejects(
+      () => test.script("fourth", SLEEP, { log: { stdout: `${folder.path}/${taken}` } }),
+      ProcsupError,
+    );
+    assertStringIncludes(error.message, 'belongs to "one"');
+  }
 });
