@@ -12,30 +12,31 @@ import type { ManagedProcess } from "../process/managed_process.ts";
  * not waited for.
  */
 export async function awaitDependencies(
-  all: readonly ManagedProcess[],
+  list: () => readonly ManagedProcess[],
   process: ManagedProcess,
   signal: AbortSignal,
 ): Promise<void> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const instancesOf = (name: string) => {
-    const instances = all.filter((other) => other.config.name === name && !other.isLeaving);
-    if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
-    return instances;
-  };
-  // Look up all before waiting for the first: its rejection would go unhandled if a lookup throws.
-  const names = Object.entries(process.config.dependsOn);
-  const wanted = names.flatMap(([name, condition]) =>
-    instancesOf(name).map((dependency) => [dependency, condition] as const)
-  );
+  const awaited = new Set<ManagedProcess>();
+  /** The instances that have not been awaited yet: some may have come meanwhile. */
+  const next = () =>
+    Object.entries(process.config.dependsOn).flatMap(([name, condition]) => {
+      const instances = list().filter((other) => other.config.name === name && !other.isLeaving);
+      if (instances.length === 0) throw new Error(`depends on "${name}", which does not exist`);
+      return instances.filter((dependency) => !awaited.has(dependency))
+        .map((dependency) => ({ dependency, condition }));
+    });
   try {
-    await Promise.all(
-      wanted.map(([dependency, condition]) => awaitOne(dependency, condition, either)),
-    );
+    for (let wanted = next(); wanted.length > 0; wanted = next()) {
+      for (const { dependency } of wanted) awaited.add(dependency);
+      await Promise.all(
+        wanted.map(({ dependency, condition }) => awaitOne(dependency, condition, either)),
+      );
+    }
   } finally {
     failed.abort();
   }
-  for (const [name] of names) instancesOf(name);
 }
 
 /** Whether another process depends on the end of the process of that name. */

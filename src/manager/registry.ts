@@ -205,6 +205,8 @@ export class Registry implements Observer {
   async rename(process: ManagedProcess, name: string, then = () => {}): Promise<void> {
     const before = process.name;
     await this.moveLogs(process, () => {
+      // While its logs were rotated.
+      if (process.isLeaving) throw beingDeleted(before);
       this.recorder.together(() => {
         process.rename(name);
         this.recordSoon(process);
@@ -346,7 +348,7 @@ export class Registry implements Observer {
   }
 
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    return awaitDependencies(this.list(), process, signal);
+    return awaitDependencies(() => this.list(), process, signal);
   }
 
   refuseClosed(): void {
@@ -445,6 +447,11 @@ function addressable(process: ManagedProcess): Addressable & { process: ManagedP
   const { namespace, tags, labels } = process.config;
   const { id, numericId, name } = process.identity satisfies Identity;
   return { id, numericId, name, namespace, tags, labels, process };
+}
+
+/** Refuses to scale a process of which nothing stays. */
+export function beingDeleted(name: string): ProcsupError {
+  return new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
 }
 
 function nameTaken(name: string): ProcsupError {

@@ -7,7 +7,7 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_handle.ts";
 import { isJob, type Outcome, runBulk } from "./bulk.ts";
 import { refuseOneForMany } from "./check_config.ts";
-import type { Registry } from "./registry.ts";
+import { beingDeleted, type Registry } from "./registry.ts";
 
 /**
  * Scales the process of that name in the configuration to `4`, by `+2` or by `-1`. Removes the
@@ -38,12 +38,13 @@ async function resize(
   const count = scaledCount(change, instances.length);
   refuseOneForMany({ ...instances[0]!.config, instances: count });
   const byIndex = [...instances].sort((a, b) => a.instanceIndex - b.instanceIndex);
-  const config = { ...byIndex[0]!.config, instances: count };
   const added: ManagedProcess[] = [];
   const fill = () =>
     registry.recorder.together(() => {
       const left = staying(registry, name);
       for (const process of left) process.recount(count);
+      // Its configuration may have been changed meanwhile.
+      const { config } = left[0]!;
       const indexes = freeIndexes(registry.instancesOf(name), count - left.length);
       added.push(...registry.addInstances(config, indexes));
     });
@@ -69,7 +70,7 @@ async function resize(
 function staying(registry: Registry, name: string): ManagedProcess[] {
   const instances = registry.instancesOf(name).filter(({ isLeaving }) => !isLeaving);
   if (instances.length > 0) return instances;
-  throw new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
+  throw beingDeleted(name);
 }
 
 /** The lowest free indexes. */

@@ -369,3 +369,17 @@ Deno.test("a removed instance is not awaited, and the last one counts as missing
     }
   }
 });
+
+Deno.test("a dependency that is deleted and added again meanwhile is awaited as well", async () => {
+  await using fake = new FakeRegistry();
+  const db = fake.add("db");
+  fake.add("cache", { wait_ready: true });
+  const api = fake.add("api", { depends_on: ["db", "cache"] });
+  await api.start({ wait: false });
+  await waitFor(() => state(db) === "running" && fake.child("cache") !== undefined);
+  await fake.registry.retire(db, {});
+  const next = fake.add("db");
+  fake.world.sayReady();
+  await waitFor(() => state(api) === "running", { what: "api to run" });
+  assertEquals(state(next), "running", "it was started along");
+});

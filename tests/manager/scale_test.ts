@@ -202,3 +202,30 @@ Deno.test("scale() decides the number of instances, also during a change of conf
   const now = test.instances("app").map(({ config }) => [config.instances, config.env]);
   assertEquals(now, [[2, { NEW: "1" }], [2, { NEW: "1" }]]);
 });
+
+Deno.test("scale() waits for the logs, and then starts instances with the configuration of that time", async () => {
+  await using fake = await single();
+  const { registry } = fake;
+  const [api] = registry.list();
+  const rotated = Promise.withResolvers<void>();
+  registry.moveLogs = (_, act) => rotated.promise.then(act);
+  const scaled = scale(registry, "api", 2);
+  api!.reconfigure({ ...api!.config, args: ["2"] });
+  rotated.resolve();
+  await scaled;
+  assertEquals(registry.list().map(({ config }) => config.args), [["2"], ["2"]]);
+});
+
+Deno.test("scale() leaves the logs of a process alone that is deleted before they can be moved", async () => {
+  await using fake = await single();
+  const { registry } = fake;
+  const [api] = registry.list();
+  const rotated = Promise.withResolvers<void>();
+  registry.moveLogs = (_, act) => rotated.promise.then(act);
+  const scaled = scale(registry, "api", 2);
+  const refused = assertRejects(() => scaled, ProcsupError, "it is being deleted");
+  await registry.retire(api!, {});
+  rotated.resolve();
+  await refused;
+  assertEquals([...Deno.readDirSync(fake.world.apps)].map(({ name }) => name), ["api"]);
+});
