@@ -38,6 +38,8 @@ export async function lastWords(
   }
   const files = process.logs;
   const begin = process.journal.outputFrom;
+  // Now: the next run may end while logs are read.
+  const hasFailed = failedByItself(process);
   const read = (path: string, at: number | undefined) => {
     const from = runs === "last" ? at : undefined;
     const until = runs === "before" ? at : undefined;
@@ -49,7 +51,7 @@ export async function lastWords(
   const stdout = await read(files.stdout, begin?.[0]);
   const found = errorLine(stdout);
   const lastOutput = endOf(found !== undefined || stderr.length === 0 ? stdout : stderr, lines);
-  const likely = found ?? (failedByItself(process) ? likelyErrorLine(stderr) : undefined);
+  const likely = found ?? (hasFailed ? likelyErrorLine(stderr) : undefined);
   return { errorLine: likely, lastOutput };
 }
 

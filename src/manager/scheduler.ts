@@ -116,7 +116,8 @@ export class Scheduler {
     process: ScheduledProcess,
     before?: ScheduleEntry,
   ): void {
-    if (this.#entries.has(process.id) || scheduleOf(process.config) === undefined) return;
+    if (this.#closed || this.#entries.has(process.id)) return;
+    if (scheduleOf(process.config) === undefined) return;
     try {
       const schedule = parsed(cron, process.config);
       const { clock } = this.#options;

@@ -136,12 +136,12 @@ export class Effects {
 
   async #launch(attempt: number): Promise<void> {
     this.#launchAbort = new AbortController();
-    const { preStart } = this.#process.config.hooks;
     this.journal.unlaunched = "";
     try {
       await this.run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
-      if (preStart !== undefined) {
+      // Looked up now: the configuration may have been changed meanwhile.
+      if (this.#process.config.hooks.preStart !== undefined) {
         const failure = await this.hook("preStart", this.#launchAbort.signal);
         if (failure !== undefined) throw new Error(failure);
       }

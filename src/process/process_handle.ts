@@ -42,7 +42,7 @@ export interface StopRequest {
   readonly reason?: string;
   /** Requested by its own schedule, which continues: the next run still takes place. */
   readonly bySchedule?: boolean;
-  /** Called once it is stopped. Until it resolves, its schedule starts nothing. */
+  /** Called once it is stopped, unless it was started again. Until it resolves, its schedule starts nothing. */
   readonly then?: () => Promise<void>;
 }
 

@@ -93,7 +93,7 @@ export async function startAndWait(
   if (!wait && now.state !== "errored") return;
   const early = endedWell(now, process.config);
   if (early && process.mayEnd) return;
-  if (!early || now.desired === "down") throw startFailed(process);
+  if (!early || now.desired === "down") throw startFailed({ name, snapshot: now });
   const before = wantsReadiness(process.config)
     ? "it was ready"
     : `min_uptime ${formatDuration(process.config.minUptimeMs)}`;

@@ -631,3 +631,22 @@ Deno.test("Scheduler begins a restart only once if the schedule changes during i
   await scene.restart();
   assertEquals([scene.job.acts.length, scene.statuses], [1, ["ok"]]);
 });
+
+Deno.test("a scheduler that is closed while it loads its schedules begins none", async () => {
+  await using scene = await Scene.with({ cron: { schedule: "@hourly", timeout: "1m" } });
+  scene.scheduler.close();
+  scene.job.changed = () => {};
+  scene.job.up();
+  const next = new Scheduler({
+    clock: scene.clock,
+    folder: scene.home.path,
+    list: () => scene.processes,
+    writes: new RetriedWrites(scene.clock, () => {}),
+    warn: () => {},
+  });
+  const timers = scene.clock.pending;
+  const syncing = next.sync();
+  next.close();
+  await syncing;
+  assertEquals([next.list(), scene.clock.pending], [[], timers]);
+});

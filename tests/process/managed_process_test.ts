@@ -453,3 +453,20 @@ Deno.test("hooks that cannot run because their env_file is missing are recorded 
   await assertRejects(() => lone.process.restart(), ProcsupError, "cannot be read");
   assertEquals(lone.state, "errored");
 });
+
+Deno.test("pre_start runs if it is configured while a start waits for what earlier runs left", async () => {
+  await using lone = new LoneProcess({ restart_delay: "1ms" });
+  const { process, world } = lone;
+  await process.start();
+  const gone = Promise.withResolvers<number>();
+  world.cleanup = gone.promise;
+  world.child.exit(1);
+  await waitFor(() => lone.state === "waiting");
+  world.clock.advance(10);
+  assertEquals(lone.state, "starting");
+  const hook = { command: "touch ran", timeoutMs: 5000, ignoreFailure: false, runAsRoot: false };
+  process.reconfigure({ ...process.config, hooks: { preStart: hook } });
+  gone.resolve(0);
+  await waitFor(() => lone.state === "running");
+  assertEquals([...Deno.readDirSync(lone.home)].some(({ name }) => name === "ran"), true);
+});

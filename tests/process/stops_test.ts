@@ -228,3 +228,22 @@ Deno.test("a background hook is on record as due until it has begun", async () =
   await waitFor(() => due.length === 5, { what: "post_stop to begin" });
   assertEquals(due, ["", "postStart", "", "postStop", ""]);
 });
+
+Deno.test("stop() does not call `then` once the process was started again", async () => {
+  await using lone = new LoneProcess({ restart_policy: "never" });
+  const { process, world } = lone;
+  await process.start();
+  const gone = Promise.withResolvers<number>();
+  world.cleanup = gone.promise;
+  world.child.exit(0);
+  await waitFor(() => lone.state === "stopped");
+  let called = 0;
+  const then = () => Promise.resolve(void called++);
+  const stop = process.stop({ then });
+  const start = process.start();
+  gone.resolve(0);
+  await Promise.all([stop, start]);
+  assertEquals([lone.state, called], ["running", 0]);
+  await process.stop({ then });
+  assertEquals(called, 1);
+});
