@@ -17,6 +17,7 @@ import {
   type Outcome,
   runBulk,
   starter,
+  stoppedSince,
   whatStayedUp,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "./config_diff.ts";
@@ -50,6 +51,8 @@ export interface ApplyPlan {
   readonly configs: ReadonlyMap<string, ProcessConfig>;
   /** The same in the order in which they are applied. */
   readonly waves: readonly (readonly ProcessConfig[])[];
+  /** Whether a process was stopped since the plan was begun: it stays down. */
+  readonly isStopped: (process: ManagedProcess) => boolean;
 }
 
 export interface ApplyOptions {
@@ -73,6 +76,7 @@ export async function planApply(
 ): Promise<ApplyPlan> {
   supervisor.registry.refuseClosed();
   const leaving = new Set([...wanted.map(({ name }) => name), ...prune ? mine : []]);
+  const isStopped = stoppedSince(supervisor.registry.list());
   const present = supervisor.registry.list().map(({ config }) => config);
   const kept = present.filter(({ name }) => !leaving.has(name));
   const configs = await checkAll(supervisor, wanted, kept);
@@ -100,7 +104,7 @@ export async function planApply(
   }
   const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
   const waves = applyWaves([...configs.values()], present.filter(({ name }) => configs.has(name)));
-  return { added, changed, unchanged, gone, configs, waves };
+  return { added, changed, unchanged, gone, configs, waves, isStopped };
 }
 
 /** Whether it is a job between its runs whose schedule is enabled. */
@@ -249,13 +253,13 @@ export async function carryOut(
     ),
   );
   const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
-  const startOne = starter(supervisor.registry.list());
+  const startOne = starter(plan.isStopped);
   const changes = new Map(plan.changed.map((change) => [change.config.name, change]));
   const starting = { verb: "start" } as const;
   const unchanged = new Set(options.startDown ? plan.unchanged : []);
   const down = supervisor.registry.list().filter((process) =>
     unchanged.has(process.config.name) && process.config.autostart && !isJob(process) &&
-    isDown(process)
+    isDown(process) && !plan.isStopped(process)
   );
   supervisor.registry.putOnRecord(down, starting);
   const one = async (config: ProcessConfig): Promise<Outcome[]> => {
@@ -267,9 +271,10 @@ export async function carryOut(
     const change = changes.get(config.name);
     const starts = (options.startDown || change?.starts) && config.autostart;
     const next = starts && config.cron === undefined ? starting : undefined;
-    const outcomes = change === undefined
-      ? []
-      : await applyChange(supervisor, change, options, next);
+    const instances = supervisor.registry.instancesOf(config.name);
+    // Another request may have changed it since the plan was made.
+    const isChanged = change !== undefined || firstChanges(instances, config).length > 0;
+    const outcomes = isChanged ? await applyChange(supervisor, config, options, next) : [];
     if (!starts) return outcomes;
     const tried = new Set(outcomes.map(({ process }) => process));
     const start = (process: ManagedProcess) =>
@@ -318,7 +323,7 @@ async function startDown(
 
 async function applyChange(
   supervisor: Supervisor,
-  { config }: ConfigChange,
+  config: ProcessConfig,
   { wait = false }: ApplyOptions,
   next: PendingRequest | undefined,
 ): Promise<Outcome[]> {

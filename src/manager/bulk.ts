@@ -81,9 +81,8 @@ export function stoppedSince(
 /** Starts a process that was in the list. */
 export type Start = (process: ManagedProcess, options?: UpOptions) => Promise<void>;
 
-/** How to start these processes, now or in a later wave: one that is stopped before its turn stays down. */
-export function starter(processes: readonly ManagedProcess[]): Start {
-  const isStopped = stoppedSince(processes);
+/** How to start processes, now or in a later wave: one that is stopped before its turn stays down. */
+export function starter(isStopped: (process: ManagedProcess) => boolean): Start {
   return async (process, options) => {
     if (!isStopped(process)) return await process.start(options);
     const what = `Cannot start "${process.name}": it was stopped meanwhile`;

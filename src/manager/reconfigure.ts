@@ -14,6 +14,7 @@ import {
   hasFailed,
   isLatest,
   madeByLater,
+  putBack,
   type RollingOptions,
   rollingReload,
   type RollingResult,
@@ -43,7 +44,7 @@ export interface Reconfigured extends RollingResult {
 /**
  * Reloads processes that need a restart for the change, see `needsRestart()`; apps that become jobs
  * are stopped. The others use the configuration from their next start, or keep the old one if a reload
- * failed. Call `supersede()` first: the latest of several requests wins.
+ * fails. Call `supersede()` first: the latest of several requests wins.
  */
 export async function reloadWith(
   registry: Registry,
@@ -52,33 +53,39 @@ export async function reloadWith(
   { always = false, next, ...rolling }: ReloadOptions,
 ): Promise<Reconfigured> {
   const fields = firstChanges(processes, config);
+  const before = new Map(processes.map((process) => [process, process.config]));
   const replaced = always
     ? processes
     : needsRestart(fields)
     ? processes.filter((process) => isReplaced(process, config))
     : [];
+  registry.recorder.together(() => {
+    for (const process of processes) {
+      if (fields.length === 0 || replaced.includes(process) || !isLatest(process, config)) continue;
+      // At once: it may be started while others are reloaded.
+      process.reconfigure(config);
+      if (next !== undefined && AT_REST.has(process.snapshot.state)) {
+        registry.putOnRecord([process], next);
+      }
+    }
+  });
   const result = replaced.length === 0
     ? { outcomes: [], rolledBack: false }
     : config.cron !== undefined && !always
-    ? await becomeJobs(replaced, config)
-    : await rollingReload(replaced, { ...rolling, config });
+    ? await registry.recorder.together(() => becomeJobs(replaced, config))
+    : await rollingReload(registry, replaced, { ...rolling, config });
   const reloaded = new Set(result.outcomes.map(({ process }) => process));
-  const told = hasFailed(result.outcomes)
-    ? []
-    : processes.filter((process) => !reloaded.has(process));
-  if (fields.length > 0) {
-    for (const process of told) {
-      if (!isLatest(process, config)) continue;
-      if (next !== undefined && AT_REST.has(process.snapshot.state)) {
-        registry.recorder.together(() => {
-          process.reconfigure(config);
-          registry.putOnRecord([process], next);
-        });
-      } else process.reconfigure(config);
-    }
+  const others = processes.filter((process) => !reloaded.has(process));
+  const failed = hasFailed(result.outcomes);
+  if (failed) {
+    await runBulk(others.filter((process) => process.wasGiven(config)), async (process) => {
+      const isStarted = process.snapshot.run !== null;
+      if (isStarted && !result.rolledBack) return;
+      await putBack(process, before.get(process)!, { ...rolling, config }, !isStarted);
+    });
   }
   registry.dropUnusedSockets(config.name);
-  return { ...result, fields, told };
+  return { ...result, fields, told: failed ? [] : others };
 }
 
 /** Stops apps that become jobs: only their schedule starts them from now on. */

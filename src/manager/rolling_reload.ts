@@ -2,11 +2,14 @@
 
 import type { RollingOptions as Batches } from "../library/options.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import type { PendingRequest } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/process_handle.ts";
 import { type Outcome, runBulk, stoppedSince, throwFirst } from "./bulk.ts";
 import { configChanges } from "./config_diff.ts";
+import type { Registry } from "./registry.ts";
 
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {
   /** The new configuration; default: the current one. */
@@ -20,24 +23,25 @@ export interface RollingResult {
 
 /**
  * Reloads processes. Instances of one process reload one after the other, each once the previous
- * one is ready, so that the others serve meanwhile. After a failure the rest stay unchanged, and
- * their requests on record are dropped.
+ * one is ready, so that the others serve meanwhile. After a failure the rest stay unchanged.
  */
 export async function reloadAll(
+  registry: Registry,
   processes: readonly ManagedProcess[],
   { wait, ...options }: UpOptions,
 ): Promise<Outcome[]> {
-  const requests = processes.map(({ snapshot: { pending } }) => pending);
+  if (processes.length > 1) registry.putOnRecord(processes, RELOAD);
   const byName = Map.groupBy(processes, ({ config }) => config.name);
   const rolled = [...byName.values()].map((instances) =>
-    rollingReload(instances, { ...options, waitReady: wait ?? instances.length > 1 })
+    rollingReload(registry, instances, { ...options, waitReady: wait ?? instances.length > 1 })
   );
-  const results = await Promise.all(rolled);
-  processes.forEach((process, index) => {
-    const request = requests[index];
-    if (request?.verb === "reload") process.drop(request);
-  });
-  return results.flatMap(({ outcomes }) => outcomes);
+  return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
+}
+
+const RELOAD: PendingRequest = { verb: "reload" };
+
+function reloadTo(config: ProcessConfig | undefined): PendingRequest {
+  return config === undefined ? RELOAD : { verb: "reload", config: wireKeys(config) };
 }
 
 /** A request to change the configuration of some processes. */
@@ -68,51 +72,53 @@ export function supersede(
 /**
  * Reloads batch by batch; stops at the first batch that fails. A batch also fails if a later request
  * changes its configuration, but not because a process of it is deleted. A process that is stopped
- * meanwhile stays down, and has no outcome if that was before its turn.
+ * meanwhile stays down, and has no outcome if that was before its turn. If the daemon is killed
+ * half-way, the next one goes on.
  */
 export async function rollingReload(
+  registry: Registry,
   processes: readonly ManagedProcess[],
   options: RollingOptions,
 ): Promise<RollingResult> {
   const size = batchCount(options.batchSize ?? 1, processes.length);
-  const wait = options.waitReady ?? true;
+  const { config } = options;
   const before = new Map(processes.map((process) => [process, process.config]));
+  const request = reloadTo(config);
   const wasAsked = stoppedSince(processes);
   // Neither those started again nor deleted ones.
   const isStopped = (process: ManagedProcess) =>
     wasAsked(process) && process.snapshot.desired === "down" && !process.isLeaving;
   const touched: ManagedProcess[] = [];
   const outcomes: Outcome[] = [];
-  for (let at = 0; at < processes.length; at += size) {
-    const batch = processes.slice(at, at + size).filter((process) => !isStopped(process));
+  if (processes.length > 1) registry.putOnRecord(processes, request);
+  while (touched.length < processes.length && !hasFailed(outcomes)) {
+    const batch = processes.slice(touched.length, touched.length + size);
     touched.push(...batch);
-    outcomes.push(
-      ...await runBulk(batch, async (process) => {
-        try {
-          await reloadTo(process, options, wait);
-        } catch (error) {
-          // The configuration of a run that goes on is set again already. Asked at once: one that
-          // failed may be restarted while its last output is read.
-          if (process.snapshot.state === "running") before.set(process, process.config);
-          throw error;
-        }
-      }),
-    );
-    if (!hasFailed(outcomes)) continue;
-    if (!options.rollbackOnFailure) return { outcomes, rolledBack: false };
-    // Those that failed come first: they serve no requests.
-    const old = touched
-      .filter((process) => isLatest(process, options.config) && !process.isLeaving).toReversed();
-    for (let back = 0; back < old.length; back += size) {
-      await runBulk(
-        old.slice(back, back + size),
-        (process) =>
-          putBack(process, before.get(process)!, { wait, restarts: !isStopped(process) }),
-      );
-    }
-    return { outcomes, rolledBack: old.length > 0 };
+    const stopped = new Set(batch.filter(isStopped));
+    const done = await runBulk(batch, async (process) => {
+      if (!stopped.has(process)) {
+        await process.whilePending(request, () => reload(process, options));
+      } else if (config !== undefined && isLatest(process, config)) process.reconfigure(config);
+    });
+    outcomes.push(...done.filter(({ process, error }) => error || !stopped.has(process)));
   }
-  return { outcomes, rolledBack: false };
+  const isOurs = (process: ManagedProcess) => isLatest(process, config) && !process.isLeaving;
+  const isBack = options.rollbackOnFailure && hasFailed(outcomes);
+  // Those that failed come first: they serve no requests.
+  const back = isBack ? touched.filter(isOurs).toReversed() : [];
+  const requests = new Map(back.map((process) => [process, reloadTo(before.get(process))]));
+  registry.recorder.together(() => {
+    for (const process of processes) process.drop(request);
+    for (const [process, request] of requests) registry.putOnRecord([process], request);
+  });
+  for (let at = 0; at < back.length; at += size) {
+    // A later request may have come meanwhile.
+    await runBulk(back.slice(at, at + size).filter(isOurs), async (process) => {
+      await putBack(process, before.get(process)!, options, isStopped(process));
+    });
+  }
+  for (const [process, request] of requests) process.drop(request);
+  return { outcomes, rolledBack: back.length > 0 };
 }
 
 /** True if a process failed that is not being deleted. */
@@ -162,32 +168,27 @@ export function changeInProgress(process: ManagedProcess): Promise<void> | undef
   return changes.get(process);
 }
 
-async function reloadTo(
-  process: ManagedProcess,
-  options: RollingOptions,
-  wait: boolean,
-): Promise<void> {
-  const { config, askedIn } = options;
+async function reload(process: ManagedProcess, options: RollingOptions): Promise<void> {
+  const { config, askedIn, waitReady } = options;
   refuseEndless("reload", process, { askedIn });
   const later = madeByLater(process, config);
   if (later !== undefined) return await later;
-  const reload = reloadOne(process, config, wait);
+  const reloading = reloadOne(process, config, waitReady);
   if (config !== undefined) {
-    changes.set(process, reload);
+    changes.set(process, reloading);
     const forget = () => {
-      if (changes.get(process) === reload) changes.delete(process);
+      if (changes.get(process) === reloading) changes.delete(process);
     };
-    reload.then(forget, forget);
+    reloading.then(forget, forget);
   }
-  await reload;
+  await reloading;
 }
 
 async function reloadOne(
   process: ManagedProcess,
   config: ProcessConfig | undefined,
-  wait: boolean,
+  wait = true,
 ): Promise<void> {
-  const old = process.config;
   if (config !== undefined) process.reconfigureForReload(config);
   try {
     // A reload signal cannot change the environment or the command line.
@@ -196,23 +197,25 @@ async function reloadOne(
       ? process.restart({ wait, reason: "reloaded by user" })
       : process.reload({ wait }));
   } catch (error) {
-    // With overlap the old run goes on, with the old configuration.
-    const keepsRun = process.snapshot.state === "running";
-    if (keepsRun && config !== undefined) process.keepRun(config, old);
+    // With overlap the old run goes on.
+    if (config !== undefined) process.keepRun(config);
     throw error;
   }
 }
 
-async function putBack(
+/** Undoes a failed reload of a process that had the configuration `before`. */
+export async function putBack(
   process: ManagedProcess,
-  config: ProcessConfig,
-  { wait, restarts }: { readonly wait: boolean; readonly restarts: boolean },
+  before: ProcessConfig,
+  { config: failed, waitReady: wait = true }: RollingOptions,
+  isStopped: boolean,
 ): Promise<void> {
-  if (process.config === config && process.snapshot.state === "running") return;
-  if (!restarts) return process.reconfigure(config);
+  const isRunning = process.snapshot.state === "running";
+  if (failed === undefined ? isRunning : !process.wasGiven(failed)) return;
+  const config = failed === undefined ? process.config : before;
+  if (isStopped) return process.reconfigure(config);
   process.reconfigureForReload(config);
-  const overlaps = config.overlap && config.reloadSignal === undefined &&
-    process.snapshot.state === "running";
+  const overlaps = config.overlap && config.reloadSignal === undefined && isRunning;
   await (overlaps ? process.reload({ wait }) : process.restart({ wait, reason: "rolled back" }));
 }
 

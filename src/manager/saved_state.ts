@@ -13,7 +13,7 @@ import { sealed, setAside, unsealed } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
-import { inWaves, runWaves, starter } from "./bulk.ts";
+import { inWaves, runWaves, starter, stoppedSince } from "./bulk.ts";
 import { refuseTaken } from "./check_config.ts";
 import type { Registry } from "./registry.ts";
 import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./record_file.ts";
@@ -119,7 +119,7 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
     return restored;
   });
   const wanted = restored.filter(({ snapshot }) => snapshot.pending !== null);
-  const start = starter(wanted);
+  const start = starter(stoppedSince(wanted));
   const outcomes = await runWaves(inWaves(wanted), (process) => start(process));
   const errors = outcomes.flatMap(({ error }) => error === undefined ? [] : [error.message]);
   return { count: restored.length, errors: [...problems, ...refused, ...errors] };

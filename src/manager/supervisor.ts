@@ -22,6 +22,7 @@ import {
   runWaves,
   type Start,
   starter,
+  stoppedSince,
   thoseThatRun,
   throwFirst,
   untilReached,
@@ -173,7 +174,7 @@ export class Supervisor implements AsyncDisposable {
   async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
-    const start = starter(processes);
+    const start = starter(stoppedSince(processes));
     const waves = inWaves(processes);
     const up = this.registry.inTurn(waves, { verb: "start" }, (process) => start(process, options));
     return await whatStayedUp(up, options);
@@ -207,14 +208,14 @@ export class Supervisor implements AsyncDisposable {
   async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
-    if (processes.length > 1) this.registry.putOnRecord(processes, { verb: "reload" });
-    return await reloadAll(processes, options);
+    return await reloadAll(this.registry, processes, options);
   }
 
   /** Reloads processes batch by batch. */
   async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
     this.registry.refuseClosed();
-    return await rollingReload(withoutJobs(target, this.registry.resolve(target)), options);
+    const processes = withoutJobs(target, this.registry.resolve(target));
+    return await rollingReload(this.registry, processes, options);
   }
 
   /**
@@ -223,18 +224,35 @@ export class Supervisor implements AsyncDisposable {
    */
   async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
     this.registry.refuseClosed();
-    const processes = this.registry.resolve(target);
-    if (processes.length === 0) return { outcomes: [], rolledBack: false, fields: [], told: [] };
-    const config = this.parse(changedConfig(processes, options));
-    this.registry.checkDependencies(config);
-    await this.check(config);
-    refuseTaken(config, this.#configs());
+    const { processes, config } = await this.#checkedChange(target, options);
+    if (config === undefined) return { outcomes: [], rolledBack: false, fields: [], told: [] };
     const changed = supersede(processes, config);
     const done = reloadWith(this.registry, processes, config, options);
     changed(done.then(({ outcomes }) => outcomes));
     await done;
     await this.scheduler.sync();
     return await done;
+  }
+
+  /** The processes of a target, and their changed configuration; undefined if there are none. */
+  async #checkedChange(
+    target: string,
+    options: ReconfigureOptions,
+  ): Promise<{ processes: readonly ManagedProcess[]; config?: ProcessConfig }> {
+    const configs = () => this.registry.resolve(target).map(({ config }) => config);
+    for (;;) {
+      const processes = this.registry.resolve(target);
+      if (processes.length === 0) return { processes };
+      const before = configs();
+      const config = this.parse(changedConfig(processes, options));
+      await this.check(config);
+      const now = configs();
+      // Another request may have changed them while secrets were fetched: its change must stay.
+      if (now.length !== before.length || now.some((config, i) => config !== before[i])) continue;
+      this.registry.checkDependencies(config);
+      refuseTaken(config, this.#configs());
+      return { processes, config };
+    }
   }
 
   /** Changes the number of instances of a process. */
@@ -269,14 +287,31 @@ export class Supervisor implements AsyncDisposable {
     const left = (verb: PendingRequest["verb"]) =>
       all.filter((process) => requests.get(process)?.verb === verb && !process.isLeaving);
     const carryOut = (process: ManagedProcess) => process.carryOut(requests.get(process)!);
+    const reloads = Map.groupBy(
+      left("reload"),
+      (process) => JSON.stringify(requests.get(process)),
+    );
     const outcomes = await Promise.all([
       this.#removeInOrder(all.filter(({ isLeaving }) => isLeaving)),
       runWaves(reversed(inWaves(left("stop"))), carryOut),
       runWaves(inWaves(left("start")), carryOut),
       runBulk(left("restart"), carryOut),
-      reloadAll(left("reload"), {}),
+      ...[...reloads.values()].map((processes) => this.#completeReload(processes)),
     ]);
     for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
+    await this.scheduler.sync();
+  }
+
+  /** Carries out the same request to reload for all of these processes. */
+  async #completeReload(processes: readonly ManagedProcess[]): Promise<readonly Outcome[]> {
+    const requests = processes.map(({ snapshot }) => snapshot.pending!);
+    const [{ config }] = requests as [PendingRequest & { verb: "reload" }];
+    try {
+      if (config === undefined) return await reloadAll(this.registry, processes, {});
+      return (await reloadWith(this.registry, processes, parseConfig(config), {})).outcomes;
+    } finally {
+      processes.forEach((process, index) => process.drop(requests[index]!));
+    }
   }
 
   async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {

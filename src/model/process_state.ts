@@ -38,7 +38,9 @@ export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
 
 /** A request whose turn has not come: other processes come first, or a hook is still running. */
 export type PendingRequest =
-  | { readonly verb: "start" | "reload" }
+  | { readonly verb: "start" }
+  /** With this configuration in wire form, or with the present one. */
+  | { readonly verb: "reload"; readonly config?: Readonly<Record<string, unknown>> }
   | { readonly verb: "restart"; readonly reason?: string }
   | { readonly verb: "stop"; readonly timeoutMs?: number; readonly reason?: string };
 

@@ -328,13 +328,18 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     stopTimeoutMs: null,
     signalledAt: null,
     stopCause: null,
-    pending: now.pending?.verb === "stop" ? now.pending : null,
+    pending: outlivesBoot(now.pending) ? now.pending : null,
     // The reload that replaced them is long over.
     leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),
   };
   if (autostart && startsAgain(now)) return freshStart(over, "started after a reboot", policy);
   if (AT_REST.has(now.state)) return [over, []];
   return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
+}
+
+/** Whether a request is still carried out after a reboot. Every start makes the others. */
+function outlivesBoot(request: PendingRequest | null): boolean {
+  return request?.verb === "stop" || request?.verb === "reload" && request.config !== undefined;
 }
 
 /** The events of a change from one snapshot to another, in order. */

@@ -62,6 +62,8 @@ export class ManagedProcess {
   #givenConfig: ProcessConfig;
   /** The configuration of the run, until a reload with another one has replaced it. */
   #replacedConfig: ProcessConfig | undefined;
+  /** The configuration of the second run of a reload with overlap, as it was set. */
+  #successorConfig: ProcessConfig | undefined;
   readonly clock: Clock;
   readonly #apps: string;
   readonly #observer: Observer;
@@ -239,12 +241,17 @@ export class ManagedProcess {
   }
 
   /**
-   * Call it when the reload with the configuration `failed` has failed and the run goes on. Unless a
-   * later request has set another configuration, sets that of the run: `before`, or an older one if
-   * an earlier reload that was still in progress had set `before` and has failed, too.
+   * Call it when the reload with a configuration has failed. If the run that it was to replace goes
+   * on, sets the configuration of that run, unless a later request has set another one.
    */
-  keepRun(failed: ProcessConfig, before: ProcessConfig): void {
-    if (this.#givenConfig === failed) this.reconfigure(this.#replacedConfig ?? before);
+  keepRun(failed: ProcessConfig): void {
+    const config = this.#replacedConfig;
+    if (config !== undefined && this.wasGiven(failed)) this.reconfigure(config);
+  }
+
+  /** Whether this is the configuration that was set last, apart from the number of instances. */
+  wasGiven(config: ProcessConfig): boolean {
+    return this.#givenConfig === config;
   }
 
   /** What the next daemon must know of it. */
@@ -260,16 +267,12 @@ export class ManagedProcess {
    */
   async reload(options: UpOptions = {}): Promise<void> {
     refuseEndless("reload", this, options);
-    try {
-      await this.#reload(options);
-    } finally {
-      const { pending } = this.#snapshot;
-      if (pending?.verb === "reload") this.drop(pending);
-    }
+    const request = { verb: "reload" } as const;
+    await this.whilePending(request, () => this.#reload(request, options));
   }
 
-  async #reload(options: UpOptions): Promise<void> {
-    await this.#before({ verb: "reload" });
+  async #reload(request: { readonly verb: "reload" }, options: UpOptions): Promise<void> {
+    await this.#before(request);
     const { reloadSignal, overlap } = this.config;
     const { state } = this.#snapshot;
     const isRunning = state === "running";
@@ -315,7 +318,8 @@ export class ManagedProcess {
       if (ran && endFailed) {
         throw new ProcsupError("stop_failed", `Cannot stop "${this.name}": ${lastReason}`);
       }
-      await then?.();
+      // It may have been started again meanwhile.
+      if (AT_REST.has(this.#snapshot.state)) await then?.();
     } finally {
       if (!bySchedule) this.#finalStops--;
     }
@@ -427,9 +431,8 @@ export class ManagedProcess {
     const [next, effects] = transition(before, input, this.config);
     if (next === before && effects.length === 0) return;
     this.#snapshot = next;
-    if (next.state === "stopping" || next.run?.runId !== before.run?.runId) {
-      this.#replacedConfig = undefined;
-    }
+    if (input.type === "successor_launching") this.#successorConfig = this.#givenConfig;
+    if (next.state === "stopping" || next.run?.runId !== before.run?.runId) this.#runLeft(input);
     // The end of a run is published first: if the daemon is killed in between, the next one finds it
     // again, and webhooks report it twice rather than never.
     const isEnd = input.type === "exited" || input.type === "recovered";
@@ -438,6 +441,14 @@ export class ManagedProcess {
     if (!isEnd) this.#observer.changed(this, before, input);
     for (const effect of effects) this.#effects.perform(effect);
     this.#waiters.tell(next);
+  }
+
+  /** The configuration of the run is that of the next one now. */
+  #runLeft(input: Input): void {
+    const next = input.type === "replaced" ? this.#successorConfig! : this.#givenConfig;
+    // A later reload with another configuration is still to come.
+    const isReplaced = this.#replacedConfig !== undefined && !this.wasGiven(next);
+    this.#replacedConfig = isReplaced ? withInstances(next, this.#config.instances) : undefined;
   }
 
   #record(input: Input, now: Snapshot): void {

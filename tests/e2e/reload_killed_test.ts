@@ -52,7 +52,7 @@ class Scene implements AsyncDisposable {
     return this.begun.filter(isAlive).sort();
   }
 
-  allow(what: "next" | "ready" | "ready.0" | "go"): void {
+  allow(what: "next" | "ready" | "ready.0" | "go" | "fail"): void {
     Deno.writeTextFileSync(`${this.daemon.home}/${what}`, "");
   }
 
@@ -64,10 +64,11 @@ class Scene implements AsyncDisposable {
   async killWhen(
     moment: () => boolean | Promise<boolean>,
     change?: Record<string, unknown>,
+    how: { readonly rollback_on_failure?: boolean } = {},
   ): Promise<"done" | "broken off"> {
     const asked = change === undefined
       ? this.daemon.client.call("rolling_reload", { target: "app" })
-      : this.daemon.client.call("reconfigure", { target: "app", config: change });
+      : this.daemon.client.call("reconfigure", { target: "app", config: change, ...how });
     const reload = asked
       .then(() => "done" as const, () => "broken off" as const);
     await waitFor(moment, { what: "the moment" });
@@ -80,6 +81,23 @@ class Scene implements AsyncDisposable {
     await this.daemon.run();
     this.allow("ready");
     this.allow("go");
+    return await this.settled();
+  }
+
+  /** The next daemon completes a reload of all instances. Returns the generation of each. */
+  async completed(before: readonly number[]): Promise<(string | undefined)[]> {
+    await this.next();
+    await waitFor(async () => (await this.settled()).every((pid) => !before.includes(pid)), {
+      what: "new instances",
+    });
+    const environments = (await this.settled()).map((pid) =>
+      Deno.readTextFileSync(`/proc/${pid}/environ`)
+    );
+    return environments.map((text) => /GENERATION=(.)/.exec(text)?.[1]);
+  }
+
+  /** The pids of the instances, once each runs once. */
+  async settled(): Promise<number[]> {
     await waitFor(async () => {
       const list = await this.daemon.client.call("list");
       const up = list.filter(({ state, ready }) => state === "running" && ready).map(pidOf).sort();
@@ -165,13 +183,44 @@ Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, befor
   assertEquals(order(), ["begin", "begin", "end", ""]);
 });
 
-Deno.test("a daemon killed between two instances leaves one new and one old", async () => {
-  await using scene = await Scene.begin(2);
+const GENERATION = { one: { env: { GENERATION: "1" } }, two: { env: { GENERATION: "2" } } };
+
+for (const change of [undefined, GENERATION.two]) {
+  const what = change === undefined ? "rolling reload" : "change of configuration";
+  Deno.test(`a ${what} is completed by the next daemon for instances whose turn had not come`, async () => {
+    await using scene = await Scene.begin(3, GENERATION.one);
+    scene.allow("ready.0");
+    scene.allow("go");
+    const moment = () => scene.begun.length === 5;
+    assertEquals(await scene.killWhen(moment, change), "broken off");
+    const generation = change === undefined ? "1" : "2";
+    assertEquals(await scene.completed(scene.before), Array(3).fill(generation));
+    assertEquals(scene.begun.length, 7);
+    const asked = { target: "app", config: change ?? GENERATION.one };
+    assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
+  });
+}
+
+Deno.test("a rollback is completed by the next daemon, which gives no instance the new configuration", async () => {
+  await using scene = await Scene.begin(3, GENERATION.one);
   scene.allow("ready.0");
   scene.allow("go");
-  assertEquals(await scene.killWhen(() => scene.begun.length === 4), "broken off");
-  const [zero, one] = await scene.next();
-  assertEquals([zero, one], [scene.begun[2], scene.before[1]]);
+  const fails =
+    '[ "$PROCSUP_INSTANCE" = 0 ] || { while [ ! -e fail ]; do sleep 0.02; done; exit 1; }';
+  const change = { ...GENERATION.two, args: ["-c", `${fails}; ${APP}`] };
+  const moment = async () => {
+    const isReplaced = (await scene.daemon.status("app:0")).pid === scene.begun[3];
+    if (!isReplaced || scene.has("fail")) return scene.begun.length === 5;
+    Deno.removeSync(`${scene.daemon.home}/ready.0`);
+    scene.allow("fail");
+    return false;
+  };
+  const how = { rollback_on_failure: true };
+  assertEquals(await scene.killWhen(moment, change, how), "broken off");
+  const generations = await scene.completed(scene.begun.slice(3, 4));
+  assertEquals(generations, ["1", "1", "1"]);
+  const asked = { target: "app", config: { ...GENERATION.one, args: ["-c", APP] } };
+  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
 });
 
 Deno.test("daemons killed at any moment of a reload neither duplicate nor lose an instance", async () => {

@@ -385,3 +385,40 @@ Deno.test("apply() moves sockets and logs from one app to another, and from one 
   await put(...renamed);
   assertEquals(states(), ["web2 running"]);
 });
+
+Deno.test("apply() also changes an app back that was changed since the plan was made", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const wire = { name: "app", entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
+  const wanted = [parseConfig(wire)];
+  await apply(supervisor, await planApply(supervisor, wanted));
+  const plan = await planApply(supervisor, wanted);
+  await supervisor.reconfigure("app", { keys: { env: { NEW: "1" } } });
+  assertEquals((await apply(supervisor, plan)).outcomes.length, 1);
+  assertEquals(supervisor.inspect("app").config.env, {});
+});
+
+Deno.test("apply() starts nothing that was stopped since the plan was begun", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  const wire = { name: "app", entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
+  const wanted = [parseConfig(wire)];
+  await apply(supervisor, await planApply(supervisor, wanted));
+  const plan = await planApply(supervisor, wanted);
+  await supervisor.stop("app");
+  const { errors } = await apply(supervisor, plan, { startDown: true });
+  assertEquals(errors, ['Cannot start "app": it was stopped meanwhile']);
+  assertEquals(supervisor.inspect("app").state, "stopped");
+});
+
+Deno.test("two changes of different keys at once are both made", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 1000");
+  const secrets = { TOKEN: { command: "sleep 0.3; echo secret" } };
+  await Promise.all([
+    test.supervisor.reconfigure("app", { keys: { secrets } }),
+    test.supervisor.reconfigure("app", { keys: { env: { NEW: "1" } } }),
+  ]);
+  const { config } = test.info("app");
+  assertEquals([Object.keys(config.secrets), config.env], [["TOKEN"], { NEW: "1" }]);
+});

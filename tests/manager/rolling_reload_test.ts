@@ -124,7 +124,10 @@ Deno.test("rollingReload() continues with the next batch when the previous one i
     fake.world.beforeEnd = () => {
       newAtEnd.push(versions(fake).filter((version) => version === "2").length);
     };
-    const rolling = rollingReload(fake.registry.list(), { batchSize, config: release(fake) });
+    const rolling = rollingReload(fake.registry, fake.registry.list(), {
+      batchSize,
+      config: release(fake),
+    });
     const { outcomes, rolledBack } = await settle(fake, rolling);
     assertEquals([newAtEnd, rolledBack], [[...expected], false]);
     assertEquals(versions(fake), ["2", "2", "2", "2"]);
@@ -137,7 +140,7 @@ Deno.test("rollingReload() stops at the first failed batch, and leaves the rest 
   failWith(fake, "api:1", "2");
   const { outcomes, rolledBack } = await settle(
     fake,
-    rollingReload(fake.registry.list(), { config: release(fake) }),
+    rollingReload(fake.registry, fake.registry.list(), { config: release(fake) }),
   );
   assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "start_failed"]);
   assertEquals([rolledBack, versions(fake)], [false, ["2", undefined, "old", "old"]]);
@@ -149,7 +152,7 @@ Deno.test("rollingReload() restores the old configuration on every changed insta
     failWith(fake, "api:1", "2");
     const { rolledBack } = await settle(
       fake,
-      rollingReload(fake.registry.list(), {
+      rollingReload(fake.registry, fake.registry.list(), {
         batchSize,
         config: release(fake),
         rollbackOnFailure: true,
@@ -166,7 +169,7 @@ Deno.test("rollingReload() rolls back a release that is restarted while its outp
   await using fake = await running(1);
   const [app] = fake.registry.list();
   const config = { ...release(fake), restartDelayMs: 1, minUptimeMs: 1000 };
-  const rolling = rollingReload([app!], { config, rollbackOnFailure: true });
+  const rolling = rollingReload(fake.registry, [app!], { config, rollbackOnFailure: true });
   await waitFor(() => fake.world.children.length === 2 && app!.snapshot.pid > 0);
   Deno.writeTextFileSync(app!.logs.stderr, "no such version\n".repeat(5000));
   fake.child("api")!.exit(1);
@@ -184,7 +187,10 @@ Deno.test("rollingReload() changes nothing after the failed batch when it rolls 
   const pids = fake.registry.list().map(({ snapshot }) => snapshot.pid);
   await settle(
     fake,
-    rollingReload(fake.registry.list(), { config: release(fake), rollbackOnFailure: true }),
+    rollingReload(fake.registry, fake.registry.list(), {
+      config: release(fake),
+      rollbackOnFailure: true,
+    }),
   );
   const now = fake.registry.list().map(({ snapshot }) => snapshot.pid);
   assertEquals(now.map((pid, index) => pid === pids[index]), [false, true, true, true]);
@@ -196,7 +202,7 @@ for (const waitReady of [true, false]) {
     const [first, ...others] = fake.registry.list();
     const old = first!.config;
     fake.world.prompt = false;
-    const rolling = rollingReload(fake.registry.list(), {
+    const rolling = rollingReload(fake.registry, fake.registry.list(), {
       config: { ...release(fake), readyDelayMs: 4000 },
       waitReady,
       rollbackOnFailure: true,
@@ -212,7 +218,7 @@ for (const waitReady of [true, false]) {
       "stopped",
     ]);
     assertEquals([fake.world.children.length, outcomes.length, rolledBack], [3, 1, waitReady]);
-    assertEquals(others.map(({ config }) => config === old), [true, true]);
+    assertEquals(others.map(({ config }) => config === old), [waitReady, waitReady]);
     assertEquals(first!.config === old, waitReady, "a rollback gives the configuration back");
   });
 }
@@ -222,7 +228,7 @@ Deno.test("rollingReload() goes on when instances are deleted, before their turn
   const [first, second, , last] = fake.registry.list();
   fake.world.beforeEnd = () => fake.world.prompt = false;
   fake.world.beforeLaunch = () => fake.world.prompt = true;
-  const rolling = rollingReload(fake.registry.list(), {
+  const rolling = rollingReload(fake.registry, fake.registry.list(), {
     config: release(fake),
     waitReady: true,
     rollbackOnFailure: true,
@@ -260,6 +266,127 @@ Deno.test("reloadWith() only configures an instance that is stopped before its t
     ["api:1", undefined],
   ]);
   assertEquals([told, last!.config, versions(fake)], [[last], config, ["2", "2", undefined]]);
+});
+
+Deno.test("reloadWith() also changes an instance that is started while others reload", async () => {
+  await using fake = await running(3);
+  const [, second] = fake.registry.list();
+  const config = release(fake);
+  const acts: Promise<void>[] = [];
+  fake.world.beforeLaunch = ({ stdout }) => {
+    // Its turn comes between the two.
+    if (stdout.includes("/api:0/")) acts.push(second!.stop());
+    if (stdout.includes("/api:2/")) acts.push(second!.start());
+  };
+  await settle(fake, reloadWith(fake.registry, fake.registry.list(), config, {}));
+  await Promise.all(acts);
+  assertEquals(versions(fake), ["2", "2", "2"]);
+
+  await second!.stop();
+  fake.world.beforeLaunch = ({ stdout }) => {
+    if (stdout.includes("/api:0/")) acts.push(second!.start());
+  };
+  const next = { ...config, args: ["3"] };
+  await settle(fake, reloadWith(fake.registry, fake.registry.list(), next, {}));
+  await Promise.all(acts);
+  assertEquals(versions(fake), ["3", "3", "3"]);
+});
+
+Deno.test("reloadWith() puts an instance back that is started while others reload and fail", async () => {
+  for (const rollbackOnFailure of [true, false]) {
+    await using fake = await running(3);
+    const [, , third] = fake.registry.list();
+    await third!.stop();
+    const config = release(fake);
+    failWith(fake, "api:1", "2");
+    fake.world.beforeEnd = () => {
+      fake.world.beforeEnd = () => {};
+      if (rollbackOnFailure) void third!.start();
+    };
+    const how = { rollbackOnFailure };
+    await settle(fake, reloadWith(fake.registry, fake.registry.list(), config, how));
+    assertEquals(third!.config.args, []);
+    assertEquals(
+      versions(fake),
+      rollbackOnFailure ? ["old", "old", "old"] : ["2", undefined, undefined],
+    );
+  }
+});
+
+Deno.test("a rollback leaves an instance alone that is deleted meanwhile", async () => {
+  await using fake = await running(3);
+  const [first] = fake.registry.list();
+  const deleting: Promise<void>[] = [];
+  fake.world.beforeLaunch = ({ stdout, argv }) => {
+    if (!stdout.includes("/api:1/")) return;
+    if (argv.includes("2")) throw new Error("no");
+    fake.world.beforeEnd = () => fake.world.prompt = false;
+    deleting.push(fake.registry.retire(first!, {}));
+  };
+  const config = release(fake);
+  const how = { config, rollbackOnFailure: true };
+  const rolling = settle(fake, rollingReload(fake.registry, fake.registry.list(), how));
+  await waitFor(() => deleting.length === 1 && versions(fake)[1] === "old");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  fake.child("api:0")!.exit(0);
+  await Promise.all([rolling, ...deleting]);
+  assertEquals(fake.registry.list().map(({ name }) => name), ["api:1", "api:2"]);
+});
+
+Deno.test("a rollback gives way to a later change", async () => {
+  await using fake = await running(3);
+  const later: Promise<unknown>[] = [];
+  fake.world.beforeLaunch = ({ stdout, argv }) => {
+    if (!stdout.includes("/api:1/")) return;
+    if (argv.includes("2")) throw new Error("no");
+    if (later.length > 0) return;
+    later.push(latestReload(fake, { ...release(fake), args: ["3"] }));
+  };
+  await settle(fake, latestReload(fake, release(fake), { rollbackOnFailure: true }));
+  await settle(fake, Promise.all(later));
+  assertEquals(versions(fake), ["3", "3", "3"]);
+  assertEquals(fake.registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
+});
+
+/** An app that is reloaded with overlap. */
+async function overlapping(config: Record<string, unknown> = {}) {
+  const fake = new FakeRegistry();
+  fake.world.overlaps = true;
+  const app = fake.add("api", { overlap: true, args: ["1"], min_uptime: "20ms", ...config });
+  await app.start();
+  return { fake, app };
+}
+
+Deno.test("a rollback undoes a release with which an old run that failed meanwhile was restarted", async () => {
+  const { fake, app } = await overlapping({ restart_delay: "1ms" });
+  await using _ = fake;
+  const rolling = latestReload(fake, release(fake), { rollbackOnFailure: true });
+  await waitFor(() => fake.world.children.length === 2);
+  const [old, successor] = fake.world.children;
+  fake.world.beforeEnd = () => {
+    old!.exit(1);
+    // The end of the new run takes a while.
+    if (fake.world.children.length < 3 || app.snapshot.pid === 0) throw new Error("busy");
+  };
+  successor!.exit(1);
+  const { rolledBack } = await settle(fake, rolling);
+  assertEquals([rolledBack, versions(fake), app.config.args], [true, ["1"], ["1"]]);
+});
+
+Deno.test("of two changes at once with overlap, the record has the one that the run has", async () => {
+  const { fake, app } = await overlapping();
+  await using _ = fake;
+  let recorded: readonly string[] = [];
+  fake.world.beforeLaunch = ({ argv }) => {
+    if (!argv.includes("3")) return;
+    recorded = app.record.config.args;
+    throw new Error("no");
+  };
+  const earlier = latestReload(fake, { ...app.config, args: ["2"] });
+  await waitFor(() => fake.world.children.length === 2);
+  const later = latestReload(fake, { ...app.config, args: ["3"] });
+  await settle(fake, Promise.all([earlier, later]));
+  assertEquals([recorded, versions(fake), app.config.args], [["2"], ["2"], ["2"]]);
 });
 
 Deno.test("rollingReload() restarts and rolls back nothing once a shutdown has begun", async () => {
@@ -303,7 +430,7 @@ Deno.test("rollingReload() rejects an invalid batch size before it does anything
   const config = release(fake);
   for (const batchSize of [0, 99]) {
     await assertRejects(
-      () => rollingReload(fake.registry.list(), { batchSize, config }),
+      () => rollingReload(fake.registry, fake.registry.list(), { batchSize, config }),
       ProcsupError,
       "expected a number from 1 to 2",
     );

@@ -103,6 +103,14 @@ Deno.test("transition() starts after a reboot what was to be started, and nothin
   assertEquals(stopped.now.pending, { verb: "stop" });
 });
 
+Deno.test("transition() keeps a pending change of the configuration over a reboot", () => {
+  const rebooted = recovered({ kind: "rebooted", autostart: true });
+  const left = (request: PendingRequest) =>
+    play(inState("running"), [{ type: "pending", request }, rebooted]).now.pending;
+  const change: PendingRequest = { verb: "reload", config: { args: ["2"] } };
+  assertEquals([left(change), left({ verb: "reload" })], [change, null]);
+});
+
 Deno.test("transition() keeps the watch of an app paused that restarted it in a loop, until its next start", () => {
   const changed = (at: number): Input => ({ type: "file_changed", attempt: 1, at, upForMs: 100 });
   const loop = Array.from({ length: 11 }, (_, i) => changed(NOON + i));
