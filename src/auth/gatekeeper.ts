@@ -204,15 +204,25 @@ export class Gatekeeper {
     throw unauthorized();
   }
 
+  #principalOf(name: string, role: Role): Principal {
+    return { name, role, via: "token", credential: this.#credentialOf(name), account: name };
+  }
+
   #countFailure(address: string): void {
-    const wait = this.#parts.attempts.fail(address);
-    if (wait === 0) return;
-    throw new ProcsupError("rate_limited", `Too many failed sign-ins: try again in ${wait} s`);
+    const seconds = this.#parts.attempts.fail(address);
+    if (seconds > 0) throw new RateLimitedError(seconds);
   }
 }
 
-function tokenCredential(name: string): string {
-  return `token ${name}`;
+/** The error for too many failed sign-ins. */
+export class RateLimitedError extends ProcsupError {
+  /** Time to wait before the next attempt. */
+  readonly seconds: number;
+
+  constructor(seconds: number) {
+    super("rate_limited", `Too many failed sign-ins: try again in ${seconds} s`);
+    this.seconds = seconds;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Builds the answers of the web surface, with headers that protect browsers. */
 
-import { ERROR_TABLE, ProcsupError } from "../model/errors.ts";
+import { RateLimitedError } from "../auth/gatekeeper.ts";
+import { ERROR_TABLE, hasCode, ProcsupError } from "../model/errors.ts";
 import { STATUS_TEXT } from "../npm/http.js";
 import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
 
@@ -58,22 +59,6 @@ export function isExpected(error: unknown): error is ProcsupError {
   return error instanceof ProcsupError && error.code !== "internal";
 }
 
-/** A raw HTTP error for a connection that has no response object. It closes the connection. */
-export function refusalText(
-  status: number,
-  { error, code }: Pick<ErrorJson, "error" | "code">,
-): string {
-  const body = JSON.stringify({ error, code });
-  return [
-    `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
-    "Content-Type: application/json",
-    `Content-Length: ${new TextEncoder().encode(body).length}`,
-    "Connection: close",
-    "",
-    body,
-  ].join("\r\n");
-}
-
 /** The parts of an error that clients may see. */
 export function publicError(error: unknown): ErrorJson {
   return errorJson(isExpected(error) ? error : UNEXPECTED);
@@ -82,10 +67,32 @@ export function publicError(error: unknown): ErrorJson {
 /** The answer to an error, with the status of the error table. */
 export function replyError(error: unknown): Response {
   const shown = publicError(error);
-  const extra: Record<string, string> = {};
-  if (shown.code === "unauthorized") extra["www-authenticate"] = "Bearer";
-  if (shown.code === "rate_limited") extra["retry-after"] = "60";
-  return replyJson(shown, ERROR_TABLE[shown.code].http, extra);
+  return replyJson(shown, ERROR_TABLE[shown.code].http, errorHeaders(error));
+}
+
+/** Like `replyError()`, for a connection that has no response object. It closes the connection. */
+export function refusalText(
+  error: unknown,
+  status: number = ERROR_TABLE[publicError(error).code].http,
+): string {
+  const body = JSON.stringify(publicError(error));
+  const headers = {
+    "content-type": "application/json",
+    "content-length": new TextEncoder().encode(body).length,
+    connection: "close",
+    ...errorHeaders(error),
+  };
+  return [
+    `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "",
+    body,
+  ].join("\r\n");
+}
+
+function errorHeaders(error: unknown): Record<string, string> {
+  if (hasCode(error, "unauthorized")) return { "www-authenticate": "Bearer" };
+  return error instanceof RateLimitedError ? { "retry-after": String(error.seconds) } : {};
 }
 
 const UNEXPECTED = new ProcsupError("internal", "Something went wrong in the daemon");

@@ -140,7 +140,7 @@ function httpServer(listener: http.RequestListener): http.Server {
     if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
     const timeout = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
     const reason = timeout ? "The request took too long" : "The request is malformed";
-    socket.end(refusalText(timeout ? 408 : 400, { error: reason, code: "bad_request" }));
+    socket.end(refusalText(new ProcsupError("bad_request", reason), timeout ? 408 : 400));
   });
   return server;
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 // @ts-types="./ws.d.ts"
 import { type WebSocket, WebSocketServer } from "ws";
-import { ERROR_TABLE, ifPossible, ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { parseJson } from "../protocol/verbs/read_input.ts";
 import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
@@ -60,7 +60,7 @@ export class SocketServer {
         else this.#join(ws, principal);
       });
     } catch (error) {
-      refuse(socket, error);
+      socket.end(refusalText(error));
     }
   }
 
@@ -161,11 +161,6 @@ function feedSocket(ws: WebSocket): FeedSocket {
       ws.close(code, reason);
     },
   };
-}
-
-function refuse(socket: Duplex, error: unknown): void {
-  const shown = publicError(error);
-  socket.end(refusalText(ERROR_TABLE[shown.code].http, shown));
 }
 
 /** The secret in `{type: "session", secret}`; empty if missing. */

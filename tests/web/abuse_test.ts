@@ -1,7 +1,7 @@
 /** Hostile and broken clients against a running daemon. */
 
 import { pathsIn } from "../../src/platform/paths.ts";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
 
@@ -230,6 +230,8 @@ Deno.test("web answers 429 to guesses, local and remote, and 200 to the right to
   }
   assertEquals(counts.get(401), 10);
   assertEquals(counts.get(429), 990);
+  const refused = await web.raw(web.upgrade({ authorization: `Bearer ${near}` }));
+  assertMatch(refused, /^HTTP\/1\.1 429 [^]*\r\nretry-after: \d\d?\r\n/);
   assertEquals((await web.ask("GET", P)).status, 200);
 });
 
