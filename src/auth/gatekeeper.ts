@@ -102,9 +102,7 @@ export class Gatekeeper {
       const session = sessionIn(cookie, this.sessions.cookie) ?? "";
       return this.#bySession({ session, secret });
     }
-    return this.#parts.isOwner(authorization)
-      ? { name: "", role: "admin", via: "token", credential: this.#owner, account: "" }
-      : undefined;
+    return this.#parts.isOwner(authorization) ? this.#principalOf("", "admin") : undefined;
   }
 
   /** Turns a one-time code into a session. Throws like `identify()`. */
@@ -136,8 +134,9 @@ export class Gatekeeper {
 
   /** Revokes a named token and ends its sessions, with all that depends on them. Throws `not_found`. */
   revoke(name: string): void {
+    const credential = this.#credentialOf(name);
     this.#parts.tokens.revoke(name);
-    this.#revocations.revoke(tokenCredential(name));
+    this.#revocations.revoke(credential);
     this.sessions.signOut((owner) => accountOf(owner) === name);
   }
 
@@ -146,7 +145,7 @@ export class Gatekeeper {
    * token.
    */
   ownerChanged(): void {
-    const old = this.#owner;
+    const old = this.#credentialOf("");
     this.#rotations++;
     this.#revocations.revoke(old);
     this.sessions.signOut(() => true);
@@ -165,20 +164,25 @@ export class Gatekeeper {
   }
 
   #isValid({ name, via, credential }: Principal): boolean {
-    if (via === "cookie") return this.sessions.has(credential);
-    return name === "" ? credential === this.#owner : this.#parts.tokens.madeAt(name) !== undefined;
+    return via === "cookie"
+      ? this.sessions.has(credential)
+      : credential === this.#credentialOf(name);
   }
 
-  get #owner(): string {
-    return `owner ${this.#rotations}`;
+  /** Identifies a token. A later one of the same name is another. */
+  #credentialOf(name: string): string {
+    return name === ""
+      ? `owner ${this.#rotations}`
+      : `token ${name} ${this.#parts.tokens.madeAt(name)}`;
   }
 
-  #ownerFor({ account, role }: Principal): SessionOwner {
-    if (account === "") return { name: "dashboard", role };
+  #ownerFor(principal: Principal): SessionOwner {
+    const { account, role } = principal;
     const tokenOf = this.#parts.tokens.madeAt(account);
-    // Revoked since it was identified.
-    if (tokenOf === undefined) throw unauthorized();
-    return { name: account, role, tokenOf };
+    const isRevoked = account !== "" && tokenOf === undefined;
+    // Since it was identified.
+    if (isRevoked || !this.#isValid(principal)) throw unauthorized();
+    return { name: account || "dashboard", role, ...tokenOf !== undefined && { tokenOf } };
   }
 
   #bySession(keys: SessionKeys): Principal | undefined {
@@ -196,10 +200,7 @@ export class Gatekeeper {
   async #byToken(authorization: string, address: string): Promise<Principal> {
     const secret = /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
     const found = secret === undefined ? undefined : await this.#parts.tokens.find(secret);
-    if (found !== undefined) {
-      const { name, role } = found;
-      return { name, role, via: "token", credential: tokenCredential(name), account: name };
-    }
+    if (found !== undefined) return this.#principalOf(found.name, found.role);
     this.#countFailure(address);
     throw unauthorized();
   }

@@ -8,6 +8,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
 const P = "/api/v1/processes";
@@ -232,16 +233,23 @@ Deno.test("NamedTokens changes nothing that it cannot save", async () => {
 
 Deno.test("Gatekeeper gives the holder of a token that was just revoked no session and no code", async () => {
   await using web = new FakeWeb();
-  const { token } = await web.tokens.create("boss", "admin");
+  const { gatekeeper, tokens } = web;
+  const { token } = await tokens.create("boss", "admin");
   const authorization = `Bearer ${token}`;
-  const principal = await web.gatekeeper.identify({
-    authorization,
-    cookie: undefined,
-    address: "",
-  });
-  web.gatekeeper.revoke("boss");
-  assertThrows(() => web.gatekeeper.code(principal), ProcsupError, "The token is missing or wrong");
-  assertThrows(() => web.gatekeeper.openSession(principal), ProcsupError);
+  const principal = await gatekeeper.identify({ authorization, cookie: undefined, address: "" });
+  const assertRefused = () => {
+    let ended = 0;
+    gatekeeper.whenRevoked(principal, () => ended++)();
+    assertEquals(ended, 1);
+    assertThrows(() => gatekeeper.code(principal), ProcsupError, "The token is missing or wrong");
+    assertThrows(() => gatekeeper.openSession(principal), ProcsupError);
+  };
+  gatekeeper.revoke("boss");
+  assertRefused();
+  // Neither does a new token of the same name, which has fewer rights.
+  await waitFor(() => new Date().toISOString() > principal.credential.split(" ")[2]!);
+  await tokens.create("boss", "read");
+  assertRefused();
 });
 
 Deno.test("Sessions ends those of the account with the most at the limit, with all that depends on them", () => {
