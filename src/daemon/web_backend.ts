@@ -1,8 +1,8 @@
 /** The daemon's side of the web surface: verbs, streams, and MCP at `/mcp`. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
-import type { Call } from "../mcp/call.ts";
 import type { McpHandler, McpHttpOptions } from "../mcp/http_server.ts";
+import type { Call } from "../mcp/tools.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { Role } from "../protocol/verbs/verb.ts";

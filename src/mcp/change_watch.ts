@@ -1,8 +1,21 @@
 /** Notifies clients of changes, at a limited rate. */
 
 import { following } from "../protocol/streams.ts";
-import type { Changes } from "./call.ts";
 import { APP_SCHEMES, LIST_URI } from "./resources.ts";
+
+/** The part of an event that the MCP server needs. */
+export interface Change {
+  readonly type: string;
+  readonly name: string;
+}
+
+/**
+ * Events from now on, until the signal aborts. Resolves once it listens. Throws, at once or later,
+ * if the source is unavailable.
+ */
+export type Changes = (
+  signal: AbortSignal,
+) => AsyncIterable<Change> | Promise<AsyncIterable<Change>>;
 
 /** Sends notifications to clients. */
 export interface Notifier {

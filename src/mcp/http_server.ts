@@ -10,9 +10,9 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import type { Call, Changes } from "./call.ts";
-import { type NewsSource, watchChanges } from "./change_watch.ts";
+import { type Changes, type NewsSource, watchChanges } from "./change_watch.ts";
 import { createServer } from "./server.ts";
+import type { Call } from "./tools.ts";
 import { type Grant, grantedTools, parseToolsets } from "./tool_names.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;

@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "./tools.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 

@@ -7,15 +7,14 @@ import {
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
-import { messageOf } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import { readPayload } from "../protocol/verbs/read_input.ts";
 import { VERSION } from "../protocol/version.ts";
-import { type Call, reporting } from "./call.ts";
 import { failureOf } from "./failure.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import { safeData } from "./safe_data.ts";
-import { type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
+import { type Call, type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
 
 interface ServerOptions {
   /** The tools that this client may use. */
@@ -55,6 +54,19 @@ export function createServer(supervisor: Call, options: ServerOptions): McpServe
   return server;
 }
 
+/** Reports unexpected errors to `onError`; agents only learn that one happened. */
+export function reporting(call: Call, onError: (error: Error) => void): Call {
+  return async (action, payload, options) => {
+    try {
+      return await call(action, payload, options);
+    } catch (error) {
+      if (error instanceof ProcsupError || options?.signal?.aborted) throw error;
+      onError(error instanceof Error ? error : new Error(String(error)));
+      throw new ProcsupError("internal", `Something went wrong within "${action}"`);
+    }
+  };
+}
+
 function registerTool(server: McpServer, call: Call, tool: Tool, options: ServerOptions): void {
   const { cwd, granted } = options;
   const { verb, row: { tool: name, title, description, ...row } } = tool;
@@ -75,8 +87,9 @@ function registerTool(server: McpServer, call: Call, tool: Tool, options: Server
     async (args, context) => {
       using _ = tellProgress(title, context);
       try {
-        const use = { call, cwd, granted, signal: context.mcpReq.signal };
-        return toolResult(await tool.run(args as never, use));
+        const { signal } = context.mcpReq;
+        const bound: Call = (action, payload) => call(action, payload, { signal });
+        return toolResult(await tool.run(args as never, { call: bound, cwd, granted }));
       } catch (error) {
         return toolError(error, granted);
       }

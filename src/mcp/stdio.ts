@@ -14,10 +14,10 @@ import {
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import process from "node:process";
 import { type Readable, Transform } from "node:stream";
-import type { Call, Changes } from "./call.ts";
-import { type Notifier, watchChanges } from "./change_watch.ts";
+import { type Changes, type Notifier, watchChanges } from "./change_watch.ts";
 import { createServer } from "./server.ts";
 import { type Grant, grantedTools } from "./tool_names.ts";
+import type { Call } from "./tools.ts";
 
 /** Time within which a working daemon opens its event stream. */
 const LISTENING_MS = 1_000;

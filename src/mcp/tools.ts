@@ -1,7 +1,10 @@
-/** The tools: their output, and how they call the verb behind them. */
+/** The tools: their output, how they call the verb behind them, and what they leave out. */
 
 import * as z from "zod/mini";
+import { parseConfig } from "../model/config_schema.ts";
+import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
+import { wireKeys } from "../model/key_spelling.ts";
 import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { statusFor } from "../protocol/envelope.ts";
@@ -14,24 +17,29 @@ import type {
   ActionMap,
   ActionResult,
   Input,
+  MetricsHistoryJson,
   Output,
   ProcessJson,
   VerbName,
 } from "../protocol/wire.ts";
-import type { Call } from "./call.ts";
 import { inTools } from "./failure.ts";
-import { briefHistory, briefProcess, withoutDefaults } from "./process_views.ts";
 import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 
+/** Carries out a verb. Throws `ProcsupError`. `DaemonClient.call` is one. */
+export type Call = <A extends VerbName>(
+  action: A,
+  payload?: ActionMap[A]["payload"],
+  options?: { readonly signal?: AbortSignal },
+) => Promise<ActionMap[A]["data"]>;
+
 /** What a tool uses while it runs. */
 interface ToolUse {
+  /** Aborted when the client disconnects or cancels the call of the tool. */
   readonly call: Call;
   /** Base of relative paths; undefined if the client's folder is unknown. */
   readonly cwd: string | undefined;
   readonly granted: ReadonlySet<string>;
-  /** Aborted when the client disconnects or cancels the call. */
-  readonly signal: AbortSignal;
 }
 
 export interface ToolAnswer {
@@ -82,8 +90,8 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       truncated: z.boolean(),
       notice: z.string(),
     }),
-    run: async (args: Input<"search_logs">, { call, signal }) => {
-      const { lines, patterns, truncated } = await call("search_logs", args, { signal });
+    run: async (args: Input<"search_logs">, { call }) => {
+      const { lines, patterns, truncated } = await call("search_logs", args);
       const data = {
         ...lines !== undefined && { lines: lines.map(quotedFound) },
         ...patterns !== undefined && { patterns: patterns.map(quotedFound) },
@@ -93,8 +101,8 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
   },
   list: {
     output: processes,
-    run: async ({ target, detail }: { target?: string; detail?: boolean }, { call, signal }) => {
-      const all = await call("list", undefined, { signal });
+    run: async ({ target, detail }: { target?: string; detail?: boolean }, { call }) => {
+      const all = await call("list");
       const view: (process: ProcessJson) => unknown = detail ? withoutDefaults : briefProcess;
       const wanted = selectProcesses(all, target === undefined ? [] : [target]);
       return { data: { processes: wanted.map(view) } };
@@ -128,15 +136,15 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
   },
   wait: {
     output: processes,
-    run: async (args: Input<"wait">, { call, signal }) => {
-      const found = await call("wait", args, { signal });
+    run: async (args: Input<"wait">, { call }) => {
+      const found = await call("wait", args);
       return { data: { processes: found.map(briefProcess) } };
     },
   },
   events: {
     output: z.object({ events: z.array(z.unknown()), truncated: z.boolean() }),
-    run: async (args: Input<"events">, { call, signal }) => {
-      const { events, truncated } = await call("events", args, { signal });
+    run: async (args: Input<"events">, { call }) => {
+      const { events, truncated } = await call("events", args);
       return { data: { events: events.map(briefEvent), truncated } };
     },
   },
@@ -147,35 +155,35 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       step: z.string(),
       series: z.array(z.unknown()),
     }),
-    run: async (args: Input<"metrics_history">, { call, signal }) => ({
-      data: briefHistory(await call("metrics_history", args, { signal })),
+    run: async (args: Input<"metrics_history">, { call }) => ({
+      data: briefHistory(await call("metrics_history", args)),
     }),
   },
   cron_list: {
     output: z.object({ jobs: CRON_VERBS.cron_list.output }),
-    run: async ({ target }: { target?: string }, { call, signal }) => {
-      const jobs = await call("cron_list", target, { signal });
+    run: async ({ target }: { target?: string }, { call }) => {
+      const jobs = await call("cron_list", target);
       const shown = target === undefined ? jobs.map((job) => ({ ...job, history: [] })) : jobs;
       return { data: { jobs: shown } };
     },
   },
   add: {
     output: z.extend(bulkResult, { process: processInfo, notice }),
-    run: async (args: NewApp, { call, cwd, signal }) => {
+    run: async (args: NewApp, { call, cwd }) => {
       const payload = { config: newConfig(args, cwd), wait: true };
-      const { results, from_shell: _, ...process } = await call("add", payload, { signal });
+      const { results, from_shell: _, ...process } = await call("add", payload);
       const { data, failed } = bulk({ status: statusFor("started", results), results });
       return { data: { process: withoutDefaults(process), ...data }, failed };
     },
   },
   config_reload: {
     output: z.extend(CONFIG_VERBS.config_reload.output, { notice }),
-    run: async ({ file, content, plan, ...args }: ConfigArgs, { call, signal }) => {
+    run: async ({ file, content, plan, ...args }: ConfigArgs, { call }) => {
       const source = content === undefined
         ? { config_path: file }
         : { content: { file: file ?? "", text: content } };
       const payload = { ...args, ...source, dry_run: plan, wait: true };
-      return bulk(await call("config_reload", payload, { signal }));
+      return bulk(await call("config_reload", payload));
     },
   },
 };
@@ -198,9 +206,9 @@ function usual({ name, verb, row }: ToolVerb): ToolRun {
   const isBulk = "results" in output.shape;
   return {
     output: isBulk ? z.extend(output, { notice }) : output,
-    run: async ({ target, ...args }: Record<string, unknown>, { call, signal }) => {
+    run: async ({ target, ...args }: Record<string, unknown>, { call }) => {
       const bare = "target" in row.input.shape ? { [verb.bare!]: target } : {};
-      const data = await call(name, { ...args, ...bare, ...wait } as never, { signal });
+      const data = await call(name, { ...args, ...bare, ...wait } as never);
       if (verb.output === bulkResult) {
         const result = data as Output<"stop">;
         return bulk({ ...result, status: statusFor(result.status, result.results) });
@@ -283,11 +291,75 @@ function newConfig(
 /** Calls a verb for one process, or for each process that a target matches. */
 async function forEach<N extends "why" | "logs">(
   target: string,
-  { call, signal }: ToolUse,
+  { call }: ToolUse,
   verb: N,
   args: Readonly<Record<string, unknown>> = {},
 ): Promise<ActionMap[N]["data"][]> {
-  const ask = (target: string) =>
-    call(verb, { ...args, target } as ActionMap[N]["payload"], { signal });
-  return await askEachMatch(target, ask, () => call("list", undefined, { signal }));
+  const ask = (target: string) => call(verb, { ...args, target } as ActionMap[N]["payload"]);
+  return await askEachMatch(target, ask, () => call("list"));
+}
+
+/** Keys that are always shown. */
+const ALWAYS: ReadonlySet<string> = new Set(["name", "entrypoint", "cwd"]);
+
+/** Leaves out configuration keys that have their default values. */
+function withoutDefaults(process: ProcessJson): ProcessJson {
+  const config = Object.entries(process.config).filter(([key, value]) =>
+    ALWAYS.has(key) || JSON.stringify(value) !== defaults().get(key)
+  );
+  return { ...process, config: Object.fromEntries(config) };
+}
+
+let known: ReadonlyMap<string, string> | undefined;
+
+/** Default values as JSON, by key. */
+function defaults(): ReadonlyMap<string, string> {
+  known ??= new Map(
+    Object.entries(wireKeys(parseConfig({ name: "app", entrypoint: "app", cwd: "/" })))
+      .map(([key, value]) => [key, JSON.stringify(value)]),
+  );
+  return known;
+}
+
+/** State and usage, plus unusual values. */
+function briefProcess(process: ProcessJson): Record<string, unknown> {
+  const { name, state, pid, uptime, restarts, ready, health, last_reason } = process;
+  const { cpu_percent, memory_bytes } = process;
+  const minutes = Math.floor(uptime / 60e9);
+  return {
+    name,
+    state,
+    ...pid !== 0 && { pid, cpu_percent, memory_bytes, up: formatDuration(minutes * 60_000) },
+    ...restarts > 0 && { restarts },
+    ...pid !== 0 && !ready && { ready },
+    ...health === "unhealthy" && { health },
+    ...state !== "running" && last_reason !== "" && { last_reason },
+  };
+}
+
+/** The figures of each step, in lists that begin at `since`; null where none were measured. */
+function briefHistory({ since, until, step, series }: MetricsHistoryJson) {
+  const stepMs = step / 1e6;
+  const begin = Date.parse(since);
+  return {
+    since,
+    until,
+    step: formatDuration(stepMs),
+    series: series.map(({ name, points }) => {
+      const at = new Map(
+        points.map((point) => [Math.round((Date.parse(point.at) - begin) / stepMs), point]),
+      );
+      const steps = Array.from(
+        { length: Math.max(-1, ...at.keys()) + 1 },
+        (_, step) => at.get(step),
+      );
+      return {
+        name: name ?? "host",
+        memory_bytes: steps.map((point) => point?.memory_bytes ?? null),
+        memory_bytes_max: Math.max(0, ...points.map((point) => point.memory_bytes_max ?? 0)),
+        cpu_percent: steps.map((point) => point?.cpu_percent ?? null),
+        cpu_percent_max: Math.max(0, ...points.map((point) => point.cpu_percent_max ?? 0)),
+      };
+    }),
+  };
 }

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { type Call, reporting } from "../../src/mcp/call.ts";
+import { reporting } from "../../src/mcp/server.ts";
+import type { Call } from "../../src/mcp/tools.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
 Deno.test("reporting() logs an unexpected error, and hides its details from agents", async () => {
