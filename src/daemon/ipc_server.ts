@@ -10,7 +10,7 @@ import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/peer.ts";
 import type { HookOrigin } from "../process/process_handle.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
-import { logPositions } from "../protocol/verbs/logs.ts";
+import { logResumption } from "../protocol/verbs/logs.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { endHeadBody } from "../web/context.ts";
@@ -20,8 +20,6 @@ import { dispatch } from "./actions/mod.ts";
 import { LogBatch } from "./log_batch.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-
-const resumePayload = z.strictObject({ from: logPositions });
 
 const eventQuery = z.strictObject({
   target: z._default(z.string(), "all"),
@@ -79,7 +77,7 @@ export function ipcApp(context: ActionContext): Hono {
   // client has reached.
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
-    const { from } = readPayload(resumePayload, await readJson(c));
+    const { from } = readPayload(logResumption, await readJson(c));
     const lines = await streamLogs(context, new URL(c.req.url).searchParams, {
       from,
       byName: true,

@@ -1,13 +1,14 @@
-/** A client of the feed: its subscriptions, and the limits of its connection. */
+/** A client of the feed: its subscriptions, its logs, and the limits of its connection. */
 
 import { ProcsupError } from "../model/errors.ts";
+import type { LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_change.ts";
 import * as z from "../npm/zod.ts";
+import type { ErrorJson } from "../protocol/error_json.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
-import { logPositions, logStream } from "../protocol/verbs/logs.ts";
+import { logResumption, logStream } from "../protocol/verbs/logs.ts";
 import { target, text } from "../protocol/verbs/shapes.ts";
-import type { Backend } from "./backend.ts";
-import { FeedLogs, type FeedLogsOptions } from "./feed_logs.ts";
+import type { Backend, LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 
 export interface FeedSocket {
@@ -35,8 +36,6 @@ const subscription = z.extend(unsubscription, {
   ...z.pick(logStream, { lines: true, grep: true, level: true }).shape,
   stderr: z.optional(z.boolean("expected true or false")),
 });
-
-const opening = z.strictObject({ from: z.optional(logPositions) });
 
 type Subscription = z.output<typeof subscription>;
 
@@ -75,15 +74,19 @@ export class FeedClient {
     return this.wants("events") && this.#matches(change);
   }
 
+  unsent(): number {
+    return this.#socket.unsent();
+  }
+
   /** Sends a serialized message. Drops a client that does not read. */
   send(text: string | Uint8Array<ArrayBuffer>): void {
-    if (this.#socket.unsent() > MAX_UNSENT) this.#socket.close(GONE, "too slow");
+    if (this.unsent() > MAX_UNSENT) this.#socket.close(GONE, "too slow");
     else this.#socket.send(text);
   }
 
   /** Sends the list of processes. A slow client skips lists: it needs only the latest. */
   sendList(bytes: Uint8Array<ArrayBuffer>): void {
-    const unsent = this.#socket.unsent();
+    const unsent = this.unsent();
     if (unsent <= ENOUGH_LISTS || unsent > MAX_UNSENT) this.send(bytes);
   }
 
@@ -179,7 +182,7 @@ export class FeedClient {
       const error = publicError(new ProcsupError("too_many_clients", message));
       return this.#tell({ type: "error", id, ...error });
     }
-    const start = readPayload(opening, { from });
+    const start = from === undefined ? {} : readPayload(logResumption, { from });
     const log = this.#logsOf(new URLSearchParams(query), { id }, start);
     this.#opened.set(id, log);
     void log.ended.then(() => this.#opened.get(id) === log && this.#opened.delete(id));
@@ -193,17 +196,10 @@ export class FeedClient {
   #logsOf(
     query: URLSearchParams,
     options: FeedLogsOptions,
-    start: z.output<typeof opening> = {},
+    start: Partial<z.output<typeof logResumption>> = {},
   ): FeedLogs {
-    const sink = {
-      unsent: () => this.#socket.unsent(),
-      send: (message: string | Uint8Array<ArrayBuffer>) => this.send(message),
-    };
-    return new FeedLogs(
-      () => this.#backend.streamLogs(query, { byName: true, ...start }),
-      sink,
-      options,
-    );
+    const open = () => this.#backend.streamLogs(query, { byName: true, ...start });
+    return new FeedLogs(open, this, options);
   }
 
   #tell(message: unknown): void {
@@ -220,4 +216,126 @@ export class FeedClient {
 
 function badRequest(message: string): ProcsupError {
   return new ProcsupError("bad_request", message);
+}
+
+export interface FeedLogsOptions {
+  /** All messages carry it: the client tells its logs apart by it. */
+  readonly id?: number;
+  /** Called when the log is open, before its lines are sent. */
+  readonly opened?: () => void;
+}
+
+/**
+ * A pause after each big message limits a log to 2.5 MB a second. All clients then get the same
+ * lines, which are read and serialized once. Without it, two hundred clients of a log of 10 MB a
+ * second would take twice the CPU time, and twice the memory if half of them did not read.
+ */
+const PACE_MS = 25;
+const BIG_MESSAGE = 32 * 1024;
+let step: Promise<void> | undefined;
+
+/** With more unsent bytes than this, no lines are read or sent: the log file is the buffer. */
+const ENOUGH_UNSENT = 64 * 1024;
+
+const encoder = new TextEncoder();
+
+/** Messages by batch: clients of the same log share the bytes. */
+const messages = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
+
+export class FeedLogs {
+  /** Resolves when no more lines are sent. */
+  readonly ended: Promise<void>;
+  readonly #sink: Pick<FeedSocket, "send" | "unsent">;
+  readonly #id: { readonly id?: number };
+  #reader: ReadableStreamDefaultReader<LogLines | LogStart> | undefined;
+  #isOver = false;
+
+  /** `open` returns the lines; its errors are sent to the client. */
+  constructor(
+    open: () => Promise<ReadableStream<LogLines | LogStart>>,
+    sink: Pick<FeedSocket, "send" | "unsent">,
+    { id, opened }: FeedLogsOptions = {},
+  ) {
+    this.#sink = sink;
+    this.#id = id === undefined ? {} : { id };
+    this.ended = this.#run(open, opened);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#reader?.cancel().catch(() => {});
+  }
+
+  async #run(
+    open: () => Promise<ReadableStream<LogLines | LogStart>>,
+    opened: () => void = () => {},
+  ): Promise<void> {
+    try {
+      this.#reader = (await open()).getReader();
+      if (this.#isOver) return this.stop();
+      opened();
+      for (;;) {
+        const { done, value } = await this.#reader.read();
+        // Do not `await` between this check and `send()`: all logs of a connection wait for the
+        // same room, and each would fill it.
+        while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) await nextStep();
+        if (this.#isOver) return;
+        if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
+        if (!("ndjson" in value)) continue;
+        if (value.failure) return this.#fail(value.failure);
+        const message = messageWith(value, this.#id.id);
+        this.#sink.send(message);
+        if (message.length > BIG_MESSAGE) await nextStep();
+      }
+    } catch (error) {
+      if (this.#isOver) return;
+      this.#fail(publicError(error));
+    }
+  }
+
+  #fail(failure: ErrorJson): void {
+    this.#sink.send(JSON.stringify({ type: "error", ...this.#id, ...failure }));
+  }
+}
+
+/** Resolves with a timer that all waiting clients share, so that they continue together. */
+function nextStep(): Promise<void> {
+  return step ??= new Promise((resolve) =>
+    setTimeout(() => {
+      step = undefined;
+      resolve();
+    }, PACE_MS)
+  );
+}
+
+/** The message `{type, id, lines}` for a batch. */
+function messageWith(batch: LogLines, id: number | undefined): Uint8Array<ArrayBuffer> {
+  let message = messages.get(batch);
+  if (message === undefined) {
+    message = asArray(batch.ndjson);
+    messages.set(batch, message);
+  }
+  if (id === undefined) return message;
+  const head = encoder.encode(`${TYPE}"id":${id},`);
+  const rest = message.subarray(TYPE.length);
+  const own = new Uint8Array(head.length + rest.length);
+  own.set(head);
+  own.set(rest, head.length);
+  return own;
+}
+
+const TYPE = '{"type":"log",';
+const [BEFORE, AFTER] = [encoder.encode(`${TYPE}"lines":[`), encoder.encode("]}")];
+const [NEWLINE, COMMA] = [10, 44];
+
+/** The message for JSON lines: an array, with commas in place of the newlines. */
+function asArray(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(BEFORE.length + ndjson.length - 1 + AFTER.length);
+  bytes.set(BEFORE);
+  bytes.set(ndjson, BEFORE.length);
+  bytes.set(AFTER, bytes.length - AFTER.length);
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+    bytes[at] = COMMA;
+  }
+  return bytes;
 }

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { changeStream, logStream } from "../protocol/verbs/logs.ts";
+import { changeStream, logResumption, logStream } from "../protocol/verbs/logs.ts";
 import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { about } from "../protocol/verbs/shapes.ts";
@@ -157,11 +157,9 @@ function stream(summary: string, input: z.ZodMiniObject): Json {
   const schema = { type: "string" };
   const content = { "application/x-ndjson": { schema }, "text/event-stream": { schema } };
   return {
-    get: {
-      summary,
-      parameters: queryParameters({ input }, { query: Object.keys(input.shape) }),
-      responses: { 200: { description: "Done", content }, default: ERROR },
-    },
+    summary,
+    parameters: queryParameters({ input }, { query: Object.keys(input.shape) }),
+    responses: { 200: { description: "Done", content }, default: ERROR },
   };
 }
 
@@ -184,36 +182,31 @@ function jsonContent(schema: z.ZodMiniType, io: "input" | "output"): Json {
   return { content: { "application/json": { schema: jsonOf(schema, io) } } };
 }
 
+function answersOf(schema: z.ZodMiniType, status = 200): Json {
+  return { [status]: { description: "Done", ...jsonContent(schema, "output") }, default: ERROR };
+}
+
 const EXTRA_PATHS: Json = {
-  [`${REST_BASE}/events`]: stream("Events, one per line", changeStream),
-  [`${REST_BASE}/logs`]: stream("Lines of logs, one per line", logStream),
-  [`${REST_BASE}/session`]: {
-    get: {
-      summary: "The role and name of the token",
-      responses: {
-        200: { description: "Done", ...jsonContent(session, "output") },
-        default: ERROR,
-      },
+  [`${REST_BASE}/events`]: { get: stream("Events, one per line", changeStream) },
+  [`${REST_BASE}/logs`]: {
+    get: stream("Lines of logs, one per line", logStream),
+    post: {
+      ...stream("Lines of logs from the positions in the body on", logStream),
+      requestBody: { required: true, ...jsonContent(logResumption, "input") },
     },
+  },
+  [`${REST_BASE}/session`]: {
+    get: { summary: "The role and name of the token", responses: answersOf(session) },
     post: {
       summary: "Sign in with a token, or with the `code` of a link in the body",
       // The code stands for the token.
       security: [{ bearer: [] }, {}],
       requestBody: { required: false, ...jsonContent(signIn, "input") },
-      responses: {
-        201: { description: "Signed in", ...jsonContent(signedIn, "output") },
-        default: ERROR,
-      },
+      responses: answersOf(signedIn, 201),
     },
     delete: {
       summary: "Sign out",
-      responses: {
-        200: {
-          description: "Done",
-          ...jsonContent(z.object({ status: z.literal("signed_out") }), "output"),
-        },
-        default: ERROR,
-      },
+      responses: answersOf(z.object({ status: z.literal("signed_out") })),
     },
   },
   "/livez": {

@@ -5,7 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ErrorJson } from "../protocol/error_json.ts";
 import { accepts } from "../npm/http.js";
 import { changesOf } from "../protocol/change_json.ts";
-import { changeStream } from "../protocol/verbs/logs.ts";
+import { changeStream, logResumption } from "../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend } from "./backend.ts";
@@ -13,6 +13,7 @@ import {
   getOnly,
   onlyFor,
   principalOf,
+  readBody,
   readText,
   type WebApp,
   type WebContext,
@@ -23,12 +24,13 @@ import { reply, replyJson, replyWith } from "./reply.ts";
 export function addExtras(app: WebApp, parts: WebParts): void {
   const { backend, gatekeeper } = parts;
   type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
-  const get = (path: string, answer: Answer) => {
-    getOnly(app, path, async (c) => {
+  const get = (path: string, answer: Answer, methods: readonly string[] = ["GET"]) => {
+    app.on([...methods], path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
       allowRole(principal, "read");
       return await answer(c, principal);
     });
+    onlyFor(app, path, methods);
   };
   getOnly(
     app,
@@ -42,14 +44,18 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req));
   });
   get(`${REST_BASE}/logs`, async (c, principal) => {
-    const stream = await backend.streamLogs(new URL(c.req.url).searchParams);
+    // A client that resumes knows the names of its logs.
+    const start = c.req.method === "POST"
+      ? { ...readPayload(logResumption, await readBody(c, true)), byName: true }
+      : {};
+    const stream = await backend.streamLogs(new URL(c.req.url).searchParams, start);
     const last = (failure: ErrorJson) => ({ ndjson: lineOf(failure), failure });
     return streamReply(
       untilRevoked(stream, { principal, gatekeeper, last }),
       c.req,
       (item) => "ndjson" in item ? item.ndjson : lineOf(item),
     );
-  });
+  }, ["GET", "POST"]);
   get("/metrics", async () => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
     return reply(await metricsText(backend), {

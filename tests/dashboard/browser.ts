@@ -121,6 +121,11 @@ export async function signInBy(link: string, page: Page): Promise<void> {
   await isLive(page);
 }
 
+/** A script for a page whose WebSockets a proxy blocks. */
+export const NO_WEBSOCKET = "window.WebSocket = class extends EventTarget {" +
+  "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
+  "close() {} send() {} }";
+
 /** Waits until a wide page is signed in and connected; it shows its screens earlier. */
 export async function isLive(page: Page): Promise<void> {
   await page.locator(".side-host .is-live").waitFor();

@@ -8,7 +8,7 @@ import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { notFound } from "../../src/model/target.ts";
-import { FeedLogs } from "../../src/web/feed_logs.ts";
+import { FeedLogs } from "../../src/web/feed_client.ts";
 import { linesOf } from "./fake_backend.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { type Message, SocketOutbox, type Write } from "../../src/web/socket_server.ts";

@@ -42,6 +42,24 @@ Deno.test("web reads a line of 256 MiB without buffering it", async () => {
   assert(most - before < 128 * MIB, `${(most - before) / MIB} MiB`);
 });
 
+Deno.test("web continues a log at the positions where it ended", async () => {
+  await using web = await TestWeb.start();
+  await web.daemon.startScript("app", "seq 1 3; until [ -e go ]; do sleep 0.1; done; seq 4 5", {
+    cwd: web.daemon.home,
+  });
+  const itemsOf = (text: string) => text.trimEnd().split("\n").map((line) => JSON.parse(line));
+  await waitFor(async () => (await web.ask("GET", `${P}/app/logs`)).body.logs === "1\n2\n3\n");
+  const stored = await web.ask("GET", "/api/v1/logs?target=app&lines=0&positions=true");
+  const { positions: from } = itemsOf(stored.text).at(-1);
+  Deno.writeTextFileSync(`${web.daemon.home}/go`, "");
+  await waitFor(async () => (await web.daemon.status("app")).state === "stopped");
+  const later = await web.ask("POST", "/api/v1/logs?target=app", JSON.stringify({ from }));
+  const lines = itemsOf(later.text).filter((item) => "line" in item);
+  assertEquals(lines.map(({ line, end }) => [line, end]), [["4", 8], ["5", 10]]);
+  const wrong = await web.ask("POST", "/api/v1/logs", '{"from":{"app/stdout":-1}}');
+  assertEquals([wrong.status, wrong.body.code], [400, "bad_request"]);
+});
+
 Deno.test("web returns invalid bytes as valid JSON and leaves them alone on disk", async () => {
   await using web = await TestWeb.start();
   const octal = "\\377\\376 \\355\\240\\200 a\\000b\\r\\n \\342\\202 \\360\\237\\230\\200\\n";

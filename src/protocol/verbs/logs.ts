@@ -81,7 +81,9 @@ export const logStream = z.strictObject({
 });
 
 /** Where a client that has read logs continues, by `positionKey()`. */
-export const logPositions = z.record(z.string(), z.int().check(z.minimum(0)));
+export const logResumption = z.strictObject({
+  from: z.record(z.string(), z.int().check(z.minimum(0))),
+});
 
 /** Query of the stream of events over REST. */
 export const changeStream = z.pick(logStream, { target: true });

@@ -141,24 +141,26 @@ function fetchState(
 
 /**
  * Follows logs; `query` is that of `GET /logs`, `from` the positions that it ended with. All logs share
- * one WebSocket, since a browser has only six connections to a host for all its tabs. The stream fails
- * if the connection is lost.
+ * one WebSocket, since a browser has only six connections to a host for all its tabs, unless the
+ * positions of thousands are too long for a message. The stream fails if the connection is lost.
  */
 export async function followLogs(
   query: URLSearchParams,
   signal: AbortSignal,
   from?: LogPositions,
 ): Promise<AsyncIterable<readonly LogLine[]>> {
+  signal.throwIfAborted();
   const socket = open;
-  if (socket === undefined) return jsonLines<LogLine>(await send(`/logs?${query}`, { signal }));
   const id = ++lastLog;
+  const message = JSON.stringify({ type: "open_log", id, query: String(query), from });
+  if (socket === undefined || message.length > MAX_MESSAGE) {
+    const how: Ask = from === undefined ? {} : { method: "POST", body: { from } };
+    return jsonLines<LogLine>(await send(`/logs?${query}`, { ...how, signal }));
+  }
   return new ReadableStream({
     start(lines) {
       logs.set(id, lines);
-      const opening = { type: "open_log", id, query: String(query) };
-      const message = JSON.stringify({ ...opening, from });
-      // With a thousand logs, lines written meanwhile are missing.
-      socket.send(message.length > MAX_MESSAGE ? JSON.stringify(opening) : message);
+      socket.send(message);
       signal.addEventListener("abort", () => {
         if (!logs.delete(id)) return;
         lines.error(signal.reason);
