@@ -156,6 +156,13 @@ browserTest(
     await page.getByRole("button", { name: "Copy a link to this line" }).click();
     await page.getByText("Copied").waitFor();
     const link = await page.evaluate("navigator.clipboard.readText()") as string;
+    // Over plain HTTP from another machine a page has no clipboard.
+    await page.evaluate(`window.board = navigator.clipboard;
+      Object.defineProperty(navigator, "clipboard", { value: undefined })`);
+    await page.getByRole("button", { name: "Copy the line" }).click();
+    await page.getByText("Copied").nth(1).waitFor();
+    assert((await page.evaluate("board.readText()") as string).includes('"it broke"'));
+    assertEquals(await page.evaluate("document.activeElement.ariaLabel"), "Copy the line");
     await dashboard.go("#/");
     await dashboard.go(new URL(link).hash);
     await page.locator(".log-row.is-cursor").getByText("it broke").waitFor();

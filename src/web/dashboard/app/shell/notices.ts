@@ -10,7 +10,6 @@ export interface Toast {
   readonly action?: { readonly label: string; readonly run: () => void };
 }
 
-/** The visible toasts. */
 export const toasts = signal<readonly Toast[]>([]);
 
 const SHOWN_MS = { busy: 0, done: 5000, failed: 12_000 };
@@ -31,13 +30,25 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
 
+/** Browsers have a clipboard only for pages over TLS or of this machine. Others copy the selection. */
 export async function copyText(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast("done", "Copied");
-  } catch {
-    toast("failed", "This browser does not let the page copy");
-  }
+  const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  if (isCopied || copySelected(text)) toast("done", "Copied");
+  else toast("failed", "This browser does not let the page copy");
+}
+
+/** Copies a text through a field that holds it for a moment. Returns false if that is not allowed. */
+function copySelected(text: string): boolean {
+  const focused = document.activeElement;
+  const field = document.createElement("textarea");
+  field.className = "unseen";
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand("copy");
+  field.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
 }
 
 /** The next text for screen readers. */
