@@ -4,6 +4,8 @@ import { assertEquals } from "@std/assert";
 import {
   Folder,
   type LogRow,
+  ROW_PX,
+  RowHeights,
   shownLine,
   textOf,
 } from "../../src/web/dashboard/app/logs/log_lines.ts";
@@ -43,6 +45,25 @@ Deno.test("Folder folds a stack trace into its first line, separately for each a
   assertEquals(rows[0]!.trace, [LINES[1][1], LINES[3][1], LINES[4][1]]);
   assertEquals(rows.map((row) => folder.fold(row, true)), LINES.map(() => false));
   assertEquals(rows[0]!.trace, undefined);
+});
+
+Deno.test("RowHeights measures added lines, and all lines of another filter", () => {
+  const rows = (texts: readonly string[]) =>
+    texts.map((text, seq): LogRow => ({ seq, name: "a", text, stream: "stdout", at: 0 }));
+  const [long, short] = ["a line of twenty-five char", "short"];
+  const heights = new RowHeights(10, LOOK);
+  const tops = () => [1, 2].map((index) => heights.top(index) / ROW_PX);
+  const lines = rows([long, short]);
+  heights.update(lines, 0);
+  assertEquals(tops(), [3, 4]);
+  lines.push(...rows([long]));
+  heights.update(lines, 0);
+  assertEquals([...tops(), heights.height / ROW_PX], [3, 4, 7]);
+  heights.update(rows([short, long, short]), 0);
+  assertEquals(tops(), [1, 4]);
+  // The first line was dropped.
+  assertEquals(heights.update(rows([long, short]), 1) / ROW_PX, 1);
+  assertEquals(tops(), [3, 4]);
 });
 
 Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest ones", async () => {

@@ -119,6 +119,7 @@ export class RowHeights {
   readonly #look: LineLook;
   /** Number of rows before each line; the last entry is the total. */
   #before = new Uint32Array(1024);
+  #lines: readonly LogRow[] = [];
   #count = 0;
   #dropped = 0;
 
@@ -134,13 +135,13 @@ export class RowHeights {
    */
   update(lines: readonly LogRow[], dropped: number): number {
     const cut = this.top(Math.min(dropped - this.#dropped, this.#count));
-    const isCut = dropped !== this.#dropped;
     this.#dropped = dropped;
     if (this.#columns === 0) {
       this.#count = lines.length;
       return cut;
     }
-    if (isCut || lines.length < this.#count) this.#count = 0;
+    if (lines !== this.#lines) this.#count = 0;
+    this.#lines = lines;
     if (this.#before.length <= lines.length) {
       const larger = new Uint32Array(Math.max(lines.length + 1, this.#before.length * 2));
       larger.set(this.#before);
