@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest } from "./browser.ts";
+import { browserTest, NO_WEBSOCKET } from "./browser.ts";
 
 browserTest("health, hooks and jobs show their last results", async (dashboard) => {
   const { page, daemon } = dashboard;
@@ -89,10 +89,6 @@ browserTest(
   },
 );
 
-const NO_WEBSOCKET = "window.WebSocket = class extends EventTarget {" +
-  "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
-  "close() {} send() {} }";
-
 browserTest("without WebSockets the page polls", async (dashboard) => {
   const { page, daemon } = dashboard;
   await page.addInitScript(NO_WEBSOCKET);
@@ -112,6 +108,23 @@ browserTest("without WebSockets the page polls", async (dashboard) => {
   await daemon.client.call("delete", { target: "doomed" });
   await page.getByText("Deleted: these were its last lines").waitFor();
   assertEquals(await line.count(), 1);
+});
+
+browserTest("without WebSockets one poll is under way at a time", async (dashboard) => {
+  const { page } = dashboard;
+  await page.addInitScript(NO_WEBSOCKET);
+  await dashboard.signIn();
+  let open = 0;
+  let most = 0;
+  await page.route("**/api/v1/system/metrics", async (route) => {
+    most = Math.max(most, ++open);
+    await page.waitForTimeout(3000);
+    open--;
+    await route.continue();
+  });
+  await page.waitForTimeout(8000);
+  assertEquals(most, 1);
+  await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
 browserTest(

@@ -218,8 +218,11 @@ function poll(): Stream {
       if (!signal.aborted) lost();
     }
   };
-  const timer = setInterval(() => document.hidden || void look(), EVERY_MS);
-  void look();
+  // One at a time: a late answer must not follow a newer one.
+  let looking: Promise<void> | undefined;
+  const lookAgain = () => looking ??= look().finally(() => looking = undefined);
+  const timer = setInterval(() => document.hidden || void lookAgain(), EVERY_MS);
+  void lookAgain();
   listen().catch(() => signal.aborted || lost());
   return {
     close() {
