@@ -25,7 +25,7 @@ browserTest(
     await text.fill(`processes:\n  one: ${app(1000)}\n  two: ${app(1000)}\n`);
     await problem.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Show the plan" }).click();
-    await page.locator(".plan-add").getByText("one").waitFor();
+    await page.locator(".plan-added").getByText("one").waitFor();
     assertEquals(await daemon.client.call("list"), []);
     await page.getByRole("button", { name: "Apply 2 changes" }).click();
     await page.getByRole("heading", { name: "Applied" }).waitFor();
@@ -35,10 +35,21 @@ browserTest(
     // Further typing invalidates the previous plan.
     await text.fill(`processes:\n  one: ${app(2000)}\n  two: ${app(1000)}\n`);
     await page.getByRole("button", { name: "Show the plan" }).click();
-    await page.locator(".plan-change").getByText("is changed and restarted").waitFor();
+    await page.locator(".plan-changed").getByText("is changed and restarted").waitFor();
     await text.press("End");
     await page.keyboard.type(" ");
-    await page.locator(".plan-change").getByText("is changed").waitFor({ state: "detached" });
+    await page.locator(".plan-changed").getByText("is changed").waitFor({ state: "detached" });
+    // Also one that is under way.
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    await page.route("**/config/reload", async (route) => (await held, await route.continue()));
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.getByRole("button", { name: "Planning…" }).waitFor();
+    await text.press("End");
+    await page.keyboard.type(" ");
+    release();
+    await page.getByRole("button", { name: "Show the plan" }).waitFor();
+    assertEquals(await page.getByRole("heading", { name: "Plan", exact: true }).count(), 0);
+    await page.unrouteAll();
 
     await page.getByLabel("Choose a file").setInputFiles({
       name: "three.toml",
@@ -49,7 +60,7 @@ browserTest(
       ),
     });
     await page.getByRole("button", { name: "Show the plan" }).click();
-    await page.locator(".plan-add").getByText("three").waitFor();
+    await page.locator(".plan-added").getByText("three").waitFor();
     await page.getByRole("button", { name: "Apply 2 changes" }).click();
     await page.getByRole("heading", { name: "Applied in part" }).waitFor();
   },
@@ -80,7 +91,7 @@ browserTest(
     await page.getByLabel("Path").fill("");
     await page.getByRole("checkbox").check();
     await page.getByRole("button", { name: "Show the plan" }).click();
-    await page.locator(".plan-remove").getByText("gone").waitFor();
+    await page.locator(".plan-removed").getByText("gone").waitFor();
     await page.getByRole("button", { name: "Apply 2 changes" }).click();
     await page.getByRole("heading", { name: "Applied" }).waitFor();
     assertEquals((await daemon.client.call("list")).map(({ name }) => name), ["one"]);

@@ -1,21 +1,103 @@
 /** Applies a configuration: first the plan, then the changes. */
 
-import type { Signal } from "@preact/signals";
-import { messageOf } from "../data/api.ts";
-import {
-  applyPlan,
-  draft,
-  makePlan,
-  outcome,
-  plan,
-  problem,
-  progress,
-  touched,
-} from "./config_apply.ts";
-import { Button } from "../controls/controls.tsx";
+import { type Signal, signal } from "@preact/signals";
+import { ApiError, ask, messageOf } from "../data/api.ts";
+import { refreshSoon } from "../data/feed.ts";
+import { announce, toast } from "../shell/notices.ts";
+import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
+import { Button, Field } from "../controls/controls.tsx";
 import { ConfigOutcome, ConfigPlan, workIn } from "./config_plan.tsx";
-import { Field } from "../controls/field.tsx";
 import { counted } from "../data/format.ts";
+
+/** The input. It is kept while other pages are open. */
+const draft = {
+  /** True to apply the text, false to apply a file on the machine. */
+  isText: signal(true),
+  text: signal(""),
+  /** Name of the text as a file. Its extension sets the format. */
+  name: signal("procsup.yaml"),
+  /** Base of relative paths in the text. */
+  folder: signal("/"),
+  /** A file on the machine; empty for the last applied one. */
+  path: signal(""),
+  /** True to delete apps that were removed from the file. */
+  prune: signal(false),
+};
+
+const progress = signal<"idle" | "planning" | "applying">("idle");
+/** The planned changes; undefined until planned, and after the input changed. */
+const plan = signal<ConfigReloadResult | undefined>(undefined);
+const outcome = signal<ConfigReloadResult | undefined>(undefined);
+/** Errors, one per line. */
+const problem = signal("");
+
+/** Discards the plan and the results. Call it after a change of the input. */
+function touched(): void {
+  plan.value = undefined;
+  outcome.value = undefined;
+  problem.value = "";
+}
+
+async function makePlan(): Promise<void> {
+  touched();
+  progress.value = "planning";
+  const body = bodyOf(true);
+  const answer = await request(body);
+  progress.value = "idle";
+  // The input may have changed meanwhile.
+  if (JSON.stringify(body) === JSON.stringify(bodyOf(true))) show(answer, plan);
+}
+
+/** Applies the configuration and waits until everything has started. */
+async function applyPlan(): Promise<void> {
+  progress.value = "applying";
+  problem.value = "";
+  const id = toast("busy", "Applying the configuration…");
+  const answer = await request(bodyOf(false));
+  progress.value = "idle";
+  refreshSoon();
+  if (typeof answer !== "string" && answer.status === "reloaded") {
+    toast("done", "The configuration is applied", { id });
+    announce("The configuration is applied");
+  } else {
+    toast("failed", "Some changes could not be applied", { id });
+    announce("Applying failed");
+  }
+  if (show(answer, outcome)) plan.value = undefined;
+}
+
+/** Shows an answer, or the problem. Returns false for a problem. */
+function show(
+  answer: ConfigReloadResult | string,
+  shown: Signal<ConfigReloadResult | undefined>,
+): boolean {
+  if (typeof answer === "string") problem.value = answer;
+  else shown.value = answer;
+  return typeof answer !== "string";
+}
+
+/** The answer, or the problem in words. */
+async function request(body: unknown): Promise<ConfigReloadResult | string> {
+  try {
+    return await ask<ConfigReloadResult>("/config/reload", { method: "POST", body });
+  } catch (error) {
+    const taken = error instanceof ApiError && error.code === "name_taken";
+    // Two files that define the same process would undo each other's changes.
+    const advice = taken ? "\nChange that file and apply it from there, or use another name." : "";
+    return messageOf(error) + advice;
+  }
+}
+
+function bodyOf(isDry: boolean): Record<string, unknown> {
+  const { isText, text, name, folder, path, prune } = draft;
+  const common = isDry ? { dry_run: true } : { wait: true };
+  if (isText.value) {
+    const file = `${folder.value.trim().replace(/\/*$/, "")}/${name.value.trim()}`;
+    return { ...common, content: { file, text: text.value } };
+  }
+  const chosen = path.value.trim() === "" ? {} : { config_path: path.value.trim() };
+  return { ...common, ...chosen, prune: prune.value };
+}
 
 export function Apply() {
   const isText = draft.isText.value;
@@ -61,7 +143,7 @@ function Result() {
       {known && (
         <section class="panel" aria-labelledby="plan">
           <h2 id="plan">Plan</h2>
-          <ConfigPlan plan={known} />
+          <ConfigPlan plan={known} isApplying={progress.value === "applying"} />
           <div class="row end">
             <Button onClick={touched}>Discard</Button>
             <Button
@@ -78,7 +160,7 @@ function Result() {
           </div>
         </section>
       )}
-      <ConfigOutcome />
+      {outcome.value && <ConfigOutcome done={outcome.value} />}
       {known === undefined && outcome.value === undefined && <Hint />}
     </div>
   );
@@ -89,14 +171,14 @@ function Hint() {
     <section class="panel">
       <h2>The plan shows</h2>
       <ul class="plan">
-        <li class="plan-add">
+        <li class="plan-added">
           <span class="plan-sign" aria-hidden="true">+</span> apps that are added and started
         </li>
-        <li class="plan-change">
+        <li class="plan-changed">
           <span class="plan-sign" aria-hidden="true">~</span>{" "}
           apps that change: which keys, and whether they restart
         </li>
-        <li class="plan-remove">
+        <li class="plan-removed">
           <span class="plan-sign" aria-hidden="true">−</span>{" "}
           apps that are deleted, if you asked for that
         </li>
@@ -113,7 +195,6 @@ const EXAMPLE = `processes:
     cwd: /srv/api
     instances: 2`;
 
-/** A choice of the configuration's source. */
 function Source({ isText, text }: { isText: boolean; text: string }) {
   return (
     <button

@@ -2,114 +2,87 @@
 
 import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
-import { type ComponentChildren, Fragment } from "preact";
+import { Fragment } from "preact";
 import { ask, messageOf } from "../data/api.ts";
-import { outcome, progress } from "./config_apply.ts";
 import { linkTo } from "../data/router.ts";
 import { processesOf } from "../data/store.ts";
-import type { ConfigReloadResult } from "../data/types.ts";
+import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { Button } from "../controls/controls.tsx";
-import { processDialog } from "../process/process_dialogs.tsx";
+import { processDialog } from "../process/process_menu.tsx";
 import { StateBadge } from "../process/process_figures.tsx";
 import { counted } from "../data/format.ts";
 
-/** The number of changes. */
 export function workIn(plan: ConfigReloadResult): number {
   return plan.added.length + plan.changed.length + plan.removed.length + settingsOf(plan).length;
 }
 
 function settingsOf({ settings }: ConfigReloadResult): readonly Setting[] {
-  return settings.filter(({ change }) => change !== "unchanged" && change !== "kept");
+  return settings.filter(({ change }) => Object.hasOwn(SIGNS, change));
 }
 
 type Setting = ConfigReloadResult["settings"][number];
 
+type Change = ConfigReloadResult["changes"][number];
+
+interface PlanItem {
+  readonly kind: keyof typeof SIGNS;
+  readonly name: string;
+  readonly what: string;
+  readonly fields?: Change["fields"];
+}
+
+const SIGNS = { added: "+", changed: "~", removed: "−" } as const;
+
 /** The plan, with the state of each process while it is applied. */
-export function ConfigPlan({ plan }: { plan: ConfigReloadResult }) {
+export function ConfigPlan({ plan, isApplying }: {
+  readonly plan: ConfigReloadResult;
+  readonly isApplying: boolean;
+}) {
   const { added, removed, changes, unchanged, kept } = plan;
   const rest = [
     unchanged.length > 0 && `${counted(unchanged.length, "app")} unchanged`,
     kept.length > 0 && `${counted(kept.length, "app")} kept after removal from the file`,
   ].filter(Boolean).join(" · ");
+  const items: readonly PlanItem[] = [
+    ...added.map((name): PlanItem => ({ kind: "added", name, what: "is added and started" })),
+    ...changes.map((change): PlanItem => (
+      { kind: "changed", name: change.name, what: textOfChange(change), fields: change.fields }
+    )),
+    ...removed.map((name): PlanItem => ({ kind: "removed", name, what: "is stopped and deleted" })),
+    ...settingsOf(plan).map(({ name, change, fields }): PlanItem => (
+      { kind: change as keyof typeof SIGNS, name, what: `of the daemon is ${change}`, fields }
+    )),
+  ];
   return (
     <>
       <ul class="plan">
-        {added.map((name) => (
-          <Item
-            key={name}
-            kind="add"
-            name={name}
-            what="is added and started"
-          />
-        ))}
-        {changes.map(({ name, restart, rolling, stop, start, fields }) => (
-          <Item
-            key={name}
-            kind="change"
-            name={name}
-            what={rolling
-              ? "is changed, one instance after the other"
-              : restart
-              ? "is changed and restarted"
-              : stop
-              ? "is changed and stopped: its schedule starts it"
-              : start
-              ? "is changed and started"
-              : "is changed without a restart"}
-          >
-            <FieldDiff fields={fields} />
-          </Item>
-        ))}
-        {removed.map((name) => (
-          <Item key={name} kind="remove" name={name} what="is stopped and deleted" />
-        ))}
-        {settingsOf(plan).map(({ name, change, fields }) => (
-          <Item key={name} kind={KINDS[change]} name={name} what={`of the daemon is ${change}`}>
-            <FieldDiff fields={fields} />
-          </Item>
+        {items.map(({ kind, name, what, fields }) => (
+          <li key={`${name} ${what}`} class={`plan-${kind}`}>
+            <p class="row wrap">
+              <span class="plan-sign" aria-hidden="true">{SIGNS[kind]}</span>
+              <strong>{name}</strong> <span class="faint">{what}</span>
+              {isApplying &&
+                processesOf(name).map(({ id, state }) => <StateBadge key={id} state={state} />)}
+            </p>
+            {fields && <FieldDiff fields={fields} />}
+          </li>
         ))}
       </ul>
-      {workIn(plan) === 0 && <p>Everything matches the configuration.</p>}
+      {items.length === 0 && <p>Everything matches the configuration.</p>}
       {rest && <p class="faint small" title={[...unchanged, ...kept].join(", ")}>{rest}</p>}
     </>
   );
 }
 
-const KINDS: Readonly<Record<Setting["change"], keyof typeof SIGNS>> = {
-  added: "add",
-  changed: "change",
-  removed: "remove",
-  unchanged: "change",
-  kept: "change",
-};
-
-const SIGNS = { add: "+", change: "~", remove: "−" } as const;
-
-interface ItemProps {
-  readonly kind: keyof typeof SIGNS;
-  readonly name: string;
-  readonly what: string;
-  readonly children?: ComponentChildren;
+function textOfChange({ rolling, restart, stop, start }: Change): string {
+  if (rolling) return "is changed, one instance after the other";
+  if (restart) return "is changed and restarted";
+  if (stop) return "is changed and stopped: its schedule starts it";
+  return start ? "is changed and started" : "is changed without a restart";
 }
 
-function Item({ kind, name, what, children }: ItemProps) {
-  const members = progress.value === "applying" ? processesOf(name) : [];
-  return (
-    <li class={`plan-${kind}`}>
-      <p class="row wrap">
-        <span class="plan-sign" aria-hidden="true">{SIGNS[kind]}</span>
-        <strong>{name}</strong> <span class="faint">{what}</span>
-        {members.map(({ id, state }) => <StateBadge key={id} state={state} />)}
-      </p>
-      {children}
-    </li>
-  );
-}
-
-export function ConfigOutcome() {
-  const done = outcome.value;
-  if (done === undefined) return null;
+export function ConfigOutcome({ done }: { done: ConfigReloadResult }) {
   const failed = done.results.filter(({ ok }) => !ok);
   const good = done.results.filter(({ ok }) => ok);
   return (
@@ -150,10 +123,8 @@ export function ConfigOutcome() {
   );
 }
 
-type Fields = ConfigReloadResult["changes"][number]["fields"];
-
 /** Old and new values, without masked ones. */
-function FieldDiff({ fields }: { fields: Fields }) {
+function FieldDiff({ fields }: Pick<Change, "fields">) {
   return (
     <ul class="diff">
       {fields.map(({ field, from, to }) => (
@@ -182,7 +153,6 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Compares a process with its file. */
 export function ConfigDrift({ name }: { name: string }) {
   const plan = useSignal<ConfigReloadResult | undefined>(undefined);
   const error = useSignal("");
