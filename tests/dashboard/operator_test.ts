@@ -65,6 +65,15 @@ browserTest("a process is shown in its current state", async (dashboard) => {
   await page.getByText("Deleted pair").first().waitFor();
   await stuck.waitFor();
   await page.locator('[data-row^="pair"]').first().waitFor({ state: "detached" });
+
+  // The list keeps its filter when one of its processes is deleted.
+  await dashboard.go("#/processes?q=wor");
+  await page.getByRole("button", { name: "More actions on wordy" }).click();
+  await page.getByRole("group", { name: "Actions on wordy" }).getByText("Delete…").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Deleted wordy").first().waitFor();
+  await page.getByText("Nothing matches").waitFor();
+  assertEquals(new URL(page.url()).hash, "#/processes?q=wor");
 });
 
 const FOUR_MINUTES_BEHIND = `globalThis.Date = class extends Date {

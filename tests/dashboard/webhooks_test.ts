@@ -140,6 +140,19 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await dialog.getByRole("button", { name: "Save" }).click();
   assertEquals(Object.keys((await saved).postDataJSON()), ["format", "events"]);
   await row.getByText("unhealthy").waitFor({ state: "detached" });
+  // A dialog that is closed before its answer does not close the next one.
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  await page.route("**/webhooks/chat", async (route) => (await held, await route.continue()));
+  await page.getByRole("button", { name: "Change chat" }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("button", { name: "Saving chat…" }).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "New webhook" }).click();
+  release();
+  await page.getByText("Saved chat").last().waitFor();
+  await dialog.getByRole("heading", { name: "New webhook" }).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.unrouteAll();
   await row.getByText("only ns:shop, tag:a b").waitFor();
   await page.getByRole("button", { name: "Send test to chat" }).click();
   await waitFor(() => receiver.got.some(({ body }) => /^Test of procsup/.test(body.text)));

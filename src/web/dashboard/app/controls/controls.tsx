@@ -1,12 +1,14 @@
-/** Buttons, icons, choices, lists of facts, tables, menus, dialogs. */
+/** Buttons, icons, fields, choices, lists of facts, tables, menus, dialogs. */
 
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { messageOf } from "../data/api.ts";
 import { dateTime, relative } from "../data/format.ts";
 import type { Polled } from "../data/polled.ts";
 import { clock, mayAdminister } from "../data/store.ts";
 import { useKeys } from "../shell/keys.ts";
-import { question } from "../shell/notices.ts";
+import { question, toast } from "../shell/notices.ts";
 
 interface ButtonProps {
   readonly id?: string;
@@ -21,7 +23,6 @@ interface ButtonProps {
   readonly children?: ComponentChildren;
 }
 
-/** A button with an icon, a text, or both. */
 export function Button(
   { id, icon, label, kind = "plain", disabled, pressed, submits, onClick, children }: ButtonProps,
 ) {
@@ -42,7 +43,6 @@ export function Button(
   );
 }
 
-/** A placeholder with a title and an action. */
 export function Empty(
   { title, action, children }: {
     readonly title: string;
@@ -59,7 +59,16 @@ export function Empty(
   );
 }
 
-/** Shown if there are no processes. */
+/** The way to a page below the processes. */
+export function Trail({ children }: { children?: ComponentChildren }) {
+  return (
+    <nav class="trail small" aria-label="Trail">
+      <a href="#/processes">Processes</a> <span aria-hidden="true">/</span>
+      {children}
+    </nav>
+  );
+}
+
 export function NothingYet() {
   const action = { text: "New process", href: "#/start" };
   const may = mayAdminister.value;
@@ -70,7 +79,6 @@ export function NothingYet() {
   );
 }
 
-/** Shown until the first answer. */
 export function Loading() {
   return (
     <div class="empty" role="status">
@@ -143,7 +151,6 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-/** An icon in the colour of the surrounding text. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg
@@ -174,7 +181,6 @@ interface FactsProps {
   readonly children?: ComponentChildren;
 }
 
-/** A list of names, each with its value. */
 export function Facts({ kind = "facts", facts, children }: FactsProps) {
   return (
     <dl class={kind}>
@@ -193,13 +199,15 @@ interface TableProps {
   /** For screen readers. */
   readonly caption: string;
   readonly kind?: string;
+  /** True without a frame of its own, inside of another one. */
+  readonly isInner?: boolean;
   /** Headings, or pairs of a heading and its class; empty for a column without one. */
   readonly headings: readonly (string | readonly [text: string, kind: string])[];
   readonly children: ComponentChildren;
 }
 
-export function Table({ caption, kind, headings, children }: TableProps) {
-  return (
+export function Table({ caption, kind, isInner = false, headings, children }: TableProps) {
+  const table = (
     <table class={kind}>
       <caption class="unseen">{caption}</caption>
       <thead>
@@ -213,6 +221,7 @@ export function Table({ caption, kind, headings, children }: TableProps) {
       {children}
     </table>
   );
+  return isInner ? table : <div class="table-frame">{table}</div>;
 }
 
 interface SelectProps<T extends string> {
@@ -225,7 +234,6 @@ interface SelectProps<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-/** A choice of one value. */
 export function Select<T extends string>({ id, label, value, options, onChoose }: SelectProps<T>) {
   return (
     <select
@@ -239,6 +247,54 @@ export function Select<T extends string>({ id, label, value, options, onChoose }
         return <option key={value} value={value}>{text}</option>;
       })}
     </select>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly value: Signal<string>;
+  readonly hint?: string;
+  readonly error?: string | undefined;
+  readonly required?: boolean;
+  readonly options?: readonly string[] | undefined;
+  /** Number of lines of a text area; default: a one-line field. */
+  readonly rows?: number | undefined;
+  readonly placeholder?: string;
+  /** Phones show a numeric keyboard. */
+  readonly numeric?: boolean;
+}
+
+export function Field(
+  { name, label, value, hint, error, required, options, rows, numeric, placeholder }: FieldProps,
+) {
+  const id = `field-${name}`;
+  const described = error ? `${id}-error` : hint ? `${id}-hint` : undefined;
+  const take = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+    value.value = currentTarget.value;
+  const common = {
+    ...{ id, name, required, placeholder, value: value.value, onInput: take },
+    autocomplete: "off",
+    spellcheck: false,
+    "aria-invalid": error !== undefined,
+    "aria-describedby": described,
+  } as const;
+  return (
+    <div class={`field${error ? " invalid" : ""}`}>
+      <label for={id}>{label}</label>
+      {options
+        ? (
+          <select {...common}>
+            {options.map((option) => <option key={option}>{option}</option>)}
+          </select>
+        )
+        : rows
+        ? <textarea {...common} rows={rows} />
+        : <input {...common} type="text" inputMode={numeric ? "numeric" : undefined} />}
+      {error
+        ? <p class="bad small" id={`${id}-error`} role="alert">{error}</p>
+        : hint && <p class="faint small" id={`${id}-hint`}>{hint}</p>}
+    </div>
   );
 }
 
@@ -373,28 +429,51 @@ export function Dialog(
 }
 
 /** A dialog with a form: its fields, then the buttons to cancel and to submit. */
-export function FormDialog({ title, verb, isBusy, onSubmit, onClose, children }: {
+export function FormDialog({ title, verb, doing, onSubmit, onClose, children }: {
   readonly title: string;
   readonly verb: string;
-  readonly isBusy?: boolean;
-  readonly onSubmit: () => void;
+  /** Such as `Changing api`. */
+  readonly doing: string;
+  /** The dialog closes when it succeeds, and shows its error. */
+  readonly onSubmit: () => void | Promise<void>;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }) {
+  const error = useSignal("");
+  const isBusy = useSignal(false);
+  // It may be closed before the answer, and another one opened.
+  const isOpen = useRef(true);
+  useEffect(() => () => void (isOpen.current = false), []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    isBusy.value = true;
+    error.value = "";
+    try {
+      await onSubmit();
+      if (isOpen.current) onClose();
+    } catch (reason) {
+      error.value = messageOf(reason);
+      if (!isOpen.current) toast("failed", `${doing} failed`, { detail: error.value });
+    } finally {
+      isBusy.value = false;
+    }
+  };
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={(event) => (event.preventDefault(), onSubmit())}>
+      <form onSubmit={submit}>
         {children}
+        {error.value && <p class="bad" role="alert">{error}</p>}
         <div class="row end">
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" submits disabled={isBusy}>{verb}</Button>
+          <Button kind="primary" submits disabled={isBusy.value}>
+            {isBusy.value ? `${doing}…` : verb}
+          </Button>
         </div>
       </form>
     </Dialog>
   );
 }
 
-/** The open question, if any. */
 export function QuestionDialog() {
   const open = question.value;
   if (open === undefined) return null;

@@ -1,15 +1,29 @@
-/** The menu of all actions on a process or an app, beside the button that opened it. */
+/**
+ * The menu of all actions on a process or an app, beside the button that opened it, and the dialogs to
+ * scale, signal and change it.
+ */
 
 import { baseName } from "../../../../model/name.ts";
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { act, type Verb } from "./actions.ts";
-import { go, linkTo } from "../data/router.ts";
+import { act, run, type Verb } from "./actions.ts";
+import { ask, processPath } from "../data/api.ts";
+import { refreshSoon } from "../data/feed.ts";
+import { announce, toast } from "../shell/notices.ts";
+import { go, linkTo, place, screen } from "../data/router.ts";
 import { isStarted } from "./select.ts";
 import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
-import type { ProcessJson } from "../data/types.ts";
-import { Button, Icon, type IconName, stepThrough } from "../controls/controls.tsx";
-import { processDialog } from "./process_dialogs.tsx";
+import type { ProcessJson, ReconfigureResult } from "../../../../protocol/wire.ts";
+import {
+  Button,
+  Field,
+  FormDialog,
+  Icon,
+  type IconName,
+  Select,
+  stepThrough,
+} from "../controls/controls.tsx";
+import { readObject } from "../data/format.ts";
 
 interface Opened {
   readonly name: string;
@@ -36,7 +50,7 @@ function OpenMenu({ name, by, members }: Opened & { members: readonly ProcessJso
   useLayoutEffect(() => {
     const menu = ref.current!;
     menu.showPopover();
-    place(menu, by.getBoundingClientRect());
+    putBeside(menu, by.getBoundingClientRect());
     menu.querySelector("button")?.focus();
     const closed = (event: Event) => {
       if ((event as ToggleEvent).newState === "closed") opened.value = undefined;
@@ -108,17 +122,23 @@ function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
     hasPid && ask("Send a signal…", "events", "signal"),
     verb("Empty logs…", "delete", "flush"),
     hasPid && verb("Kill…", "close", "kill"),
-    mayAdminister.value && { text: "Delete…", icon: "delete", danger: true, run: remove(name) },
+    mayAdminister.value && {
+      ...{ text: "Delete…", icon: "delete", danger: true },
+      run: () => void remove(name, members[0]!.id),
+    },
   ];
   return some.filter((entry) => entry !== false);
 }
 
-function remove(name: string): () => void {
-  return () => void act("delete", [name]).then((isDone) => isDone && go(["processes"]));
+/** Deletes a process or app, and leaves its page. */
+async function remove(name: string, id: string): Promise<void> {
+  const isDone = await act("delete", [name]);
+  const isShown = screen.value === "process" && [name, id].includes(place.value.path[1]!);
+  if (isDone && isShown) go(["processes"]);
 }
 
 /** Places the menu below the button, or above if there is not enough room. */
-function place(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
+function putBeside(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
   const { width, height } = menu.getBoundingClientRect();
   const x = left + width > innerWidth - MARGIN ? right - width : left;
   const y = bottom + height > innerHeight - MARGIN ? top - height - 4 : bottom + 4;
@@ -158,4 +178,123 @@ export function RowActions({ process }: { process: ProcessJson }) {
       )}
     </>
   );
+}
+
+export const processDialog = signal<
+  { readonly kind: keyof typeof WINDOWS; readonly name: string } | undefined
+>(undefined);
+
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGTERM", "SIGCONT", "SIGSTOP"];
+
+export function ProcessDialogs() {
+  const open = processDialog.value;
+  if (open === undefined) return null;
+  const Window = WINDOWS[open.kind];
+  return <Window name={open.name} onClose={() => processDialog.value = undefined} />;
+}
+
+const WINDOWS = { scale: ScaleDialog, signal: SignalDialog, change: ChangeDialog };
+
+interface WindowProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+function ScaleDialog({ name, onClose }: WindowProps) {
+  const base = baseName(name);
+  const now = processesOf(base).length;
+  const count = useSignal(now);
+  const doing = `Scaling ${base} to ${count.value}`;
+  const submit = async () => {
+    onClose();
+    const from = place.value;
+    const words = { doing, done: `${base} has ${count.value} now` };
+    const how = { method: "POST", body: { instances: count.value } } as const;
+    const answer = await run(words, processPath(base, "scale"), how);
+    if (answer !== undefined && place.value === from) go(["processes", base]);
+  };
+  return (
+    <FormDialog title={`Scale ${base}`} verb="Scale" {...{ doing, onClose }} onSubmit={submit}>
+      <label>
+        Instances
+        <input
+          type="number"
+          min={1}
+          max={1024}
+          required
+          value={count.value}
+          onInput={({ currentTarget }) => count.value = currentTarget.valueAsNumber}
+        />
+      </label>
+      <p class="faint small">There {now === 1 ? "is 1" : `are ${now}`} now.</p>
+    </FormDialog>
+  );
+}
+
+function SignalDialog({ name, onClose }: WindowProps) {
+  const chosen = useSignal(SIGNALS[0]!);
+  const doing = `Sending ${chosen.value} to ${name}`;
+  const submit = async () => {
+    onClose();
+    const words = { doing, done: `Sent ${chosen.value} to ${name}` };
+    const how = { method: "POST", body: { signal: chosen.value } } as const;
+    await run(words, processPath(name, "signal"), how);
+  };
+  return (
+    <FormDialog
+      title={`Send a signal to ${name}`}
+      verb="Send"
+      {...{ doing, onClose }}
+      onSubmit={submit}
+    >
+      <label>
+        Signal
+        <Select value={chosen.value} options={SIGNALS} onChoose={(name) => chosen.value = name} />
+      </label>
+    </FormDialog>
+  );
+}
+
+const EXAMPLE = '{ "max_memory": "1GB", "env": { "DEBUG": null } }';
+
+function ChangeDialog({ name, onClose }: WindowProps) {
+  const base = baseName(name);
+  const text = useSignal("");
+  const submit = async () => {
+    const body = readObject("keys", text.value);
+    const result = await ask<ReconfigureResult>(processPath(base), { method: "PATCH", body });
+    refreshSoon();
+    tell(base, result);
+  };
+  return (
+    <FormDialog
+      title={`Change ${base}`}
+      verb="Change"
+      doing={`Changing ${base}`}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        name="keys"
+        label="Keys to change, as JSON"
+        rows={5}
+        required
+        value={text}
+        placeholder={EXAMPLE}
+      />
+      <p class="faint small">
+        Other keys stay unchanged; null removes a key. If a key needs it, all instances are
+        reloaded, one by one. Applying the file again overrides these changes.
+      </p>
+    </FormDialog>
+  );
+}
+
+function tell(base: string, { changes, restarted }: ReconfigureResult): void {
+  const fields = changes.map(({ field }) => field).join(", ");
+  const text = fields === ""
+    ? `${base} has this configuration already`
+    : `Changed ${fields} of ${base}${restarted ? " and reloaded it" : ""}`;
+  toast("done", text);
+  announce(text);
 }

@@ -5,11 +5,10 @@ import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, messageOf } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { toast } from "../shell/notices.ts";
-import { go, linkTo } from "../data/router.ts";
+import { go, linkTo, screen } from "../data/router.ts";
 import { askAndWait } from "./actions.ts";
-import type { ProcessJson } from "../data/types.ts";
-import { Button } from "../controls/controls.tsx";
-import { Field } from "../controls/field.tsx";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
+import { Button, Field, Trail } from "../controls/controls.tsx";
 import { configOf, fieldOf, formGroups, type FormKey, hintOf, optionsOf } from "./key_form.ts";
 
 const GROUPS = formGroups();
@@ -25,6 +24,9 @@ export function Start() {
   const values: Values = useMemo(() => new Map(KEYS.map((key) => [key, signal("")])), []);
   const refusal = useSignal<unknown>(undefined);
   const busy = useSignal(false);
+  // The user may have left meanwhile.
+  const leave = (name?: string) =>
+    screen.value === "start" && go(["processes", ...(name ? [name] : [])]);
   const submit = async (event: Event) => {
     event.preventDefault();
     busy.value = true;
@@ -34,13 +36,13 @@ export function Start() {
       const made = await askAndWait<ProcessJson>("/processes", body);
       refreshSoon();
       toast("done", `Started ${made.name}`);
-      go(["processes", made.name]);
+      leave(made.name);
     } catch (reason) {
       if (reason instanceof ApiError && STARTED.has(reason.code)) {
         // The page of the process shows the reason.
         refreshSoon();
         toast("failed", reason.message);
-        return go(["processes", ...(reason.process ? [reason.process] : [])]);
+        return void leave(reason.process);
       }
       refusal.value = reason;
     } finally {
@@ -53,9 +55,7 @@ export function Start() {
   const error = refusal.value === undefined ? "" : messageOf(refusal.value);
   return (
     <>
-      <nav class="trail small" aria-label="Trail">
-        <a href={linkTo(["processes"])}>Processes</a> <span aria-hidden="true">/</span>
-      </nav>
+      <Trail />
       <h1>New process</h1>
       <form class="panel start-form" onSubmit={submit}>
         {[...GROUPS].map(([name, keys], index) => (

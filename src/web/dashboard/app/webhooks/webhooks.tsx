@@ -1,17 +1,27 @@
-/** The webhooks and their deliveries. */
+/** The webhooks, their deliveries, and the form of one. */
 
-import { useSignal } from "@preact/signals";
-import { Age, Answer, Button, Empty, Table } from "../controls/controls.tsx";
+import { signal, useSignal } from "@preact/signals";
+import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../../../model/webhook.ts";
+import {
+  Age,
+  Answer,
+  Button,
+  Empty,
+  Field,
+  FormDialog,
+  Select,
+  Table,
+} from "../controls/controls.tsx";
 import { ask, messageOf } from "../data/api.ts";
+import { linesOf } from "../data/format.ts";
 import { happened } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";
-import type { WebhookJson, WebhookTestJson } from "../data/types.ts";
+import type { WebhookJson, WebhookTestJson } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { run } from "../process/actions.ts";
 import { announce, confirmed, toast } from "../shell/notices.ts";
-import { openedWebhook, WebhookDialog } from "./webhook_dialog.tsx";
 
 const REFRESH_MS = 3000;
 
@@ -35,10 +45,16 @@ export function Webhooks() {
   );
 }
 
-const COUNTS = ["Waiting", "Delivered", "Given up", "Dropped"];
+/** The counts of a webhook, and whether one is a problem. */
+const COUNTS = [
+  ["Waiting", "queued", false],
+  ["Delivered", "delivered", false],
+  ["Given up", "failed", true],
+  ["Dropped", "dropped", true],
+] as const;
 const HEADINGS = [
   ...[["Name", "name"] as const, "Told of", "Last attempt"],
-  ...COUNTS.map((text) => [text, "number"] as const),
+  ...COUNTS.map(([text]) => [text, "number"] as const),
   "",
 ];
 
@@ -49,15 +65,13 @@ function List({ webhooks, reload }: {
   if (webhooks.length === 0) return <NoneYet />;
   return (
     <>
-      <div class="table-frame">
-        <Table caption="Webhooks" kind="stacked webhooks" headings={HEADINGS}>
-          <tbody>
-            {webhooks.map((webhook) => (
-              <WebhookRow key={webhook.name} webhook={webhook} reload={reload} />
-            ))}
-          </tbody>
-        </Table>
-      </div>
+      <Table caption="Webhooks" kind="stacked webhooks" headings={HEADINGS}>
+        <tbody>
+          {webhooks.map((webhook) => (
+            <WebhookRow key={webhook.name} webhook={webhook} reload={reload} />
+          ))}
+        </tbody>
+      </Table>
       <p class="faint small">
         Counted since the daemon started, without tests. A full queue drops its oldest deliveries.
         On the command line: <code>procsup webhook</code>
@@ -103,7 +117,7 @@ function WebhookRow({ webhook, reload }: {
   readonly webhook: WebhookJson;
   readonly reload: () => Promise<void>;
 }) {
-  const { name, url, format, events, only, signed, queued, delivered, failed, dropped } = webhook;
+  const { name, url, format, events, only, signed } = webhook;
   return (
     <tr>
       <th scope="row" class="name">
@@ -123,10 +137,11 @@ function WebhookRow({ webhook, reload }: {
       <td class="attempt" data-label="Last attempt">
         <LastAttempt webhook={webhook} />
       </td>
-      <Count label="Waiting" count={queued} />
-      <Count label="Delivered" count={delivered} />
-      <Count label="Given up" count={failed} isBad />
-      <Count label="Dropped" count={dropped} isBad />
+      {COUNTS.map(([text, key, isBad]) => (
+        <td key={key} class={`number${isBad && webhook[key] > 0 ? " some" : ""}`} data-label={text}>
+          {webhook[key].toLocaleString("en")}
+        </td>
+      ))}
       <td class="actions">
         {mayAdminister.value && (
           <>
@@ -147,18 +162,6 @@ function WebhookRow({ webhook, reload }: {
         )}
       </td>
     </tr>
-  );
-}
-
-function Count({ label, count, isBad = false }: {
-  readonly label: string;
-  readonly count: number;
-  readonly isBad?: boolean;
-}) {
-  return (
-    <td class={`number${isBad && count > 0 ? " some" : ""}`} data-label={label}>
-      {count.toLocaleString("en")}
-    </td>
   );
 }
 
@@ -200,7 +203,7 @@ async function sendTest(name: string): Promise<void> {
     announce(`${name} failed the test: ${detail}`);
   };
   try {
-    const path = `/webhooks/${encodeURIComponent(name)}/test`;
+    const path = `${webhookPath(name)}/test`;
     const { ok, status, error } = await ask<WebhookTestJson>(path, { method: "POST" });
     if (!ok) return failed(error);
     toast("done", `${name} passed the test: it answered ${status}`, { id });
@@ -214,5 +217,124 @@ async function remove(name: string): Promise<void> {
   const text = "It gets no more messages; pending ones are dropped.";
   if (!await confirmed(`Delete ${name}?`, text, "Delete")) return;
   const words = { doing: `Deleting ${name}`, done: `Deleted ${name}` };
-  await run(words, `/webhooks/${encodeURIComponent(name)}`, { method: "DELETE" });
+  await run(words, webhookPath(name), { method: "DELETE" });
+}
+
+function webhookPath(name: string): string {
+  return `/webhooks/${encodeURIComponent(name)}`;
+}
+
+type Format = WebhookJson["format"];
+
+/** The webhook whose form is open; `new` for a new one. */
+const openedWebhook = signal<WebhookJson | "new" | undefined>(undefined);
+
+/** Example address and host name of each service. */
+const PRESETS: Readonly<Record<Format, readonly [example: string, host: RegExp]>> = {
+  standard: ["https://hooks.example.com/procsup", /^$/],
+  slack: ["https://hooks.slack.com/services/…", /^hooks\.slack\.com$/],
+  discord: ["https://discord.com/api/webhooks/…", /^(.+\.)?discord(app)?\.com$/],
+  teams: [
+    "https://….logic.azure.com/workflows/…",
+    /\.(logic\.azure|webhook\.office|powerplatform)\.com$/,
+  ],
+};
+
+function WebhookDialog({ reload }: { readonly reload: () => Promise<void> }) {
+  const opened = openedWebhook.value;
+  if (opened === undefined) return null;
+  const old = opened === "new" ? undefined : opened;
+  return <Form key={old?.name} old={old} reload={reload} />;
+}
+
+function Form({ old, reload }: {
+  readonly old: WebhookJson | undefined;
+  readonly reload: () => Promise<void>;
+}) {
+  const name = useSignal(old?.name ?? "");
+  const url = useSignal("");
+  const secret = useSignal("");
+  const targets = old?.only.join("\n") ?? "all";
+  const only = useSignal(targets);
+  const chosen = useSignal<Format | undefined>(old?.format);
+  const events = useSignal<readonly string[]>(old?.events ?? WEBHOOK_EVENTS);
+  const format = chosen.value ?? presetOf(url.value);
+  const save = async () => {
+    const body = {
+      ...{ format, events: events.value },
+      ...only.value !== targets && { only: linesOf(only.value) },
+      ...url.value.trim() !== "" && { url: url.value.trim() },
+      ...secret.value.trim() !== "" && { secret: { file: secret.value.trim() } },
+    };
+    await ask(webhookPath(name.value), { method: "PATCH", body });
+    toast("done", `Saved ${name.value}`);
+    void reload();
+  };
+  const toggle = (event: string) =>
+    events.value = WEBHOOK_EVENTS.filter((one) => (one === event) !== events.value.includes(one));
+  return (
+    <FormDialog
+      title={old === undefined ? "New webhook" : `Change ${old.name}`}
+      verb="Save"
+      doing={`Saving ${name.value}`}
+      onSubmit={save}
+      onClose={() => openedWebhook.value = undefined}
+    >
+      {old === undefined && <Field name="webhook" label="Name" required value={name} />}
+      <Field
+        name="url"
+        label="URL"
+        required={old === undefined}
+        value={url}
+        placeholder={PRESETS[format][0]}
+        hint={old === undefined ? "" : `Leave empty to keep ${old.url}`}
+      />
+      <div class="field">
+        <label for="field-format">Format</label>
+        <Select
+          id="field-format"
+          value={format}
+          options={WEBHOOK_FORMATS}
+          onChoose={(format) => chosen.value = format}
+        />
+      </div>
+      <fieldset class="row wrap">
+        <legend>Events</legend>
+        {WEBHOOK_EVENTS.map((event) => (
+          <label key={event} class="row">
+            <input
+              type="checkbox"
+              checked={events.value.includes(event)}
+              onChange={() => toggle(event)}
+            />
+            {event}
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        name="only"
+        label="Targets"
+        value={only}
+        rows={2}
+        hint="One per line: all, names, ns:shop, tag:db"
+      />
+      {format === "standard" && (
+        <Field
+          name="secret"
+          label="File with the secret"
+          value={secret}
+          hint="On the daemon's machine; signs what is sent"
+        />
+      )}
+      <p class="faint small">
+        A configuration file that has webhooks replaces all of them when it is applied.
+      </p>
+    </FormDialog>
+  );
+}
+
+/** The format for the service of an address. */
+function presetOf(url: string): Format {
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  return WEBHOOK_FORMATS.find((format) => PRESETS[format][1].test(host)) ?? "standard";
 }
