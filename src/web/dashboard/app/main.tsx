@@ -1,30 +1,16 @@
-/** The dashboard: selects the screen, and handles the global keys. */
+/** The dashboard: shows the current screen, and handles the global keys. */
 
-import { type FunctionComponent, render } from "preact";
+import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { startFeed } from "./data/feed.ts";
 import { listenForKeys, useKeys } from "./shell/keys.ts";
-import { go, place, screen } from "./data/router.ts";
+import { go, place } from "./data/router.ts";
 import { SignIn, signInByLink } from "./shell/sign_in.tsx";
-import { connection, mayAdminister, processes, stateCounts } from "./data/store.ts";
-import type { State } from "./data/types.ts";
-import { nextTheme } from "./shell/theme.ts";
-import { Apply } from "./config/apply.tsx";
-import { Cron } from "./cron/cron.tsx";
-import { Events } from "./events/events.tsx";
-import { Graph } from "./graph/graph.tsx";
-import { Host } from "./host/host.tsx";
-import { Logs } from "./logs/log_view.tsx";
-import { Machines } from "./machines/machines.tsx";
-import { Overview } from "./process/overview.tsx";
-import { Process } from "./process/process_page.tsx";
-import { Processes } from "./process/process_list.tsx";
-import { Start } from "./process/start.tsx";
-import { Webhooks } from "./webhooks/webhooks.tsx";
-import { Empty, Loading } from "./controls/controls.tsx";
+import { connection, mayAdminister, stateCounts } from "./data/store.ts";
+import type { ProcessState } from "../../../model/process_info.ts";
+import { nextTheme } from "./shell/settings.ts";
 import { helpOpen, Shell } from "./shell/shell.tsx";
-import { openScreens, pathOf } from "./shell/screens.ts";
-import { paletteOpen } from "./shell/palette.tsx";
+import { openScreens, paletteOpen, pathOf, Screen } from "./shell/screens.tsx";
 
 function App() {
   useKeys({
@@ -46,46 +32,12 @@ function App() {
   );
 }
 
-const PAGES: Readonly<Record<string, FunctionComponent>> = {
-  overview: Overview,
-  processes: Processes,
-  logs: Logs,
-  graph: Graph,
-  cron: Cron,
-  events: Events,
-  webhooks: Webhooks,
-  apply: Apply,
-  host: Host,
-  machines: Machines,
-  start: Start,
-};
-
-/** The screens for admins, by what they do. */
-const GUARDED: ReadonlyMap<string, string> = new Map([
-  ["apply", "Applying a configuration"],
-  ["machines", "Looking at other machines"],
-  ["start", "Starting a new process"],
-]);
-
-function Screen() {
-  // Neither the role nor any process is known before the first answer.
-  if (processes.value === null) return <Loading />;
-  const guarded = GUARDED.get(screen.value);
-  if (guarded !== undefined && !mayAdminister.value) {
-    return <Empty title="Not allowed">{guarded} needs the role admin.</Empty>;
-  }
-  if (screen.value === "process") return <Process key={place.value.path[1]} />;
-  const Page = Object.hasOwn(PAGES, screen.value) ? PAGES[screen.value] : undefined;
-  if (Page !== undefined) return <Page />;
-  return <Empty title="Page not found" action={{ text: "Overview", href: "#/" }} />;
-}
-
 /** Sets the window's title. Scrolls a new screen to its top and moves the focus there. */
 function useTitle(): void {
   const [first = "overview", name] = place.value.path;
   const where = name ?? first[0]!.toUpperCase() + first.slice(1);
   const isKnown = useRef(false);
-  const count = (state: State) => stateCounts.value.get(state) ?? 0;
+  const count = (state: ProcessState) => stateCounts.value.get(state) ?? 0;
   const failed = count("errored") + count("crashed");
   useEffect(() => {
     document.title = `${failed > 0 ? `(${failed}) ` : ""}${where} · procsup`;

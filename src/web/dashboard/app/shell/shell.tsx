@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { retryNow } from "../data/feed.ts";
-import { isPhone, nextTheme, theme } from "./theme.ts";
+import { isPhone, nextTheme, theme } from "./settings.ts";
 import { announcement, dismiss, type Toast, toasts } from "./notices.ts";
 import { linkTo, screen } from "../data/router.ts";
 import {
@@ -18,13 +18,17 @@ import {
 } from "../data/store.ts";
 import { Button, Dialog, Icon, Logo, QuestionDialog, useAway } from "../controls/controls.tsx";
 import { signOut } from "../host/host.tsx";
-import { openScreens, pathOf, type ScreenEntry, SCREENS } from "./screens.ts";
-import { Palette, paletteOpen } from "./palette.tsx";
-import { ProcessDialogs } from "../process/process_dialogs.tsx";
-import { ProcessMenu } from "../process/process_menu.tsx";
+import {
+  openScreens,
+  Palette,
+  paletteOpen,
+  pathOf,
+  type ScreenEntry,
+  SCREENS,
+} from "./screens.tsx";
+import { ProcessDialogs, ProcessMenu } from "../process/process_menu.tsx";
 import { relative } from "../data/format.ts";
 
-/** True while the list of keys is open. */
 export const helpOpen = signal(false);
 
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -64,12 +68,7 @@ function SideBar() {
       <div class="side-foot">
         <div class="row">
           <ThemeButton />
-          <Button
-            icon="search"
-            kind="quiet"
-            label="Go to… (Ctrl K)"
-            onClick={() => paletteOpen.value = true}
-          />
+          <PaletteButton label="Go to… (Ctrl K)" />
           <Button icon="help" kind="quiet" label="Keys (?)" onClick={() => helpOpen.value = true} />
         </div>
         <p class="side-host" title={hostname}>
@@ -117,12 +116,7 @@ function PhoneBar() {
       <header class="phone-top">
         <Brand />
         <span class="row">
-          <Button
-            icon="search"
-            kind="quiet"
-            label="Go to…"
-            onClick={() => paletteOpen.value = true}
-          />
+          <PaletteButton label="Go to…" />
           <ThemeButton />
         </span>
       </header>
@@ -189,16 +183,15 @@ function Links({ entries }: { entries: readonly ScreenEntry[] }) {
   );
 }
 
+function PaletteButton({ label }: { label: string }) {
+  const open = () => paletteOpen.value = true;
+  return <Button icon="search" kind="quiet" label={label} onClick={open} />;
+}
+
 function ThemeButton() {
   const next = { auto: "light", light: "dark", dark: "like the system" }[theme.value];
-  return (
-    <Button
-      icon={theme.value}
-      kind="quiet"
-      label={`Theme, next: ${next} (t)`}
-      onClick={nextTheme}
-    />
-  );
+  const label = `Theme, next: ${next} (t)`;
+  return <Button icon={theme.value} kind="quiet" label={label} onClick={nextTheme} />;
 }
 
 /** Role and name; nothing for an admin. */
@@ -265,7 +258,6 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]
   ]],
 ];
 
-/** The window with the list of keys, if it is open. */
 function Help() {
   if (!helpOpen.value) return null;
   return (

@@ -2,12 +2,11 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, ask, messageOf } from "../data/api.ts";
+import { ApiError, ask, keepSecret, messageOf } from "../data/api.ts";
 import { processes } from "../data/store.ts";
 import { Button, Logo } from "../controls/controls.tsx";
 import { credentialIn } from "../data/format.ts";
 import { place, replacePlace } from "../data/router.ts";
-import { keepSecret } from "../data/session_secret.ts";
 
 /** Why the opened link failed to sign in; empty on success or without a link. */
 const linkProblem = signal("");
