@@ -1,12 +1,18 @@
 /** The past, as the daemon kept it: events and metrics. */
 
 import { signal } from "@preact/signals";
-import { HOST, prepend, recent, round, type Sample } from "../process/history.ts";
+import { type Figure, HOST, prepend, recent, round, type Sample } from "../process/history.ts";
 import { ask } from "./api.ts";
 import { type Polled, usePolled } from "./polled.ts";
 import { type Range, rangeQuery, SPANS } from "./time_range.ts";
 import { processes } from "./store.ts";
-import type { EventsJson, MetricsHistoryJson, MetricsPointJson } from "./types.ts";
+import type {
+  EventsJson,
+  MetricsHistoryJson,
+  MetricsPointJson,
+} from "../../../../protocol/wire.ts";
+
+export type EventJson = EventsJson["events"][number];
 
 /** Increases with every event of a process. Earlier answers are then out of date. */
 export const happened = signal(0);
@@ -71,25 +77,30 @@ export function useSeries(range: Range, name?: string, ids: readonly string[] = 
   return { samples: [...past, ...own], step };
 }
 
+const FIGURES: readonly Figure[] = ["cpu", "memory", "fds", "threads", "load"];
+
 /** The sum of several series of the same steps; shares of time are means. */
 function together(all: readonly (readonly Sample[])[]): readonly Sample[] {
   if (all.length === 1) return all[0]!;
   const grouped = Map.groupBy(all.flat(), ({ at }) => at);
-  return [...grouped].sort(([one], [other]) => one - other).map(([at, some]) => {
-    const sum = (of: (sample: Sample) => number) =>
-      some.every((one) => Number.isNaN(of(one)))
-        ? NaN
-        : some.reduce((all, one) => all + (of(one) || 0), 0);
-    const checked = some.filter(({ healthy }) => healthy !== undefined);
-    return {
-      ...{ at, cpu: sum(({ cpu }) => cpu), memory: sum(({ memory }) => memory) },
-      ...{ fds: sum(({ fds }) => fds), threads: sum(({ threads }) => threads), load: 0 },
-      up: sum(({ up = 1 }) => up) / some.length,
-      healthy: checked.length === 0
-        ? undefined
-        : checked.reduce((all, one) => all + one.healthy!, 0) / checked.length,
-    };
-  });
+  return [...grouped].sort(([one], [other]) => one - other).map(([at, some]) => ({
+    at,
+    ...Object.fromEntries(FIGURES.map((of) => [of, sum(some.map((one) => one[of]))])),
+    up: mean(some.map(({ up = 1 }) => up)),
+    healthy: mean(some.map(({ healthy }) => healthy)),
+  }));
+}
+
+/** The sum of the known values; undefined without any. */
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((one) => one !== undefined);
+  return known.length === 0 ? undefined : known.reduce((total, one) => total + one, 0);
+}
+
+/** The mean of the known values; undefined without any. */
+export function mean(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((one) => one !== undefined);
+  return known.length === 0 ? undefined : sum(known)! / known.length;
 }
 
 /** Loads the last two minutes for the small charts. On failure they start empty. */
@@ -109,12 +120,11 @@ function idOf(wanted: string): string | undefined {
   return [...processes.value?.values() ?? []].find(({ name }) => name === wanted)?.id;
 }
 
-/** Unknown figures become NaN, which is not drawn. Downtime still counts by `up`. */
 function sampleOf(point: MetricsPointJson): Sample {
   const { at, cpu_percent, memory_bytes, fds, threads, load, up, healthy } = point;
   return {
-    ...{ at: Date.parse(at), cpu: cpu_percent ?? NaN, memory: memory_bytes ?? NaN },
-    ...{ fds: fds ?? NaN, threads: threads ?? NaN, load: load ?? NaN },
+    ...{ at: Date.parse(at), cpu: cpu_percent ?? undefined, memory: memory_bytes ?? undefined },
+    ...{ fds: fds ?? undefined, threads: threads ?? undefined, load: load ?? undefined },
     ...{ up, healthy: healthy ?? undefined },
   };
 }

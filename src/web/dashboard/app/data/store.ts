@@ -5,7 +5,19 @@ import { baseName } from "../../../../model/name.ts";
 import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
 import { now } from "./time_range.ts";
-import type { ProcessJson, Session, State, SystemMetrics } from "./types.ts";
+import type { ProcessState } from "../../../../model/process_info.ts";
+import type { Role } from "../../../../protocol/verbs/verb.ts";
+import type { ProcessJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
+
+/** `GET /system/metrics`. Unavailable figures are missing. */
+export type SystemMetrics =
+  & Partial<Omit<SystemMetricsJson, "daemon">>
+  & { readonly daemon?: Partial<SystemMetricsJson["daemon"]> };
+
+export interface Session {
+  readonly name: string;
+  readonly role: Role;
+}
 
 type Connection = "connecting" | "live" | "lost" | "signed_out";
 
@@ -33,12 +45,11 @@ export function processesOf(name: string): readonly ProcessJson[] {
 }
 
 export const stateCounts = computed(() => {
-  const counts = new Map<State, number>();
+  const counts = new Map<ProcessState, number>();
   for (const { state } of processList.value) counts.set(state, (counts.get(state) ?? 0) + 1);
   return counts;
 });
 
-/** True if the user may change anything. */
 export const mayOperate = computed(() =>
   session.value !== undefined && session.value.role !== "read"
 );
@@ -82,14 +93,8 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
     stale ||= old.state !== item.state || old.pid !== item.pid || old.restarts !== item.restarts;
     const process = merged(old, item);
     next.set(process.id, process);
-    record(process.id, {
-      at,
-      cpu: process.cpu_percent,
-      memory: process.memory_bytes,
-      fds: process.fds,
-      threads: process.threads,
-      load: 0,
-    });
+    const { cpu_percent: cpu, memory_bytes: memory, fds, threads } = process;
+    record(process.id, { at, cpu, memory, fds, threads });
   }
   announceChanges(before, next);
   processes.value = next;
@@ -99,14 +104,8 @@ export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
 
 export function takeMetrics(news: SystemMetrics): void {
   metrics.value = news;
-  record(HOST, {
-    at: now(),
-    cpu: news.cpu_percent ?? 0,
-    memory: news.used_memory ?? 0,
-    fds: 0,
-    threads: 0,
-    load: news.cpu_load_1 ?? 0,
-  });
+  const { cpu_percent: cpu, used_memory: memory, cpu_load_1: load } = news;
+  record(HOST, { at: now(), cpu, memory, load });
   round.value++;
 }
 

@@ -4,8 +4,15 @@ import { run } from "../process/actions.ts";
 import { confirmed, copyText } from "../shell/notices.ts";
 import { useEvents, useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
-import { clock, mayAdminister, mayOperate, metrics, session } from "../data/store.ts";
-import type { SystemInfoJson, SystemMetrics } from "../data/types.ts";
+import {
+  clock,
+  mayAdminister,
+  mayOperate,
+  metrics,
+  session,
+  type SystemMetrics,
+} from "../data/store.ts";
+import type { SystemInfoJson } from "../../../../protocol/wire.ts";
 import { Button, Facts, Loading } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Chart, marksOf } from "./chart.tsx";
@@ -56,7 +63,6 @@ export function Host() {
   );
 }
 
-/** Actions on all apps: save, restore, sign out. */
 function DaemonActions() {
   const resurrect = async () => {
     const yes = await confirmed(
@@ -145,7 +151,6 @@ function FactPanel({ title, facts }: { title: string; facts: readonly [string, s
   );
 }
 
-/** Example commands to copy. */
 function Snippets({ home }: { home: string }) {
   const { origin } = location;
   const token = `Authorization: Bearer $(cat ${home}/token)`;

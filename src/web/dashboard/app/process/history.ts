@@ -3,23 +3,17 @@
 import { signal } from "@preact/signals";
 import { now } from "../data/time_range.ts";
 
-export interface Sample {
+/** What charts show: CPU in percent, memory in bytes, and for the host the load of one minute. */
+export type Figure = "cpu" | "memory" | "fds" | "threads" | "load";
+
+/** A reading; unknown figures are missing. */
+export interface Sample extends Readonly<Partial<Record<Figure, number>>> {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly cpu: number;
-  /** Bytes. */
-  readonly memory: number;
-  readonly fds: number;
-  readonly threads: number;
-  /** Load average of one minute; only for the host. */
-  readonly load: number;
   /** Shares of the time in which it ran, and was healthy; undefined without measurement. */
-  readonly up?: number;
+  readonly up?: number | undefined;
   readonly healthy?: number | undefined;
 }
-
-/** A figure that charts show. */
-export type Figure = "cpu" | "memory" | "fds" | "threads" | "load";
 
 /** How long readings are kept, and their minimum distance: pushes may come in quick succession. */
 const KEPT_MS = 120_000;
@@ -51,7 +45,6 @@ export function prepend(key: string, past: readonly Sample[]): void {
   samples.set(key, [...past.filter(({ at }) => at < first), ...list]);
 }
 
-/** The readings of the last `ms` milliseconds. */
 export function recent(key: string, ms: number, end = now()): readonly Sample[] {
   return (samples.get(key) ?? []).filter(({ at }) => at >= end - ms);
 }

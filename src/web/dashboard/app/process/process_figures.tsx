@@ -2,7 +2,8 @@
 
 import { type Figure, recent, round, type Sample } from "./history.ts";
 import { clock, ports } from "../data/store.ts";
-import type { ProcessJson, State } from "../data/types.ts";
+import type { ProcessState } from "../../../../model/process_info.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Age } from "../controls/controls.tsx";
 import { bytes, percent, relative, span } from "../data/format.ts";
 
@@ -20,24 +21,16 @@ export function Awaited(
   return <span class="health clip" title={last_reason}>{reason}</span>;
 }
 
-/** CPU now and over the last minute. */
-export function Cpu({ id, now }: { id: string; now: number }) {
+/** CPU or memory, now and over the last minute. */
+export function Measure({ id, of, now }: { id: string; of: "cpu" | "memory"; now: number }) {
   round.value;
+  const [most, title, text] = of === "cpu"
+    ? [10, "CPU, percent of one core", percent(now)]
+    : [now * 1.5, "Resident memory", bytes(now)];
   return (
-    <span class="measure">
-      <Sparkline samples={recent(id, SHOWN_MS)} of="cpu" most={10} />
-      <span class="number" title="CPU, percent of one core">{percent(now)}</span>
-    </span>
-  );
-}
-
-/** Memory now and over the last minute. */
-export function Memory({ id, now }: { id: string; now: number }) {
-  round.value;
-  return (
-    <span class="measure memory">
-      <Sparkline samples={recent(id, SHOWN_MS)} of="memory" most={now * 1.5} />
-      <span class="number" title="Resident memory">{bytes(now)}</span>
+    <span class={`measure ${of}`}>
+      <Sparkline samples={recent(id, SHOWN_MS)} of={of} most={most} />
+      <span class="number" title={title}>{text}</span>
     </span>
   );
 }
@@ -64,7 +57,7 @@ export function Uptime(
   return <Age at={finished_at} kind="faint" />;
 }
 
-const SHAPES: Readonly<Record<State, string>> = {
+const SHAPES: Readonly<Record<ProcessState, string>> = {
   running: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2z",
   starting: "M8 1.5a6.5 6.5 0 1 0 0 13v-2a4.5 4.5 0 0 1 0-9zM8 1.5a6.5 6.5 0 0 1 0 13z",
   stopping: "M8 1.5a6.5 6.5 0 1 1 0 13v-2a4.5 4.5 0 0 0 0-9zM8 1.5a6.5 6.5 0 0 0 0 13z",
@@ -74,7 +67,7 @@ const SHAPES: Readonly<Record<State, string>> = {
   errored: "M4.8 1h6.4L15 4.8v6.4L11.2 15H4.8L1 11.2V4.8z",
 };
 
-export function StateShape({ state, size = 10 }: { state: State; size?: number }) {
+export function StateShape({ state, size = 10 }: { state: ProcessState; size?: number }) {
   return (
     <svg
       class={`shape is-${state}`}
@@ -88,7 +81,7 @@ export function StateShape({ state, size = 10 }: { state: State; size?: number }
   );
 }
 
-export function StateBadge({ state }: { state: State }) {
+export function StateBadge({ state }: { state: ProcessState }) {
   return (
     <span class={`badge is-${state}`}>
       <StateShape state={state} />
@@ -97,7 +90,6 @@ export function StateBadge({ state }: { state: State }) {
   );
 }
 
-/** The result of the health checks, if any. */
 export function HealthBadge(
   { process }: { process: Pick<ProcessJson, "health" | "state" | "ready"> },
 ) {
@@ -122,10 +114,10 @@ interface SparklineProps {
 /** Hidden from screen readers: the figure is beside it. */
 function Sparkline({ samples, of, most }: SparklineProps) {
   const end = samples.at(-1)?.at ?? 0;
-  const top = Math.max(most, ...samples.map((sample) => sample[of])) || 1;
-  const points = samples.map((sample) => {
-    const x = WIDTH - (end - sample.at) / SHOWN_MS * WIDTH;
-    const y = HEIGHT - 1 - sample[of] / top * (HEIGHT - 3);
+  const top = Math.max(most, ...samples.map((sample) => sample[of] ?? 0)) || 1;
+  const points = samples.map(({ at, [of]: value = 0 }) => {
+    const x = WIDTH - (end - at) / SHOWN_MS * WIDTH;
+    const y = HEIGHT - 1 - value / top * (HEIGHT - 3);
     return `${x.toFixed(1)} ${y.toFixed(1)}`;
   });
   const line = points.length < 2 ? "" : `M${points.join("L")}`;
@@ -143,7 +135,6 @@ function Sparkline({ samples, of, most }: SparklineProps) {
   );
 }
 
-/** A figure with its title, and a sparkline or meter. */
 export function Tile({ title, text, more = "", samples, of, most = 1, level }: {
   readonly title: string;
   readonly text: string;

@@ -3,11 +3,11 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
 import { recent, round, type Sample } from "./history.ts";
-import { type Series, useEvents, useSeries } from "../data/past.ts";
+import { mean, type Series, useEvents, useSeries } from "../data/past.ts";
 import { linkTo, range } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock } from "../data/store.ts";
-import type { CronJson, ProcessJson, WhyJson } from "../data/types.ts";
+import type { CronJson, ProcessJson, WhyJson } from "../../../../protocol/wire.ts";
 import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { EventList } from "../events/events.tsx";
@@ -215,21 +215,13 @@ export function ProcessCharts(
 
 /** Shares of the range in which it ran and was healthy. */
 function Shares({ series: { samples } }: { series: Series }) {
-  const share = (of: readonly (number | undefined)[]) => {
-    const known = of.filter((one) => one !== undefined);
-    return known.length === 0
-      ? undefined
-      : known.reduce((sum, one) => sum + one, 0) / known.length * 100;
-  };
-  const [up, healthy] = [
-    share(samples.map(({ up }) => up)),
-    share(samples.map(({ healthy }) => healthy)),
-  ];
+  const up = mean(samples.map(({ up }) => up));
+  const healthy = mean(samples.map(({ healthy }) => healthy));
   if (up === undefined) return null;
   return (
     <p class="number">
-      Up {exactPercent(up)}
-      {healthy !== undefined && ` · healthy ${exactPercent(healthy)}`}{" "}
+      Up {exactPercent(up * 100)}
+      {healthy !== undefined && ` · healthy ${exactPercent(healthy * 100)}`}{" "}
       <span class="faint small">of the measured time</span>
     </p>
   );
@@ -242,22 +234,20 @@ const HEADINGS = [
 
 function SampleTable({ samples }: { samples: readonly Sample[] }) {
   return (
-    <div class="table-frame">
-      <Table caption="The newest readings" headings={HEADINGS}>
-        <tbody>
-          {samples.filter(({ cpu }) => !Number.isNaN(cpu)).toReversed().map((
-            { at, cpu, memory, threads, fds },
-          ) => (
-            <tr key={at}>
-              <th scope="row">{clockTime(at)}</th>
-              <td class="number">{percent(cpu)}</td>
-              <td class="number">{bytes(memory)}</td>
-              <td class="number">{threads}</td>
-              <td class="number">{fds}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
-    </div>
+    <Table caption="The newest readings" headings={HEADINGS}>
+      <tbody>
+        {samples.filter(({ cpu }) => cpu !== undefined).toReversed().map((
+          { at, cpu = 0, memory = 0, threads, fds },
+        ) => (
+          <tr key={at}>
+            <th scope="row">{clockTime(at)}</th>
+            <td class="number">{percent(cpu)}</td>
+            <td class="number">{bytes(memory)}</td>
+            <td class="number">{threads}</td>
+            <td class="number">{fds}</td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
   );
 }
