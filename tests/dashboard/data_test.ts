@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { isMet } from "../../src/web/dashboard/app/graph/graph_layout.ts";
-import type { ProcessJson } from "../../src/web/dashboard/app/data/types.ts";
+import type { ProcessJson } from "../../src/protocol/wire.ts";
 import {
   grepOf,
   NO_QUERY,

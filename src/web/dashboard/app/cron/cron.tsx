@@ -6,7 +6,7 @@ import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink } from "../data/router.ts";
 import { between } from "../data/time_range.ts";
 import { mayOperate } from "../data/store.ts";
-import type { CronJson, CronRunJson } from "../data/types.ts";
+import type { CronJson, CronRunJson } from "../../../../protocol/wire.ts";
 import { Age, Answer, Button, Empty, Icon, Table } from "../controls/controls.tsx";
 import { Strip } from "../process/process_figures.tsx";
 import { run } from "../process/actions.ts";
@@ -39,21 +39,18 @@ function Jobs({ jobs, reload }: {
     );
   }
   return (
-    <div class="table-frame">
-      <Table
-        caption="Schedules"
-        kind="stacked cron"
-        headings={[["Name", "name"], "Schedule", "Next", "Last", "Last runs", "Enabled", ""]}
-      >
-        {jobs.map((job) => (
+    <Table
+      caption="Schedules"
+      kind="stacked cron"
+      headings={[["Name", "name"], "Schedule", "Next", "Last", "Last runs", "Enabled", ""]}
+    >
+      {jobs.map((job) => {
+        const isOpen = opened.value === job.name;
+        const onOpen = () => opened.value = isOpen ? "" : job.name;
+        return (
           <tbody key={job.name}>
-            <CronRow
-              job={job}
-              reload={reload}
-              isOpen={opened.value === job.name}
-              onOpen={() => opened.value = opened.value === job.name ? "" : job.name}
-            />
-            {opened.value === job.name && (
+            <CronRow {...{ job, reload, isOpen, onOpen }} />
+            {isOpen && (
               <tr class="inner">
                 <td colSpan={7} id={`runs-${job.name}`}>
                   <CronHistory job={job} />
@@ -61,9 +58,9 @@ function Jobs({ jobs, reload }: {
               </tr>
             )}
           </tbody>
-        ))}
-      </Table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }
 
@@ -166,24 +163,17 @@ function msOf({ started_at, finished_at }: CronRunJson): number {
 
 function LastStatus({ job: { last_status, last_exit_code } }: { job: CronJson }) {
   if (last_status === null) return null;
-  const code = last_exit_code === null || last_exit_code === 0 ? "" : ` ${last_exit_code}`;
-  return (
-    <span class={last_status === "ok" ? "health is-healthy" : "health is-unhealthy"}>
-      {last_status === "ok" ? "✓" : "✗"} {last_status}
-      {code}
-    </span>
-  );
+  const { mark, look } = lookOf(last_status);
+  return <span class={`health ${look}`}>{mark} {last_status} {last_exit_code || ""}</span>;
+}
+
+/** A skipped run has neither succeeded nor failed. */
+function lookOf(status: CronRunJson["status"]): { readonly mark: string; readonly look: string } {
+  if (status === "ok") return { mark: "✓", look: "is-running" };
+  return status === "skipped" ? { mark: "–", look: "faint" } : { mark: "✗", look: "is-crashed" };
 }
 
 const EVERY_MS = 30_000;
-
-const MARKS: Readonly<Record<CronRunJson["status"], string>> = {
-  ok: "✓",
-  failed: "✗",
-  timeout: "✗",
-  killed: "✗",
-  skipped: "–",
-};
 
 /** Last and next runs of a job, below its row. */
 function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
@@ -201,16 +191,11 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
           <Table
             caption={`Last runs of ${name}, the newest first`}
             kind="history"
+            isInner
             headings={["Began", "Result", ["Took", "number"], ""]}
           >
             <tbody>
-              {history.toReversed().map((run) => (
-                <Run
-                  key={run.started_at}
-                  name={name}
-                  run={run}
-                />
-              ))}
+              {history.toReversed().map((run) => <Run key={run.started_at} {...{ name, run }} />)}
             </tbody>
           </Table>
         )}
@@ -232,14 +217,14 @@ function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
 function Run({ name, run }: { readonly name: string; readonly run: CronRunJson }) {
   const { started_at, finished_at, status, exit_code, times } = run;
   const began = Date.parse(started_at);
-  const look = status === "ok" ? "is-running" : status === "skipped" ? "faint" : "is-crashed";
+  const { mark, look } = lookOf(status);
   return (
     <tr>
       <td class="number">
         {dateTime(began)} <Age at={started_at} kind="faint small" />
       </td>
       <td class={look}>
-        {MARKS[status]} {status}
+        {mark} {status}
         {exit_code ? ` with exit code ${exit_code}` : ""}
         {times !== undefined && times > 1 ? `, ${times} times in a row` : ""}
       </td>

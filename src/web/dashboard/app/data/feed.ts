@@ -1,12 +1,30 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
 import type { LogLine, LogPositions } from "../../../../model/log_line.ts";
-import { ApiError, ask, endOfStream, jsonLines, send } from "./api.ts";
+import { sleep } from "../../../../platform/clock.ts";
+import {
+  ApiError,
+  type Ask,
+  ask,
+  askOtherTabs,
+  endOfStream,
+  jsonLines,
+  secretOfTab,
+  send,
+} from "./api.ts";
 import { happened, loadRecent } from "./past.ts";
-import { askOtherTabs, secretOfTab } from "./session_secret.ts";
-import { connection, lastMessageAt, session, takeItems, takeList, takeMetrics } from "./store.ts";
+import {
+  connection,
+  lastMessageAt,
+  type Session,
+  session,
+  type SystemMetrics,
+  takeItems,
+  takeList,
+  takeMetrics,
+} from "./store.ts";
 import { now } from "./time_range.ts";
-import type { ProcessJson, Session, SystemMetrics } from "./types.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
@@ -97,7 +115,7 @@ export function refreshSoon(): void {
 async function refresh(): Promise<void> {
   isRefreshing = true;
   while (isStale) {
-    await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+    await sleep(REFRESH_MS);
     isStale = false;
     const signal = AbortSignal.timeout(PATIENCE_MS);
     await ask<ProcessJson[]>("/processes", { signal }).then(takeList, () => {});

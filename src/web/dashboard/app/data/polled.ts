@@ -11,7 +11,6 @@ export interface Polled<T> {
   readonly data: ReadonlySignal<T | undefined>;
   /** Error of the last request; empty if it succeeded. */
   readonly error: ReadonlySignal<string>;
-  /** Requests it again now. */
   readonly reload: () => Promise<void>;
 }
 

@@ -38,7 +38,6 @@ export interface Range {
   readonly at: number;
 }
 
-/** The default range. */
 export const NOW: Range = { span: "15m", from: 0, to: 0, at: 0 };
 /** Time shown on each side of a selected moment. */
 const AROUND_MS = 900_000;

@@ -2,10 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useEvents } from "../data/past.ts";
+import { type EventJson, useEvents } from "../data/past.ts";
 import { linkTo, logLink, place, range, setParams } from "../data/router.ts";
 import { lookingAt, rangeText } from "../data/time_range.ts";
-import { type EventJson, type State, STATES } from "../data/types.ts";
+import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
 import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
@@ -94,8 +94,8 @@ export function EventList({ events, named = true, isExact = false }: {
           >
             {isExact ? <time dateTime={at}>{dateTime(Date.parse(at))}</time> : <Age at={at} />}
           </a>
-          {STATES.includes(type as State)
-            ? <StateShape state={type as State} />
+          {STATES_BY_URGENCY.includes(type as ProcessState)
+            ? <StateShape state={type as ProcessState} />
             : <span class="shape other" aria-hidden="true">•</span>}
           <span class="event-text">
             {named && <a href={linkTo(["processes", name])}>{name}</a>} <strong>{type}</strong>

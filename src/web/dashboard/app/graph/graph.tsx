@@ -1,11 +1,11 @@
 /** The dependency graph, with the state of each app. */
 
-import { computed, signal } from "@preact/signals";
+import { computed, signal, useSignalEffect } from "@preact/signals";
 import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
 import { useEvents } from "../data/past.ts";
 import { linkTo } from "../data/router.ts";
 import { processList } from "../data/store.ts";
-import type { ProcessJson } from "../data/types.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Empty, Table } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { shortSpan } from "../data/format.ts";
@@ -20,7 +20,9 @@ const LABEL_PX = 13;
 
 export function Graph() {
   const { data } = useEvents({ type: "running", limit: 500 });
-  times.value = new Map(data.value?.events.map(({ name, at }) => [name, Date.parse(at)]));
+  useSignalEffect(() => {
+    times.value = new Map(data.value?.events.map(({ name, at }) => [name, Date.parse(at)]));
+  });
   const { nodes, single } = layout.value;
   return (
     <>
@@ -126,20 +128,18 @@ function LinkTable({ layout: { nodes, links } }: { layout: Layout }) {
   return (
     <details>
       <summary>As a table</summary>
-      <div class="table-frame">
-        <Table caption="Dependencies" headings={["App", "Waits for", "Until it is", "Which is"]}>
-          <tbody>
-            {links.map(({ from, to, condition }) => (
-              <tr key={`${from} ${to}`}>
-                <th scope="row">{to}</th>
-                <td>{from}</td>
-                <td>{condition}</td>
-                <td>{states.get(from)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
-      </div>
+      <Table caption="Dependencies" headings={["App", "Waits for", "Until it is", "Which is"]}>
+        <tbody>
+          {links.map(({ from, to, condition }) => (
+            <tr key={`${from} ${to}`}>
+              <th scope="row">{to}</th>
+              <td>{from}</td>
+              <td>{condition}</td>
+              <td>{states.get(from)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
     </details>
   );
 }

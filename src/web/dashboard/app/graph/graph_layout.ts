@@ -1,7 +1,9 @@
 /** Lays out dependencies in columns, each app to the right of those it waits for. Pure. */
 
 import { baseName } from "../../../../model/name.ts";
-import { type DependencyCondition, type ProcessJson, type State, STATES } from "../data/types.ts";
+import type { DependencyCondition } from "../../../../model/process_config.ts";
+import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { dependenciesOf } from "../process/select.ts";
 
 /** An app, with all its instances. */
@@ -9,7 +11,7 @@ export interface Node {
   readonly name: string;
   readonly members: readonly ProcessJson[];
   /** State of its worst instance; undefined if the app does not exist. */
-  readonly state: State | undefined;
+  readonly state: ProcessState | undefined;
   readonly column: number;
   readonly row: number;
 }
@@ -43,7 +45,6 @@ function endedWell({ last_exit, config }: ProcessJson): boolean {
   return last_exit?.signal === null && good.includes(last_exit.code);
 }
 
-/** The drawing. */
 export interface Layout {
   readonly nodes: readonly Node[];
   readonly links: readonly Link[];
@@ -69,7 +70,7 @@ export function layOut(list: readonly ProcessJson[]): Layout {
 }
 
 function nodeOf(name: string, members: readonly ProcessJson[]) {
-  const state = STATES.find((state) => members.some((member) => member.state === state));
+  const state = STATES_BY_URGENCY.find((state) => members.some((member) => member.state === state));
   return { name, members, state };
 }
 

@@ -1,17 +1,16 @@
 /** A histogram above the lines: their number by time and level. */
 
+import { LOG_LEVELS, type LogLevel } from "../../../../model/log_line.ts";
 import { usePolled } from "../data/polled.ts";
 import { range, setRange } from "../data/router.ts";
 import { lookingAt, rangeQuery, SPANS } from "../data/time_range.ts";
-import type { LogCountsJson } from "../data/types.ts";
-import { Axis, axisHandlers, useTimeAxis } from "../host/time_axis.tsx";
+import type { LogCountsJson } from "../../../../protocol/wire.ts";
+import { Axis, axisHandlers, useTimeAxis } from "../host/chart.tsx";
 import { clockTime, counted, dateTime } from "../data/format.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
 
 const [HEIGHT, FOOT] = [58, 18];
 const STEPS = 90;
-/** In order from the bottom up. */
-const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 /** The histogram. A click goes to that moment, a drag zooms in. */
 export function LogHistogram({ query }: { query: LogQuery }) {
@@ -25,10 +24,9 @@ export function LogHistogram({ query }: { query: LogQuery }) {
   const { counts = [], step = 0, counted_since = "" } = data.value ?? {};
   const most = Math.max(
     1,
-    ...counts.map((one) => LEVELS.reduce((sum, level) => sum + one[level], 0)),
+    ...counts.map((one) => LOG_LEVELS.reduce((sum, level) => sum + one[level], 0)),
   );
-  const total = (level: (typeof LEVELS)[number]) =>
-    counts.reduce((sum, one) => sum + one[level], 0);
+  const total = (level: LogLevel) => counts.reduce((sum, one) => sum + one[level], 0);
   const wide = Math.max(1, step / 1e6 / (to - from) * width - 1);
   const since = Date.parse(counted_since);
   const isPart = data.value !== undefined && since > Date.parse(data.value.since);
@@ -47,12 +45,12 @@ export function LogHistogram({ query }: { query: LogQuery }) {
         {counts.map((one) => {
           const x = axis.x(Date.parse(one.at));
           let y = HEIGHT - FOOT;
-          const text = LEVELS.filter((level) => one[level] > 0)
+          const text = LOG_LEVELS.filter((level) => one[level] > 0)
             .map((level) => `${one[level].toLocaleString("en")} ${level}`).join(", ");
           return (
             <g key={one.at}>
               <title>{`${dateTime(Date.parse(one.at))}: ${text}`}</title>
-              {LEVELS.map((level) => {
+              {LOG_LEVELS.map((level) => {
                 if (one[level] === 0) return null;
                 const height = Math.max(1.5, one[level] / most * (HEIGHT - FOOT - 4));
                 y -= height;

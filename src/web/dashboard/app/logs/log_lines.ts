@@ -5,7 +5,6 @@ import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
 import { ansiRuns, plainLine, type Run } from "./ansi.ts";
 
 export interface LogRow {
-  /** Sequence number. */
   readonly seq: number;
   readonly name: string;
   readonly stream: LogStream;
@@ -66,7 +65,6 @@ interface ShownLine {
 export interface LineLook {
   /** True if the view shows times: time fields are left out. */
   readonly isTimed: boolean;
-  /** True to show raw lines. */
   readonly isRaw: boolean;
 }
 
@@ -130,8 +128,9 @@ export class RowHeights {
   }
 
   /**
-   * Measures new lines. `dropped` is the number of lines removed from the top so far. Returns the
-   * height in pixels of those removed since the last call.
+   * Measures the lines that were added to an array, or all of another array. `dropped` is the number
+   * of lines removed from the top so far. Returns the height in pixels of those removed since the last
+   * call.
    */
   update(lines: readonly LogRow[], dropped: number): number {
     const cut = this.top(Math.min(dropped - this.#dropped, this.#count));

@@ -4,14 +4,13 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { LogBuffer } from "./log_buffer.ts";
 import { type LineLook, type LogRow, ROW_PX, RowHeights, shownLine, textOf } from "./log_lines.ts";
-import { isRaw, logSize, timeLook, wrap } from "./log_panes.ts";
-import { isPhone } from "../shell/theme.ts";
+import { isPhone, isRaw, logSize, timeLook, wrap } from "../shell/settings.ts";
 import { range } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import type { Run } from "./ansi.ts";
 import { counted, dateTime, exactTime, relative } from "../data/format.ts";
 
-interface LogListProps {
+export interface LogListProps {
   readonly buffer: LogBuffer;
   readonly pattern: RegExp | undefined;
   /** True to keep the newest line in view. */

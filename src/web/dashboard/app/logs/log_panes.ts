@@ -1,9 +1,8 @@
 /** The columns of a log view. Lines are assigned to them by app. */
 
 import { baseName } from "../../../../model/name.ts";
-import { effect, type Signal, signal, useSignal, useSignalEffect } from "@preact/signals";
+import { type Signal, signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { isPhone } from "../shell/theme.ts";
 import { range } from "../data/router.ts";
 import { processesOf } from "../data/store.ts";
 import { LogBuffer } from "./log_buffer.ts";
@@ -57,53 +56,6 @@ export class LogPanes implements LogReceiver {
 /** Whether targets name a single process. An app with several instances is not one. */
 export function isOneProcess(targets: readonly string[]): boolean {
   return targets.length === 1 && processesOf(targets[0]!).length < 2;
-}
-
-export type TimeLook = "exact" | "ago" | "none";
-
-const SIZES = ["small", "medium", "large"] as const;
-
-type LogSize = (typeof SIZES)[number];
-
-const KEY = "procsup.log";
-
-const known = stored();
-
-/** True to wrap long lines. */
-export const wrap = signal(known.wrap ?? isPhone.value);
-/** True to show raw lines. */
-export const isRaw = signal(known.raw ?? false);
-/** Display of times. */
-export const timeLook = signal<TimeLook>(known.time ?? (isPhone.value ? "none" : "exact"));
-export const logSize = signal<LogSize>(known.size ?? "medium");
-
-effect(() => {
-  const look = { wrap: wrap.value, raw: isRaw.value, time: timeLook.value, size: logSize.value };
-  document.documentElement.dataset.logSize = logSize.value;
-  try {
-    localStorage.setItem(KEY, JSON.stringify(look));
-  } catch {
-    // Storage is disabled: the choice is lost with the page.
-  }
-});
-
-/** Switches to the next size, and from the last to the first. */
-export function nextSize(): void {
-  logSize.value = SIZES[(SIZES.indexOf(logSize.value) + 1) % SIZES.length]!;
-}
-
-function stored(): { wrap?: boolean; raw?: boolean; time?: TimeLook; size?: LogSize } {
-  try {
-    const { wrap, raw, time, size } = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    return {
-      ...(typeof wrap === "boolean" ? { wrap } : {}),
-      ...(typeof raw === "boolean" ? { raw } : {}),
-      ...(["exact", "ago", "none"].includes(time) ? { time } : {}),
-      ...(SIZES.includes(size) ? { size } : {}),
-    };
-  } catch {
-    return {};
-  }
 }
 
 /** Time read before a selected moment, in milliseconds. */

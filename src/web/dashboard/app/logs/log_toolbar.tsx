@@ -3,16 +3,8 @@
 import { parseFilter } from "../../../../protocol/filter_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import {
-  isOneProcess,
-  isRaw,
-  type LogPanes,
-  logSize,
-  nextSize,
-  type TimeLook,
-  timeLook,
-  wrap,
-} from "./log_panes.ts";
+import { isOneProcess, type LogPanes } from "./log_panes.ts";
+import { isRaw, logSize, nextSize, timeLook, TIMES, wrap } from "../shell/settings.ts";
 import type { LogQuery } from "./log_query.ts";
 import { processList } from "../data/store.ts";
 import { Button, Icon, Menu, Search, Select, useAway } from "../controls/controls.tsx";
@@ -41,7 +33,6 @@ const LEVELS = [
   ["info", "Info and up"],
 ] as const;
 
-/** The bar above the lines. */
 export function LogToolbar(props: LogToolbarProps) {
   const { query, onQuery, panes, follow, single } = props;
   return (
@@ -148,12 +139,6 @@ function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps)
     </div>
   );
 }
-
-const TIMES: readonly (readonly [TimeLook, string])[] = [
-  ["exact", "Exact times"],
-  ["ago", "How long ago"],
-  ["none", "No times"],
-];
 
 function LogMenu({ panes, targets }: {
   readonly panes: LogPanes;

@@ -1,30 +1,36 @@
 /** The log viewer: of one process on its page, of several on a page of its own. */
 
-import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { counted } from "../data/format.ts";
+import { Button } from "../controls/controls.tsx";
+import { counted, dateTime } from "../data/format.ts";
 import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts";
 import { processList } from "../data/store.ts";
-import { NOW, type Range, rangeText } from "../data/time_range.ts";
-import { LineDetails } from "./line_details.tsx";
+import { lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
 import type { LogBuffer } from "./log_buffer.ts";
 import { LogHistogram } from "./log_histogram.tsx";
-import { LogList } from "./log_list.tsx";
+import { LogList, type LogListProps } from "./log_list.tsx";
+import { isOneProcess, type LogPane, LogPanes, useLogSource, useMoment } from "./log_panes.ts";
+import { isRaw, wrap } from "../shell/settings.ts";
+import { type LogRow, shownLine } from "./log_lines.ts";
 import {
-  isOneProcess,
-  isRaw,
-  type LogPane,
-  LogPanes,
-  useLogSource,
-  useMoment,
-  wrap,
-} from "./log_panes.ts";
-import { filterOf, type LogQuery, patternOf, readLogQuery, writeLogQuery } from "./log_query.ts";
+  filterOf,
+  fingerprint,
+  type LogQuery,
+  NO_QUERY,
+  patternOf,
+  readLogQuery,
+  writeLogQuery,
+} from "./log_query.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
 import { FIRST_LINES, type OpenLog } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
 import { useKeys } from "../shell/keys.ts";
+import { copyText } from "../shell/notices.ts";
+import { plainLine } from "./ansi.ts";
+import { jsonFields, levelOf } from "../../../../model/log_level.ts";
+import { literally } from "../../../../model/plain_text.ts";
 
 export function Logs() {
   return (
@@ -35,7 +41,6 @@ export function Logs() {
   );
 }
 
-/** The viewer on the page of an app. */
 export function ProcessLog({ name }: { name: string }) {
   return <View targets={[name]} single />;
 }
@@ -68,12 +73,12 @@ interface LogViewProps {
   readonly onQuery: (query: LogQuery) => void;
   readonly linkOf: (query: LogQuery, range: Range) => string;
   /** True on the page of a single app. */
-  readonly single?: boolean;
+  readonly single: boolean;
 }
 
 const HUES = 8;
 
-function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
+function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;
   const lines = useSignal(FIRST_LINES);
   const follow = useSignal(range.value.span !== undefined);
@@ -118,20 +123,13 @@ function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
   return (
     <div class="log-view">
       <LogToolbar
-        query={query}
-        onQuery={onQuery}
-        panes={panes}
+        {...{ query, onQuery, panes, follow, single }}
         problem={typeof pattern === "string" ? pattern : ""}
         onMatch={toMatch}
-        follow={follow}
-        single={single}
       />
       <LogHistogram key={JSON.stringify([targets, filterOf(query)])} query={query} />
       <LogStatus
-        panes={panes}
-        source={source}
-        query={query}
-        onQuery={onQuery}
+        {...{ panes, source, query, onQuery }}
         hasAll={lines.value === 0 || query.deep || range.value.span === undefined}
         onAll={() => lines.value = 0}
       />
@@ -139,23 +137,17 @@ function LogView({ query, onQuery, linkOf, single = false }: LogViewProps) {
         {panes.list.map((one, index) => (
           <LogColumn
             key={one.target}
+            {...{ query, follow, source, hueOf }}
             pane={one}
-            query={query}
             pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
-            follow={follow}
             showName={!isOneProcess(one.target ? [one.target] : targets)}
-            source={source}
-            hueOf={hueOf}
             onActive={() => panes.active.value = index}
           />
         ))}
       </div>
       {line && (
         <LineDetails
-          line={line}
-          query={query}
-          onQuery={onQuery}
-          linkOf={linkOf}
+          {...{ line, query, onQuery, linkOf }}
           onClose={() => opened.value = -1}
         />
       )}
@@ -180,21 +172,17 @@ function nextMatch(matches: readonly number[], from: number, step: 1 | -1): numb
   return next ?? (step > 0 ? matches[0] : matches.at(-1));
 }
 
-interface LogColumnProps {
+interface LogColumnProps extends Omit<LogListProps, "buffer" | "onOpen"> {
   readonly pane: LogPane;
   readonly query: LogQuery;
-  readonly pattern: RegExp | undefined;
-  readonly follow: Signal<boolean>;
-  readonly showName: boolean;
   readonly source: OpenLog | undefined;
-  readonly hueOf: (name: string) => number;
   /** The user focused this column. */
   readonly onActive: () => void;
 }
 
-function LogColumn(props: LogColumnProps) {
-  const { pane, query, pattern, follow, showName, source, hueOf, onActive } = props;
+function LogColumn({ pane, query, source, onActive, ...shown }: LogColumnProps) {
   const { buffer, target } = pane;
+  const { follow } = shown;
   const { cursor, opened } = buffer;
   const { search, isRegex, matchCase, invert, onlyMatches, stream } = query;
   useEffect(() => {
@@ -209,11 +197,8 @@ function LogColumn(props: LogColumnProps) {
       {target && <ColumnHead name={target} />}
       <EmptyNote buffer={buffer} isLoading={source?.isLoading.value ?? true} />
       <LogList
+        {...shown}
         buffer={buffer}
-        pattern={pattern}
-        follow={follow}
-        showName={showName}
-        hueOf={hueOf}
         onOpen={(index) => {
           if (getSelection()?.isCollapsed === false) return;
           onActive();
@@ -260,7 +245,6 @@ interface LogStatusProps {
   readonly onAll: () => void;
 }
 
-/** The status line below the toolbar. */
 function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusProps) {
   let [shown, size, isFiltering] = [0, 0, false];
   for (const { buffer } of panes.list) {
@@ -297,4 +281,101 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
       )}
     </div>
   );
+}
+
+/** A line in full: its stack trace, its JSON fields, and a permalink. */
+function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProps, "single"> & {
+  readonly line: LogRow;
+  readonly onClose: () => void;
+}) {
+  const plain = plainLine(line.text);
+  const fields = jsonFields(plain);
+  const { trace } = shownLine(line, { isTimed: false, isRaw: false });
+  const whole = [plain, ...(line.trace ?? []).map(plainLine)].join("\n");
+  const unfolded = fields === undefined ? whole : trace.map(plainLine).join("\n");
+  return (
+    <section class="line-details" aria-label="The line in full">
+      <div class="row between">
+        <p class="small">
+          <strong>{line.name}</strong> · {line.stream} · {dateTime(line.at)} ·{" "}
+          {levelOf(plain) ?? "no level"}
+        </p>
+        <span class="row">
+          {isNarrowed(query) && (
+            <a class="button" href={linkOf(around(line, query), momentOf(line))}>Show in context</a>
+          )}
+          <Button
+            icon="copy"
+            kind="quiet"
+            label="Copy the line"
+            onClick={() => void copyText(whole)}
+          />
+          <Button
+            icon="link"
+            kind="quiet"
+            label="Copy a link to this line"
+            onClick={() => void copyText(permalink(line, query))}
+          />
+          <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
+        </span>
+      </div>
+      {unfolded !== "" && <pre tabIndex={0}>{unfolded}</pre>}
+      {fields !== undefined && (
+        <dl class="fields" tabIndex={0}>
+          {Object.entries(fields).map(([key, value]) => (
+            <div key={key}>
+              <dt>
+                <button
+                  type="button"
+                  class="chip"
+                  title="Search for lines with the same"
+                  onClick={() => onQuery({ ...query, ...sameField(key, value) })}
+                >
+                  {key}
+                </button>
+              </dt>
+              <dd>
+                {typeof value === "string"
+                  ? value.split("\n").map(plainLine).join("\n")
+                  : JSON.stringify(value, null, 2)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+/** True if filters hide neighbouring lines. */
+function isNarrowed({ search, level, stream }: LogQuery): boolean {
+  return range.value.at === 0 && (search !== "" || level !== "" || stream !== "");
+}
+
+/** Searches lines with the same field value. For an object or list, lines with the field. */
+function sameField(key: string, value: unknown): Partial<LogQuery> {
+  const name = literally(JSON.stringify(key));
+  const isPlain = typeof value !== "object" || value === null;
+  const text = isPlain ? literally(JSON.stringify(value)) : "";
+  return { search: `${name}\\s*:\\s*${text}`, isRegex: true, onlyMatches: true };
+}
+
+/** The log around a line, without filters. */
+function around({ name, stream, text }: LogRow, { targets, columns }: LogQuery): LogQuery {
+  return {
+    ...NO_QUERY,
+    targets: targets.length === 0 ? [name] : targets,
+    columns,
+    mark: fingerprint(name, stream, text),
+  };
+}
+
+function momentOf({ at }: LogRow): Range {
+  return lookingAt(at, range.value);
+}
+
+function permalink(line: LogRow, query: LogQuery): string {
+  const params = writeLogQuery(around(line, query));
+  const link = linkTo(["logs"], `${params}&${rangeText(momentOf(line))}`);
+  return new URL(link, location.href).href;
 }

@@ -6,6 +6,7 @@ import { followLogs } from "../data/feed.ts";
 import { breathe } from "./log_buffer.ts";
 import type { LogRow } from "./log_lines.ts";
 import { connection } from "../data/store.ts";
+import { sleep } from "../../../../platform/clock.ts";
 import type { LogLine, LogPositions, LogStart } from "../../../../model/log_line.ts";
 
 interface SourceOptions {
@@ -90,10 +91,7 @@ export class OpenLog {
         if (error instanceof ApiError && isFinal(error)) break;
       }
       this.isLoading.value = false;
-      await Promise.race([
-        new Promise((resolve) => setTimeout(resolve, RETRY_MS)),
-        aborted(signal),
-      ]);
+      await sleep(RETRY_MS, signal);
     }
     this.isLoading.value = false;
   }
@@ -155,12 +153,9 @@ export class OpenLog {
     try {
       for await (const batch of batches) {
         this.#refresh();
-        this.#sink.add(batch.map(({ name, stream, line, at }) => ({
-          name,
-          stream,
-          text: line,
-          at: Date.parse(at),
-        })));
+        this.#sink.add(batch.map(({ name, stream, line, at }) => (
+          { name, stream, text: line, at: Date.parse(at) }
+        )));
         if (follow) this.isLoading.value = false;
         count += batch.length;
         if (this.#options.between !== undefined && count > MOST_LINES) return false;
@@ -174,13 +169,6 @@ export class OpenLog {
       clearTimeout(quiet);
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** Resolves when the daemon is connected, or on abort. */

@@ -2,7 +2,8 @@
 
 import { Answer, Empty, Table } from "../controls/controls.tsx";
 import { usePolled } from "../data/polled.ts";
-import { type ContextJson, type State, STATES } from "../data/types.ts";
+import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import type { ContextJson } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { StateBadge } from "../process/process_figures.tsx";
 
@@ -48,6 +49,7 @@ function Machine({ context, destination, error, apps }: ContextJson) {
         <Table
           caption={`Apps of ${context}`}
           kind="stacked"
+          isInner
           headings={[["Name", "name"], "State", "Reason"]}
         >
           <tbody>
@@ -55,7 +57,9 @@ function Machine({ context, destination, error, apps }: ContextJson) {
               <tr key={name}>
                 <th scope="row" class="name clip" title={name}>{name}</th>
                 <td data-label="State">
-                  {STATES.includes(state as State) ? <StateBadge state={state as State} /> : state}
+                  {STATES_BY_URGENCY.includes(state as ProcessState)
+                    ? <StateBadge state={state as ProcessState} />
+                    : state}
                 </td>
                 <td data-label="Reason" class="faint">{plainLine(reason)}</td>
               </tr>

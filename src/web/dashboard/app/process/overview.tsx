@@ -5,13 +5,9 @@ import { useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { needsAttention } from "./select.ts";
-import { clock, metrics, processList, stateCounts } from "../data/store.ts";
-import {
-  type ProcessJson,
-  STATES,
-  type SystemInfoJson,
-  type SystemMetrics,
-} from "../data/types.ts";
+import { clock, metrics, processList, stateCounts, type SystemMetrics } from "../data/store.ts";
+import { STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import type { ProcessJson, SystemInfoJson } from "../../../../protocol/wire.ts";
 import { Icon, NothingYet } from "../controls/controls.tsx";
 import { EventList } from "../events/events.tsx";
 import { WebhookTrouble } from "../webhooks/webhooks.tsx";
@@ -23,24 +19,18 @@ const MANY = 8;
 const SHOWN_EVENTS = 12;
 
 export function Overview() {
-  if (processList.value.length === 0) {
-    return (
-      <>
-        <h1 class="unseen">Overview</h1>
-        <NothingYet />
-        <HostTiles />
-      </>
-    );
-  }
+  const isEmpty = processList.value.length === 0;
   return (
     <>
-      <h1>Overview</h1>
-      <Counters />
+      <h1 class={isEmpty ? "unseen" : ""}>Overview</h1>
+      {isEmpty ? <NothingYet /> : <Counters />}
       <HostTiles />
-      <div class="two">
-        <Attention />
-        <RecentEvents />
-      </div>
+      {!isEmpty && (
+        <div class="two">
+          <Attention />
+          <RecentEvents />
+        </div>
+      )}
     </>
   );
 }
@@ -67,7 +57,7 @@ function Counters() {
           <span>{total === 1 ? "process" : "processes"}</span>
         </a>
       </li>
-      {STATES.map((state) => {
+      {STATES_BY_URGENCY.map((state) => {
         const count = stateCounts.value.get(state) ?? 0;
         const isRare = state === "starting" || state === "stopping" || state === "waiting";
         if (count === 0 && isRare) return null;

@@ -3,7 +3,12 @@
 import { Fragment } from "preact";
 import { processPath } from "../data/api.ts";
 import { usePolled } from "../data/polled.ts";
-import type { HealthCheckJson, HistoryJson, HookRunJson, ProcessJson } from "../data/types.ts";
+import type {
+  HealthCheckJson,
+  HistoryJson,
+  HookRunJson,
+  ProcessJson,
+} from "../../../../protocol/wire.ts";
 import { Age, Answer, Empty, Facts, Table } from "../controls/controls.tsx";
 import { HealthBadge, Strip } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
@@ -94,28 +99,26 @@ function Figures({ process, config, checks }: {
 
 function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
   return (
-    <div class="table-frame">
-      <Table
-        caption="Health checks, the newest first"
-        kind="history"
-        headings={["When", "Result", ["Took", "number"], ["What was wrong", "wide"]]}
-      >
-        <tbody>
-          {checks.toReversed().map(({ at, ok, message, latency }) => (
-            <tr key={at}>
-              <td class="number">
-                <Age at={at} />
-              </td>
-              <td>
-                <span class={ok ? "is-running" : "is-crashed"}>{ok ? "✓ ok" : "✗ failed"}</span>
-              </td>
-              <td class="number">{shortSpan(latency / 1e6)}</td>
-              <td class="wide">{plainLine(message)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
-    </div>
+    <Table
+      caption="Health checks, the newest first"
+      kind="history"
+      headings={["When", "Result", ["Took", "number"], ["What was wrong", "wide"]]}
+    >
+      <tbody>
+        {checks.toReversed().map(({ at, ok, message, latency }) => (
+          <tr key={at}>
+            <td class="number">
+              <Age at={at} />
+            </td>
+            <td>
+              <span class={ok ? "is-running" : "is-crashed"}>{ok ? "✓ ok" : "✗ failed"}</span>
+            </td>
+            <td class="number">{shortSpan(latency / 1e6)}</td>
+            <td class="wide">{plainLine(message)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 

@@ -1,16 +1,18 @@
-/** All processes: searched, sorted, grouped and selected. */
+/** All processes: searched, sorted, grouped and selected; and their table. */
 
 import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
+import { Component, type ComponentChildren, type FunctionComponent, h } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { parseFilter } from "../../../../protocol/filter_processes.ts";
 import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
-import { byKey, isSortKey, natural, type SortKey } from "./select.ts";
+import { byKey, isSortKey, isUp, natural, type SortKey } from "./select.ts";
 import { mayAdminister, mayOperate, ports, processList, stateCounts } from "../data/store.ts";
-import { type PortsJson, type ProcessJson, type State, STATES } from "../data/types.ts";
+import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import type { PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
 import {
   Button,
   Empty,
@@ -20,14 +22,22 @@ import {
   Search,
   Select,
 } from "../controls/controls.tsx";
-import { type Group, ProcessTable } from "./process_table.tsx";
 import { counted } from "../data/format.ts";
-import { StateShape } from "./process_figures.tsx";
+import {
+  Awaited,
+  HealthBadge,
+  Measure,
+  Ports,
+  StateBadge,
+  StateShape,
+  Uptime,
+} from "./process_figures.tsx";
+import { RowActions } from "./process_menu.tsx";
 
 export function Processes() {
   const { params } = place.value;
   const search = params.get("q") ?? "";
-  const state = params.get("state") as State | null;
+  const state = params.get("state") as ProcessState | null;
   const { sort, descending } = order();
   const groupBy = params.get("group") ?? "";
   const shown = useMemo(
@@ -97,7 +107,9 @@ function ProcessFilters({ shown }: { shown: number }) {
 
 function StateFilter() {
   const chosen = place.value.params.get("state") ?? "";
-  const present = STATES.filter((state) => stateCounts.value.has(state) || state === chosen);
+  const present = STATES_BY_URGENCY.filter((state) =>
+    stateCounts.value.has(state) || state === chosen
+  );
   if (present.length < 2 && chosen === "") return null;
   return (
     <div class="chips" role="group" aria-label="State">
@@ -137,9 +149,8 @@ export function ProcessRows({ shown, groupBy = "" }: {
     <>
       {shown.length > 0 && (
         <ProcessTable
+          {...{ sort, descending }}
           groups={grouped(shown, groupBy)}
-          sort={sort}
-          descending={descending}
           selected={selected.value}
           onSelect={toggle.current}
           onSelectAll={() =>
@@ -162,7 +173,6 @@ function order(): { readonly sort: SortKey; readonly descending: boolean } {
   };
 }
 
-/** Processes in the selected order. */
 export function inOrder(list: readonly ProcessJson[]): readonly ProcessJson[] {
   const { sort, descending } = order();
   const sorted = list.toSorted(byKey(sort));
@@ -246,7 +256,6 @@ const VERBS: readonly { verb: Verb; icon: IconName; text: string }[] = [
   { verb: "roll", icon: "reload", text: "Roll" },
 ];
 
-/** The bar of actions on the selected rows. */
 function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => void }) {
   if (names.length === 0) return null;
   const logs = linkTo(["logs"], new URLSearchParams(names.map((name) => ["t", name])));
@@ -300,4 +309,194 @@ function usePorts(): void {
       found.map(({ id, ports }) => [id, [...new Set(ports.map(({ port }) => port))]]),
     );
   }, [data.value]);
+}
+
+interface Group {
+  readonly title: string;
+  /** A page about them. */
+  readonly href?: string;
+  readonly members: readonly ProcessJson[];
+}
+
+interface ProcessTableProps {
+  readonly groups: readonly Group[];
+  readonly sort: SortKey;
+  readonly descending: boolean;
+  readonly selected: ReadonlySet<string>;
+  readonly onSelect: (id: string) => void;
+  readonly onSelectAll: () => void;
+}
+
+const COLUMNS: readonly { key: SortKey | "ports"; text: string; kind: string }[] = [
+  { key: "name", text: "Name", kind: "name" },
+  { key: "state", text: "State", kind: "state" },
+  { key: "cpu", text: "CPU", kind: "figure" },
+  { key: "memory", text: "Memory", kind: "figure" },
+  { key: "ports", text: "Ports", kind: "" },
+  { key: "uptime", text: "Up", kind: "number" },
+  { key: "restarts", text: "Restarts", kind: "number" },
+];
+
+/** If its columns do not fit, a row becomes two lines. */
+function ProcessTable(props: ProcessTableProps) {
+  const { groups, selected, onSelect } = props;
+  return (
+    <div class="table-frame">
+      <table class="processes">
+        <caption class="unseen">Processes</caption>
+        <Head {...props} />
+        {groups.map(({ title, href, members }) => (
+          <tbody key={title}>
+            {title && (
+              <tr class="group">
+                <th colSpan={10} scope="rowgroup">
+                  {href ? <a href={href}>{title}</a> : title}{" "}
+                  <span class="faint">{members.length}</span>
+                </th>
+              </tr>
+            )}
+            {members.map((process) => (
+              <ProcessRow
+                key={process.id}
+                process={process}
+                selected={selected.has(process.id)}
+                onSelect={onSelect}
+              />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </div>
+  );
+}
+
+function Head({ groups, sort, descending, selected, onSelectAll }: ProcessTableProps) {
+  const all = groups.flatMap(({ members }) => members);
+  const count = all.filter(({ id }) => selected.has(id)).length;
+  return (
+    <thead>
+      <tr>
+        <td class="tick">
+          <label class="tick-area">
+            <input
+              type="checkbox"
+              aria-label="Select all that are shown"
+              checked={count > 0 && count === all.length}
+              ref={(box) => void (box && (box.indeterminate = count > 0 && count < all.length))}
+              onChange={onSelectAll}
+            />
+          </label>
+        </td>
+        {COLUMNS.map(({ key, text, kind }) => {
+          if (key === "ports") return <th key={key} scope="col" class="ports optional">{text}</th>;
+          const isSorted = sort === key;
+          const order = descending ? "descending" : "ascending";
+          return (
+            <th key={key} scope="col" class={kind} aria-sort={isSorted ? order : undefined}>
+              <button type="button" class="sort" onClick={() => sortBy(key, isSorted, descending)}>
+                {text}
+                {isSorted && <Icon name={descending ? "down" : "up"} size={12} />}
+              </button>
+            </th>
+          );
+        })}
+        <th scope="col" class="number rare">Pid</th>
+        <td />
+      </tr>
+    </thead>
+  );
+}
+
+/** Sorts figures in descending order first. The third click restores the order by numeric id. */
+function sortBy(key: SortKey, isSorted: boolean, descending: boolean): void {
+  const isFigure = key === "cpu" || key === "memory" || key === "restarts";
+  if (!isSorted) setParams({ sort: key, dir: isFigure ? "desc" : "" });
+  else if (descending === isFigure) setParams({ dir: isFigure ? "" : "desc" });
+  else setParams({ sort: "", dir: "" });
+}
+
+interface ProcessRowProps {
+  readonly process: ProcessJson;
+  readonly selected: boolean;
+  readonly onSelect: (id: string) => void;
+}
+
+/** A row. Rendered again only if the process changed; figures update independently. */
+const ProcessRow = memo(
+  function ProcessRow({ process, selected, onSelect }: ProcessRowProps) {
+    const { id, name, restarts, pid } = process;
+    return (
+      <tr class={selected ? "selected" : ""} data-row={name}>
+        <td class="tick">
+          <Tick process={process} selected={selected} onSelect={onSelect} />
+        </td>
+        <th scope="row" class="name">
+          <div class="name-cell">
+            <a class="clip" href={linkTo(["processes", name])} title={name}>{name}</a>
+            <Labels process={process} />
+          </div>
+        </th>
+        <td class="state" title={process.last_reason}>
+          <StateBadge state={process.state} />
+          <HealthBadge process={process} />
+          <Awaited process={process} />
+        </td>
+        <td class="figure">
+          {isUp(process) && <Measure id={id} of="cpu" now={process.cpu_percent} />}
+        </td>
+        <td class="figure">
+          {isUp(process) && <Measure id={id} of="memory" now={process.memory_bytes} />}
+        </td>
+        <td class="ports optional">
+          <Ports id={id} />
+        </td>
+        <td class="number">
+          <Uptime process={process} />
+        </td>
+        <td class={`number restarts${restarts > 0 ? " some" : ""}`}>{restarts}</td>
+        <td class="number faint rare">{pid === 0 ? "–" : pid}</td>
+        <td class="actions">
+          <RowActions process={process} />
+        </td>
+      </tr>
+    );
+  },
+);
+
+function Tick({ process: { id, name }, selected, onSelect }: ProcessRowProps) {
+  return (
+    <label class="tick-area">
+      <input
+        type="checkbox"
+        aria-label={`Select ${name}`}
+        checked={selected}
+        onChange={() => onSelect(id)}
+      />
+    </label>
+  );
+}
+
+function Labels({ process: { namespace, tags } }: { process: ProcessJson }) {
+  const isPlain = namespace === "default" && tags.length === 0;
+  if (isPlain) return null;
+  return (
+    <span class="labels">
+      {namespace !== "default" && <span class="label">{namespace}</span>}
+      {tags.slice(0, 3).map((tag) => <span class="label tag" key={tag}>#{tag}</span>)}
+    </span>
+  );
+}
+
+/** Wraps a component so that it renders again only if a property is another object. */
+function memo<P extends object>(inner: FunctionComponent<P>) {
+  return class extends Component<P> {
+    override shouldComponentUpdate(next: P): boolean {
+      const known = this.props as Record<string, unknown>;
+      return Object.entries(next).some(([key, value]) => known[key] !== value);
+    }
+
+    override render(): ComponentChildren {
+      return h(inner, this.props as P);
+    }
+  };
 }

@@ -8,8 +8,8 @@ import { useKeys } from "../shell/keys.ts";
 import { go, linkTo, place } from "../data/router.ts";
 import { isStarted } from "./select.ts";
 import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
-import type { ProcessJson } from "../data/types.ts";
-import { Button, Empty, Facts } from "../controls/controls.tsx";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
+import { Button, Empty, Facts, Trail } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
 import { EventLog } from "../events/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
@@ -40,15 +40,14 @@ export function Process() {
   const base = baseName(name);
   return (
     <div class={tab === "logs" ? "fill" : "stack"}>
-      <nav class="trail small" aria-label="Trail">
-        <a href={linkTo(["processes"])}>Processes</a> <span aria-hidden="true">/</span>
+      <Trail>
         {process && base !== name && (
           <>
             {" "}
             <a href={linkTo(["processes", base])}>{base}</a> <span aria-hidden="true">/</span>
           </>
         )}
-      </nav>
+      </Trail>
       <div class="page-head">
         <h1 class="process-title">{process?.name ?? name}</h1>
         {process
@@ -175,7 +174,6 @@ function Body({ tab, name, members, process }: {
   }
 }
 
-/** Totals, and the instances. */
 function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
   const total = (of: (process: ProcessJson) => number) =>
     members.reduce((sum, one) => sum + of(one), 0);
@@ -193,7 +191,6 @@ function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
   );
 }
 
-/** The buttons at the top of the page. */
 function ProcessActions({ name, members, isUnit }: {
   readonly name: string;
   readonly members: readonly ProcessJson[];

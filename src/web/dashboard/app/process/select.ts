@@ -1,7 +1,8 @@
 /** Predicates on processes, and their order. Pure. */
 
 import { baseName } from "../../../../model/name.ts";
-import { type ProcessJson, STATES } from "../data/types.ts";
+import { STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 
 /** The apps that a process depends on, each with its condition. */
 export function dependenciesOf({ config }: Pick<ProcessJson, "config">): [string, string][] {
@@ -45,7 +46,7 @@ type Value = (process: ProcessJson) => string | number;
 
 const VALUE_OF = {
   name: ({ name }) => name,
-  state: ({ state }) => STATES.indexOf(state),
+  state: ({ state }) => STATES_BY_URGENCY.indexOf(state),
   cpu: ({ cpu_percent }) => cpu_percent,
   memory: ({ memory_bytes }) => memory_bytes,
   uptime: ({ started_at, pid }) => pid === 0 || started_at === null ? 0 : -Date.parse(started_at),
@@ -63,7 +64,6 @@ export function isStarted(process: Pick<ProcessJson, "state">): boolean {
   return isUp(process) || process.state === "waiting";
 }
 
-/** True if it needs attention. */
 export function needsAttention(process: ProcessJson): boolean {
   return process.state === "errored" || process.state === "crashed" ||
     process.health === "unhealthy" ||
