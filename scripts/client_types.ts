@@ -53,23 +53,22 @@ export function clientTypes(): string {
 
 /** `src/client/rest_rows.ts`: the requests of the REST routes, without the schema library. */
 export function clientRoutes(): string {
-  const rows = VERB_ROWS.flatMap(([name, { rest, bare = "" }]) => {
+  const rows = VERB_ROWS.flatMap(([name, { rest, bare }]) => {
     if (rest === undefined) return [];
-    const requests = rest.map(({ method, path, query, defaults, fixed, body, bodyField }) => ({
-      ...{ method, path, query, fixed, bodyField, hasBody: body === undefined ? undefined : true },
+    const requests = rest.map((
+      { method, path, query, defaults, fixed, body, bodyField = "*" },
+    ) => ({
+      ...{ method, path: path.replace(/\{\w+\}/, `{${bare}}`), query, fixed },
+      ...(body === undefined ? {} : { body: bodyField }),
       ...(defaults === undefined ? {} : { own: Object.keys(defaults) }),
     }));
-    return [
-      `${name}: { bare: ${JSON.stringify(bare)}, requests: ${
-        JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")
-      } },`,
-    ];
+    return [`${name}: ${JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")},`];
   });
   return [
     "/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
-    'import type { VerbRequests } from "./transport.ts";\n',
-    "/** Verbs with a route. */",
-    "export const REST_ROWS: { readonly [verb: string]: VerbRequests } = {",
+    'import type { RestRow } from "./transport.ts";\n',
+    "/** Verbs with a route. The first one whose fixed fields are in the payload is used. */",
+    "export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {",
     ...rows,
     "};",
   ].join("\n");

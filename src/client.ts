@@ -17,7 +17,6 @@
  * @module
  */
 
-export { Client } from "./client/client.ts";
-export type * from "./client/options.ts";
+export * from "./client/client.ts";
 export type * from "./client/answers.ts";
 export * from "./library/public.ts";

@@ -21,7 +21,9 @@ import type { WebSettings } from "./model/listen_address.ts";
 import type { WebhookEvent, WebhookFormat } from "./model/webhook.ts";
 
 export type { WebSettings } from "./model/listen_address.ts";
-export * from "./model/public_config.ts";
+export type * from "./model/config_input.ts";
+export type * from "./model/process_config.ts";
+export { SIGNAL_NAMES, type SignalName } from "./model/signal.ts";
 export type { WebhookEvent, WebhookFormat } from "./model/webhook.ts";
 
 /** `restartPolicy` → `restart_policy`. */

@@ -30,4 +30,3 @@
 export { Manager } from "./manager/manager.ts";
 export type { EventOptions, LogOptions, ManagerConfig } from "./manager/manager_options.ts";
 export * from "./library/public.ts";
-export type { ProcessDefaults } from "./model/config_input.ts";

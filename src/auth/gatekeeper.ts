@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
-import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
+import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 import type { NamedTokens } from "./named_tokens.ts";
 import {
   accountOf,

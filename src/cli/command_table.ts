@@ -1,8 +1,7 @@
 /** Every command, as data. */
 
 import { LOG_LEVELS } from "../model/log_line.ts";
-import { CHANGE_TYPES } from "../model/process_change.ts";
-import { WAIT_POINTS } from "../model/process_info.ts";
+import { CHANGE_TYPES, WAIT_POINTS } from "../model/process_info.ts";
 import type { Command, CommandRow } from "./command.ts";
 import {
   bool,

@@ -2,7 +2,7 @@
 
 import { hasCode } from "../model/errors.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import { otherVersion, refuseOtherProtocol } from "../protocol/peer.ts";
+import { otherVersion, refuseOtherProtocol } from "../protocol/version.ts";
 import type { CommandContext } from "./command.ts";
 
 /** The version of the daemon was checked: a command may open several connections. */

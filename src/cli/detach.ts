@@ -7,10 +7,11 @@ import { sealDescriptors, spawnInOwnSession } from "../platform/child_process.ts
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
 import {
   type DaemonRecord,
+  keepProgram,
+  keptWords,
   readDaemonRecord,
   refuseNewerState,
 } from "../platform/daemon_record.ts";
-import { keepProgram, keptWords } from "../platform/kept_program.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
 import { processRow } from "../platform/process_table.ts";

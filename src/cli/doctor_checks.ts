@@ -1,7 +1,7 @@
 /** The checks of `procsup doctor` on a home and on the machine, and what each of them finds. */
 
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
-import { humanBytes } from "../model/human_bytes.ts";
+import { humanBytes } from "../model/size.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { dirname } from "../npm/path.js";

@@ -3,7 +3,7 @@
 import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
-import type { ChangeJson } from "../protocol/change_json.ts";
+import type { ChangeJson } from "../protocol/process_json.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import { following, unending } from "../protocol/streams.ts";
 import type { ProcessJson } from "../protocol/wire.ts";

@@ -2,7 +2,7 @@
 
 import type { LogLine } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
-import type { ChangeType, ProcessChange } from "../model/process_change.ts";
+import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import type { Output } from "./output.ts";
 import { paintLevel, paintName, styleOf } from "./paint.ts";
 

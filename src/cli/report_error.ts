@@ -34,7 +34,7 @@ export function exitCodeOf(code: string | undefined): number {
 /** Prints the first failure to stdout if the format is for programs and stdout is still empty. */
 export async function printFailure(output: Output): Promise<void> {
   if (reported === undefined || output.isUsed) return;
-  const { errorJson } = await import("../protocol/error_json.ts");
+  const { errorJson } = await import("../protocol/envelope.ts");
   await printData(output, errorJson(reported));
 }
 

@@ -1,7 +1,6 @@
 /** The files that make a service manager start the daemon. */
 
-import { shellWord } from "../model/shell_line.ts";
-import { commandWord, quoted, specifiers } from "../model/systemd_words.ts";
+import { commandWord, quoted, shellWord, specifiers } from "../model/shell_line.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { withoutShimFolder } from "../platform/inherited_environment.ts";
 import { ownWords } from "../platform/own_program.ts";

@@ -6,12 +6,13 @@ import {
   optionsOf,
   refuseUnknown,
   ROLLING_KEYS,
-} from "../library/known_keys.ts";
+} from "../library/program_input.ts";
 import type {
   CallOptions,
   LineOptions,
   OutputLine,
   Resurrected,
+  RollingOptions,
   SaveOptions,
   StartOptions,
   WaitOptions,
@@ -23,10 +24,9 @@ import { ProcsupError } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import { snakeCase } from "../model/key_table.ts";
 import { type LogLine, type LogStream, MAX_LINES } from "../model/log_line.ts";
-import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessInfo } from "../model/process_info.ts";
+import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
 import { checkTarget } from "../model/target.ts";
-import type { ChangeJson } from "../protocol/change_json.ts";
+import type { ChangeJson } from "../protocol/process_json.ts";
 import { throwFailed } from "../protocol/envelope.ts";
 import type { Output, Payload, VerbName } from "../protocol/wire.ts";
 import type {
@@ -41,15 +41,7 @@ import type {
   SystemMetrics,
   Why,
 } from "./answers.ts";
-import { openItems, streamOf } from "./items.ts";
-import type {
-  ClientOptions,
-  ConfigChanges,
-  EventQuery,
-  MetricsQuery,
-  ReconfigureOptions,
-} from "./options.ts";
-import { type Fields, SocketTransport, type Transport } from "./transport.ts";
+import { type Fields, openItems, SocketTransport, streamOf, type Transport } from "./transport.ts";
 import { UrlTransport } from "./url_transport.ts";
 import {
   camelKeys,
@@ -61,6 +53,54 @@ import {
   searchOf,
   wireOptions,
 } from "./wire_form.ts";
+
+/** A daemon on this machine. */
+export interface SocketOptions {
+  /** Its home; default `$PROCSUP_HOME`, else `~/.procsup`. */
+  readonly home?: string;
+}
+
+/** A daemon with a web listener. */
+export interface UrlOptions {
+  /** Such as `http://127.0.0.1:9615`, or `https://example.com/procsup` behind a proxy. */
+  readonly url: string;
+  /** The output of `procsup token`. */
+  readonly token: string;
+}
+
+/** Selects the daemon. */
+export type ClientOptions = SocketOptions | UrlOptions;
+
+/** How a configuration is changed. */
+export interface ReconfigureOptions extends RollingOptions {
+  /** Resets all other keys to their defaults, except the name and the number of instances. */
+  readonly replace?: boolean;
+  /** Restore the old configuration of all instances if one fails; default true. */
+  readonly rollbackOnFailure?: boolean;
+}
+
+/** Keys of a configuration to change; null removes a key. */
+export type ConfigChanges = {
+  readonly [K in Exclude<keyof ProcessConfigInput, "name" | "instances">]?:
+    | ProcessConfigInput[K]
+    | null;
+};
+
+/** Selects a part of the metrics history. */
+export interface MetricsQuery extends CallOptions {
+  /** Start: `3h` ago, or an ISO 8601 time; default `1h`. */
+  readonly since?: string;
+  /** End; default: now. */
+  readonly until?: string;
+  /** Maximum number of points of each process, up to 10,000; default 120. */
+  readonly points?: number;
+}
+
+/** Selects events. */
+export interface EventQuery extends CallOptions {
+  /** Only processes that match now; default: all processes, including future ones. */
+  readonly target?: string;
+}
 
 /**
  * A client of one daemon. Keeps no connection open between calls. Every method throws
@@ -116,7 +156,7 @@ export class Client extends ProcessHost {
 
   /**
    * Resolves when each process has reached a state, or at once if it has already. Throws `timeout`,
-   * and `wrong_state` if a process is deleted meanwhile.
+   * `start_failed` if a process failed for good, and `wrong_state` if one is deleted meanwhile.
    */
   override async wait(target: string, options: WaitOptions = {}): Promise<readonly ProcessInfo[]> {
     const { signal, ...how } = optionsOf("wait", options);

@@ -1,11 +1,11 @@
 /** Talks to a daemon over REST, by the URL of its web listener. */
 
 import type { CallOptions } from "../library/options.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
-import { quote } from "../model/quote.ts";
+import { messageOf, ProcsupError, quote } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
 import { notPermitted } from "../platform/permissions.ts";
-import { errorOf } from "../protocol/error_json.ts";
+import { errorOf } from "../protocol/envelope.ts";
+import { endedBy } from "../protocol/shutdown_notice.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { ActionResult, Output, VerbName } from "../protocol/wire.ts";
 import { REST_ROWS } from "./rest_rows.ts";
@@ -51,7 +51,13 @@ export class UrlTransport implements Transport {
       signal: options.signal ?? null,
     });
     if (response.headers.get("content-type")?.startsWith("application/x-ndjson")) {
-      return endedBy(response.body!, options.signal);
+      // `fetch` loses its signal once the response object is garbage collected: its body would stay
+      // open for ever.
+      return endedBy(response.body!, (end) => {
+        const over = () => end();
+        options.signal?.addEventListener("abort", over);
+        return () => options.signal?.removeEventListener("abort", over);
+      });
     }
     await response.body?.cancel();
     throw this.#foreign(response);
@@ -120,28 +126,6 @@ export class UrlTransport implements Transport {
   }
 }
 
-/**
- * A body that ends when the signal aborts. `fetch` loses its signal once the response object is
- * garbage collected: its body would stay open for ever.
- */
-function endedBy(
-  body: ReadableStream<Uint8Array>,
-  signal: AbortSignal | undefined,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  // A failed body needs no cancelling.
-  const cancel = () => reader.cancel().catch(() => {});
-  signal?.addEventListener("abort", cancel);
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel,
-  }, { highWaterMark: 0 });
-}
-
 async function textOf(
   response: Response,
   { signal }: { readonly signal?: AbortSignal | null | undefined },
@@ -173,22 +157,22 @@ interface RestRequest {
 
 /** The request for a verb. Throws `process_not_found` for a target that a path cannot contain. */
 function restRequest(name: VerbName, payload: Fields): RestRequest {
-  const { bare, requests } = REST_ROWS[name] ?? { bare: "", requests: [] };
-  const row = requests.find(({ fixed = {} }) =>
+  const row = REST_ROWS[name]?.find(({ fixed = {} }) =>
     Object.entries(fixed).every(([field, value]) => payload[field] === value)
   );
   if (row === undefined) throw new Error(`No route of "${name}"`);
-  const { method, path, query: names = [], own = [], fixed = {}, hasBody, bodyField } = row;
-  const taken = [...names, ...Object.keys(fixed), ...(path.includes("{") ? [bare] : [])];
+  const { method, path, query: names = [], own = [], fixed = {}, body } = row;
+  const [, inPath = ""] = /\{(\w+)\}/.exec(path) ?? [];
+  const taken = [...names, ...Object.keys(fixed), inPath];
   const left = pick(payload, (field) => !taken.includes(field));
   return {
     method,
-    path: path.replace(/\{\w+\}/, () => word(payload[bare])),
+    path: path.replace(`{${inPath}}`, () => word(payload[inPath])),
     query: {
       ...Object.fromEntries(own.map((field) => [field, "own"])),
       ...pick(payload, (field, value) => names.includes(field) && value !== undefined),
     },
-    ...(hasBody ? { body: bodyField ? payload[bodyField] as Fields : left } : {}),
+    ...(body === undefined ? {} : { body: body === "*" ? left : payload[body] as Fields }),
   };
 }
 

@@ -1,19 +1,17 @@
 /** Converts between the wire and programs, which have camelCase keys, and times as dates. */
 
-import { inScriptFolder } from "../library/program_configs.ts";
+import { inScriptFolder } from "../library/program_input.ts";
 import { inCamelCase } from "../library/words.ts";
 import { formatDuration, parseDuration } from "../model/duration.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import { configOf, inputKeys } from "../model/key_spelling.ts";
 import { camelCase, type KeyTable, snakeCase } from "../model/key_table.ts";
 import type { LineFilter } from "../model/log_line.ts";
 import { isMap } from "../model/merge_patch.ts";
-import type { ProcessChange } from "../model/process_change.ts";
+import { exitOf, type ProcessChange, type ProcessInfo } from "../model/process_info.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { exitOf, type ProcessInfo } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { quote } from "../model/quote.ts";
-import type { ChangeJson } from "../protocol/change_json.ts";
+import type { ChangeJson } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 
 /** A process; its `id` has 8 characters, and values of `env` are `***`. */

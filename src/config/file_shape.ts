@@ -3,7 +3,7 @@
 import type { ProcsupError } from "../model/errors.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { didYouMean, nearestWord } from "../model/nearest_word.ts";
-import { CRON } from "../model/nested_keys.ts";
+import { CRON } from "../model/process_keys.ts";
 import { type ConfigDocument, type Path, placeIn } from "./document.ts";
 import type { Layer } from "./layer.ts";
 import { ConfigProblem } from "./problem.ts";

@@ -8,9 +8,8 @@ import { isMap } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
-import { extensionOf, isBareWord } from "../runtimes/entry.ts";
+import { extensionOf, isBareWord, isExecutable } from "../runtimes/programs.ts";
 import { isScript } from "../runtimes/runtime_table.ts";
-import { isExecutable } from "../runtimes/tools.ts";
 import { type ConfigDocument, type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 

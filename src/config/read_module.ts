@@ -4,7 +4,7 @@ import { ifPossible } from "../model/errors.ts";
 import { dirname, fromFileUrl, toFileUrl } from "../npm/path.js";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
-import { findExecutable } from "../runtimes/tools.ts";
+import { findExecutable } from "../runtimes/programs.ts";
 import type { Place } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";

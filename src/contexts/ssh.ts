@@ -89,7 +89,7 @@ export class Host implements Way {
     const response = await this.send({ method: "POST", path, body: JSON.stringify(body) });
     const json = JSON.parse(await response.text());
     if (response.status === 200) return json;
-    const { errorOf } = await import("../protocol/error_json.ts");
+    const { errorOf } = await import("../protocol/envelope.ts");
     throw errorOf({ ...json, error: `On ${this.machine}: ${json.error}` });
   }
 

@@ -1,7 +1,7 @@
 /** The daemon: puts together lock, supervisor, socket and signals, and runs until it is stopped. */
 
 import { messageOf } from "../model/errors.ts";
-import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { systemClock } from "../platform/clock.ts";

@@ -1,10 +1,10 @@
 /** Keeps past events of the apps. */
 
-import type { ChangeType, ProcessChange } from "../model/process_change.ts";
+import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { NEWLINE } from "../logs/line_splitter.ts";
 import { BLOCK_BYTES, fillAt } from "../logs/read_at.ts";
 import { ifAnyAsync } from "../platform/stat.ts";
-import { type ChangeJson, changeJson } from "../protocol/change_json.ts";
+import { type ChangeJson, changeJson } from "../protocol/process_json.ts";
 import { CappedFile } from "./capped_file.ts";
 
 /** Size of each of the two files: about 20,000 events. */

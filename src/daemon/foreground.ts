@@ -3,8 +3,7 @@
 import { noteText } from "../config/problem.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
-import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessInfo } from "../model/process_info.ts";
+import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
 import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
 import { isSuccess } from "../model/transition_steps.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";

@@ -5,7 +5,7 @@ import type { FeedForm } from "../logs/log_feed.ts";
 import type { LogSlice } from "../logs/merged_logs.ts";
 import type { ProcsupError } from "../model/errors.ts";
 import type { LogLine } from "../model/log_line.ts";
-import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
+import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 
 const encoder = new TextEncoder();
 

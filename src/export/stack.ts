@@ -3,12 +3,11 @@
 import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { valueAt } from "../config/document.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import { isLoopback, parseListen } from "../model/listen_address.ts";
 import { looksSecret } from "../model/secret_values.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { quote } from "../model/quote.ts";
 import { basename, dirname, relative } from "../npm/path.js";
 import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { checksum } from "../platform/state_file.ts";

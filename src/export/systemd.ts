@@ -5,7 +5,7 @@ import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
-import { commandWord, referringWord, specifiers } from "../model/systemd_words.ts";
+import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets_address.ts";
 import { commandLine } from "../runtimes/command_line.ts";

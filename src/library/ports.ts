@@ -1,10 +1,9 @@
 /** Finds free TCP ports, and waits for listeners. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import type { DurationInput } from "../model/duration.ts";
-import { quote } from "../model/quote.ts";
 import { sleep } from "../platform/clock.ts";
-import { checkOptions } from "./known_keys.ts";
+import { checkOptions } from "./program_input.ts";
 import type { CallOptions } from "./options.ts";
 import { withinTime } from "../platform/concurrency.ts";
 

@@ -2,13 +2,15 @@
 
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import type { DurationInput } from "../model/duration.ts";
-import { hasCode } from "../model/errors.ts";
+import { hasCode, ProcsupError } from "../model/errors.ts";
+import { inputKeys } from "../model/key_spelling.ts";
 import type { LogStream } from "../model/log_line.ts";
+import { isMap, onlyGiven } from "../model/merge_patch.ts";
+import { nameFromPath } from "../model/name.ts";
 import { NO_USAGE, type ProcessInfo, type ProcessState } from "../model/process_info.ts";
+import { commandOf } from "../model/shell_line.ts";
 import type { SignalName } from "../model/signal.ts";
-import { configsOf } from "./program_configs.ts";
-import { checkText, optionsOf, stopOptions } from "./known_keys.ts";
-import { runJob } from "./run_job.ts";
+import { checkText, configsOf, optionsOf, stopOptions } from "./program_input.ts";
 import type {
   CallOptions,
   ConfigSet,
@@ -202,8 +204,26 @@ export abstract class ProcessHost {
    * `StartFailedError` if it cannot be started. After an abort or a timeout the job is stopped.
    */
   async run(config: JobInput, options: RunOptions = {}): Promise<JobResult> {
-    const outputOf = this.output.bind(this);
-    return await runJob(this, config, optionsOf("run", options), outputOf);
+    const { signal, timeout } = optionsOf("run", options);
+    refuseForeign(config);
+    const job = await this.#job({ restartPolicy: "never", ...config });
+    // Not `await using`: Node.js 22 does not support it.
+    try {
+      // Remove output of an earlier job of this name.
+      await job.flush({ signal });
+      await job.start({ signal });
+      const { lastExit } = await job.wait({ for: "exit", timeout, signal });
+      const textOf = async (stream: LogStream) =>
+        (await this.output(job.id, stream, { signal })).replace(/\r?\n$/, "");
+      return {
+        code: lastExit?.code ?? null,
+        stdout: await textOf("stdout"),
+        stderr: await textOf("stderr"),
+      };
+    } finally {
+      // Its log stays until the next job of its name.
+      await job[Symbol.asyncDispose]();
+    }
   }
 
   /**
@@ -221,6 +241,23 @@ export abstract class ProcessHost {
   /** Applies the configuration of one process and starts it. Repeated calls are safe. */
   async ensure(config: ProcessConfigInput, options: StartOptions = {}): Promise<Process> {
     return (await this.#bring([config], optionsOf("start", options)))[config.name]!;
+  }
+
+  /** Registers a job. Without a name it gets the first free one. */
+  async #job({ name, ...config }: JobInput): Promise<Process> {
+    if (name !== undefined) return await this.add({ ...config, name } as ProcessConfigInput);
+    const base = nameFromPath(programOf(config));
+    const taken = new Set((await this.list()).map(({ name }) => name));
+    for (let number = 1;; number++) {
+      const free = `${base}-${number}`;
+      if (taken.has(free)) continue;
+      try {
+        return await this.add({ ...config, name: free } as ProcessConfigInput);
+      } catch (error) {
+        // Another job took the name meanwhile.
+        if (!hasCode(error, "name_taken")) throw error;
+      }
+    }
   }
 
   async #bring(
@@ -243,6 +280,23 @@ export abstract class ProcessHost {
     const now = () => this.known(info.id);
     return new Process(this, info, now, target !== undefined && namesOne(target, info));
   }
+}
+
+/** A job runs once, at once, and its log is emptied before. */
+function refuseForeign(job: JobInput): void {
+  const { cron, cron_restart: cronRestart, instances, log } = inputKeys(job);
+  const { stdout, stderr } = isMap(log) ? log : {};
+  const given = { cron, cronRestart, instances, "log.stdout": stdout, "log.stderr": stderr };
+  const [field] = Object.keys(onlyGiven(given));
+  if (field === undefined) return;
+  const message = `run() takes no ${field}: it runs one process once and returns its output`;
+  throw new ProcsupError("invalid_config", message);
+}
+
+function programOf({ entrypoint, script, binary, command }: JobInput): string {
+  const program = entrypoint ?? script ?? binary ??
+    (typeof command === "string" ? commandOf(command).entrypoint : undefined);
+  return typeof program === "string" ? program : "job";
 }
 
 /** True if a target names one of several instances. */

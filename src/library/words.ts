@@ -1,9 +1,9 @@
 /** Rewrites errors for programs: keys in camelCase, methods in place of commands. */
 
 import { ProcsupError, withCommands } from "../model/errors.ts";
+import { StartFailedError } from "../model/start_failed.ts";
 import { camelCase, type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { StartFailedError } from "../model/start_failed.ts";
 
 /** Commands with a method of a target, those without a target, and methods with another name. */
 const ON_TARGET = ["delete", "flush", "logs", "reload", "restart", "scale", "start", "stop"];

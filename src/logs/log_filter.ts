@@ -1,10 +1,9 @@
 /** Filters lines of logs. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import { LevelReader, reaches } from "../model/log_level.ts";
 import { type LineFilter, LOG_LEVELS, type LogLevel } from "../model/log_line.ts";
 import { parseRange } from "../model/time_spec.ts";
-import { quote } from "../model/quote.ts";
 import { plainText } from "../model/plain_text.ts";
 import { type LinePattern, linePattern } from "./line_pattern.ts";
 

@@ -1,11 +1,10 @@
 /** Runs a verb on several processes, and waits for them. */
 
-import { hasCode, ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
+import { hasCode, ifPossible, messageOf, ProcsupError, quote } from "../model/errors.ts";
+import type { LastWords } from "../model/start_failed.ts";
 import { nearestWord } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type ProcessInfo, WAIT_POINTS, type WaitPoint } from "../model/process_info.ts";
-import { quote } from "../model/quote.ts";
-import type { LastWords } from "../model/start_failed.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";

@@ -1,6 +1,6 @@
 /** Sends events to all listeners. Without listeners it costs nothing after the first seconds. */
 
-import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 
 /** The first events are kept for this long, for clients of the previous daemon that reconnect. */
 const KEPT_MS = 10_000;

@@ -1,6 +1,6 @@
 /** The API of the library: a supervisor that throws failures. */
 
-import { lineOptions, optionsOf } from "../library/known_keys.ts";
+import { inScriptFolder, lineOptions, optionsOf } from "../library/program_input.ts";
 import type {
   CallOptions,
   LineOptions,
@@ -11,18 +11,16 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
-import { inScriptFolder } from "../library/program_configs.ts";
 import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/log_filter.ts";
 import { filteredStream, logStream } from "../logs/log_stream.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { StartFailedError } from "../model/start_failed.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import type { LogStream } from "../model/log_line.ts";
-import type { ProcessChange } from "../model/process_change.ts";
-import type { ProcessInfo } from "../model/process_info.ts";
+import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
 import { parseSignal } from "../model/signal.ts";
-import { StartFailedError } from "../model/start_failed.ts";
 import { Turns, unlessAborted } from "../platform/concurrency.ts";
 import { onSignals } from "../platform/signals.ts";
 import { sendText } from "./app_terminal.ts";

@@ -1,12 +1,16 @@
 /** Options of the library's manager, and their checks. */
 
-import { checkOptions, checkReading, READING_KEYS, refuseUnknown } from "../library/known_keys.ts";
+import {
+  checkOptions,
+  checkReading,
+  READING_KEYS,
+  refuseUnknown,
+} from "../library/program_input.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import { parseConfig } from "../model/config_schema.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError, quote } from "../model/errors.ts";
 import type { LineFilter } from "../model/log_line.ts";
-import type { ProcessChange } from "../model/process_change.ts";
-import { quote } from "../model/quote.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 import { parseSignal, type SignalName, signalProblem } from "../model/signal.ts";
 import type { Clock } from "../platform/clock.ts";
 import { wireDefaults } from "./check_config.ts";

@@ -4,7 +4,7 @@ import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
-import type { ChangeType } from "../model/process_change.ts";
+import type { ChangeType } from "../model/process_info.ts";
 import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";

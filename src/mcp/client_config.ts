@@ -1,9 +1,8 @@
 /** The configuration files of MCP clients, and the entry of procsup in them. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import { isMap } from "../model/merge_patch.ts";
-import { quote } from "../model/quote.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { memberAt, withMember, withoutMember } from "./json_members.ts";
 

@@ -2,11 +2,10 @@
 
 import * as z from "../npm/zod.ts";
 import { didYouMean, nearestWord, withNearest } from "./nearest_word.ts";
-import { ProcsupError } from "./errors.ts";
-import { foreignKey } from "./foreign_keys.ts";
+import { ProcsupError, quote } from "./errors.ts";
+import { commandProblem, configOf, expanded, foreignKey, wireKeys } from "./key_spelling.ts";
 import { issueText } from "./issue_text.ts";
 import { objectSchema } from "./key_schema.ts";
-import { commandProblem, configOf, expanded, wireKeys } from "./key_spelling.ts";
 import {
   keyNames,
   type KeyTable,
@@ -20,7 +19,6 @@ import { oneForMany } from "./log_paths.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
-import { quote } from "./quote.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
 import type { Webhook } from "./webhook.ts";
 

@@ -4,9 +4,8 @@
  */
 
 import { Cron } from "../npm/croner.ts";
-import { messageOf, ProcsupError } from "./errors.ts";
+import { ifPossible, messageOf, ProcsupError, quote } from "./errors.ts";
 import type { CronRestartConfig } from "./process_config.ts";
-import { quote } from "./quote.ts";
 
 export interface Schedule {
   /** The first due time after `after`, in milliseconds since the epoch; null if none is left. */
@@ -54,12 +53,7 @@ function formProblem(schedule: string): string | undefined {
 }
 
 function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
+  return ifPossible(() => new Intl.DateTimeFormat("en", { timeZone: name })) !== undefined;
 }
 
 function isNickname(schedule: string): boolean {

@@ -1,7 +1,6 @@
 /** Durations as people write them (`1m30s`, `200ms`) and as Go puts them into JSON (nanoseconds). */
 
-import { ProcsupError } from "./errors.ts";
-import { quote } from "./quote.ts";
+import { ProcsupError, quote } from "./errors.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -46,10 +45,7 @@ export function durationProblem(value: DurationInput): string | undefined {
 }
 
 function msOf(value: DurationInput): number | undefined {
-  return typeof value === "number" ? fromNanoseconds(value) : fromText(String(value));
-}
-
-function fromNanoseconds(value: number): number | undefined {
+  if (typeof value !== "number") return fromText(String(value));
   return Number.isInteger(value) && value >= 0 ? value / NS_PER_MS : undefined;
 }
 

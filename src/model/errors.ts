@@ -1,5 +1,7 @@
 /** The expected failures, the meaning of each error code on every surface, and commands in hints. */
 
+import { shortened } from "./plain_text.ts";
+
 /** How every surface reports an error: HTTP status, exit code of the command line. */
 interface ErrorMeaning {
   readonly http: number;
@@ -185,4 +187,23 @@ export function withCommands(hint: string, say: (command: NamedCommand) => strin
     (whole, verb, placeholder, target, flags) =>
       say({ whole, verb, placeholder, target, flags: flags !== "" }),
   );
+}
+
+const MAX_QUOTED = 80;
+
+/**
+ * Shows a value in a message: as JSON if possible, otherwise as the engine prints it: `NaN`, `5n`,
+ * `/x/`. At most 80 characters.
+ */
+export function quote(value: unknown): string {
+  const text = isJson(value)
+    ? ifPossible(() => JSON.stringify(value)) ?? "an object"
+    : String(value) + (typeof value === "bigint" ? "n" : "");
+  return text.length > MAX_QUOTED ? shortened(text, MAX_QUOTED - 3) : text;
+}
+
+function isJson(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || value === null) return typeof value === "string";
+  return Array.isArray(value) || Object.prototype.toString.call(value) === "[object Object]";
 }

@@ -3,8 +3,7 @@
  * compiled to regular expressions: `*a*a*a*b` would take years on some names. Pure.
  */
 
-import { ProcsupError } from "./errors.ts";
-import { quote } from "./quote.ts";
+import { ProcsupError, quote } from "./errors.ts";
 
 type NameTest = (name: string) => boolean;
 

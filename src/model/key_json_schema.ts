@@ -12,6 +12,7 @@ import {
   type ValueType,
   VARIABLE_NAME,
 } from "./key_table.ts";
+import { onlyGiven } from "./merge_patch.ts";
 
 /** A JSON Schema, or a part of one. */
 export type JsonSchema = { readonly [key: string]: unknown };
@@ -59,8 +60,7 @@ function orNull(value: JsonSchema, { patch }: JsonSchemaOptions): JsonSchema {
 function numberJson({ type, min, max, word }: NumberType): JsonSchema {
   const number = {
     type: type === "int" ? "integer" : "number",
-    ...(min === undefined ? {} : { minimum: min }),
-    ...(max === undefined ? {} : { maximum: max }),
+    ...onlyGiven({ minimum: min, maximum: max }),
   };
   return word === undefined ? number : { anyOf: [number, { const: word }] };
 }
@@ -120,8 +120,7 @@ function listJson(type: ListType, filled: boolean, options: JsonSchemaOptions): 
   const list = {
     type: "array",
     items: textsJson(type.of, filled, options),
-    ...(type.minItems === undefined ? {} : { minItems: type.minItems }),
-    ...(type.maxItems === undefined ? {} : { maxItems: type.maxItems }),
+    ...onlyGiven({ minItems: type.minItems, maxItems: type.maxItems }),
   };
   return type.single ? { anyOf: [valueJson(type.of, filled, options), list] } : list;
 }

@@ -4,8 +4,7 @@
  */
 
 import { formatDuration, parseDuration } from "./duration.ts";
-import { messageOf, ProcsupError } from "./errors.ts";
-import { foreignKey } from "./foreign_keys.ts";
+import { messageOf, ProcsupError, quote } from "./errors.ts";
 import {
   camelCase,
   keyNames,
@@ -18,7 +17,6 @@ import {
 import { isMap, type Keyed } from "./merge_patch.ts";
 import { nearestWord, withNearest } from "./nearest_word.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
-import { quote } from "./quote.ts";
 import { commandOf } from "./shell_line.ts";
 import { formatSize, parseSize } from "./size.ts";
 
@@ -213,4 +211,69 @@ export function expanded(given: Keyed): Keyed {
   if (typeof command !== "string" || commandProblem(keys) !== undefined) return keys;
   delete keys.command;
   return { ...keys, ...commandOf(command) };
+}
+
+/** Process keys of PM2, supervisord, systemd and Compose → ours. */
+const FOREIGN_KEYS: Readonly<Record<string, string>> = {
+  autorestart: "restart_policy",
+  availability: "restart_policy",
+  cmd: "entrypoint",
+  cpus: "limits.cpu_percent",
+  cron_schedule: "cron",
+  description: "labels",
+  dir: "cwd",
+  directory: "cwd",
+  disabled: "autostart",
+  environment: "env",
+  environment_file: "env_file",
+  error_file: "log",
+  exec: "entrypoint",
+  exec_mode: "sockets",
+  exec_reload: "reload_signal",
+  exec_start: "entrypoint",
+  exec_start_pre: "hooks.pre_start",
+  exitcodes: "success_exit_codes",
+  expose: "sockets",
+  group: "namespace",
+  healthcheck: "health_check",
+  ignore_watch: "watch.ignore",
+  kill_timeout: "stop_timeout",
+  limit_nofile: "limits.nofile",
+  liveness_probe: "health_check",
+  log_location: "log",
+  max_mem: "max_memory",
+  max_memory_restart: "max_memory",
+  mem_limit: "limits.memory",
+  memory: "limits.memory",
+  memory_max: "limits.memory",
+  numprocs: "instances",
+  on_failure: "webhooks",
+  out_file: "log",
+  port: "sockets",
+  ports: "sockets",
+  readiness_probe: "health_check",
+  ready_log_line: "ready_log",
+  replicas: "instances",
+  restart: "restart_policy",
+  schedule: "cron",
+  shutdown: "stop_signal",
+  startretries: "max_restarts",
+  startsecs: "min_uptime",
+  stdout_logfile: "log",
+  stderr_logfile: "log",
+  stop_grace_period: "stop_timeout",
+  stopwaitsecs: "stop_timeout",
+  timeout: "stop_timeout",
+  ulimits: "limits",
+  user: "uid",
+  user_id: "uid",
+  workdir: "cwd",
+  working_dir: "cwd",
+  working_directory: "cwd",
+};
+
+/** Our key for what another tool calls `key`; undefined for any other word. */
+export function foreignKey(key: string): string | undefined {
+  const snake = key.replace(/([a-z])([A-Z])/g, "$1_$2").toLowerCase();
+  return Object.hasOwn(FOREIGN_KEYS, snake) ? FOREIGN_KEYS[snake] : undefined;
 }

@@ -1,7 +1,6 @@
 /** Where the web surface listens: `127.0.0.1:9615`, `:9615`, `[::1]:9615`. Pure. */
 
-import { ProcsupError } from "./errors.ts";
-import { quote } from "./quote.ts";
+import { ProcsupError, quote } from "./errors.ts";
 
 export interface ListenAddress {
   readonly hostname: string;

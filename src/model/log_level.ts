@@ -1,5 +1,6 @@
 /** Reads level, message and fields from log lines. Pure. Takes linear time. */
 
+import { ifPossible } from "./errors.ts";
 import { LOG_LEVELS, type LogLevel } from "./log_line.ts";
 
 /** Whether a level is at least as severe as `least`. A line without a level counts as `info`. */
@@ -205,12 +206,8 @@ export function lastState(line: string): string {
 /** The fields of an object in JSON; undefined for any other text. */
 export function jsonFields(line: string): Fields | undefined {
   if (!/^\s*\{/.test(line)) return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? value as Fields : undefined;
-  } catch {
-    return undefined;
-  }
+  const value: unknown = ifPossible(() => JSON.parse(line));
+  return typeof value === "object" && value !== null ? value as Fields : undefined;
 }
 
 function logfmtFields(line: string): Fields {

@@ -2,7 +2,7 @@
 
 import type { KeyTable } from "./key_table.ts";
 import { DEFAULT_LISTEN } from "./listen_address.ts";
-import { SECRET } from "./nested_keys.ts";
+import { SECRET } from "./process_keys.ts";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "./webhook.ts";
 
 /** `web`: where the dashboard and the REST API listen. */

@@ -1,4 +1,4 @@
-/** Parses and writes shell command lines. */
+/** Parses and writes the command lines of shells, and words in the settings of systemd units. */
 
 /** Shell words and builtins that `exec` cannot run. */
 const BUILTIN =
@@ -58,4 +58,32 @@ export function shellWord(word: string): string {
 
 export function singleQuoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * Quotes a word with references for a unit of systemd, which fills in `${VAR}` too, but has no
+ * `${VAR:-default}`.
+ */
+export function referringWord(text: string): string {
+  const filled = text.replace(
+    /\$\$?(?!\{)|\$\{([^}:]+)(?::-([^}]*))?\}/g,
+    (_, name, fallback) =>
+      name === undefined ? "$$" : fallback?.replaceAll("$", "$$$$") ?? `\${${name}}`,
+  );
+  return quoted(specifiers(filled));
+}
+
+/** Escapes `%`, which begins a specifier in nearly every setting of a unit. */
+export function specifiers(text: string): string {
+  return text.replace(/%/g, "%%");
+}
+
+/** A word of a command line in a unit, where `$` begins a variable, unlike in other settings. */
+export function commandWord(word: string, always = false): string {
+  return quoted(specifiers(word).replace(/\$/g, "$$$$"), always);
+}
+
+/** A word of a unit between quotes if it needs them, or `always`. */
+export function quoted(text: string, always = false): string {
+  return !always && /^[\w@%+=:,./${}-]+$/.test(text) ? text : JSON.stringify(text);
 }

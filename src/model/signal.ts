@@ -1,8 +1,7 @@
 /** Names of signals. */
 
 import { nearestWord, withNearest } from "./nearest_word.ts";
-import { ProcsupError } from "./errors.ts";
-import { quote } from "./quote.ts";
+import { ProcsupError, quote } from "./errors.ts";
 
 /** Signals in the order of their numbers on Linux, from 1; the low numbers are the same everywhere. */
 export const SIGNAL_NAMES = [

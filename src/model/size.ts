@@ -1,7 +1,6 @@
-/** Parses and formats sizes: `512MB`, `1.5GiB`, or a number of bytes. */
+/** Parses and formats sizes: `512MB`, `1.5GiB`, or a number of bytes; sizes for people: `1.2 GB`. */
 
-import { ProcsupError } from "./errors.ts";
-import { quote } from "./quote.ts";
+import { ProcsupError, quote } from "./errors.ts";
 
 const UNIT_BYTES: Readonly<Record<string, number>> = {
   "": 1,
@@ -54,4 +53,16 @@ export function formatSize(bytes: number): string | number {
     if (bytes >= factor && bytes % factor === 0) return `${bytes / factor}${unit}`;
   }
   return bytes === 0 || bytes >= BARE_BYTES ? bytes : `${bytes}B`;
+}
+
+/**
+ * Formats a size in the units of a configuration: `48 MB`, `1.2 GB`. Values below `decimalBelow`
+ * have a decimal, except bytes.
+ */
+export function humanBytes(bytes: number, decimalBelow = 9.95): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 999.5 && unit < 4; unit++) value /= 1024;
+  const digits = unit > 0 && value < decimalBelow ? 1 : 0;
+  return `${value.toFixed(digits)} ${["B", "KB", "MB", "GB", "TB"][unit]}`;
 }

@@ -1,9 +1,8 @@
 /** How processes are addressed, on every surface. Exact beats prefix; a prefix must be unique. */
 
 import { didYouMean, nearestWord } from "./nearest_word.ts";
-import { type ErrorDetails, ProcsupError } from "./errors.ts";
+import { type ErrorDetails, ProcsupError, quote } from "./errors.ts";
 import { baseName } from "./name.ts";
-import { quote } from "./quote.ts";
 
 /** The properties of a process that targets match. */
 export interface Addressable {

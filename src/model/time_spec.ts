@@ -1,8 +1,7 @@
 /** Parses times as people write them: an age, a time of day or a date. Pure. */
 
 import { parseDuration } from "./duration.ts";
-import { ifPossible, ProcsupError } from "./errors.ts";
-import { quote } from "./quote.ts";
+import { ifPossible, ProcsupError, quote } from "./errors.ts";
 
 const CLOCK = /^(?:(today|yesterday) )?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

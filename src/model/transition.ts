@@ -16,9 +16,8 @@
  * - `waiting`   should run, but a restart is due later, or a dependency or the machine is not ready
  */
 
-import type { ChangeType } from "./process_change.ts";
+import type { ChangeType, ProcessState } from "./process_info.ts";
 import type { HookName } from "./process_config.ts";
-import type { ProcessState } from "./process_info.ts";
 import type { Effect, Input, PendingRequest, Run, Snapshot } from "./process_state.ts";
 import { longestDelay, rowAtStart, withRestart } from "./restart_budget.ts";
 import {

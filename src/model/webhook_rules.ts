@@ -2,7 +2,7 @@
 
 import type { Health } from "./health.ts";
 import { isSuccess } from "./transition_steps.ts";
-import type { ChangeType } from "./process_change.ts";
+import type { ChangeType } from "./process_info.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import type { Snapshot } from "./process_state.ts";
 import { stableRunMs } from "./restart_budget.ts";

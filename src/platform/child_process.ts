@@ -6,8 +6,9 @@
  * a moment after the start: before that, a signal to its group does not reach it.
  */
 
+import { ifPossible } from "../model/errors.ts";
 import { systemProgram } from "./as_user.ts";
-import { C, libc, mayCallC, openLibrary } from "./libc.ts";
+import { C, mayCallC, openLibc, openLibrary } from "./libc.ts";
 import { isLinux, nodeModule } from "./os.ts";
 import { textsOf } from "./process_environment.ts";
 import { type ProcessRow, processRow, readProc } from "./process_table.ts";
@@ -116,7 +117,9 @@ function spawnInheriting(spec: SpawnSpec): Spawned {
   });
   // It has made them blocking for every process that has them: an instance whose connection another
   // one took would wait in accept() until the next one comes.
-  for (const [fd, before] of flags) if (before & O_NONBLOCK) libc().call.fcntl(fd, F_SETFL, before);
+  for (const [fd, before] of flags) {
+    if (before & O_NONBLOCK) openLibc(FCNTL).fcntl(fd, F_SETFL, before);
+  }
   const status = Promise.withResolvers<SpawnStatus>();
   child.on("exit", (code, signal) => status.resolve({ code, signal }));
   // The error comes in the next turn of the loop. The missing pid shows it already.
@@ -142,6 +145,9 @@ const O_CLOEXEC = 0o2000000;
 const O_NONBLOCK = 0o4000;
 const F_SETFL = 4;
 
+/** For Linux alone: arm64 macOS passes variadic arguments in another way. */
+const FCNTL = { fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" } } as const;
+
 const IOCTL = { ioctl: { parameters: ["i32", "u64"], result: "i32" } } as const;
 
 /**
@@ -158,12 +164,8 @@ export function sealDescriptors(): void {
 }
 
 function unsealed(): number[] {
-  try {
-    const all = [...Deno.readDirSync(DESCRIPTORS)].map(({ name }) => Number(name));
-    return all.filter((fd) => fd > 2 && !isSealed(fd));
-  } catch {
-    return [];
-  }
+  const entries = ifPossible(() => [...Deno.readDirSync(DESCRIPTORS)]) ?? [];
+  return entries.map(({ name }) => Number(name)).filter((fd) => fd > 2 && !isSealed(fd));
 }
 
 /** False on other systems, where sealing again does no harm. */

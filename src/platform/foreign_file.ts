@@ -5,7 +5,7 @@
  */
 
 import type { OtherUser } from "./as_user.ts";
-import { mayCallC, openLibc } from "./libc.ts";
+import { errno, mayCallC, openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 
 /** How a file is read. */
@@ -106,7 +106,6 @@ const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32" },
   read: { parameters: ["i32", "buffer", "usize"], result: "isize" },
   close: { parameters: ["i32"], result: "i32" },
-  __errno_location: { parameters: [], result: "pointer" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 type Library = Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
@@ -124,7 +123,7 @@ function openByCall(path: string, as: OtherUser | undefined): OpenFile {
   const file: OpenFile = {
     read(into) {
       const count = Number(c.read(fd, into, BigInt(into.length)));
-      if (count < 0) throw failure(errno(c));
+      if (count < 0) throw failure(errno());
       return count;
     },
     [Symbol.dispose]: () => void c.close(fd),
@@ -141,7 +140,7 @@ function openByCall(path: string, as: OtherUser | undefined): OpenFile {
 function descriptor(c: Library, path: string, as: OtherUser | undefined): number {
   const fd = openAt(c, AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
   if (fd >= 0) return fd;
-  const problem = errno(c);
+  const problem = errno();
   // Linux before 5.6, or a container that does not know the call.
   if (problem === ENOSYS || problem === EPERM) return withoutLinks(c, path, as);
   throw failure(problem, as);
@@ -165,7 +164,7 @@ export function openBeneath(folder: string, path: string): Disposable & { readon
     const c = openLibc(SYMBOLS);
     const root = descriptor(c, folder, undefined);
     const fd = openAt(c, root, path || ".", RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
-    const problem = errno(c);
+    const problem = errno();
     c.close(root);
     if (fd >= 0) {
       return { path: `/proc/self/fd/${fd}`, [Symbol.dispose]: () => void c.close(fd) };
@@ -184,15 +183,11 @@ const OUTSIDE = "it is outside of the folder";
 /** Opens without `openat2`, which could tell links apart: no link is followed for another user. */
 function withoutLinks(c: Library, path: string, as: OtherUser | undefined): number {
   const fd = c.open(new TextEncoder().encode(`${path}\0`), O_NOCTTY_NONBLOCK_CLOEXEC);
-  if (fd < 0) throw failure(errno(c), as);
+  if (fd < 0) throw failure(errno(), as);
   const plain = path.replace(/\/(\.?\/)+/g, "/");
   if (as === undefined || Deno.readLinkSync(`/proc/self/fd/${fd}`) === plain) return fd;
   c.close(fd);
   throw new Error('a link or ".." is on the way to it, which takes Linux 5.6 to follow');
-}
-
-function errno(c: Library): number {
-  return new Deno.UnsafePointerView(c.__errno_location()!).getInt32();
 }
 
 function failure(errno: number, as?: OtherUser): Error {

@@ -6,14 +6,12 @@ import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
 import { dirname } from "../npm/path.js";
-import { AppPids } from "./app_pids.ts";
 import { type OtherUser, startedByShell } from "./as_user.ts";
-import { cgroups } from "./cgroup.ts";
+import { cgroups, Gatherer } from "./cgroup.ts";
 import { sealDescriptors, type Spawned, type SpawnStatus, spawnWrapper } from "./child_process.ts";
-import { Gatherer } from "./cgroup_gather.ts";
 import { bootId } from "./os.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
-import { processRow } from "./process_table.ts";
+import { processRow, processTableIfReadable } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { localSignal } from "./signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./sockets.ts";
@@ -301,4 +299,56 @@ function exitFromStatus(status: number, known?: string): Exit {
   const linuxName = SIGNAL_NAMES[status - 129];
   const signal = known ?? (linuxName === undefined ? null : localSignal(status - 128, linuxName));
   return { code: status, signal, at: new Date() };
+}
+
+/** Delay until a pid that the wrapper could not record is looked up in the process table. */
+const LOOK_AFTER_MS = 500;
+
+/** The pids that are not known yet. */
+export class AppPids {
+  readonly #files: RunFiles;
+  /** The callback that gets the pid of a run, and since when it waits. */
+  readonly #unknown = new Map<Run, { known(pid: number): void; readonly since: number }>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(files: RunFiles) {
+    this.#files = files;
+  }
+
+  /** Resolves with the pid of a run's app. Never resolves if the app ended before it had one. */
+  of(run: Run): Promise<number> {
+    return new Promise((resolve) => {
+      const known = (pid: number) => {
+        this.#drop(run);
+        resolve(pid);
+      };
+      this.#unknown.set(run, { known, since: performance.now() });
+      this.#timer ??= setInterval(() => this.#look(), LOOK_AFTER_MS);
+      this.#files.when(run.runId, "pid", known);
+    });
+  }
+
+  close(): void {
+    for (const run of [...this.#unknown.keys()]) this.#drop(run);
+  }
+
+  /** The app is the last child of its wrapper: what carries its pipes was started before it. */
+  #look(): void {
+    const before = performance.now() - LOOK_AFTER_MS;
+    const late = [...this.#unknown].filter(([, { since }]) => since <= before);
+    // Only for late ones: while many apps are launched, some pid is always unknown.
+    const table = late.length === 0 ? [] : processTableIfReadable();
+    for (const [run, { known }] of late) {
+      if (!wrapperAlive(run)) this.#drop(run);
+      const row = table.findLast(({ ppid }) => ppid === run.wrapperPid);
+      if (row !== undefined && wrapperAlive(run)) known(row.pid);
+    }
+  }
+
+  #drop(run: Run): void {
+    this.#unknown.delete(run);
+    if (this.#unknown.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
 }

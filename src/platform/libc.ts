@@ -2,22 +2,6 @@
 
 import { isLinux } from "./os.ts";
 
-const SYMBOLS = {
-  socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
-  setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
-  getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
-  bind: { parameters: ["i32", "buffer", "u32"], result: "i32" },
-  listen: { parameters: ["i32", "i32"], result: "i32" },
-  getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
-  // Two arguments are enough. arm64 macOS passes variadic ones in another way.
-  ioctl: { parameters: ["i32", "u64"], result: "i32" },
-  // For Linux alone, for the same reason.
-  fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
-  shutdown: { parameters: ["i32", "i32"], result: "i32" },
-  close: { parameters: ["i32"], result: "i32" },
-  syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },
-} as const satisfies Deno.ForeignLibraryInterface;
-
 const errnoSymbol = isLinux ? "__errno_location" : "__error";
 const ERRNO = { [errnoSymbol]: { parameters: [], result: "pointer" } } as const;
 
@@ -26,24 +10,11 @@ const NAMES = isLinux
   ? ["libc.so.6", `libc.musl-${Deno.build.arch}.so.1`, "libc.so"]
   : ["libSystem.B.dylib", "libc.dylib"];
 
-/** The system calls. Each returns -1 on failure; the reason is then `errno()`. */
-interface Libc {
-  readonly call: Deno.StaticForeignLibraryInterface<typeof SYMBOLS>;
-  /** The error number of the call just made. */
-  errno(): number;
-}
+let errnoLocation: (() => Deno.PointerValue) | undefined;
 
-let loaded: Libc | undefined;
-
-/** The C library. Throws if it cannot be loaded. */
-export function libc(): Libc {
-  return loaded ??= load();
-}
-
-function load(): Libc {
-  const call = openLibc(SYMBOLS);
-  const location = openLibc(ERRNO)[errnoSymbol]! as () => Deno.PointerValue;
-  return { call, errno: () => new Deno.UnsafePointerView(location()!).getInt32() };
+/** The error number of the call just made, which has returned -1. */
+export function errno(): number {
+  return new Deno.UnsafePointerView(errnoLocation!()!).getInt32();
 }
 
 /** Whether C calls are permitted. Never prompts: a library's user may not be there to answer. */
@@ -61,6 +32,8 @@ const opened = new Map<Deno.ForeignLibraryInterface, unknown>();
 export function openLibc<S extends Deno.ForeignLibraryInterface>(
   symbols: S,
 ): Deno.StaticForeignLibraryInterface<S> {
+  // Before any call, since this would change the number.
+  errnoLocation ??= openLibrary(ERRNO).symbols[errnoSymbol]! as () => Deno.PointerValue;
   if (!opened.has(symbols)) opened.set(symbols, openLibrary(symbols).symbols);
   return opened.get(symbols) as Deno.StaticForeignLibraryInterface<S>;
 }

@@ -7,7 +7,7 @@ import { ifPossible } from "../model/errors.ts";
 import { isLocal, type ListenAddress } from "../model/listen_address.ts";
 import { comesTrue } from "./clock.ts";
 import { isLinux } from "./os.ts";
-import { descriptorsOf, processRow, processTableIfReadable } from "./process_table.ts";
+import { descriptorsOf, linkOf, processRow, processTableIfReadable } from "./process_table.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
@@ -102,10 +102,6 @@ function fieldsOf(line: string): string[] {
 /** The sockets of a process; empty if it has ended or belongs to another user. */
 function socketsOf(pid: number): string[] {
   return descriptorsOf(pid).map(linkOf).filter((link) => link.startsWith("socket:"));
-}
-
-function linkOf(path: string): string {
-  return ifPossible(() => Deno.readLinkSync(path)) ?? "";
 }
 
 /**

@@ -1,11 +1,10 @@
 /** A lock file that is free when its holder ends, even if killed. */
 
-import { ifPossible } from "../model/errors.ts";
 import { basename, dirname } from "../npm/path.js";
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
 import { isLinux } from "./os.ts";
-import { descriptorsOf, procPids } from "./process_table.ts";
+import { descriptorsOf, linkOf, procPids } from "./process_table.ts";
 import { lstatIfAny } from "./stat.ts";
 
 /** A lock that is held until it is disposed of. */
@@ -80,12 +79,7 @@ export function holderOf(path: string, isRemoved = false): number | undefined {
   const there = `${Deno.realPathSync(dirname(path))}/${basename(path)}`;
   const target = isRemoved ? `${there} (deleted)` : there;
   for (const pid of procPids()) {
-    if (descriptorsOf(pid).some((link) => targetOf(link) === target)) return pid;
+    if (descriptorsOf(pid).some((link) => linkOf(link) === target)) return pid;
   }
   return undefined;
-}
-
-function targetOf(link: string): string | undefined {
-  // It was closed meanwhile.
-  return ifPossible(() => Deno.readLinkSync(link));
 }

@@ -77,7 +77,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
     if (isQuiet) await sleep(1);
     // A pid is assigned a moment before the process is visible: the first list may lack some.
     const late = round === 0 ? [...procPids()] : [];
-    pids = chained(unread, unseen([...late, ...given(last, newest)], known));
+    pids = stillToRead(unread, [...late, ...given(last, newest)], known);
   }
 }
 
@@ -85,12 +85,13 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
  * Pids of processes that were not read yet. It is lazy: a pid is looked at only after those before it
  * were read, when the process that forked it still existed.
  */
-function* unseen(pids: readonly number[], known: ReadonlySet<number>): Generator<number> {
-  for (const pid of pids) if (!known.has(pid)) yield pid;
-}
-
-function* chained(...parts: readonly Iterable<number>[]): Generator<number> {
-  for (const part of parts) yield* part;
+function* stillToRead(
+  unread: readonly number[],
+  others: readonly number[],
+  known: ReadonlySet<number>,
+): Generator<number> {
+  yield* unread;
+  for (const pid of others) if (!known.has(pid)) yield pid;
 }
 
 /** Pids of living processes by run id; those of hooks by the id of their process. */

@@ -118,6 +118,11 @@ export function descriptorsOf(pid: number): string[] {
   return own.length > 0 ? own : entriesOf(`/proc/${livingThread(pid)}/fd`);
 }
 
+/** Target of a link in /proc, such as `socket:[12]`; empty if it is gone, or another user's. */
+export function linkOf(path: string): string {
+  return ifPossible(() => Deno.readLinkSync(path)) ?? "";
+}
+
 /**
  * The part of a /proc path that shows a process's memory and files: usually `12`. If the main
  * thread has ended, that of another thread, which has the same: `12/task/13`.

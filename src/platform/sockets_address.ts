@@ -1,7 +1,6 @@
 /** Addresses of shared sockets: `127.0.0.1:8080`, `[::1]:8080`, `:8080` or `8080` for every interface. */
 
-import { ProcsupError } from "../model/errors.ts";
-import { quote } from "../model/quote.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import { C } from "./libc.ts";
 
 /** Where a socket listens. */

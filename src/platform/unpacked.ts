@@ -3,6 +3,8 @@
 import { dirname } from "../npm/path.js";
 import { takeLock } from "./lock.ts";
 import { isLinux } from "./os.ts";
+import { linkOf, procPids } from "./process_table.ts";
+import { lookAt } from "./stat.ts";
 
 /** How long an unused version is kept after its last start: another start may be about to come. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -43,7 +45,7 @@ function prune(folder: string, now: number): boolean {
   try {
     // Another user's folder may contain anything, such as a FIFO in place of the lock.
     if (Deno.lstatSync(folder).uid !== Deno.uid()) return false;
-    const last = lastStart(folder);
+    const last = (lookAt(`${folder}/${IN_USE}`) ?? Deno.statSync(folder)).mtime;
     if (last === null || now - last.getTime() < KEPT_MS || runsFrom(folder)) return false;
     using free = takeLock(`${folder}/${IN_USE}`);
     if (free === undefined) return false;
@@ -55,25 +57,8 @@ function prune(folder: string, now: number): boolean {
   }
 }
 
-function lastStart(folder: string): Date | null {
-  try {
-    return Deno.statSync(`${folder}/${IN_USE}`).mtime;
-  } catch {
-    return Deno.statSync(folder).mtime;
-  }
-}
-
-/** Whether the executable of a visible process is in the folder. */
+/** Whether the executable of a process is in the folder. Other users cannot enter it. */
 function runsFrom(folder: string): boolean {
-  if (!isLinux) return false;
-  for (const { name } of Deno.readDirSync("/proc")) {
-    try {
-      if (Number(name) > 0 && Deno.readLinkSync(`/proc/${name}/exe`).startsWith(`${folder}/`)) {
-        return true;
-      }
-    } catch {
-      // Gone, or another user's, who cannot enter a folder of mode 0700.
-    }
-  }
-  return false;
+  return isLinux &&
+    [...procPids()].some((pid) => linkOf(`/proc/${pid}/exe`).startsWith(`${folder}/`));
 }

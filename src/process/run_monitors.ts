@@ -1,8 +1,7 @@
 /** The monitors of a run, started and stopped with it. */
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
-import { humanBytes } from "../model/human_bytes.ts";
-import { formatSize } from "../model/size.ts";
+import { formatSize, humanBytes } from "../model/size.ts";
 import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import { dirname } from "../npm/path.js";

@@ -5,10 +5,9 @@ import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/paths.ts";
 import type { ActionMap, VerbName } from "./wire.ts";
-import type { ResponseEnvelope } from "./envelope.ts";
-import { errorOf } from "./error_json.ts";
-import { DAEMON_PATIENCE_MS, watchDaemon } from "./liveness.ts";
-import { type Peer, readPeer, refuseOtherProtocol } from "./peer.ts";
+import { errorOf, type ResponseEnvelope } from "./envelope.ts";
+import { DAEMON_PATIENCE_MS, hangingDaemon, watchDaemon } from "./liveness.ts";
+import { type Peer, readPeer, refuseOtherProtocol } from "./version.ts";
 import { HangUp, type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 
 /** How to reach a daemon. */
@@ -146,7 +145,6 @@ export class SocketWay implements Way {
       }
       if (isSystemError(error, "WouldBlock")) {
         // The queue of its socket is full: many clients are waiting already.
-        const { hangingDaemon } = await import("./hanging_daemon.ts");
         throw await hangingDaemon(paths.home, error);
       }
       const { notPermitted } = await import("../platform/permissions.ts");

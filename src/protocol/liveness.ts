@@ -1,7 +1,10 @@
 /** Detects whether a daemon that has not answered yet is busy or hangs. */
 
-import type { ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { HomePaths } from "../platform/paths.ts";
+import { shellWord } from "../model/shell_line.ts";
+import { isSystemError } from "../platform/client_system.ts";
+import { unixRequest } from "./unix_http.ts";
 
 /**
  * Maximum time until a new daemon answers, or one that ends has released its home. On a busy machine
@@ -24,7 +27,7 @@ const FIRST_LOOK_MS = 1000;
 /** Time between further pings, once the daemon was found alive. */
 const NEXT_LOOK_MS = 30_000;
 
-export interface Waiting {
+interface Waiting {
   readonly paths: HomePaths;
   /** True if the request itself is a ping. */
   readonly isPing: boolean;
@@ -38,8 +41,7 @@ export function watchDaemon({ paths, isPing, hangs }: Waiting): () => void {
   let missed = isPing ? 1 : 0;
   let unwatch = lookAfter(isPing ? SILENCE_MS : FIRST_LOOK_MS, look);
   async function look(): Promise<void> {
-    const { hangingDaemon, isAlive } = await import("./hanging_daemon.ts");
-    const alive = await isAlive(paths.socket, SILENCE_MS);
+    const alive = await isAlive(paths.socket);
     if (over) return;
     missed = alive ? 0 : missed + 1;
     if (missed >= MISSED_PINGS) hangs(await hangingDaemon(paths.home));
@@ -61,4 +63,31 @@ function lookAfter(ms: number, look: () => void): () => void {
   const { value } = Atomics.waitAsync(cell, 0, 0, ms);
   void Promise.resolve(value).then((how) => how === "timed-out" && look());
   return () => void Atomics.notify(cell, 0);
+}
+
+/**
+ * Whether the daemon answers a ping on a separate connection. A daemon that refuses the connection is
+ * shutting down, which counts as alive: it may take a while.
+ */
+async function isAlive(socket: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(SILENCE_MS);
+  try {
+    const ping = { method: "GET", path: "/api/ping", token: () => undefined, signal } as const;
+    (await unixRequest(socket, ping)).close();
+    return true;
+  } catch (error) {
+    return !signal.aborted && !isSystemError(error, "WouldBlock");
+  }
+}
+
+/** The error `daemon_hangs`, with the daemon's pid if known. */
+export async function hangingDaemon(home: string, cause?: unknown): Promise<ProcsupError> {
+  // Runtimes other than Deno cannot load this module.
+  const pid = await import("../platform/daemon_record.ts")
+    .then(({ readDaemonRecord }) => readDaemonRecord(home)?.pid, () => undefined);
+  const who = pid === undefined ? "" : ` (pid ${pid})`;
+  return new ProcsupError("daemon_hangs", `The daemon of home "${home}"${who} does not answer`, {
+    hint: `To find out more: procsup doctor --home ${shellWord(home)}`,
+    cause,
+  });
 }

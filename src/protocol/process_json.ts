@@ -1,9 +1,9 @@
-/** Processes in wire form (snake_case). */
+/** Processes, their events, and messages about the daemon on the wire (snake_case). */
 
 import { wireKeys } from "../model/key_spelling.ts";
 import { masked } from "../model/secret_values.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Exit, ProcessInfo } from "../model/process_info.ts";
+import type { Exit, ProcessChange, ProcessInfo } from "../model/process_info.ts";
 import type { ExitJson, ProcessJson } from "./wire.ts";
 
 /** Fields that change all the time; a change in only these is not a change of the process. */
@@ -65,4 +65,67 @@ function maskedConfig(config: ProcessConfig): Readonly<Record<string, unknown>> 
   const wire = masked(wireKeys(config));
   shown.set(config, wire);
   return wire;
+}
+
+/** `ProcessChange` on the wire: an item of `/events`, and of the WebSocket's `event` messages. */
+export interface ChangeJson extends Omit<ProcessChange, "at" | "exit"> {
+  /** ISO 8601. */
+  readonly at: string;
+  /** First 8 characters of the UUID. */
+  readonly id: string;
+  /** How the last run ended, at any event; null before the first end. */
+  readonly exit: ExitJson | null;
+}
+
+/** An item of a terminal stream. */
+export type TerminalPiece = {
+  readonly text: string;
+  /** Position at which the next piece begins. */
+  readonly position: number;
+  /** Pid of the app; 0 while it does not run. */
+  readonly pid: number;
+} | {
+  /** Reason why the app ended. */
+  readonly ended: string;
+  readonly code: number | null;
+};
+
+/** Last item of an endless stream, unless the daemon was killed or restarted. */
+export type ShutdownNoticeJson = {
+  /** Another version of the daemon takes over. It adopts the apps within a second. */
+  readonly type: "upgrading";
+  /** ISO 8601. */
+  readonly at: string;
+  /** Versions of the current daemon and of the next one. */
+  readonly from: string;
+  readonly to: string;
+} | {
+  /** The daemon is shut down together with the apps. */
+  readonly type: "shutdown";
+  /** ISO 8601. */
+  readonly at: string;
+};
+
+export function changeJson({ type, at, id, exit, ...rest }: ProcessChange): ChangeJson {
+  return {
+    type,
+    at: at.toISOString(),
+    id: id.slice(0, 8),
+    ...rest,
+    exit: exit === null ? null : exitJson(exit),
+  };
+}
+
+/** Converts the wanted changes. */
+export function changesOf(
+  changes: ReadableStream<ProcessChange>,
+  isWanted: (change: ProcessChange) => boolean,
+): ReadableStream<ChangeJson> {
+  return changes.pipeThrough(
+    new TransformStream<ProcessChange, ChangeJson>({
+      transform: (change, out) => {
+        if (isWanted(change)) out.enqueue(changeJson(change));
+      },
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 /** The last message of a daemon to its clients: it shuts down, or an upgrade replaces it. */
 
-import type { ShutdownNoticeJson } from "./change_json.ts";
+import type { ShutdownNoticeJson } from "./process_json.ts";
 
 export class ShutdownNotice {
   readonly #listeners = new Set<(notice: ShutdownNoticeJson) => void>();

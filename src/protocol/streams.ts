@@ -2,8 +2,8 @@
 
 import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { sleep } from "../platform/clock.ts";
-import type { ShutdownNoticeJson } from "./change_json.ts";
-import { errorOf } from "./error_json.ts";
+import type { ShutdownNoticeJson } from "./process_json.ts";
+import { errorOf } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS } from "./liveness.ts";
 
 /**

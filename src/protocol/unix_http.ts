@@ -6,7 +6,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import { clientSystem, type Connection, isSystemError } from "../platform/client_system.ts";
-import { HOOK_HEADER, PEER_HEADER } from "./peer.ts";
+import { HOOK_HEADER, PEER_HEADER } from "./version.ts";
 
 export interface UnixRequest {
   readonly method: "GET" | "POST";
@@ -15,7 +15,7 @@ export interface UnixRequest {
   readonly token?: () => string | undefined;
   /** JSON text. */
   readonly body?: string;
-  /** The hook that sends the request: see `peer.ts`. */
+  /** The hook that sends the request: see `version.ts`. */
   readonly hook?: string | undefined;
   /** Aborts the request and the body of its answer. */
   readonly signal?: AbortSignal | undefined;
@@ -28,7 +28,7 @@ export interface UnixRequest {
 
 export interface UnixResponse {
   readonly status: number;
-  /** Version header of the daemon: see `peer.ts`. */
+  /** Version header of the daemon: see `version.ts`. */
   readonly peer: string | undefined;
   text(): Promise<string>;
   /** The body as a stream. The first stream costs 1 ms, so commands avoid it if they can. */

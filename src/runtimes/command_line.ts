@@ -1,6 +1,6 @@
 /** Turns a configuration into the command line to execute. */
 
-import { refuseStart } from "../model/errors.ts";
+import { ifPossible, refuseStart } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
 import { actingAs, headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
@@ -15,8 +15,8 @@ import {
   findEntry,
   isBareWord,
   refuseEntrypoint,
-} from "./entry.ts";
-import { Tools } from "./tools.ts";
+  Tools,
+} from "./programs.ts";
 
 export interface CommandLine {
   /** The first word is an absolute path. */
@@ -118,12 +118,8 @@ const FIRST_LINE_BYTES = 256;
 function checkFirstLine({ name }: CommandConfig, path: string, user?: OtherUser): void {
   // Files that run as our own user are trusted.
   const headOf = user === undefined ? headOfOwnFile : headOfForeignFile;
-  let start = "";
-  try {
-    start = headOf(path, FIRST_LINE_BYTES);
-  } catch {
-    // A program need not be readable.
-  }
+  // A program need not be readable.
+  const start = ifPossible(() => headOf(path, FIRST_LINE_BYTES)) ?? "";
   const [, interpreter, carriageReturn] = /^#![ \t]*(\/\S+)[^\r\n]*(\r?)/.exec(start) ?? [];
   if (interpreter === undefined) return;
   if (carriageReturn === "\r") {

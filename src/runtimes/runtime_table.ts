@@ -5,8 +5,7 @@ import type { RuntimeName } from "../model/process_config.ts";
 import { dirname, join, resolve } from "../npm/path.js";
 import { askProgram } from "../platform/as_user.ts";
 import { lookAt } from "../platform/stat.ts";
-import { type Entry, extensionOf } from "./entry.ts";
-import { findExecutable, isExecutable, type Tools } from "./tools.ts";
+import { type Entry, extensionOf, findExecutable, isExecutable, type Tools } from "./programs.ts";
 
 export interface Runtime {
   readonly name: Exclude<RuntimeName, "auto">;

@@ -1,8 +1,8 @@
 /** The daemon's verbs and streams, as used by the web surface. */
 
-import type { ErrorJson } from "../protocol/error_json.ts";
+import type { ErrorJson } from "../protocol/envelope.ts";
 import type { LogPositions, LogStart } from "../model/log_line.ts";
-import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 
 export interface Backend {

@@ -4,11 +4,10 @@
  */
 
 import { messageOf } from "../model/errors.ts";
-import type { ProcessChange } from "../model/process_change.ts";
-import { changeJson } from "../protocol/change_json.ts";
+import type { ProcessChange } from "../model/process_info.ts";
+import { changeJson, USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { Backend } from "./backend.ts";
 import { FeedClient, type FeedSocket } from "./feed_client.ts";
-import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 
 /** Fields of the items of the `process_list` message. */

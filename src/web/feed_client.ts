@@ -2,9 +2,9 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { LogStart } from "../model/log_line.ts";
-import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 import * as z from "../npm/zod.ts";
-import type { ErrorJson } from "../protocol/error_json.ts";
+import type { ErrorJson } from "../protocol/envelope.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { logResumption, logStream } from "../protocol/verbs/logs.ts";
 import { target, text } from "../protocol/verbs/shapes.ts";

@@ -3,7 +3,7 @@
 import { RateLimitedError } from "../auth/gatekeeper.ts";
 import { ERROR_TABLE, hasCode, ProcsupError } from "../model/errors.ts";
 import { STATUS_TEXT } from "../npm/http.js";
-import { type ErrorJson, errorJson } from "../protocol/error_json.ts";
+import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +

@@ -9,7 +9,7 @@ import http from "node:http";
 import { Duplex } from "node:stream";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { addressText, type ListenAddress } from "../model/listen_address.ts";
-import type { ProcessChange } from "../model/process_change.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 import { accept, mostConnections } from "../platform/accept.ts";
 import { webApp } from "./app.ts";
 import { type Backend, CachedList } from "./backend.ts";

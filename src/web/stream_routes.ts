@@ -2,9 +2,9 @@
 
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { ProcsupError } from "../model/errors.ts";
-import type { ErrorJson } from "../protocol/error_json.ts";
+import type { ErrorJson } from "../protocol/envelope.ts";
 import { accepts } from "../npm/http.js";
-import { changesOf } from "../protocol/change_json.ts";
+import { changesOf } from "../protocol/process_json.ts";
 import { changeStream, logResumption } from "../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";

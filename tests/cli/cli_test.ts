@@ -5,7 +5,7 @@ import { recordPath } from "../../src/platform/daemon_record.ts";
 import { takeLock } from "../../src/platform/lock.ts";
 import { prepareHome } from "../../src/platform/paths.ts";
 import { sealed } from "../../src/platform/state_file.ts";
-import type { ErrorJson } from "../../src/protocol/error_json.ts";
+import type { ErrorJson } from "../../src/protocol/envelope.ts";
 import type { StartPayload } from "../../src/protocol/wire.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 

@@ -1,6 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { humanBytes } from "../../src/model/human_bytes.ts";
-import { parseSize } from "../../src/model/size.ts";
+import { humanBytes, parseSize } from "../../src/model/size.ts";
 import { humanDuration } from "../../src/cli/human.ts";
 import { yaml } from "../../src/model/yaml.ts";
 

@@ -3,8 +3,7 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { PEER_HEADER } from "../../src/protocol/peer.ts";
-import { PROTOCOL } from "../../src/protocol/version.ts";
+import { PEER_HEADER, PROTOCOL } from "../../src/protocol/version.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 

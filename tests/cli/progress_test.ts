@@ -2,8 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { processLines } from "../../src/cli/progress_lines.ts";
-import { PEER_HEADER } from "../../src/protocol/peer.ts";
-import { PROTOCOL, VERSION } from "../../src/protocol/version.ts";
+import { PEER_HEADER, PROTOCOL, VERSION } from "../../src/protocol/version.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { programLine } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";

@@ -7,7 +7,7 @@ import {
   type UnitRequest,
 } from "../../src/cli/startup_unit.ts";
 import type { ServiceManager } from "../../src/platform/service_manager.ts";
-import { findExecutable } from "../../src/runtimes/tools.ts";
+import { findExecutable } from "../../src/runtimes/programs.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** Arguments with every character that the formats must escape. */

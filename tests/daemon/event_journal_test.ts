@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { EventJournal } from "../../src/daemon/event_journal.ts";
-import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { ProcessChange } from "../../src/model/process_info.ts";
 import type { ActionContext } from "../../src/daemon/actions/context.ts";
 import { pastEvents } from "../../src/daemon/actions/inspect.ts";
 import { tempHome } from "../support/temp_home.ts";

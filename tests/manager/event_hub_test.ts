@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { EventHub } from "../../src/manager/event_hub.ts";
-import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { ProcessChange } from "../../src/model/process_info.ts";
 
 function change(name: string, at: number): ProcessChange {
   return {

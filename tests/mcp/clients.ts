@@ -7,7 +7,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { ProcessChange } from "../../src/model/process_info.ts";
 import { httpServer, type McpHttpOptions } from "../../src/mcp/http_server.ts";
 import { ndjson } from "../../src/protocol/streams.ts";
 import { programWords, type TestDaemon } from "../support/procsup.ts";

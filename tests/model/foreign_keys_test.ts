@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import { keyNames } from "../../src/model/key_table.ts";
 import { PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { foreignKey } from "../../src/model/foreign_keys.ts";
+import { foreignKey } from "../../src/model/key_spelling.ts";
 
 const CONFIG_KEYS = keyNames(PROCESS_KEYS);
 

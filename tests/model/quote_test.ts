@@ -1,7 +1,7 @@
 /** Quoted values in error messages. */
 
 import { assertEquals } from "@std/assert";
-import { quote } from "../../src/model/quote.ts";
+import { quote } from "../../src/model/errors.ts";
 
 Deno.test("quote() shows a value, even one that JSON cannot represent", () => {
   const cycle: unknown[] = [];

@@ -2,8 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { ProcsupError } from "../../src/model/errors.ts";
-import { quote } from "../../src/model/quote.ts";
+import { ProcsupError, quote } from "../../src/model/errors.ts";
 import { formatSize, parseSize } from "../../src/model/size.ts";
 
 const SIZES: readonly [string | number, number][] = [

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isNewer } from "../../src/model/version.ts";
+import { isNewer } from "../../src/protocol/version.ts";
 
 Deno.test("isNewer() compares numerically, not as text", () => {
   assertEquals(isNewer("0.10.0", "0.9.9"), true);

@@ -2,8 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { ChangeType } from "../../src/model/process_change.ts";
-import type { Exit } from "../../src/model/process_info.ts";
+import type { ChangeType, Exit } from "../../src/model/process_info.ts";
 import { shownUrl } from "../../src/model/webhook.ts";
 import {
   recoveredIn,

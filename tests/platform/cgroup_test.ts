@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
-import { Cgroups } from "../../src/platform/cgroup.ts";
-import { Gatherer } from "../../src/platform/cgroup_gather.ts";
+import { Cgroups, Gatherer } from "../../src/platform/cgroup.ts";
 import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
 import { tempHome } from "../support/temp_home.ts";
 

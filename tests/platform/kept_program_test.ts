@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { npmBundle } from "../../src/platform/own_program.ts";
-import { keepProgram, keptWords } from "../../src/platform/kept_program.ts";
+import { keepProgram, keptWords } from "../../src/platform/daemon_record.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { SmallDisk } from "../support/small_disk.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -33,7 +33,7 @@ function keptFrom(folder: string): Promise<Deno.CommandOutput> {
   const npm = `${folder}/npm`;
   Deno.mkdirSync(npm);
   Deno.writeTextFileSync(`${npm}/build_id`, "new");
-  const source = new URL("../../src/platform/kept_program.ts", import.meta.url).href;
+  const source = new URL("../../src/platform/daemon_record.ts", import.meta.url).href;
   const text = `import { keepProgram } from "${source}"; keepProgram(Deno.args[0]);`;
   Deno.writeTextFileSync(`${npm}/npm_entry.js`, `${text}\n//${"-".repeat(100_000)}`);
   const args = ["run", "-A", "--no-config", `${npm}/npm_entry.js`, `${folder}/home`];

@@ -1,9 +1,14 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { type SocketCalls, SocketPool } from "../../src/platform/sockets.ts";
+import {
+  closeSocket,
+  openListener,
+  type SocketCalls,
+  SocketPool,
+  takeListeners,
+} from "../../src/platform/sockets.ts";
 import { parseSockets, type SocketAddress } from "../../src/platform/sockets_address.ts";
-import { closeSocket, openListener, takeListeners } from "../../src/platform/sockets_open.ts";
 
 /** A kernel in which some addresses are in use, and no process hands over its sockets. */
 class FakeCalls implements SocketCalls {

@@ -4,9 +4,9 @@ import { assert, assertEquals } from "@std/assert";
 import { openTerminal, writeInput } from "../../src/platform/app_input.ts";
 import { startedByShell } from "../../src/platform/as_user.ts";
 import { spawnWrapper } from "../../src/platform/child_process.ts";
-import { libc } from "../../src/platform/libc.ts";
+import { openLibc } from "../../src/platform/libc.ts";
 import { parseSockets } from "../../src/platform/sockets_address.ts";
-import { closeSocket, openListener } from "../../src/platform/sockets_open.ts";
+import { closeSocket, openListener } from "../../src/platform/sockets.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { dirname } from "../../src/npm/path.js";
@@ -204,7 +204,10 @@ Deno.test({
     const flags = () =>
       /^flags:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/self/fdinfo/${fd}`))![1]!;
     const [F_SETFL, O_NONBLOCK] = [4, 0o4000];
-    assertEquals(libc().call.fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    const { fcntl } = openLibc({
+      fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
+    });
+    assertEquals(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
     const before = flags();
     assert(parseInt(before, 8) & O_NONBLOCK);
     const { pid } = spawnWrapper({

@@ -6,7 +6,7 @@ import { commandLine } from "../../src/runtimes/command_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { StartFailedError } from "../../src/model/start_failed.ts";
 import { ambiguous, AmbiguousTargetError, notFound } from "../../src/model/target.ts";
-import { errorJson, errorOf } from "../../src/protocol/error_json.ts";
+import { errorJson, errorOf } from "../../src/protocol/envelope.ts";
 
 Deno.test("errorOf() restores the error that errorJson() described, with all its fields", () => {
   const failed = { processName: "db", state: "errored", lastOutput: ["no room", "bye"] } as const;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Filterable, parseFilter } from "../../src/protocol/filter_processes.ts";
+import { type Filterable, parseFilter } from "../../src/protocol/select_processes.ts";
 
 const API: Filterable = {
   id: "1a2b3c4d",

@@ -3,7 +3,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { commandLine } from "../../src/runtimes/command_line.ts";
-import type { CommandConfig } from "../../src/runtimes/entry.ts";
+import type { CommandConfig } from "../../src/runtimes/programs.ts";
 import { Sandbox } from "./sandbox.ts";
 
 function line(box: Sandbox, entrypoint: string, more?: Partial<CommandConfig>): string {

@@ -3,8 +3,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { commandLine } from "../../src/runtimes/command_line.ts";
-import type { CommandConfig } from "../../src/runtimes/entry.ts";
-import { findExecutable } from "../../src/runtimes/tools.ts";
+import { type CommandConfig, findExecutable } from "../../src/runtimes/programs.ts";
 import { Sandbox } from "./sandbox.ts";
 
 function refusal(box: Sandbox, config: CommandConfig): ProcsupError {

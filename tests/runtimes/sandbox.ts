@@ -1,6 +1,6 @@
 /** A folder with an app and a PATH of fake programs, removed at the end. */
 
-import type { CommandConfig } from "../../src/runtimes/entry.ts";
+import type { CommandConfig } from "../../src/runtimes/programs.ts";
 
 /** A working directory, a PATH folder, and shorthands for filling them. */
 export class Sandbox implements Disposable {

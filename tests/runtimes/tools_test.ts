@@ -1,7 +1,7 @@
 /** Finding programs. */
 
 import { assertEquals } from "@std/assert";
-import { findExecutable } from "../../src/runtimes/tools.ts";
+import { findExecutable } from "../../src/runtimes/programs.ts";
 import { Sandbox } from "./sandbox.ts";
 
 Deno.test("findExecutable() returns the first regular executable file on PATH", () => {

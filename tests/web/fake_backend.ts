@@ -4,7 +4,7 @@ import { webMounts } from "../../src/daemon/web_backend.ts";
 import { readRequest } from "../../src/protocol/verbs/mod.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { notFound } from "../../src/model/target.ts";
-import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { ProcessChange } from "../../src/model/process_info.ts";
 import { webApp } from "../../src/web/app.ts";
 import { Gatekeeper, SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import type { Backend, LogLines } from "../../src/web/backend.ts";

@@ -1,7 +1,7 @@
 /** The feed alone: when it sends what, and to which clients. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { ProcessChange } from "../../src/model/process_change.ts";
+import type { ProcessChange } from "../../src/model/process_info.ts";
 import { type Backend, CachedList } from "../../src/web/backend.ts";
 import { Feed } from "../../src/web/feed.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";

@@ -1,7 +1,7 @@
 /** `procsup attach`: connects this terminal to the terminal of an app. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import type { TerminalPiece } from "../../protocol/change_json.ts";
+import type { TerminalPiece } from "../../protocol/process_json.ts";
 import { following, unending } from "../../protocol/streams.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";

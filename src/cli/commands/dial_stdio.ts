@@ -5,7 +5,7 @@ import { here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
-import { PEER_HEADER } from "../../protocol/peer.ts";
+import { PEER_HEADER } from "../../protocol/version.ts";
 import { DAEMON_GONE, HELLO, type Hello, LOOK_PATH, START_PATH } from "../../contexts/ssh.ts";
 import { ByteReader, HangUp, textOf, writeAll } from "../../protocol/unix_http.ts";
 import type { CommandContext } from "../command.ts";

@@ -4,7 +4,7 @@
  */
 
 import { ifPossible, ProcsupError } from "../../model/errors.ts";
-import { isNewer } from "../../model/version.ts";
+import { isNewer, otherVersion, type Peer, VERSION } from "../../protocol/version.ts";
 import { dirname } from "../../npm/path.js";
 import { findUser } from "../../platform/as_user.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
@@ -12,8 +12,6 @@ import { pathsIn } from "../../platform/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
 import { lookAt, lstatIfAny } from "../../platform/stat.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
-import { otherVersion, type Peer } from "../../protocol/peer.ts";
-import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 import {
   checkClock,

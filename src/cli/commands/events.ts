@@ -2,8 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import type { ChangeType } from "../../model/process_change.ts";
-import { PROCESS_STATES } from "../../model/process_info.ts";
+import { type ChangeType, PROCESS_STATES } from "../../model/process_info.ts";
 import { following, unending } from "../../protocol/streams.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";

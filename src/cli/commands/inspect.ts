@@ -18,7 +18,7 @@ import {
   stateCounts,
   stateSummary,
 } from "../human.ts";
-import { humanBytes } from "../../model/human_bytes.ts";
+import { humanBytes } from "../../model/size.ts";
 import { type Output, printData } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { tryEach } from "../results.ts";

@@ -6,7 +6,7 @@ import { type Column, printTable, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { describeExitJson, humanDuration, whileUp } from "../human.ts";
-import { humanBytes } from "../../model/human_bytes.ts";
+import { humanBytes } from "../../model/size.ts";
 import { type Output, printData } from "../output.ts";
 import { paintState } from "../paint.ts";
 

@@ -2,7 +2,7 @@
 
 import { baseName } from "../../model/name.ts";
 import { type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
-import type { ChangeJson } from "../../protocol/change_json.ts";
+import type { ChangeJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { following, ndjson, unending } from "../../protocol/streams.ts";

@@ -2,19 +2,18 @@
 
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
-import { isNewer } from "../../model/version.ts";
+import { isNewer, VERSION } from "../../protocol/version.ts";
 import { removeFile } from "../../platform/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import {
   beginHandover,
   type DaemonRecord,
   handoverEnds,
+  keptWords,
   readDaemonRecord,
   refuseNewerState,
 } from "../../platform/daemon_record.ts";
-import { keptWords } from "../../platform/kept_program.ts";
 import { pathsIn } from "../../platform/paths.ts";
-import { VERSION } from "../../protocol/version.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";

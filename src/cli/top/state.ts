@@ -5,7 +5,7 @@
 
 import type { LogLine } from "../../model/log_line.ts";
 import type { HostMeter } from "../../platform/host.ts";
-import type { ChangeJson } from "../../protocol/change_json.ts";
+import type { ChangeJson } from "../../protocol/process_json.ts";
 import type { PortsJson, ProcessJson, SystemMetricsJson, WhyJson } from "../../protocol/wire.ts";
 import { EMPTY_LOG, type LogView, MAX_LINES } from "./log_view.ts";
 import type { ActionCall, Verb } from "./verbs.ts";

@@ -1,7 +1,7 @@
 /** Draws the state as lines that fit the screen. Pure. */
 
 import { counted, humanDuration, stateSummary } from "../human.ts";
-import { humanBytes } from "../../model/human_bytes.ts";
+import { humanBytes } from "../../model/size.ts";
 import { type Style, styleOf } from "../paint.ts";
 import { textWidth } from "../terminal_text.ts";
 import { suggestions } from "./prompt.ts";

@@ -2,7 +2,7 @@
 
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { clockTime, commandLine, counted, describeExitJson, humanDuration } from "../human.ts";
-import { humanBytes } from "../../model/human_bytes.ts";
+import { humanBytes } from "../../model/size.ts";
 import { paintName, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";

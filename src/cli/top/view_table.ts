@@ -2,7 +2,7 @@
 
 import { baseName } from "../../model/name.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
-import { humanBytes } from "../../model/human_bytes.ts";
+import { humanBytes } from "../../model/size.ts";
 import { type Column, fitting, GAP, widthOf } from "../columns.ts";
 import { humanDuration, whileUp } from "../human.ts";
 import { paintState, type Style } from "../paint.ts";

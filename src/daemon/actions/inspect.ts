@@ -7,8 +7,7 @@ import { snakeCase } from "../../model/key_table.ts";
 import { isNameOf } from "../../model/target.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
-import type { ChangeJson } from "../../protocol/change_json.ts";
-import { processJson } from "../../protocol/process_json.ts";
+import { type ChangeJson, processJson } from "../../protocol/process_json.ts";
 import type { INSPECT_VERBS } from "../../protocol/verbs/inspect.ts";
 import type {
   HealthCheckJson,

@@ -24,8 +24,8 @@ import {
 import { plainText } from "../../model/plain_text.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type * as z from "../../npm/zod.ts";
-import type { TerminalPiece } from "../../protocol/change_json.ts";
-import { errorOf } from "../../protocol/error_json.ts";
+import type { TerminalPiece } from "../../protocol/process_json.ts";
+import { errorOf } from "../../protocol/envelope.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
 import type { Output } from "../../protocol/wire.ts";

@@ -1,7 +1,7 @@
 /** Messages to webhooks. */
 
 import { plainText, shortened } from "../../model/plain_text.ts";
-import type { ProcessChange } from "../../model/process_change.ts";
+import type { ProcessChange } from "../../model/process_info.ts";
 import type { LastWords } from "../../model/start_failed.ts";
 import type { WebhookEvent, WebhookFormat } from "../../model/webhook.ts";
 import { exitJson } from "../../protocol/process_json.ts";

@@ -1,8 +1,8 @@
 /** Runs the webhooks: turns events into deliveries. */
 
 import { ifPossible, messageOf } from "../../model/errors.ts";
-import type { ProcessChange } from "../../model/process_change.ts";
 import type { LastWords } from "../../model/start_failed.ts";
+import type { ProcessChange } from "../../model/process_info.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
 import { lastWords } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";

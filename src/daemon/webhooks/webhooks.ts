@@ -2,8 +2,7 @@
 
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { didYouMean, nearestWord } from "../../model/nearest_word.ts";
-import type { ProcessChange } from "../../model/process_change.ts";
-import { exitOf } from "../../model/process_info.ts";
+import { exitOf, type ProcessChange } from "../../model/process_info.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { troubleOf } from "../../model/webhook_rules.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";

@@ -3,8 +3,7 @@
  * `metrics_history`.
  */
 
-import { CHANGE_TYPES } from "../../model/process_change.ts";
-import { PROCESS_STATES, WAIT_POINTS } from "../../model/process_info.ts";
+import { CHANGE_TYPES, PROCESS_STATES, WAIT_POINTS } from "../../model/process_info.ts";
 import * as z from "../../npm/zod.ts";
 import {
   about,

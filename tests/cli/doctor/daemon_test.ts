@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Finding } from "../../../src/cli/doctor_checks.ts";
 import { answered } from "../../../src/protocol/envelope.ts";
-import { PEER_HEADER } from "../../../src/protocol/peer.ts";
-import { PROTOCOL } from "../../../src/protocol/version.ts";
+import { PEER_HEADER, PROTOCOL } from "../../../src/protocol/version.ts";
 import { tempHome } from "../../support/temp_home.ts";
 import { runCommandLine } from "../fake_daemon.ts";
 

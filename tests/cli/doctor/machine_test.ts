@@ -11,7 +11,7 @@ import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { defaultHome, prepareHome } from "../../../src/platform/paths.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
-import { findExecutable } from "../../../src/runtimes/tools.ts";
+import { findExecutable } from "../../../src/runtimes/programs.ts";
 import { tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { Webhooks } from "../../../src/daemon/webhooks/webhooks.ts";
-import type { ProcessChange } from "../../../src/model/process_change.ts";
+import type { ProcessChange } from "../../../src/model/process_info.ts";
 import { tempHome } from "../../support/temp_home.ts";
 
 Deno.test("a daemon that starts after 2000 crashes keeps them on disk without delay", async () => {

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
 import { Runner } from "../../../src/daemon/webhooks/runner.ts";
-import type { ProcessChange } from "../../../src/model/process_change.ts";
+import type { ProcessChange } from "../../../src/model/process_info.ts";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
 import { Receiver } from "../../support/receiver.ts";
 import { TestManager } from "../../support/test_manager.ts";

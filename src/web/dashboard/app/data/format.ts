@@ -1,6 +1,6 @@
 /** Numbers and times for people, and what people type. Pure. */
 
-import { humanBytes } from "../../../../model/human_bytes.ts";
+import { humanBytes } from "../../../../model/size.ts";
 
 /** `1536` → `1.5 KB`. */
 export function bytes(count: number): string {

@@ -1,6 +1,6 @@
 /** The toolbar of a log view, and downloads of its lines. */
 
-import { parseFilter } from "../../../../protocol/filter_processes.ts";
+import { parseFilter } from "../../../../protocol/select_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { isOneProcess, type LogPanes } from "./log_panes.ts";

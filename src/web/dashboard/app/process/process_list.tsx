@@ -4,7 +4,7 @@ import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
 import { Component, type ComponentChildren, type FunctionComponent, h } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { parseFilter } from "../../../../protocol/filter_processes.ts";
+import { parseFilter } from "../../../../protocol/select_processes.ts";
 import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
