@@ -32,7 +32,8 @@ export interface StopOptions extends CallOptions {
 export interface WaitOptions extends CallOptions {
   /**
    * `running`, `ready` (the default), `stopped`, or `exit`: stopped, crashed without a restart, or
-   * errored.
+   * errored. A wait for `running` or `ready` fails with `start_failed` if it does not start again by
+   * itself.
    */
   readonly for?: WaitPoint;
   /** Fail with `timeout` after this time: `"30s"`, or nanoseconds; default: no limit. */

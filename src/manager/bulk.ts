@@ -9,7 +9,7 @@ import { type Ordered, startWaves } from "../model/start_order.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_handle.ts";
-import { startFailed } from "../process/start_and_wait.ts";
+import { reasonOf, startFailed } from "../process/start_and_wait.ts";
 import { lastWords } from "./last_words.ts";
 
 /** The result of a verb for one process. */
@@ -172,9 +172,21 @@ const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
   exit: ({ state }) => AT_REST.has(state),
 };
 
+/** Whether it has failed and only a user starts it again: not the clock, nor a request under way. */
+function hasGivenUp(process: ManagedProcess): boolean {
+  const { state, pending } = process.snapshot;
+  return (state === "crashed" || state === "errored") && pending === null && !isJob(process);
+}
+
+function givenUp({ name, snapshot }: ManagedProcess): ProcsupError {
+  const what = `"${name}" is ${snapshot.state}: ${reasonOf(snapshot)}`;
+  return new ProcsupError("start_failed", what, { hint: `procsup why ${name}` });
+}
+
 /**
- * Resolves when each process has reached a point. Throws `bad_request` for an unknown point, the
- * reason if a process is deleted or released before, and the signal's reason.
+ * Resolves when each process has reached a point. Throws `bad_request` for an unknown point,
+ * `start_failed` if a process that should run has failed for good, the reason if one is deleted or
+ * released before, and the signal's reason.
  */
 export async function untilReached(
   processes: readonly ManagedProcess[],
@@ -187,15 +199,26 @@ export async function untilReached(
     throw new ProcsupError("bad_request", `Invalid "for" ${quote(point)}: expected ${what}`);
   }
   const has = (process: ManagedProcess) => REACHED[point](process.info());
+  const needsRun = point === "running" || point === "ready";
+  const failed = new AbortController();
+  const ends = signal === undefined ? [failed.signal] : [failed.signal, signal];
   try {
-    await Promise.all(processes.map((process) => {
-      const given = signal === undefined ? [process.gone] : [signal, process.gone];
-      return process.until(() => has(process), AbortSignal.any(given));
+    await Promise.all(processes.map(async (process) => {
+      let failure: ProcsupError | undefined;
+      const isOver = () => {
+        if (has(process)) return true;
+        failure = needsRun && hasGivenUp(process) ? givenUp(process) : undefined;
+        return failure !== undefined;
+      };
+      await process.until(isOver, AbortSignal.any([...ends, process.gone]));
+      if (failure !== undefined) throw failure;
     }));
   } catch (error) {
     if (!hasCode(error, "timeout")) throw error;
     const late = processes.filter((process) => !has(process)).map((process) => process.info());
     const states = late.map(({ name, state }) => `${name} is ${state}`).join(", ");
     throw new ProcsupError("timeout", `${error.message}: ${states}`);
+  } finally {
+    failed.abort();
   }
 }

@@ -102,7 +102,8 @@ export class Manager extends ProcessHost implements AsyncDisposable {
 
   /**
    * Resolves when a process, or each of its instances, has reached a state, or at once if it has
-   * already. Throws `timeout`, and `wrong_state` if it is removed meanwhile.
+   * already. Throws `timeout`, `start_failed` if it failed for good, and `wrong_state` if it is
+   * removed meanwhile.
    */
   override async wait(id: string, options: WaitOptions = {}): Promise<readonly ProcessInfo[]> {
     const { for: point = "ready", ...limit } = optionsOf("wait", options);

@@ -105,10 +105,14 @@ export async function startAndWait(
 
 /** The error of a process that did not come up, or not for long, with the reason. */
 export function startFailed(
-  { name, snapshot: { lastReason } }: Pick<ProcessHandle, "name" | "snapshot">,
+  { name, snapshot }: Pick<ProcessHandle, "name" | "snapshot">,
 ): ProcsupError {
-  const reason = lastReason.replace(/^Cannot start "[^"]*": /, "");
-  return new ProcsupError("start_failed", `Cannot start "${name}": ${reason}`);
+  return new ProcsupError("start_failed", `Cannot start "${name}": ${reasonOf(snapshot)}`);
+}
+
+/** The reason for its state, without the words that name the process. */
+export function reasonOf({ lastReason }: Snapshot): string {
+  return lastReason.replace(/^Cannot start "[^"]*": /, "");
 }
 
 /** Throws `start_failed` if it ends within `min_uptime` from now: its reload signal was its end. */

@@ -56,6 +56,12 @@ cleanTest("wait() resolves at a state of a process and of each instance", async 
 
   await manager.addProcess(shell("sent", DIES, { autostart: true }));
   await manager.wait("sent", { for: "exit" });
+  for (const point of ["ready", "running"] as const) {
+    const failed = manager.wait("sent", { for: point });
+    await assertRejects(() => failed, ProcsupError, '"sent" is crashed: exited with code 3');
+    assertEquals(await codeOf(failed), "start_failed");
+  }
+  await manager.stop("sent");
   const removed = codeOf(manager.wait("sent", { for: "ready" }));
   await manager.remove("sent");
   assertEquals(await removed, "wrong_state");
