@@ -5,7 +5,7 @@ import { inCamelCase } from "../library/words.ts";
 import { formatDuration, parseDuration } from "../model/duration.ts";
 import { ProcsupError, quote } from "../model/errors.ts";
 import { configOf, inputKeys } from "../model/key_spelling.ts";
-import { camelCase, type KeyTable, snakeCase } from "../model/key_table.ts";
+import { camelCase, type KeyTable, rowOf, snakeCase } from "../model/key_table.ts";
 import type { LineFilter } from "../model/log_line.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { exitOf, type ProcessChange, type ProcessInfo } from "../model/process_info.ts";
@@ -67,7 +67,7 @@ export function newConfig(config: object): Record<string, unknown> {
 export function literal(wire: object, table: KeyTable = PROCESS_KEYS): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(wire).map(([key, value]) => {
-      const row = table[key];
+      const row = rowOf(table, key);
       if (row?.type === "object" && isMap(value)) return [key, literal(value, row.keys)];
       return [key, row?.variables ? escaped(value) : value];
     }),

@@ -237,6 +237,14 @@ async function configurations(host: ProcessHost): Promise<void> {
   assertEquals(Object.keys(web.info.config.env).sort(), ["A", "B"]);
   const shown = await host.run({ command: "sh -c 'echo \"$B\"'", env: { B: "$A ${A} $$" } });
   assertEquals(shown.stdout, "$A ${A} $$");
+  const folder = await Deno.makeTempDir({ prefix: "procsup-$$-" });
+  await Deno.symlink("/bin/sleep", `${folder}/sleep`);
+  // `binary` is another name of `entrypoint`.
+  const odd = { ...defaults, binary: `${folder}/sleep`, args: ["1000"] };
+  const { odd: { info } } = await host.apply({ processes: { odd } }, { wait: true });
+  assertEquals(info.config.entrypoint, `${folder}/sleep`);
+  await host.remove("odd");
+  await Deno.remove(folder, { recursive: true });
   const pids = [db.pid, web.pid];
   await web.stop();
   const again = await host.apply({ defaults, processes: { db: { command } } });
