@@ -134,7 +134,11 @@ function moduleOf(folder: string): string | undefined {
 /** Natively, with a flag, or not at all. */
 type TypeScriptSupport = "native" | "flag" | "none";
 
-const versions = new Map<string, string>();
+/** Versions, each with the steady milliseconds until which it is known. */
+const versions = new Map<string, { readonly version: string; readonly until: number }>();
+
+/** One that failed may soon work; but one that hangs is asked only in this part of the time. */
+const PATIENCE = 1 / 30;
 
 /**
  * How this `node` supports TypeScript. Runs it once, for about 30 ms. The shim of a version manager may
@@ -142,10 +146,16 @@ const versions = new Map<string, string>();
  */
 function typeScriptSupport(node: string, tools: Tools): TypeScriptSupport {
   const { cwd, path, user } = tools;
-  const key = [node, Deno.statSync(node).mtime?.getTime(), cwd, path, user?.uid].join("\0");
-  const version = versions.get(key) ?? versionOf(node, tools);
-  // One that failed may soon work.
-  if (version !== "") versions.set(key, version);
+  const { mtime, ctime, size } = Deno.statSync(node);
+  const file = [node, mtime?.getTime(), ctime?.getTime(), size];
+  const key = [...file, cwd, path, user?.uid].join("\0");
+  const begunAt = performance.now();
+  const known = versions.get(key);
+  if (known !== undefined && begunAt < known.until) return supportOf(known.version);
+  const version = versionOf(node, tools);
+  const endedAt = performance.now();
+  const until = version === "" ? endedAt + (endedAt - begunAt) / PATIENCE : Infinity;
+  versions.set(key, { version, until });
   return supportOf(version);
 }
 

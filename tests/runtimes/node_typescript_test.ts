@@ -79,3 +79,13 @@ Deno.test("commandLine() asks a Node.js again that failed or hung, and does not 
   install("echo v24.0.0");
   assertEquals(ask(), "bin/node app/a.ts");
 });
+
+Deno.test("commandLine() does not ask a Node.js that hangs at each start", () => {
+  using box = new Sandbox().files("package.json", "a.ts", TSX).installed(["npx"]);
+  const script = `#!/bin/sh\necho asked >>'${box.cwd}/asked'\nexec /bin/sleep 100\n`;
+  Deno.writeTextFileSync(`${box.bin}/node`, script, { mode: 0o755 });
+  for (let start = 0; start < 3; start++) {
+    assertEquals(box.short(commandLine(box.config("a.ts"), box.bin).argv), "bin/npx tsx app/a.ts");
+  }
+  assertEquals(Deno.readTextFileSync(`${box.cwd}/asked`), "asked\n");
+});
