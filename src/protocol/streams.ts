@@ -35,7 +35,8 @@ async function* untilGone(stream: ReadableStream<Uint8Array>): AsyncGenerator<Ui
   try {
     for (let next = await read(reader); next !== undefined; next = await read(reader)) yield next;
   } finally {
-    reader.releaseLock();
+    // The consumer may stop before the end: close the connection.
+    await reader.cancel().catch(() => {});
   }
 }
 

@@ -33,6 +33,16 @@ Deno.test("ndjson() reports that the daemon is gone when the stream breaks", asy
   await assertRejects(() => ended.next(), ProcsupError, "The daemon has gone");
 });
 
+Deno.test("ndjson() closes the stream when its consumer stops", async () => {
+  let isClosed = false;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode("1\n")),
+    cancel: () => void (isClosed = true),
+  });
+  for await (const { value } of ndjson(endless, true)) if (value === 1) break;
+  assertEquals(isClosed, true);
+});
+
 Deno.test("ndjson() throws an error that the daemon sends", async () => {
   const bytes = new TextEncoder().encode('{"line":"a"}\n{"error":"Too much","code":"timeout"}\n');
   const failing = ndjson(streamOf(bytes), true);
