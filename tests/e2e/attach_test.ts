@@ -72,6 +72,25 @@ Deno.test({
 });
 
 Deno.test({
+  name: "attach shows the screen of an app again after it was suspended",
+  ignore: Deno.build.os !== "linux" || tmuxMissing(),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
+  const drawn = `trap 'printf "\\033[H\\033[2Jdrawn"' WINCH; printf "\\033[?1049h"`;
+  await daemon.startScript("app", `${drawn}; while :; do sleep 0.1; done`, { tty: true });
+  const line = `sh -c 'echo $$ >${daemon.home}/pid; exec ${programLine()} attach app'`;
+  await terminal.command(line);
+  await terminal.sees("drawn");
+  Deno.kill(Number(Deno.readTextFileSync(`${daemon.home}/pid`)), "SIGTSTP");
+  await terminal.sees((screen) => /Stopped|suspended/i.test(screen));
+  await terminal.command("fg");
+  await terminal.sees("drawn");
+  await terminal.keys("C-]");
+  await terminal.sees("detached from app");
+});
+
+Deno.test({
   name: "attach treats a terminal of size 0x0 as 80x24",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {

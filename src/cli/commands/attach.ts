@@ -16,17 +16,21 @@ export async function attach(context: CommandContext): Promise<number> {
   const key = detachKey(word);
   refuseWithoutTerminal(target);
   const client = connect(context);
-  const { columns, rows } = terminalSize();
-  // Change the size once, so that the app redraws its screen.
-  await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
-  const { name } = await client.call("attach", { target, columns, rows });
+  // Changes the size twice: the app draws its screen again.
+  const redraw = async (target: string) => {
+    const { columns, rows } = terminalSize();
+    await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
+    return await client.call("attach", { target, columns, rows });
+  };
+  const { name } = await redraw(target);
   const terminal = new RawTerminal({
     key,
     send: async (text) => void await client.call("send", { target: name, text }),
-    resize: async (size) => void await client.call("attach", { target: name, ...size }),
+    resize: async () => void await client.call("attach", { target: name, ...terminalSize() }),
+    redraw: async () => void await redraw(name),
   }, output);
   let pid = 0;
-  let start: Record<string, string> = { lines: String(rows) };
+  let start: Record<string, string> = { lines: String(terminalSize().rows) };
   const open = async () => {
     const query = new URLSearchParams({ target: name, ...start });
     return unending<TerminalPiece>(await client.stream(`/attach?${query}`));
@@ -68,7 +72,9 @@ interface Remote {
   /** The character that detaches. */
   readonly key: string;
   readonly send: (text: string) => Promise<void>;
-  readonly resize: (size: { readonly columns: number; readonly rows: number }) => Promise<void>;
+  /** Sends the size of this terminal. */
+  readonly resize: () => Promise<void>;
+  readonly redraw: () => Promise<void>;
 }
 
 /** Resets terminal modes: colours, cursor, mouse, bracketed paste, keypad. */
@@ -96,9 +102,8 @@ class RawTerminal {
     this.#output.raw(text);
   }
 
-  /** Sends the size of this terminal to the app. */
   resize(): void {
-    void this.#remote.resize(terminalSize()).catch(() => {});
+    void this.#remote.resize().catch(() => {});
   }
 
   /** Resolves with the value of `show`, 0 when the user detaches, or 128 + the signal's number. */
@@ -110,7 +115,11 @@ class RawTerminal {
         this.#restore();
         Deno.kill(Deno.pid, "SIGSTOP");
       },
-      resume: () => Deno.stdin.setRaw(true),
+      resume: () => {
+        Deno.stdin.setRaw(true);
+        if (this.#onOtherScreen) this.#output.raw(ENTER_SCREEN);
+        void this.#remote.redraw().catch(() => {});
+      },
       resized: () => this.resize(),
       failed: over.reject,
     });
