@@ -1,8 +1,16 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { serviceManager, systemdRuns } from "../../src/platform/service_manager.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { mayMount } from "../support/executable.ts";
 import { outputOf } from "../support/output_of.ts";
-import { denoDir, isAlive, programLine, programWords, TestDaemon } from "../support/procsup.ts";
+import {
+  cli,
+  denoDir,
+  isAlive,
+  programLine,
+  programWords,
+  TestDaemon,
+} from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const ignore = serviceManager() !== "systemd";
@@ -13,6 +21,8 @@ class StartupScene implements AsyncDisposable {
   readonly folder = this.#temp.path;
   readonly home: string;
   readonly unit = `${this.folder}/.config/systemd/user/procsup.service`;
+  /** Words before those that start procsup. */
+  before: readonly string[] = [];
 
   constructor(home = `${this.folder}/.procsup`) {
     this.home = home;
@@ -35,7 +45,7 @@ class StartupScene implements AsyncDisposable {
   }
 
   async run(...words: string[]) {
-    const [program, ...args] = programWords();
+    const [program, ...args] = [...this.before, ...programWords()];
     return await outputOf(
       new Deno.Command(program!, {
         args: [...args, "startup", ...words, "--user"],
@@ -184,6 +194,22 @@ Deno.test({
     assertEquals(code, 0, stderr);
     assert(await daemon.answers());
     assert(isAlive(pid));
+  },
+});
+
+Deno.test({
+  name: "startup install starts the daemon again that it ended for a service that does not start",
+  ignore: !mayMount,
+  async fn() {
+    await using scene = new StartupScene();
+    const runs = "mount -t tmpfs none /run && mkdir -p /run/systemd/system";
+    scene.before = ["unshare", "-m", "sh", "-c", `${runs} && exec "$@"`, "sh"];
+    scene.fake("systemctl", 'case "$*" in *restart*) exit 1 ;; esac');
+    assertEquals((await cli(scene.home, "daemon", "--detach")).code, 0);
+    const { code, stderr } = await scene.run("install", "--yes");
+    assertStringIncludes(stderr, "It failed: systemctl --user restart procsup.service");
+    assertStringIncludes(stderr, "The daemon was started again, as before\n");
+    assertEquals([code, (await cli(scene.home, "ping")).code], [1, 0]);
   },
 });
 

@@ -10,7 +10,7 @@ import { serviceManager, systemdRuns } from "../../platform/service_manager.ts";
 import { wayProblem } from "../../platform/way.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
-import { answers, releaseDaemon, untilReleased } from "../detach.ts";
+import { answers, releaseDaemon, startDaemon, untilReleased } from "../detach.ts";
 import { checkHome, runsByHand } from "../doctor_checks.ts";
 import { confirmed, type Output, printData } from "../output.ts";
 import { namesHome, sameUnit, type Step, type Unit, unitHere } from "../startup_unit.ts";
@@ -58,7 +58,13 @@ async function install(context: CommandContext, unit: Unit): Promise<number> {
     ? await beginHandover(pathsIn(home), { ms: DAEMON_PATIENCE_MS })
     : undefined;
   if (byHand) await untilReleased(home, await releaseDaemon(home));
-  if (!await runSteps(output, unit.enable)) return 1;
+  if (!await runSteps(output, unit.enable)) {
+    if (byHand) {
+      await startDaemon(home);
+      output.note("The daemon was started again, as before");
+    }
+    return 1;
+  }
   if (starts(unit)) await untilAnswers(home);
   return 0;
 }
