@@ -326,6 +326,12 @@ Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and event
   assertEquals(sent?.payload, { target: "api", signal: "SIGHUP" });
 });
 
+Deno.test("procsup metrics -o name names the host", async () => {
+  const answer = { since: "", until: "", step: 1, series: [{ name: null, points: [] }] };
+  await using daemon = new FakeDaemon({ metrics_history: () => answer });
+  assertEquals((await daemon.run("metrics", "-o", "name")).stdout, "host\n");
+});
+
 Deno.test("procsup shutdown does not report the end of a daemon that has not ended", async () => {
   await using daemon = new FakeDaemon({ shutdown: () => ({ status: "stopped", results: [] }) });
   using _lock = takeLock(prepareHome(daemon.home).lock);

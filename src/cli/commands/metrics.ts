@@ -26,7 +26,7 @@ export async function metrics(context: CommandContext): Promise<void> {
     until: flags.text("until"),
     points: flags.int("points") ?? (output.isForPeople ? POINTS : undefined),
   });
-  const names = history.series.map(({ name }) => name ?? "");
+  const names = history.series.map(({ name }) => name ?? "host");
   if (await printData(output, history, names)) return;
   const found = history.series.filter(({ points }) => points.length > 0);
   if (found.length === 0) return output.note("no metrics in that time");

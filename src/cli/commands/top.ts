@@ -211,7 +211,7 @@ class Top {
     const { name, key } = wanted;
     this.#client.call("why", name).then(
       (why) => key === this.#whyKey && this.#tell({ type: "why", why }),
-      // Not reported: the list shows the state. Selecting the app again retries.
+      // Not reported: the list shows the state. The next message retries.
       () => key === this.#whyKey && (this.#whyKey = "failed"),
     );
   }
