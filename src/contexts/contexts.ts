@@ -66,15 +66,17 @@ export function readContexts(): Contexts {
     throw refuse("is not valid JSON", cause);
   }
   const { use, contexts } = { ...file };
-  const unknown = Object.entries({ ...contexts }).find(([, one]) => !isDestination(one));
-  if (unknown !== undefined) throw refuse(`has no host and no engine for "${unknown[0]}"`);
+  for (const [name, one] of Object.entries({ ...contexts })) {
+    const fields = { ...one as Partial<MachineAddress & Engine> };
+    const isText = (value: unknown) => typeof value === "string";
+    if (!isText(fields.destination ?? fields.on)) {
+      throw refuse(`has no host and no engine for "${name}"`);
+    }
+    const other = Object.entries(fields).find(([, value]) => !isText(value));
+    if (other !== undefined) throw refuse(`has no text as "${other[0]}" of "${name}"`);
+  }
   return {
     use: typeof use === "string" ? use : undefined,
     contexts: { ...contexts } as Contexts["contexts"],
   };
-}
-
-function isDestination(one: unknown): one is Destination {
-  const { destination, on } = { ...one as Partial<MachineAddress & Engine> };
-  return typeof (destination ?? on) === "string";
 }

@@ -14,6 +14,7 @@ Deno.test("an invalid contexts file is rejected with the name of the invalid par
     '{"contexts": {"web1": "user@server"}}': 'has no host and no engine for "web1"',
     '{"contexts": {"web1": null}}': 'has no host and no engine for "web1"',
     '{"contexts": {"web1": {"on": 5}}}': 'has no host and no engine for "web1"',
+    '{"contexts": {"web1": {"destination": "a", "home": 5}}}': 'has no text as "home" of "web1"',
   };
   for (const [text, problem] of Object.entries(wrong)) {
     Deno.writeTextFileSync(`${temp.path}/procsup/contexts.json`, text, { mode: 0o600 });
