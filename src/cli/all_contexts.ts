@@ -22,10 +22,10 @@ export async function listAllContexts(
   context: CommandContext,
   columns: readonly Column<ProcessJson>[],
 ): Promise<number> {
-  if (context.flags.on("watch")) {
+  const { flags, output, positionals } = context;
+  if (flags.on("watch")) {
     throw new ProcsupError("bad_request", "Cannot use --watch with --all-contexts");
   }
-  const { positionals } = context;
   const answers = await askContexts(
     () => context.home,
     async (engine, signal) => await listEngine({ ...engine, signal }, positionals),
@@ -35,29 +35,19 @@ export async function listAllContexts(
     ...copies.map((copy) => ({ context, copy })),
     ...(error === undefined ? [] : [{ context, error }]),
   ]);
-  await print(context.output, columns, rows);
-  return Math.max(
-    ...answers.map(({ error }) => error === undefined ? 0 : ERROR_TABLE[codeOf(error)].exit),
-  );
-}
-
-async function print(
-  output: CommandContext["output"],
-  columns: readonly Column<ProcessJson>[],
-  rows: readonly Row[],
-): Promise<void> {
+  const failed = rows.filter(({ error }) => error !== undefined);
   const data = rows.map(({ context, process, copy, error }) => (
     { context, ...process ?? copy ?? { error: messageOf(error), code: codeOf(error) } }
   ));
-  const names = rows.flatMap(({ context, process, copy }) => {
-    const app = process ?? copy;
-    return app === undefined ? [] : [`${context}/${app.name}`];
-  });
-  if (await printData(output, data, names)) return;
-  printTable(output, columnsOf(columns), rows);
-  for (const { context, error } of rows) {
-    if (error !== undefined) writeMessage(`✘ ${context}  ${messageOf(error)}\n`);
+  const names = rows.filter((row) => !failed.includes(row))
+    .map(({ context, process, copy }) => `${context}/${(process ?? copy)!.name}`);
+  if (!await printData(output, data, names)) {
+    printTable(output, columnsOf(columns), rows);
+    for (const { context, error } of failed) {
+      writeMessage(`✘ ${context}  ${messageOf(error)}\n`);
+    }
   }
+  return Math.max(0, ...failed.map(({ error }) => ERROR_TABLE[codeOf(error)].exit));
 }
 
 function columnsOf(columns: readonly Column<ProcessJson>[]): readonly Column<Row>[] {

@@ -70,7 +70,7 @@ export class Host implements Way {
     this.#open = () => new SshStream(machine, isBatch, (stream) => this.#idle.push(stream));
   }
 
-  /** Version, home and folder of the other end. */
+  /** Home, folder and CPUs of the other end. */
   async hello(): Promise<Hello> {
     const stream = this.#stream();
     const hello = await stream.hello;
@@ -105,9 +105,9 @@ export class Host implements Way {
 
 class SshStream implements RequestStream {
   readonly hello: Promise<Hello>;
+  readonly keep: () => void;
   isOpen = true;
   readonly #machine: Machine;
-  readonly #keep: (stream: SshStream) => void;
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #output: ReadableStreamBYOBReader;
@@ -118,7 +118,7 @@ class SshStream implements RequestStream {
 
   constructor(machine: Machine, isBatch: boolean, keep: (stream: SshStream) => void) {
     this.#machine = machine;
-    this.#keep = keep;
+    this.keep = () => keep(this);
     this.#child = spawn(machine, isBatch);
     this.#input = this.#child.stdin.getWriter();
     this.#output = this.#child.stdout.getReader({ mode: "byob" });
@@ -132,10 +132,6 @@ class SshStream implements RequestStream {
   async reader(): Promise<ByteReader> {
     await this.hello;
     return this.#reader;
-  }
-
-  keep(): void {
-    this.#keep(this);
   }
 
   async write(bytes: Uint8Array): Promise<number> {
