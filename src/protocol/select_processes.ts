@@ -15,9 +15,14 @@ export function selectProcesses(
   if (targets.length === 0) return processes;
   const all = processes.map(addressable);
   const found = new Set(
-    targets.flatMap((target) => resolveTarget(target, all)).map(({ process }) => process),
+    targets.flatMap((target) => resolveTarget(shownId(target), all)).map(({ process }) => process),
   );
   return processes.filter((process) => found.has(process));
+}
+
+/** A list has only the beginning of a UUID, of which hooks know the whole. */
+function shownId(target: string): string {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(target) ? target.slice(0, 8) : target;
 }
 
 /**

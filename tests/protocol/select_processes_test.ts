@@ -28,6 +28,7 @@ Deno.test("selectProcesses() resolves targets like the daemon, in list order", (
   assertEquals(names("ns:ops"), ["mail"]);
   assertEquals(names("label:tier=back"), ["mail"]);
   assertEquals(names("bbbb"), ["mail"]);
+  assertEquals(names("bbbb0003-1111-4222-8333-444455556666"), ["mail"]);
 });
 
 Deno.test("selectProcesses() rejects missing and ambiguous targets", () => {
