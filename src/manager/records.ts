@@ -1,6 +1,5 @@
 /** Keeps a record file per process. A new daemon recovers from them if the old one was killed. */
 
-import { hasCode } from "../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
 import {
   copyOf,
@@ -8,6 +7,7 @@ import {
   removeState,
   replaceDamaged,
   setAside,
+  throwUndamaged,
   writeState,
 } from "../platform/state_file.ts";
 import {
@@ -121,7 +121,7 @@ export class Records {
       this.removeJoint();
       return [];
     } catch (error) {
-      if (hasCode(error, "other_version")) throw error;
+      throwUndamaged(error);
       return [setAside(this.#joint, error)];
     }
   }
@@ -193,7 +193,7 @@ function readLines(file: string): ReadFile {
     const lines = parseRecordLines([text]);
     return { texts: [text], lines, damage: lines.damage.slice(0, 1) };
   } catch (error) {
-    if (hasCode(error, "other_version")) throw error;
+    throwUndamaged(error);
     return { texts: [], damage: [error] };
   }
 }

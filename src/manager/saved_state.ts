@@ -1,7 +1,7 @@
 /** The list that `save` writes and `resurrect` reads: sealed, synced, with older generations. */
 
 import type { Resurrected } from "../library/options.ts";
-import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import {
   afresh,
   readFileIfAny,
@@ -9,7 +9,7 @@ import {
   syncFolderOf,
   writeDurably,
 } from "../platform/atomic_file.ts";
-import { sealed, setAside, unsealed } from "../platform/state_file.ts";
+import { sealed, setAside, throwUndamaged, unsealed } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
@@ -83,7 +83,7 @@ export function loadState(path: string): SavedList {
       const text = readFileIfAny(generation);
       if (text !== undefined) return { records: parseSaved(text), problems };
     } catch (error) {
-      if (hasCode(error, "other_version")) throw error;
+      throwUndamaged(error);
       problems.push(setAside(generation, error));
     }
   }

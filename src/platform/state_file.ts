@@ -6,6 +6,7 @@
 
 import { hasCode, messageOf } from "../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile, replaceFileDurably } from "./atomic_file.ts";
+import { isShortage } from "./lack.ts";
 import { lstatIfAny } from "./stat.ts";
 
 /** Name suffix of a file that was set aside. */
@@ -49,7 +50,8 @@ export interface StateRead<T> {
 
 /**
  * Reads a state file. A damaged one is set aside and replaced by its copy. `parse` throws for a value
- * that it does not accept. Throws `other_version` when a newer program wrote the file.
+ * that it does not accept. Throws `other_version` when a newer program wrote the file, and a lack of
+ * descriptors or memory, which is no damage.
  */
 export function readState<T>(path: string, parse: (value: unknown) => T): StateRead<T> {
   const file = readOne(path, parse);
@@ -76,9 +78,14 @@ function readOne<T>(path: string, parse: (value: unknown) => T): ReadOne<T> {
     const text = readFileIfAny(path);
     return text === undefined ? {} : { text, value: parse(unsealed(text)) };
   } catch (why) {
-    if (hasCode(why, "other_version")) throw why;
+    throwUndamaged(why);
     return { why };
   }
+}
+
+/** Throws the error of reading a file unless it means damage: it is newer, or nothing was left to open it. */
+export function throwUndamaged(error: unknown): void {
+  if (hasCode(error, "other_version") || isShortage(error)) throw error;
 }
 
 /**

@@ -84,3 +84,33 @@ Deno.test("setAside() reports when a file cannot be set aside", async () => {
   const said = setAside(`${home.path}/none`, new Error("why"));
   assert(/why; it cannot be set aside: No such file/.test(said), said);
 });
+
+const LACK = `
+import { readState, writeState } from "${
+  new URL("../../src/platform/state_file.ts", import.meta.url).href
+}";
+const [path] = Deno.args;
+writeState(path, { a: 1 });
+const held = [];
+try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}
+let thrown = "nothing";
+try { readState(path, (value) => value); } catch (error) { thrown = error.code; }
+for (const file of held) file.close();
+console.log(thrown, JSON.stringify(readState(path, (value) => value)));
+`;
+
+Deno.test({
+  name: "readState() throws when no descriptor is left, and sets nothing aside",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = tempHome();
+    const { stdout } = await new Deno.Command("/bin/sh", {
+      args: ["-c", 'ulimit -n 64; exec "$@"', "sh", Deno.execPath(), "eval", LACK, "a.json"],
+      cwd: home.path,
+      stderr: "null",
+    }).output();
+    const told = new TextDecoder().decode(stdout);
+    assertEquals(told, 'EMFILE {"value":{"a":1},"problems":[]}\n');
+    assertEquals(namesIn(home.path), ["a.json", "a.json.copy"]);
+  },
+});
