@@ -6,7 +6,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { logPaths, logPathTemplates } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { parseSockets } from "../platform/sockets_address.ts";
+import { parseSockets } from "../platform/sockets.ts";
 import { checkWatch } from "../platform/watch_paths.ts";
 import { sharedFileProblem } from "../platform/way.ts";
 import { commandLine } from "../runtimes/command_line.ts";

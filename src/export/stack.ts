@@ -9,7 +9,7 @@ import { looksSecret } from "../model/secret_values.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { basename, dirname, relative } from "../npm/path.js";
-import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
+import { parseSockets, type SocketAddress } from "../platform/sockets.ts";
 import { checksum } from "../platform/state_file.ts";
 import { type Engine, EXPORTED_ROWS, lackOf } from "./engines.ts";
 

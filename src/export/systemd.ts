@@ -7,7 +7,7 @@ import { holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "../npm/path.js";
-import { parseSockets } from "../platform/sockets_address.ts";
+import { parseSockets } from "../platform/sockets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
 import { type App, endsByItself, RESTART, settled, type Stack } from "./stack.ts";

@@ -4,10 +4,11 @@
  */
 
 import { ifPossible } from "../model/errors.ts";
-import { isLocal, type ListenAddress } from "../model/listen_address.ts";
+import { isLocal, type ListenAddress, withoutBrackets } from "../model/listen_address.ts";
 import { comesTrue } from "./clock.ts";
 import { isLinux } from "./os.ts";
 import { descriptorsOf, linkOf, processRow, processTableIfReadable } from "./process_table.ts";
+import { hostText } from "./sockets.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
@@ -62,16 +63,8 @@ export function localAddress(text: string): ListeningPort {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
     word.match(/../g)!.reverse().map((byte) => parseInt(byte, 16))
   );
-  return { port: parseInt(port, 16), address: bytes.length === 4 ? bytes.join(".") : ipv6(bytes) };
-}
-
-function ipv6(bytes: readonly number[]): string {
-  const groups = Array.from(
-    { length: 8 },
-    (_, i) => (bytes[2 * i]! * 256 + bytes[2 * i + 1]!).toString(16),
-  );
-  // The URL parser shortens the longest run of zeros.
-  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
+  const address = withoutBrackets(hostText(Uint8Array.from(bytes)));
+  return { port: parseInt(port, 16), address };
 }
 
 /** The lines of a table below its heading, read on demand. */

@@ -8,9 +8,13 @@ import { type OtherUser, otherUserProblem, systemProgram } from "../platform/as_
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launcher.ts";
 import type { PreloadVariable } from "../platform/sockets_node.ts";
-import { foreign, type SharedSockets } from "../platform/sockets.ts";
+import {
+  foreign,
+  parseSockets,
+  type SharedSockets,
+  type SocketAddress,
+} from "../platform/sockets.ts";
 import { terminalProblem } from "../platform/app_input.ts";
-import { parseSockets, type SocketAddress } from "../platform/sockets_address.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
 import { appUser } from "./app_user.ts";
 

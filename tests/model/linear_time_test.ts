@@ -29,7 +29,7 @@ import { plainText } from "../../src/model/plain_text.ts";
 import { parseSignal } from "../../src/model/signal.ts";
 import { parseSize } from "../../src/model/size.ts";
 import { resolveTarget } from "../../src/model/target.ts";
-import { parseSockets } from "../../src/platform/sockets_address.ts";
+import { parseSockets } from "../../src/platform/sockets.ts";
 import { ansiRuns, plainLine } from "../../src/web/dashboard/app/logs/ansi.ts";
 import { errorLine, likelyErrorLine } from "../../src/model/error_line.ts";
 import { levelOf } from "../../src/model/log_level.ts";

@@ -4,11 +4,12 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import {
   closeSocket,
   openListener,
+  parseSockets,
+  type SocketAddress,
   type SocketCalls,
   SocketPool,
   takeListeners,
 } from "../../src/platform/sockets.ts";
-import { parseSockets, type SocketAddress } from "../../src/platform/sockets_address.ts";
 
 /** A kernel in which some addresses are in use, and no process hands over its sockets. */
 class FakeCalls implements SocketCalls {
