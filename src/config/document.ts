@@ -101,13 +101,6 @@ export function placeAt(file: string, text: string, offset: number): Place {
   return { file, line: lineOf(text, start), column: offset - start + 1 };
 }
 
-/** The place of a whole line, counted from 0. */
-export function placeOfLine(file: string, text: string, index: number): Place {
-  const lines = text.split("\n");
-  const offset = lines.slice(0, index).reduce((sum, line) => sum + line.length + 1, 0);
-  return placeAt(file, text, offset);
-}
-
 /** Start and end of the line that contains an offset. */
 function lineAround(
   text: string,

@@ -210,17 +210,12 @@ export function located(error: unknown, layers: readonly Layer[], process?: stri
     ? placeIn(last.document, last.path, "key")
     : placeOfField(field, layers);
   const message = messageOf(error).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-  const misplaced = field?.onKey && field.path[0] === "critical" && field.path.length === 1;
-  return new ConfigProblem(
-    place?.file ?? last.document.file,
-    process === undefined ? message : `"${process}": ${message}`,
-    {
-      place,
-      advice: process !== undefined && misplaced
-        ? `write it under "run": run: { critical: [${process}] }`
-        : undefined,
-    },
-  );
+  const what = process === undefined ? message : `"${process}": ${message}`;
+  const isMisplaced = field?.onKey && field.path.length === 1 && field.path[0] === "critical";
+  const advice = process !== undefined && isMisplaced
+    ? `write it under "run": run: { critical: [${process}] }`
+    : undefined;
+  return new ConfigProblem(place?.file ?? last.document.file, what, { place, advice });
 }
 
 function placeOfField(
@@ -229,13 +224,9 @@ function placeOfField(
 ): Place | undefined {
   const own = path.filter((part) => typeof part !== "symbol");
   // In a cron job the schedule is not under "cron".
-  const ways = own[0] === "cron"
-    ? [own, own.slice(1)]
-    : own[0] === "entrypoint"
-    ? [own, ["command"]]
-    : [own];
+  const others = own[0] === "cron" ? [own.slice(1)] : own[0] === "entrypoint" ? [["command"]] : [];
   for (const layer of layers.toReversed()) {
-    for (const way of ways) {
+    for (const way of [own, ...others]) {
       const full = [...layer.path, ...asWritten(way, layer)];
       if (way.length === 0 || valueAt(layer.document.value, full) === undefined) continue;
       return placeIn(layer.document, full, onKey ? "key" : "value");

@@ -175,20 +175,16 @@ function checkDependencies(
   for (const { loaded: { config }, layers } of processes) {
     for (const dependency of Object.keys(config.dependsOn)) {
       if (names.has(dependency)) continue;
-      const near = nearestWord(dependency, names);
       const what = `"depends_on" names "${dependency}", which is not in the file`;
-      const message = withNearest(what, near);
-      problems.push(
-        located(new ConfigFieldError(message, ["depends_on", dependency]), layers, config.name),
-      );
+      const message = withNearest(what, nearestWord(dependency, names));
+      const error = new ConfigFieldError(message, ["depends_on", dependency]);
+      problems.push(located(error, layers, config.name));
     }
   }
   try {
-    startWaves(processes, ({ loaded: { config } }) => ({
-      name: config.name,
-      dependsOn: Object.keys(config.dependsOn),
-      priority: 0,
-    }));
+    startWaves(processes, ({ loaded: { config: { name, dependsOn } } }) => (
+      { name, dependsOn: Object.keys(dependsOn), priority: 0 }
+    ));
   } catch (error) {
     problems.push(new ConfigProblem(file, messageOf(error)));
   }
@@ -218,14 +214,11 @@ async function checkSyntax(processes: readonly Loading[], problems: ProcsupError
 
 /** Reports a mistake in the defaults only once. */
 function distinct(problems: readonly ProcsupError[]): ProcsupError[] {
-  const seen = new Set<string>();
-  return problems.filter((problem) => {
+  const byPlace = Map.groupBy(problems, (problem) => {
     const { place } = problem as ConfigProblem;
-    const id = place === undefined
-      ? problem.message
-      : `${place.file}:${place.line}:${place.column}`;
-    return !seen.has(id) && seen.add(id);
+    return place ? `${place.file}:${place.line}:${place.column}` : problem.message;
   });
+  return [...byPlace.values()].map(([first]) => first!);
 }
 
 type Keys = Readonly<Record<string, unknown>>;
@@ -261,27 +254,16 @@ function withoutRenamed(base: Keys, over: Keys, table: KeyTable): Record<string,
   return kept;
 }
 
-interface Variables {
-  /** Throws if a `.env` file cannot be read. */
-  readonly lookup: Lookup;
-  /** Variables of the environment that were used. Those of `.env` files can be read again. */
-  readonly used: Readonly<Record<string, string>>;
-  /** Variables that were looked up, and are not in the environment. */
-  readonly unset: ReadonlySet<string>;
-}
-
 /**
  * Looks up variables in the environment, then in the `.env` files of folders, of which the last one
- * wins. These are read only when needed.
+ * wins. These are read only when needed; `lookup` throws if one cannot be read. `used` are the
+ * variables of the environment that were used, and `unset` those that it does not have.
  */
-function variablesOf(
-  env: Readonly<Record<string, string>>,
-  folders: readonly string[],
-): Variables {
+function variablesOf(env: Readonly<Record<string, string>>, folders: readonly string[]) {
   const used: Record<string, string> = {};
   const unset = new Set<string>();
   let fromFiles: Record<string, string> | undefined;
-  const lookup = (name: string) => {
+  const lookup: Lookup = (name) => {
     if (Object.hasOwn(env, name)) return used[name] = env[name]!;
     unset.add(name);
     fromFiles ??= Object.assign({}, ...folders.map((folder) => readDotenv(`${folder}/.env`)));

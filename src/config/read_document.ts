@@ -147,12 +147,9 @@ async function readToml(file: string, text: string): Promise<ConfigDocument> {
     return { file, text, value: withTextDates(parse(text)), places: tomlPlaces(text) };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const what = error.message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
-    const before = text.split("\n").slice(0, error.line - 1).join("\n").length;
-    const offset = before + (error.line > 1 ? 1 : 0) + error.column - 1;
-    throw new ConfigProblem(file, `not valid TOML: ${what}`, {
-      place: placeAt(file, text, offset),
-    });
+    const { message, line, column } = error;
+    const what = message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
+    throw new ConfigProblem(file, `not valid TOML: ${what}`, { place: { file, line, column } });
   }
 }
 

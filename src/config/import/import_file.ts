@@ -14,7 +14,7 @@ import { jsonFields } from "../../model/log_level.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../platform/stat.ts";
-import { isMap } from "../../model/merge_patch.ts";
+import { mapOf } from "../../model/merge_patch.ts";
 
 export const IMPORTER_NAMES: readonly string[] = IMPORTERS.map(({ name }) => name);
 
@@ -128,8 +128,8 @@ export interface InitialConfig extends ImportedFile {
 /** Files that indicate what to run, and their commands. The first one that exists wins. */
 const COMMANDS:
   readonly (readonly [file: string, command: (text: string) => string | undefined])[] = [
-    ["package.json", (text) => nodeCommand(text)],
-    ["deno.json", (text) => taskOf(text)],
+    ["package.json", nodeCommand],
+    ["deno.json", (text) => hasStart(jsonFields(text)?.tasks) ? "deno task start" : undefined],
     ["bin/rails", () => "bin/rails server"],
     ["config.ru", () => "bundle exec puma"],
     ["manage.py", () => "python3 manage.py runserver"],
@@ -149,12 +149,11 @@ export async function initialConfig(
   env: Readonly<Record<string, string>>,
 ): Promise<InitialConfig> {
   const found = discover(folder);
-  const composed = COMPOSE_FILES.map((name) => join(folder, name)).find((path) =>
-    lookAt(path)?.isFile
-  );
   const foreign = found !== undefined && !isOwnName(found) ? found : undefined;
   const command = foreign === undefined ? commandIn(folder) : undefined;
-  const source = foreign ?? (command === undefined ? composed : undefined);
+  const composed = COMPOSE_FILES.map((name) => join(folder, name));
+  const source = foreign ??
+    (command === undefined ? composed.find((path) => lookAt(path)?.isFile) : undefined);
   if (source !== undefined) return { ...await importFile(source, { env }), from: basename(source) };
   const name = nameFromPath(folder);
   const [from, line] = command ?? ["nothing: procsup recognizes no project in this folder"];
@@ -177,12 +176,8 @@ function nodeCommand(text: string): string | undefined {
   return typeof main === "string" ? main : undefined;
 }
 
-function taskOf(text: string): string | undefined {
-  return hasStart(jsonFields(text)?.tasks) ? "deno task start" : undefined;
-}
-
 function hasStart(scripts: unknown): boolean {
-  return isMap(scripts) && "start" in scripts;
+  return "start" in mapOf(scripts);
 }
 
 function text(name: string, command: string | undefined, hasEnv: boolean): string {

@@ -273,13 +273,14 @@ function isEmpty(value: unknown): boolean {
 export const UNLIMITED: Keys = { restart_window: "1ms" };
 
 /** Converts milliseconds to a duration; leaves other values unchanged. */
-export function ms(value: unknown): unknown {
-  return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}ms` : value;
-}
+export const ms = durationIn("ms");
 
 /** Converts seconds to a duration; leaves other values unchanged. */
-export function seconds(value: unknown): unknown {
-  return /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}s` : value;
+export const seconds = durationIn("s");
+
+function durationIn(unit: string) {
+  return (value: unknown) =>
+    /^\d+(\.\d+)?$/.test(String(value)) ? `${Number(value)}${unit}` : value;
 }
 
 /** Converts every value of a map to text. */

@@ -118,7 +118,8 @@ function addApp(
     ...keys,
   };
   const sockets = socketsOf(app, all.env);
-  const name = result.add(pm2Name(app), {
+  const given = app.name === "" ? undefined : app.name;
+  const name = result.add(String(given ?? nameFromPath(String(app.script))), {
     ...{ ...all, ...numbered(app, all), ...restarts(app, all), sockets },
     ...pm2Logs(app, folder, all.instances),
   });
@@ -137,10 +138,6 @@ function addApp(
     });
   }
   return name;
-}
-
-function pm2Name({ name, script }: App): string {
-  return name === undefined || name === "" ? nameFromPath(String(script ?? "app")) : String(name);
 }
 
 /** The log files of an app; `log` is one for both streams. */
@@ -264,7 +261,8 @@ const KEYS: ImportTable<unknown, AppContext> = {
   ...alike(cron, "cron_restart", "cron"),
   env_file: (value) => ({ env_file: value }),
   instances: (value) => ({
-    instances: instanceCount(value),
+    // In PM2, 0 means one per core and -1 one less.
+    instances: Number(value) > 0 ? Number(value) : "max",
     lost: Number(value) < 0 ? `${value} became max, one for each CPU` : undefined,
   }),
   increment_var: (value) => ({ increment_env: value }),
@@ -303,11 +301,6 @@ const KEYS: ImportTable<unknown, AppContext> = {
 
 function lostLog(file: unknown, { folder }: AppContext): { readonly lost?: string | undefined } {
   return { lost: logFileProblem(file, folder) };
-}
-
-/** In PM2, 0 means one per core and -1 one less. */
-function instanceCount(value: unknown): number | "max" {
-  return Number(value) > 0 ? Number(value) : "max";
 }
 
 /** PM2 runs Node in cluster mode if instances are given without a mode. */

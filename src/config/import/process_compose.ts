@@ -67,11 +67,6 @@ const STOP_SECONDS = 10;
 
 const DOTENV = ".env";
 
-interface Shell {
-  readonly program: string;
-  readonly argument: string;
-}
-
 /** What the keys of a process depend on. */
 interface ProcessContext {
   readonly process: Record<string, unknown>;
@@ -251,9 +246,10 @@ function scheduled({ cron, interval, timezone }: Record<string, unknown>): Keys 
 
 /** Notes on the parts of a schedule that have no counterpart. */
 function unscheduled(value: unknown): string[] {
-  const { cron, interval, run_on_start, max_concurrent = 1 } = mapOf(value);
+  if (!isMap(value)) return [];
+  const { cron, interval, run_on_start, max_concurrent = 1 } = value;
   const lost = {
-    interval: interval !== undefined && !cron && everyInterval(interval) === undefined,
+    interval: !cron && everyInterval(interval) === undefined,
     run_on_start: run_on_start === true,
     max_concurrent: Number(max_concurrent) > 1,
   };
@@ -293,7 +289,9 @@ function dollars(text: string): string {
   return text.replaceAll("$$", "$");
 }
 
-function shellOf(value: unknown): Shell {
+type Shell = ReturnType<typeof shellOf>;
+
+function shellOf(value: unknown) {
   const { shell_command: program = "bash", shell_argument: argument = "-c" } = mapOf(value);
   return { program: String(program), argument: String(argument) };
 }

@@ -2,7 +2,7 @@
 
 import { dirname, join } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import { type ConfigDocument, placeOfLine } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type ImportContext, type Imported, type Importer, ImportResult } from "./imported.ts";
@@ -62,7 +62,7 @@ function linesOf(file: string, text: string): (readonly [name: string, command: 
     const [, name, command] = LINE.exec(line) ?? [];
     if (name !== undefined) return [[name, command!] as const];
     if (line === "" || line.startsWith("#")) return [];
-    const place = placeOfLine(file, text, index);
+    const place = { file, line: index + 1, column: 1 };
     throw new ConfigProblem(file, 'expected "name: command"', { place });
   });
 }

@@ -1,6 +1,6 @@
 /** Converts supervisord's ini files: programs, groups, included files and `%(…)s`. */
 
-import { type ConfigDocument, placeOfLine } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import {
   convertedKeys,
   handled,
@@ -327,7 +327,7 @@ export function parseIni(file: string, text: string, sections: Sections = new Ma
       keys.set(last, placed(value!));
     } else {
       throw new ConfigProblem(file, "not valid ini: expected [section] or key=value", {
-        place: placeOfLine(file, text, index),
+        place: { file, line: index + 1, column: 1 },
       });
     }
   }

@@ -1,9 +1,10 @@
 /** Converts service units of systemd. */
 
+import { mapOf } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
-import { type ConfigDocument, placeOfLine } from "../document.ts";
+import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
@@ -18,6 +19,7 @@ import {
   logFileProblem,
   logFiles,
   rowFor,
+  texts,
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
@@ -37,6 +39,8 @@ const OTHER_UNIT = "depends_on, if it runs here too";
 /** Settings of [Unit] and [Service]. Converters receive all values of one that may be repeated. */
 const SETTINGS: ImportTable<Values, undefined> = {
   ...handled("Description", "Documentation", "SyslogIdentifier", "NotifyAccess"),
+  ...alike(lostLog, "StandardOutput", "StandardError"),
+  ...alike(window, "StartLimitInterval", "StartLimitIntervalSec"),
   ...alike(OTHER_UNIT, "After", "Before", "BindsTo", "PartOf", "Requires", "Wants"),
   Type: ([value]) => ({
     ...(value === "oneshot" ? { min_uptime: "0s" } : {}),
@@ -64,8 +68,6 @@ const SETTINGS: ImportTable<Values, undefined> = {
   },
   RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
   StartLimitBurst: ([value]) => isZero(value!) ? {} : { max_restarts: Number(value) },
-  StartLimitInterval: ([value]) => window(value!),
-  StartLimitIntervalSec: ([value]) => window(value!),
   SuccessExitStatus: (values) => {
     const codes = values.flatMap((value) => value.split(/\s+/));
     return {
@@ -92,8 +94,6 @@ const SETTINGS: ImportTable<Values, undefined> = {
   ExecStartPost: (values) => hook("post_start", values),
   ExecStop: "stop_signal, or hooks.pre_stop",
   ExecStopPost: (values) => hook("post_stop", values),
-  StandardOutput: lostLog,
-  StandardError: lostLog,
   LimitNOFILE: ([value]) => limit("nofile", value!),
   LimitNPROC: ([value]) => limit("nproc", value!),
   LimitCORE: ([value]) => limit("core", value!),
@@ -122,11 +122,6 @@ const RESTART: Readonly<Record<string, string>> = {
 const BOOT =
   /^(network(-online|-pre)?|multi-user|basic|sysinit|local-fs|remote-fs|syslog|default|nss-lookup|time-sync)\.target$/;
 
-interface UnitVariables {
-  readonly env?: Record<string, string>;
-  readonly env_file?: readonly string[];
-}
-
 function convert({ file, text }: ConfigDocument): Imported {
   const sections = read(file, text);
   const given = [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []]
@@ -134,14 +129,17 @@ function convert({ file, text }: ConfigDocument): Imported {
     .filter(([, values]) => values.length > 0);
   const specifiers = specifiersOf(basename(file));
   const settings: Settings = new Map(
-    given.map(([key, values]) => [key, values.map((value) => fill(value, specifiers))]),
+    given.map(([key, values]) => [
+      key,
+      values.map((text) => text.replace(/%(.)/g, (whole, letter) => specifiers[letter] ?? whole)),
+    ]),
   );
   refuse(file, settings);
   const shown = (key: string, values: Values) => `${key}=${values.join(" ")}`;
   const { keys, notes } = convertedKeys(SETTINGS, settings, undefined, shown);
   const result = new ImportResult(file);
-  const { env: own = {}, env_file: files = [] } = keys as UnitVariables;
-  const { env, unread } = underFiles(own, files, "/");
+  const { env: own, env_file: files = [] } = keys;
+  const { env, unread } = underFiles(texts(mapOf(own)), files as readonly string[], "/");
   const isUnlimited = isZero(settings.get("StartLimitBurst")?.[0] ?? "");
   const taken = result.add(nameFromPath(basename(file).replace(/@?\.service$/, "")), {
     ...{ ...USUAL, ...keys, ...(isUnlimited ? UNLIMITED : {}), env },
@@ -157,10 +155,8 @@ function convert({ file, text }: ConfigDocument): Imported {
   for (const [key, values] of sections.get("Install") ?? []) {
     if (key !== "WantedBy") result.note(taken, `[Install] ${shown(key, values)}`);
   }
-  for (const other of sections.keys()) {
-    if (["Unit", "Service", "Install"].includes(other)) continue;
-    result.note(undefined, `[${other}]: not converted`);
-  }
+  const others = [...sections.keys()].filter((name) => !/^(Unit|Service|Install)$/.test(name));
+  result.note(undefined, ...others.map((name) => `[${name}]: not converted`));
   return result.imported();
 }
 
@@ -195,9 +191,7 @@ function lostLog([value]: Values): { readonly lost?: string } {
 }
 
 function refuse(file: string, settings: Settings): void {
-  if (!settings.has("ExecStart")) {
-    throw new ConfigProblem(file, "no ExecStart under [Service]");
-  }
+  if (!settings.has("ExecStart")) throw new ConfigProblem(file, "no ExecStart under [Service]");
   if (settings.get("Type")?.[0] !== "forking") return;
   throw new ConfigProblem(file, "Type=forking: the service goes to the background", {
     advice: "give ExecStart the option that keeps it in the foreground, and Type=exec",
@@ -284,7 +278,7 @@ function read(file: string, text: string): Map<string, Map<string, string[]>> {
       section.set(key, value === "" ? [] : [...section.get(key) ?? [], value!]);
     } else {
       throw new ConfigProblem(file, "not a unit file: expected [section] or Key=value", {
-        place: placeOfLine(file, text, index),
+        place: { file, line: index + 1, column: 1 },
       });
     }
   }
@@ -304,10 +298,6 @@ function specifiersOf(name: string): Readonly<Record<string, string>> {
   };
 }
 
-function fill(text: string, specifiers: Readonly<Record<string, string>>): string {
-  return text.replace(/%(.)/g, (whole, letter: string) => specifiers[letter] ?? whole);
-}
-
 function pairs(text: string): [string, string][] {
   return splitWords(text).map((word) => {
     const [key, value = ""] = word.split(/=(.*)/s);
@@ -324,8 +314,8 @@ function isEndless(value: string): boolean {
   return isZero(value) || value === "infinity";
 }
 
-function window(value: string): Keys {
-  return isZero(value) ? UNLIMITED : { restart_window: span(value) };
+function window([value]: Values): Keys {
+  return isZero(value!) ? UNLIMITED : { restart_window: span(value!) };
 }
 
 function stopTimeout(value: string): Keys {
