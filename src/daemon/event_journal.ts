@@ -1,5 +1,6 @@
 /** Keeps past events of the apps. */
 
+import { ifPossible } from "../model/errors.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { NEWLINE } from "../logs/line_splitter.ts";
 import { BLOCK_BYTES, fillAt } from "../logs/read_at.ts";
@@ -25,11 +26,6 @@ interface JournalQuery {
   readonly before?: string | undefined;
 }
 
-interface JournalEntry {
-  readonly event: ChangeJson;
-  readonly place: string;
-}
-
 /** Records events and reads them back. Create it before the home is locked. */
 export class EventJournal implements Disposable {
   readonly #path: string;
@@ -46,7 +42,7 @@ export class EventJournal implements Disposable {
   };
 
   /** Recorded events, the newest first. Reads the files only as far as needed. */
-  async *newest({ since, until, wanted, before }: JournalQuery): AsyncGenerator<JournalEntry> {
+  async *newest({ since, until, wanted, before }: JournalQuery) {
     using newer = await ifAnyAsync(() => Deno.open(this.#path));
     using older = await ifAnyAsync(() => Deno.open(`${this.#path}.1`));
     const [soughtId, soughtStart] = before?.split(".") ?? [];
@@ -78,10 +74,7 @@ export class EventJournal implements Disposable {
 }
 
 /** The lines in the first `size` bytes of a file and their positions, the last one first. */
-async function* linesBack(
-  file: Deno.FsFile,
-  size: number,
-): AsyncGenerator<{ text: string; start: number }> {
+async function* linesBack(file: Deno.FsFile, size: number) {
   const decoder = new TextDecoder();
   let rest: Uint8Array = new Uint8Array();
   for (let end = size; end > 0;) {
@@ -104,10 +97,6 @@ async function* linesBack(
 
 /** Skips lines that are damaged, or were cut off by a full disk. */
 function parsed(line: string): ChangeJson | undefined {
-  try {
-    const change = JSON.parse(line);
-    return typeof change.name === "string" && typeof change.at === "string" ? change : undefined;
-  } catch {
-    return undefined;
-  }
+  const change = ifPossible(() => JSON.parse(line));
+  return typeof change?.name === "string" && typeof change.at === "string" ? change : undefined;
 }

@@ -67,10 +67,8 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   using _ending = onSignals(ENDING, signalled.resolve);
   await using supervisor = await openSupervisor({ logDir: home, stdin, warn, onNews });
   const output = new ForegroundOutput(options.onLine);
-  using _forwarded = onSignals(
-    FORWARDED,
-    (signal) => void supervisor.signal("all", signal).catch(() => {}),
-  );
+  const forward = (signal: SignalName) => void supervisor.signal("all", signal).catch(() => {});
+  using _forwarded = onSignals(FORWARDED, forward);
   using _ready = showReadiness(supervisor, options);
   let rules: RunSettings = { critical: options.critical, exitOnFailure: [] };
   const ended = endOf(supervisor, () => rules);
@@ -194,7 +192,7 @@ function endOf(supervisor: Supervisor, rules: () => RunSettings): () => Promise<
     const all = supervisor.list();
     const { critical, exitOnFailure } = rules();
     if (all.some((one) => hasFailed(one, exitOnFailure))) return true;
-    const wanted = critical.length === 0 ? all : all.filter((one) => isNamed(one, critical));
+    const wanted = decisive(all, rules());
     if (wanted.length === 0) return true;
     return critical.length === 0 ? wanted.every(isOver) : wanted.some(isOver);
   };
@@ -218,6 +216,11 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
   return state === "errored" || (lastExit !== null && (state === "stopped" || state === "crashed"));
 }
 
+/** The processes that decide the end of the run: the critical ones, otherwise all. */
+function decisive(all: readonly ProcessInfo[], { critical }: RunSettings): readonly ProcessInfo[] {
+  return critical.length === 0 ? all : all.filter((one) => isNamed(one, critical));
+}
+
 /**
  * The exit code of the app that ended the run, otherwise the first that is not 0; 128 plus the
  * signal's number after a signal.
@@ -225,17 +228,11 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
 function codeOf(
   before: readonly ProcessInfo[],
   after: readonly ProcessInfo[],
-  { critical, exitOnFailure }: RunSettings,
+  rules: RunSettings,
 ): number {
-  const failed = before.filter((one) => hasFailed(one, exitOnFailure));
-  const own = (all: readonly ProcessInfo[]) =>
-    failed.length > 0
-      ? failed
-      : critical.length === 0
-      ? all
-      : all.filter((one) => isNamed(one, critical));
-  const over = own(before).filter(isOver);
-  const codes = (over.length > 0 ? over : own(after)).map(exitCode);
+  const failed = before.filter((one) => hasFailed(one, rules.exitOnFailure));
+  const over = failed.length > 0 ? failed : decisive(before, rules).filter(isOver);
+  const codes = (over.length > 0 ? over : decisive(after, rules)).map(exitCode);
   return codes.find((code) => code !== 0) ?? 0;
 }
 

@@ -119,8 +119,10 @@ export function decodeSlots(
     const at = from + slot * step;
     if (view.getUint32(start, true) * 1000 !== at) continue;
     if (view.getUint32(start + SLOT_BYTES - 4, true) !== checksum(view, start)) continue;
-    const value = (_: string, index: number) => view.getFloat32(start + 4 * index + 4, true);
-    const entries = NAMES.map((name, index) => [name, value(name, index)]);
+    const entries = NAMES.map((
+      name,
+      index,
+    ) => [name, view.getFloat32(start + 4 * index + 4, true)]);
     points.push({ at, sample: Object.fromEntries(entries) as unknown as Sample });
   }
   return points;
@@ -175,23 +177,17 @@ export function plan(since: number, until: number, points: number, now: number):
   return { ring, step, since: slotStart({ step }, begin), until: end };
 }
 
-/** Consecutive slots: their place in the file, and the start of the first. */
-interface Region {
-  readonly position: number;
-  readonly bytes: number;
-  readonly from: number;
-}
-
-/** The one or two regions that cover a range of time, cut to the length of the ring. */
-export function regions(ring: Ring, since: number, until: number): Region[] {
+/**
+ * The one or two regions of consecutive slots that cover a range of time, cut to the length of the
+ * ring: their place in the file, and the start of the first slot.
+ */
+export function regions(ring: Ring, since: number, until: number) {
   const final = slotStart(ring, until);
   const first = Math.max(slotStart(ring, since), final - (ring.slots - 1) * ring.step);
-  const total = (final - first) / ring.step + 1;
-  const found: Region[] = [];
-  for (let from = first, left = total; left > 0;) {
+  const found: { position: number; bytes: number; from: number }[] = [];
+  for (let from = first, left = (final - first) / ring.step + 1; left > 0;) {
     const position = slotPosition(ring, from);
-    const room = ring.slots - (position - ring.offset) / SLOT_BYTES;
-    const count = Math.min(left, room);
+    const count = Math.min(left, ring.slots - (position - ring.offset) / SLOT_BYTES);
     found.push({ position, bytes: count * SLOT_BYTES, from });
     from += count * ring.step;
     left -= count;

@@ -9,7 +9,7 @@ import { readState, removeState, sealed, unsealed, writeState } from "../platfor
 import type { Input, WebJson, WebLinkJson } from "../protocol/wire.ts";
 import { Gatekeeper, type Principal, SignInRateLimit } from "../auth/gatekeeper.ts";
 import type { Backend } from "../web/backend.ts";
-import type { Mount } from "../web/context.ts";
+import type { Mount, WebApp } from "../web/context.ts";
 import {
   addressText,
   DEFAULT_LISTEN,
@@ -71,7 +71,7 @@ export class WebListener {
   #settings: WebSettings = UNSET;
   /** Runs starts and stops one at a time. */
   readonly #turns = new Turns();
-  #local: Promise<(request: Request) => Response | Promise<Response>> | undefined;
+  #local: Promise<WebApp> | undefined;
 
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
@@ -191,15 +191,11 @@ export class WebListener {
 
   /** Handles a request on the Unix socket: the same routes, except those for browsers. */
   async fetch(request: Request): Promise<Response> {
-    this.#local ??= this.#localApp();
-    return await (await this.#local)(request);
-  }
-
-  async #localApp(): Promise<(request: Request) => Response | Promise<Response>> {
-    const { webApp } = await import("../web/app.ts");
-    const { backend, warn } = this.#parts;
-    const app = webApp({ backend, warn, gatekeeper: this.gatekeeper });
-    return (request) => app.fetch(request);
+    this.#local ??= import("../web/app.ts").then(({ webApp }) => {
+      const { backend, warn } = this.#parts;
+      return webApp({ backend, warn, gatekeeper: this.gatekeeper });
+    });
+    return await (await this.#local).fetch(request);
   }
 
   async #apply(settings: WebSettings): Promise<WebJson> {

@@ -73,7 +73,7 @@ export const DAEMON_ACTIONS: Handlers<
     return {
       home: paths.home,
       socket: paths.socket,
-      saved_at: modifiedAt(paths.saved),
+      saved_at: ifPossible(() => Deno.statSync(paths.saved).mtime?.toISOString()) ?? null,
       disk_total: total,
       disk_available: available,
     };
@@ -106,10 +106,6 @@ export const DAEMON_ACTIONS: Handlers<
   },
   webhook_test: ({ webhooks }, { name }) => webhooks.test(name),
 };
-
-function modifiedAt(path: string): string | null {
-  return ifPossible(() => Deno.statSync(path).mtime?.toISOString()) ?? null;
-}
 
 /** How long an answer is reused: many clients may ask at once. */
 const MAX_AGE_MS = 2000;

@@ -88,15 +88,17 @@ export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
 
 async function entriesText(
   path: string,
-  options: { lines: number; filter: LogFilter | undefined; timestamps: boolean },
+  { lines, filter, timestamps }: {
+    readonly lines: number;
+    readonly filter: LogFilter | undefined;
+    readonly timestamps: boolean;
+  },
 ): Promise<string> {
-  const { lines, filter, timestamps } = options;
   const search = new Search(SEARCH_LIMITS);
   const entries = new LogEntries(path, { tail: lines, ...(filter && { filter, search }) });
   try {
-    const last = await lastEntries(entries, {
-      ...{ count: lines, complete: true, maxChars: MAX_ANSWER },
-    });
+    const wanted = { count: lines, complete: true, maxChars: MAX_ANSWER };
+    const last = await lastEntries(entries, wanted);
     const texts = last.map(({ line, at }) =>
       timestamps ? `${new Date(at).toISOString()} ${line}\n` : `${line}\n`
     );
@@ -230,17 +232,14 @@ function fitting<T extends { readonly line: string }>(items: readonly T[]): T[] 
 /** Poll interval of the log: short, since it echoes what is typed. */
 const POLL_MS = 15;
 
-/** Where to begin: at a position, or `lines` before the end. */
-interface FeedStart {
-  readonly from?: number | undefined;
-  readonly lines: number;
-}
-
-/** Streams the output of an app until it ends for good. Throws `process_not_found`. */
+/**
+ * Streams the output of an app until it ends for good: from a position, or from `lines` before the
+ * end. Throws `process_not_found`.
+ */
 export function terminalFeed(
   supervisor: Supervisor,
   target: string,
-  { from, lines }: FeedStart,
+  { from, lines }: { readonly from?: number | undefined; readonly lines: number },
 ): ReadableStream<TerminalPiece> {
   const process = supervisor.process(target);
   const path = process.logs.stdout;

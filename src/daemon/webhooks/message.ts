@@ -63,16 +63,16 @@ export function messageAbout(
       ...{ name, id: id.slice(0, 8), namespace, state, pid, restarts, reason },
       last_exit: exit === null ? null : exitJson(exit),
     },
-    link: dashboard === undefined ? null : momentLink(dashboard, name, at),
+    link: dashboard === undefined ? null : `${dashboard}/#/${momentPath(name, at)}`,
     ...SILENT,
   };
   return message(event, at, data);
 }
 
-/** Link to the charts of an app. The dashboard chooses the range from `at`. */
-function momentLink(dashboard: string, name: string, at: Date): string {
-  const path = `processes/${encodeURIComponent(name)}`;
-  return `${dashboard}/#/${path}?tab=metrics&at=${encodeURIComponent(at.toISOString())}`;
+/** The charts of an app in the dashboard, which chooses the range from `at`. */
+function momentPath(name: string, at: Date): string {
+  const moment = encodeURIComponent(at.toISOString());
+  return `processes/${encodeURIComponent(name)}?tab=metrics&at=${moment}`;
 }
 
 /** Adds the last output of the process to a body, without control sequences. */

@@ -106,19 +106,17 @@ export class Runner {
   }
 
   #announce(event: WebhookEvent, change: ProcessChange, process: ManagedProcess): void {
-    const to = [...this.#senders.values()]
+    const senders = [...this.#senders.values()]
       .filter(({ webhook }) => this.#concerns(webhook, event, process));
-    if (to.length === 0) return;
+    if (senders.length === 0) return;
     const { namespace } = process.config;
     const dashboard = this.#parts.dashboard?.();
     const message = messageAbout(event, change, { namespace, host: Deno.hostname(), dashboard });
     // Save it at once, in case the daemon is killed.
-    const deliveries = to.map((sender) => ({
-      sender,
-      delivery: this.#outbox.add(sender.webhook.name, message),
-    }));
+    const saved = (sender: Sender) => this.#outbox.add(sender.webhook.name, message);
+    const to = senders.map((sender) => ({ sender, delivery: saved(sender) }));
     if (this.#inbox.length >= MAX_UNWRITTEN) this.#dropOldest();
-    this.#inbox.push({ process, to: deliveries });
+    this.#inbox.push({ process, to });
     if (!this.#writing) void this.#write();
   }
 
@@ -131,10 +129,9 @@ export class Runner {
 
   #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
     if (!events.includes(event)) return false;
-    return only.some((target) => {
-      // The target matches no process now, or is ambiguous.
-      return ifPossible(() => this.#parts.supervisor.registry.resolve(target).includes(process));
-    });
+    const { registry } = this.#parts.supervisor;
+    // A target may match no process now, or be ambiguous.
+    return only.some((target) => ifPossible(() => registry.resolve(target).includes(process)));
   }
 
   /** One at a time, so that deliveries keep the order of their events. */
@@ -146,11 +143,10 @@ export class Runner {
         const isTrouble = to.some(({ delivery }) => delivery.event !== "recovered");
         const words = isTrouble ? await this.#lastWords(process) : undefined;
         for (const { sender, delivery } of to) {
-          sender.send(
-            words === undefined || words.lastOutput.length === 0
-              ? delivery
-              : this.#outbox.rewrite(delivery, bodyWithOutput(delivery.body, words)),
-          );
+          const whole = words?.lastOutput.length
+            ? this.#outbox.rewrite(delivery, bodyWithOutput(delivery.body, words))
+            : delivery;
+          sender.send(whole);
         }
       }
     } finally {
@@ -158,15 +154,12 @@ export class Runner {
     }
   }
 
-  async #lastWords(process: ManagedProcess): Promise<LastWords | undefined> {
-    try {
-      // The next run may have begun already.
-      const which = { runs: "all", lines: OUTPUT_LINES } as const;
-      return await lastWords(process, which);
-    } catch (error) {
+  /** The next run may have begun already: the output of all runs is read. */
+  #lastWords(process: ManagedProcess): Promise<LastWords | undefined> {
+    return lastWords(process, { runs: "all", lines: OUTPUT_LINES }).catch((error) => {
       this.#parts.warn(`Webhooks: output of "${process.name}": ${messageOf(error)}`);
       return undefined;
-    }
+    });
   }
 }
 

@@ -14,7 +14,7 @@ import { VERSION } from "../../protocol/version.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { bodyIn, type Message } from "./message.ts";
-import { messageOf, ProcsupError } from "../../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { printedSecret } from "../../platform/shell.ts";
 
@@ -214,11 +214,11 @@ async function attempt(
 ): Promise<Attempt> {
   const deadline = timeoutSignal(webhook.timeoutMs);
   try {
-    const sent = { id: message.id, body: bodyIn(webhook.format, message.body) };
+    const body = bodyIn(webhook.format, message.body);
     const response = await fetch(webhook.url, {
       method: "POST",
-      headers: await headersOf(sent, await key()),
-      body: sent.body,
+      headers: await headersOf(message.id, body, await key()),
+      body,
       redirect: "manual",
       signal: AbortSignal.any([signal, deadline]),
       ...withoutProxyHere(webhook.url),
@@ -240,10 +240,7 @@ async function attempt(
   }
 }
 
-async function headersOf(
-  { id, body }: Pick<Message, "id" | "body">,
-  key: CryptoKey | undefined,
-): Promise<Headers> {
+async function headersOf(id: string, body: string, key: CryptoKey | undefined): Promise<Headers> {
   const seconds = Math.floor(Date.now() / 1000);
   const headers = new Headers({
     "content-type": "application/json",
@@ -304,7 +301,10 @@ const PREFIX = "whsec_";
 
 /** Reads the key: base64 after `whsec_`, otherwise the text itself. Throws `invalid_config`. */
 export async function signingKey(name: string, secret: string): Promise<CryptoKey> {
-  const bytes = keyBytes(name, secret);
+  const bytes = secret.startsWith(PREFIX)
+    ? ifPossible(() => Uint8Array.fromBase64(secret.slice(PREFIX.length)))
+    : new TextEncoder().encode(secret);
+  if (bytes === undefined) throw invalidSecret(name, `expected base64 after ${PREFIX}`);
   if (bytes.length < LEAST_KEY_BYTES) {
     const why = `it has ${bytes.length} bytes, expected ${LEAST_KEY_BYTES} or more`;
     throw invalidSecret(name, why, "To create one: openssl rand -base64 32");
@@ -322,15 +322,6 @@ export async function signature(
 ): Promise<string> {
   const text = new TextEncoder().encode(signedText(id, seconds, body));
   return `v1,${new Uint8Array(await crypto.subtle.sign("HMAC", key, text)).toBase64()}`;
-}
-
-function keyBytes(name: string, secret: string): Uint8Array<ArrayBuffer> {
-  if (!secret.startsWith(PREFIX)) return new TextEncoder().encode(secret);
-  try {
-    return Uint8Array.fromBase64(secret.slice(PREFIX.length));
-  } catch {
-    throw invalidSecret(name, `expected base64 after ${PREFIX}`);
-  }
 }
 
 function invalidSecret(name: string, why: string, hint?: string): ProcsupError {

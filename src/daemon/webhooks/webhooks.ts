@@ -74,12 +74,9 @@ export class Webhooks {
       if (value === undefined) {
         throw new Error("the saved webhooks cannot be read: apply the configuration again");
       }
-      const keyed = value.map(async (webhook): Promise<KeyedWebhook> => {
-        const key = await webhookKey(webhook).catch((error) => {
-          warn(messageOf(error));
-          return undefined;
-        });
-        return { webhook, key };
+      const keyed = value.map(async (webhook) => {
+        const key = await webhookKey(webhook).catch((error) => void warn(messageOf(error)));
+        return { webhook, key: key ?? undefined };
       });
       await this.#run(supervisor, await Promise.all(keyed));
     } catch (error) {
@@ -190,20 +187,17 @@ export class Webhooks {
 
 /** A daemon that was killed may have written half a line. So each write begins a new one. */
 function appendEarly(path: string, change: ProcessChange): void {
+  const text = `\n${sealed(change)}`;
   // A full disk is reported elsewhere.
-  ifPossible(() =>
-    Deno.writeTextFileSync(path, `\n${sealed(change)}`, { append: true, mode: 0o600 })
-  );
+  ifPossible(() => Deno.writeTextFileSync(path, text, { append: true, mode: 0o600 }));
 }
 
 function readEarly(path: string): ProcessChange[] {
   const lines = ifPossible(() => readFileIfAny(path))?.split("\n") ?? [];
-  return lines.flatMap((line) => ifPossible(() => changeIn(line)) ?? []);
-}
-
-function changeIn(line: string): ProcessChange {
-  const change = unsealed(line) as ProcessChange;
-  return { ...change, at: new Date(change.at), exit: exitOf(change.exit) };
+  const changes = lines.flatMap((line) => ifPossible(() => unsealed(line) as ProcessChange) ?? []);
+  return changes.map((change) => (
+    { ...change, at: new Date(change.at), exit: exitOf(change.exit) }
+  ));
 }
 
 /** Throws `not_found` if no webhook has the name, or if there are no webhooks. */
