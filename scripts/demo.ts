@@ -6,7 +6,8 @@
  */
 
 import { shellWord } from "../src/model/shell_line.ts";
-import { APPS, pause, Stage, WORDS } from "./demo/stage.ts";
+import { comesTrue, sleep } from "../src/platform/clock.ts";
+import { APPS, Stage, WORDS } from "./demo/stage.ts";
 
 const INTERRUPTED = 130;
 /** Time for each promise to come true, and time without a daemon. */
@@ -116,7 +117,7 @@ async function killTheDaemon(stage: Stage): Promise<void> {
   const written = stage.lines("numbers").length;
   kill(stage, stage.daemonPid());
   expect(await stage.show("ping") === 5, "no daemon answers");
-  await pause(DARK_MS);
+  await sleep(DARK_MS);
   const meanwhile = stage.lines("numbers").length - written;
   expect(meanwhile > 0, `numbers wrote ${meanwhile} lines while there was no daemon`);
   expect(await stage.show("daemon", "--detach") === 0, "a new daemon is up");
@@ -162,11 +163,9 @@ function expect(holds: boolean, what: string): void {
 }
 
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!await condition().catch(() => false)) {
-    if (performance.now() > deadline) throw new Error(`This did not happen: ${what}`);
-    await pause(10);
-  }
+  const holds = () => condition().catch(() => false);
+  if (await comesTrue(holds, { ms: PATIENCE_MS, everyMs: 10 })) return;
+  throw new Error(`This did not happen: ${what}`);
 }
 
 function kill(stage: Stage, pid: number): void {

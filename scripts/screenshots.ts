@@ -15,7 +15,8 @@ import {
 } from "../src/daemon/metrics_ring.ts";
 import { pathsIn } from "../src/platform/paths.ts";
 import { launchBrowser } from "../tests/dashboard/browser.ts";
-import { pause, run, temporaryFolder } from "./bench/system.ts";
+import { sleep } from "../src/platform/clock.ts";
+import { run, temporaryFolder } from "./bench/system.ts";
 
 const ROOT = import.meta.dirname!.replace(/scripts$/, "");
 const FOLDER = `${ROOT}src/web/dashboard`;
@@ -81,7 +82,7 @@ try {
   await procsup("start", `${home}/procsup.json`);
   await procsup("web", "start", "--listen", "127.0.0.1:0");
   const link = /http:\S+/.exec(await procsup("web", "open"))![0];
-  await pause(12_000);
+  await sleep(12_000);
   Deno.writeTextFileSync(`${home}/go`, "");
   await using browser = await launchBrowser();
   const page = await browser.newPage({ viewport: { width: 1280, height: 760 } });
@@ -89,13 +90,13 @@ try {
   const show = (hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   await show("#/processes?group=namespace");
   await page.locator('[data-row="checkout"]').getByText("crashed").waitFor();
-  await pause(10_000);
+  await sleep(10_000);
   await page.screenshot({ path: `${FOLDER}/screenshot.png` });
   await show("#/processes/checkout?tab=metrics&range=1h");
   await page.locator("figure").filter({ hasText: "Memory" }).locator(".mark.is-failure").waitFor({
     state: "attached",
   });
-  await pause(1000);
+  await sleep(1000);
   await page.screenshot({ path: `${FOLDER}/past.png` });
 } finally {
   await procsup("shutdown", "--yes");

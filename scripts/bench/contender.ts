@@ -1,6 +1,7 @@
 /** The interface of a measured supervisor, behind its command line, and the repetition of measurements. */
 
-import { pause, readTextFile } from "./system.ts";
+import { comesTrue } from "../../src/platform/clock.ts";
+import { readTextFile } from "./system.ts";
 import type { Sample } from "./table.ts";
 
 export interface App {
@@ -46,10 +47,9 @@ export function pids(): number[] {
 
 /** Throws unless `count` idle apps run within a second, so that a failed start is not measured. */
 export async function expectIdleApps(contender: Contender, count: number): Promise<void> {
-  for (let round = 0; idleApps(contender) !== count; round++) {
-    if (round === 50) throw new Error(`${idleApps(contender)} apps run, not ${count}`);
-    await pause(20);
-  }
+  const areUp = () => idleApps(contender) === count;
+  if (await comesTrue(areUp, { ms: 1000, everyMs: 20 })) return;
+  throw new Error(`${idleApps(contender)} apps run, not ${count}`);
 }
 
 function idleApps({ idleSeconds }: Contender): number {

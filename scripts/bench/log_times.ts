@@ -7,7 +7,8 @@
  * 50 silent apps are followed, and one app writes 50 MB/s. Needs python3.
  */
 
-import { pause, run, temporaryFolder } from "./system.ts";
+import { sleep } from "../../src/platform/clock.ts";
+import { run, temporaryFolder } from "./system.ts";
 
 const MAIN = import.meta.dirname!.replace(/scripts\/bench$/, "main.ts");
 const SECONDS = Number(Deno.args[0] ?? 20);
@@ -69,7 +70,7 @@ class Home implements AsyncDisposable {
   /** CPU usage of the daemon over `ms`, in percent of a core. */
   async percent(ms: number): Promise<string> {
     const [before, began] = [this.cpuMs(), performance.now()];
-    await pause(ms);
+    await sleep(ms);
     return `${(100 * (this.cpuMs() - before) / (performance.now() - began)).toFixed(1)} %`;
   }
 
@@ -80,7 +81,7 @@ class Home implements AsyncDisposable {
     Deno.writeTextFileSync(file, program);
     const args = ["--name", name, "-i", String(count), "--no-wait"];
     await this.procsup("start", ...args, "--", "python3", file, String(SECONDS), String(begin));
-    await pause(1000 * begin - Date.now());
+    await sleep(1000 * begin - Date.now());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,7 +95,7 @@ async function times(count: number): Promise<void> {
   await home.procsup("daemon", "--detach");
   await home.start("talk", count, TALKER);
   const percent = await home.percent(SECONDS * 1000);
-  await pause(3000);
+  await sleep(3000);
   const text = await home.procsup("logs", "all", "-n", "10000", "-o", "jsonl");
   const apps = Map.groupBy(
     text.trim().split("\n").map((line) => JSON.parse(line)),
@@ -130,7 +131,7 @@ async function silent(): Promise<void> {
     stdout: "null",
     stderr: "null",
   }).spawn();
-  await pause(15_000);
+  await sleep(15_000);
   print(`50 silent apps, followed: daemon ${await home.percent(10_000)} of a core`);
   follower.kill();
   await follower.status;
@@ -140,7 +141,7 @@ async function flood(): Promise<void> {
   await using home = new Home();
   await home.procsup("daemon", "--detach");
   await home.start("flood", 1, FLOOD);
-  await pause(2000);
+  await sleep(2000);
   print(`50 MB/s: daemon ${await home.percent((SECONDS - 4) * 1000)} of a core`);
 }
 

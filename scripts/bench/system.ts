@@ -1,5 +1,7 @@
 /** Runs commands and reads /proc. */
 
+import { sleep } from "../../src/platform/clock.ts";
+
 /** The output of a command that must succeed, and the milliseconds it took. */
 export async function run(
   [program, ...args]: readonly string[],
@@ -38,17 +40,13 @@ export function temporaryFolder(): string {
   return Deno.makeTempDirSync({ dir: "/tmp", prefix: "bench-" });
 }
 
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** The first value of `get` that is not undefined. Throws after half a minute. */
 export async function eventually<T>(get: () => T | undefined): Promise<T> {
   const deadline = performance.now() + 30_000;
   while (performance.now() < deadline) {
     const value = get();
     if (value !== undefined) return value;
-    await pause(5);
+    await sleep(5);
   }
   throw new Error("No value within 30 s");
 }

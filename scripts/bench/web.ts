@@ -6,6 +6,7 @@
  * Deno.serve that returns the same bytes, and measures the feed with many WebSocket clients.
  */
 
+import { sleep } from "../../src/platform/clock.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import { TestDaemon } from "../../tests/support/procsup.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";
@@ -71,7 +72,7 @@ async function feed(daemon: TestDaemon, { url, token }: Target, clients: number)
   );
   await waitFor(() => state.lists >= clients);
   const [cpu, at, lists] = [cpuMs(daemon.pid), performance.now(), state.lists];
-  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  await sleep(10_000);
   const percent = (cpuMs(daemon.pid) - cpu) / (performance.now() - at) * 100;
   console.log(
     `${clients} WebSockets: ${percent.toFixed(1)} % of a core, ${

@@ -1,5 +1,6 @@
 /** A machine with its own systemd, booted in a container of systemd-nspawn. */
 
+import { comesTrue } from "../../src/platform/clock.ts";
 import { systemdRuns } from "../../src/platform/service_manager.ts";
 import { outputOf, type Ran } from "../../tests/support/output_of.ts";
 
@@ -34,12 +35,11 @@ export class Machine implements AsyncDisposable {
       stdout: "null",
       stderr: "null",
     }).spawn();
-    const deadline = Date.now() + PATIENCE_MS;
-    while (Date.now() < deadline) {
+    const isUp = async () => {
       const { stdout } = await this.exec("systemctl is-system-running --wait");
-      if (/^(running|degraded)$/.test(stdout.trim())) return;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+      return /^(running|degraded)$/.test(stdout.trim());
+    };
+    if (await comesTrue(isUp, { ms: PATIENCE_MS, everyMs: 200 })) return;
     throw new Error(`No boot within ${PATIENCE_MS / 1000} s: see ${this.root}.console.*`);
   }
 

@@ -1,5 +1,6 @@
 /** procsup in a booted machine, for the steps of the test. */
 
+import { comesTrue } from "../../src/platform/clock.ts";
 import type { Machine } from "./machine.ts";
 
 /** A check. `run` returns what was seen, or throws. */
@@ -86,11 +87,8 @@ export class Scene {
 
   /** Waits until a condition holds. */
   async until(what: string, condition: () => Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
-    while (Date.now() < deadline) {
-      if (await condition().catch(() => false)) return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    const holds = () => condition().catch(() => false);
+    if (await comesTrue(holds, { ms: PATIENCE_MS, everyMs: 100 })) return;
     throw new Error(`Not within ${PATIENCE_MS / 1000} s: ${what}`);
   }
 

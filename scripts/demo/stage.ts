@@ -1,6 +1,7 @@
 // deno-lint-ignore-file no-console
 /** The stage of the tour: a home of its own, the real command line, and cleanup. */
 
+import { comesTrue } from "../../src/platform/clock.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
@@ -81,8 +82,7 @@ export class Stage {
       await this.#spawn(["daemon", "--detach"], "null").status;
       this.daemonPid();
       await this.#spawn(["shutdown", "--yes"], "null").status;
-      const deadline = Date.now() + 3000;
-      while (this.#alive().length > 0 && Date.now() < deadline) await pause(20);
+      await comesTrue(() => this.#alive().length === 0, { ms: 3000, everyMs: 20 });
     }
     const left = this.#alive().map((pid) => `process ${pid}`);
     Deno.removeSync(this.home, { recursive: true });
@@ -130,8 +130,4 @@ type Output = "inherit" | "piped" | "null";
 function isAlive({ pid, start }: Seen): boolean {
   const row = processRow(pid);
   return row !== undefined && !row.zombie && row.start === start;
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -8,6 +8,7 @@
  */
 
 import { fromFileUrl } from "@std/path/posix";
+import { sleep } from "../../src/platform/clock.ts";
 import { freePort, type Load, startLoad } from "../../tests/support/http_load.ts";
 import { TestDaemon } from "../../tests/support/procsup.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";
@@ -38,7 +39,7 @@ async function round(daemon: TestDaemon, load: Load): Promise<number> {
 /** Kills the daemon while it restarts an instance, and starts another daemon. */
 async function interrupt(daemon: TestDaemon): Promise<void> {
   const cut = daemon.client.call("restart", "web:0").catch(() => {});
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+  await sleep(Math.random() * 60);
   await daemon.kill();
   await cut;
   await daemon.run();

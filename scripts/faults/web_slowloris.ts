@@ -11,6 +11,7 @@
  * `deno run -A scripts/faults/web_slowloris.ts [half-open] [idle]`
  */
 
+import { sleep } from "../../src/platform/clock.ts";
 import { TestWeb } from "../../tests/support/web.ts";
 
 const HOST = "Host: localhost\r\n";
@@ -36,7 +37,7 @@ function healthy(web: TestWeb): { stop(): Promise<number[]> } {
       const asked = performance.now();
       await web.ask("GET", "/api/v1/processes");
       times.push(performance.now() - asked);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     }
   })();
   return {

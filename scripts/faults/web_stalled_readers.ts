@@ -7,6 +7,7 @@
  * `deno run -A scripts/faults/web_stalled_readers.ts [clients] [stalled] [processes] [seconds]`
  */
 
+import { sleep } from "../../src/platform/clock.ts";
 import { TestDaemon } from "../../tests/support/procsup.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";
 
@@ -91,7 +92,7 @@ async function main(
   let most = memoryOf(daemon.pid);
   const watch = setInterval(() => most = Math.max(most, memoryOf(daemon.pid)), 200);
   const news = churn(daemon, Number(processes));
-  await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1000));
+  await sleep(Number(seconds) * 1000);
   const restarts = await news.stop();
   clearInterval(watch);
   // One more client than the limit allows while the stalled ones are connected.

@@ -1,6 +1,7 @@
 /** Nodes of a Docker Swarm on this machine: each is a dockerd in its own network namespace. */
 
 import { dirname } from "node:path";
+import { comesTrue } from "../../src/platform/clock.ts";
 import { run } from "../boot/root.ts";
 
 /** Programs that a node needs. */
@@ -176,9 +177,6 @@ export async function makeRoot(root: string): Promise<void> {
 
 /** Waits until a condition holds. Throws after `ms`. */
 export async function until(what: string, holds: () => Promise<boolean>, ms = PATIENCE_MS) {
-  const deadline = performance.now() + ms;
-  while (!await holds()) {
-    if (performance.now() > deadline) throw new Error(`Not within ${ms / 1000} s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
+  if (await comesTrue(holds, { ms, everyMs: 300 })) return;
+  throw new Error(`Not within ${ms / 1000} s: ${what}`);
 }

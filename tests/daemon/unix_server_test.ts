@@ -3,6 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Handler, UnixServer } from "../../src/daemon/unix_server.ts";
 import { accept } from "../../src/platform/accept.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -84,7 +85,7 @@ Deno.test("UnixServer queues connections when full, and then closes idle ones", 
   let [now, most] = [0, 0];
   await using server = scene(async () => {
     most = Math.max(most, ++now);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await sleep(2);
     now--;
     return new Response("done");
   }, 4);

@@ -1,6 +1,7 @@
 /** The five programs of the page, each run as printed, with real tools. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { isInstalled } from "../support/installed.ts";
 import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
@@ -37,16 +38,6 @@ function program(folder: TempHome, says: string, env = {}, words: readonly strin
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-}
-
-function has(program: string): boolean {
-  return (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
-    try {
-      return Deno.statSync(`${folder}/${program}`).isFile;
-    } catch {
-      return false;
-    }
-  });
 }
 
 async function textOf(child: Deno.ChildProcess): Promise<string> {
@@ -86,7 +77,7 @@ Deno.test("the development servers run together, and end with their program", as
 
 Deno.test({
   name: "the test with its own Redis passes",
-  ignore: !has("redis-server"),
+  ignore: !isInstalled("redis-server"),
   fn: async () => {
     await using folder = tempHome();
     assertStringIncludes(await textOf(program(folder, "redis-server")), "ok | 1 passed");

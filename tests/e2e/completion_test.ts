@@ -1,5 +1,6 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { isInstalled } from "../support/installed.ts";
 import { denoDir, programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -26,17 +27,6 @@ async function shell(program: string, script: string, home: string, folder: stri
   return { lines: text.decode(stdout).split("\n").filter(Boolean), stderr: text.decode(stderr) };
 }
 
-function missing(program: string): boolean {
-  const folders = (Deno.env.get("PATH") ?? "").split(":");
-  return !folders.some((folder) => {
-    try {
-      return Deno.statSync(`${folder}/${program}`).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** What bash would insert. */
 const bash = (line: string) =>
   `source <(procsup completion bash); COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; ` +
@@ -58,7 +48,7 @@ const fish = (line: string) => `procsup completion fish | source; complete -C '$
 
 Deno.test({
   name: "completion in bash knows commands, flags and names of running processes",
-  ignore: missing("bash"),
+  ignore: !isInstalled("bash"),
 }, async () => {
   await using folder = programFolder();
   await using daemon = await TestDaemon.start();
@@ -88,7 +78,7 @@ Deno.test({
 
 Deno.test({
   name: "completion in an interactive zsh completes commands, flags, process names and files",
-  ignore: missing("zsh"),
+  ignore: !isInstalled("zsh"),
 }, async () => {
   await using folder = programFolder();
   await using home = tempHome();
@@ -124,19 +114,22 @@ Deno.test({
   assertMatch(plain, /^api:[01] +api:[01] +-- running/m);
 });
 
-Deno.test({ name: "completion in fish knows process names", ignore: missing("fish") }, async () => {
-  await using folder = programFolder();
-  await using daemon = await TestDaemon.start();
-  await daemon.startScript("api", "sleep 100");
-  await using home = tempHome();
-  for (const flag of [`--home ${daemon.home}`, `--home=${daemon.home}`]) {
-    const line = fish(`procsup stop ${flag} a`);
-    const { lines, stderr } = await shell("fish", line, home.path, folder.path);
-    assert(lines.includes("api\trunning"), stderr + lines.join("\n"));
-  }
-  const { lines } = await shell("fish", fish("procsup list -o y"), home.path, folder.path);
-  assertEquals(lines, ["yaml"]);
-});
+Deno.test(
+  { name: "completion in fish knows process names", ignore: !isInstalled("fish") },
+  async () => {
+    await using folder = programFolder();
+    await using daemon = await TestDaemon.start();
+    await daemon.startScript("api", "sleep 100");
+    await using home = tempHome();
+    for (const flag of [`--home ${daemon.home}`, `--home=${daemon.home}`]) {
+      const line = fish(`procsup stop ${flag} a`);
+      const { lines, stderr } = await shell("fish", line, home.path, folder.path);
+      assert(lines.includes("api\trunning"), stderr + lines.join("\n"));
+    }
+    const { lines } = await shell("fish", fish("procsup list -o y"), home.path, folder.path);
+    assertEquals(lines, ["yaml"]);
+  },
+);
 
 Deno.test("__complete starts no daemon and prints nothing without one", async () => {
   await using home = tempHome();
@@ -148,7 +141,7 @@ Deno.test("__complete starts no daemon and prints nothing without one", async ()
 });
 
 Deno.test(
-  { name: "man prints a page that mandoc accepts", ignore: missing("mandoc") },
+  { name: "man prints a page that mandoc accepts", ignore: !isInstalled("mandoc") },
   async () => {
     await using home = tempHome();
     await using folder = programFolder();

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -29,11 +30,6 @@ async function killedDuring(
 /** The names of apps that got their stop signal, in order. */
 function asked({ home }: TestDaemon): string[] {
   return (readFileIfAny(`${home}/asked`) ?? "").split("\n").slice(0, -1);
-}
-
-/** Lets the connection make progress. */
-function yieldOnce(): Promise<false> {
-  return new Promise((resolve) => setTimeout(resolve, 0, false));
 }
 
 async function names(daemon: TestDaemon): Promise<string[]> {
@@ -88,10 +84,11 @@ Deno.test("the next daemon starts every instance that a scale-up has registered"
   const records = () => [...Deno.readDirSync(`${daemon.home}/state/processes`)].length;
   const before = records();
   const over = scaling.then(() => true);
-  while (records() <= before + 5 && !await Promise.race([over, yieldOnce()]));
+  while (records() <= before + 5 && !await Promise.race([over, sleep(0)]));
   await daemon.kill();
   await scaling;
   await daemon.run();
   const up = (await daemon.client.call("list")).map(({ state }) => state);
+  assertEquals(up.length, 30);
   assertEquals(up.filter((state) => state !== "running" && state !== "starting"), []);
 });

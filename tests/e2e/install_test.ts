@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fromFileUrl } from "@std/path/posix";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import { built } from "../support/executable.ts";
+import { isInstalled } from "../support/installed.ts";
 import { outputOf } from "../support/output_of.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -98,11 +99,9 @@ function programsWithout(scene: Scene, without: string): string {
   return folder;
 }
 
-const has = (program: string) => lstatIfAny(`/usr/bin/${program}`) !== undefined;
-
 for (const [program, other] of [["curl", "wget"], ["wget", "curl"]] as const) {
   Deno.test(`install.sh follows no redirect from https to http with ${program}`, {
-    ignore: !has(program) || !has("openssl"),
+    ignore: !isInstalled(program) || !isInstalled("openssl"),
   }, async () => {
     await using scene = new Scene();
     await scene.put();
@@ -225,13 +224,8 @@ Deno.test(
   },
 );
 
-const noShellcheck = !(await new Deno.Command("sh", {
-  args: ["-c", "command -v shellcheck"],
-  stdout: "null",
-}).output()).success;
-
 Deno.test(
-  { name: "shellcheck finds no problems in the shell scripts", ignore: noShellcheck },
+  { name: "shellcheck finds no problems in the shell scripts", ignore: !isInstalled("shellcheck") },
   async () => {
     const root = fromFileUrl(import.meta.resolve("../.."));
     const scripts = [

@@ -6,6 +6,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { UrlTransport } from "../../src/client/url_transport.ts";
 import { listArchives } from "../../src/logs/archives.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import { CAN_COLLAPSE, numbers } from "../logs/rotation_scene.ts";
 import { TestDaemon } from "../support/procsup.ts";
@@ -34,7 +35,7 @@ Deno.test("daemon loses and duplicates no line when it is killed repeatedly duri
   const random = seeded();
   for (let kill = 0; kill < 10; kill++) {
     // The moment does not matter: rotations begin 200 ms after the start.
-    await new Promise((resolve) => setTimeout(resolve, 200 + random() * 200));
+    await sleep(200 + random() * 200);
     await daemon.kill();
     await daemon.run();
   }

@@ -4,6 +4,7 @@ import { fromFileUrl } from "@std/path/posix";
 import { assertEquals } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
+import { isInstalled } from "../support/installed.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -145,16 +146,4 @@ http {
 }
 `,
   );
-}
-
-function isInstalled(program: string): boolean {
-  if (program.startsWith("/")) return true;
-  const folders = (Deno.env.get("PATH") ?? "").split(":");
-  return folders.some((folder) => {
-    try {
-      return Deno.statSync(`${folder}/${program}`).isFile;
-    } catch {
-      return false;
-    }
-  });
 }

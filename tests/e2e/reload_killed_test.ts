@@ -5,6 +5,7 @@
 
 import { assertEquals } from "@std/assert";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -176,7 +177,7 @@ Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, befor
   await waitFor(() => order().length > 2, { what: "the hook again" });
   assertEquals(scene.alive.length, 2);
   scene.allow("go");
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await sleep(200);
   assertEquals(scene.alive.length, 2, "the old app serves until the hook is over");
   scene.allow("ready");
   await waitFor(() => scene.alive.length === 1, { what: "the end of the old app" });

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -101,7 +102,7 @@ Deno.test("reload of several instances goes one by one, and stops at the first f
   while (!over) {
     const running = test.instances("api").filter(({ state }) => state === "running");
     assert(running.length >= 3, `${running.length} of 4 run`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await sleep(2);
   }
   assertEquals((await reloading).length, 5);
   const after = test.pids("api");

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -148,7 +149,7 @@ Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with
   const after = (await daemon.status("app")).pid;
   await daemon.kill();
   await daemon.run();
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   assertEquals((await daemon.status("app")).pid, after);
 });
 
@@ -175,7 +176,7 @@ Deno.test("a reload is completed by the next daemon, also for instances whose tu
   const after = await pids();
   await daemon.kill();
   await daemon.run();
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   assertEquals(await pids(), after);
 });
 
@@ -192,7 +193,7 @@ Deno.test("a restart is not done by the next daemon once the app was stopped in 
     (await daemon.client.call("stop", { target: "app" })).status === "stopped";
   await killedAt(daemon, restart, stopped);
   put(daemon, "go");
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   assertEquals(await states(daemon), { app: "stopped" });
 });
 
@@ -205,8 +206,7 @@ Deno.test("an app has all of its instances or none when the daemon is killed whi
       [...Deno.readDirSync(`${daemon.home}/state/processes`)]
         .filter(({ name }) => name.endsWith(".json")).length;
     const over = request.then(() => true);
-    const yieldOnce = () => new Promise<false>((resolve) => setTimeout(resolve, 0, false));
-    while (records() < 3 && !await Promise.race([over, yieldOnce()]));
+    while (records() < 3 && !await Promise.race([over, sleep(0)]));
     await daemon.kill();
     await request;
     await daemon.run();

@@ -3,6 +3,7 @@
 import { fromFileUrl } from "@std/path/posix";
 import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
 import { assert, assertEquals } from "@std/assert";
+import { sleep } from "../../src/platform/clock.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
@@ -26,7 +27,7 @@ Deno.test("daemon loses no line, pid or count when it is killed 20 times under 5
   const random = seeded();
   for (let kill = 0; kill < KILLS; kill++) {
     // The moment does not matter, even right after the start.
-    await new Promise((resolve) => setTimeout(resolve, random() * 200));
+    await sleep(random() * 200);
     await daemon.kill();
     await daemon.run();
   }

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -50,7 +51,7 @@ class Scene implements AsyncDisposable {
 }
 
 function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+  return sleep(QUIET_MS);
 }
 
 Deno.test("a touched file restarts the app once, and is named", async () => {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
+import { sleep } from "../../src/platform/clock.ts";
 import { cli, isAlive, TestDaemon } from "../support/procsup.ts";
 import { Receiver, SECRET } from "../support/receiver.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -335,7 +336,7 @@ processes:
   const isRecorded = () =>
     Deno.readTextFileSync(`${folder}/${record.name}`).includes('"state":"crashed"');
   const next = daemon.run().catch(() => {});
-  while (!isRecorded()) await new Promise((resolve) => setTimeout(resolve, 0));
+  while (!isRecorded()) await sleep(0);
   await daemon.kill();
   await next;
   await daemon.run();

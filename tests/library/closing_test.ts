@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -243,7 +244,7 @@ cleanTest(
     // A mistaken start by the first manager would come after its delay of 10 ms.
     let most = 0;
     for (let turn = 0; turn < 10; turn++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
       most = Math.max(most, strays(logDir).length);
     }
     await next.close();

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { LogFollower } from "../../src/logs/log_follower.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -21,7 +22,7 @@ Deno.test("LogFollower sets no timer for a change after it was stopped", async (
   assertEquals(await next, undefined);
   Deno.writeTextFileSync(path, "two\n", { append: true });
   // The change is reported within 50 ms.
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await sleep(200);
   assertEquals(clock.pending, 0);
   follower.close();
 });

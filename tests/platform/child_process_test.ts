@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { bootId } from "../../src/platform/os.ts";
 import { killOwnSession, spawnInOwnSession, willLead } from "../../src/platform/child_process.ts";
 import { RunMembers, terminateRun } from "../../src/platform/process_group.ts";
@@ -84,7 +85,7 @@ Deno.test("terminateRun() waits for the session of a new wrapper", { ignore }, a
   await using held = new Held();
   const deadline = performance.now() + 60_000;
   const ended = terminateRun(held.run, "SIGTERM", () => deadline);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await sleep(100);
   await held.goOn();
   assertEquals(await ended, { killed: false, left: [] });
   assertEquals((await held.child.status).signal, "SIGTERM");

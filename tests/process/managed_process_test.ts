@@ -4,6 +4,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { dirname } from "@std/path/posix";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { NEW } from "../../src/model/process_state.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { FIRST_PID } from "../support/fake_world.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
@@ -37,7 +38,7 @@ Deno.test("start() waits while many others are being launched, and a stop cancel
   const turn = Promise.withResolvers<void>();
   lone.world.busyLaunching = turn.promise;
   const start = lone.process.start();
-  await new Promise((resolve) => setTimeout(resolve));
+  await sleep(0);
   assertEquals([lone.state, lone.world.children.length], ["starting", 0]);
   const stop = lone.process.stop();
   lone.world.busyLaunching = undefined;
@@ -61,12 +62,12 @@ Deno.test("release() cancels a pending launch, of which the next supervisor woul
   const turn = Promise.withResolvers<void>();
   lone.world.busyLaunching = turn.promise;
   void lone.process.start().catch(() => {});
-  await new Promise((resolve) => setTimeout(resolve));
+  await sleep(0);
   assertEquals(lone.state, "starting");
   lone.process.release();
   lone.world.busyLaunching = undefined;
   turn.resolve();
-  await new Promise((resolve) => setTimeout(resolve));
+  await sleep(0);
   assertEquals(lone.world.children.length, 0);
 });
 

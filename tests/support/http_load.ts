@@ -1,5 +1,7 @@
 /** HTTP load with a new connection for each request, and its results. */
 
+import { sleep } from "../../src/platform/clock.ts";
+
 export interface LoadResult {
   readonly requests: number;
   /** Reasons of requests that failed. */
@@ -41,7 +43,7 @@ export function startLoad(port: number, clients = 8, hostname = "127.0.0.1"): Lo
       } catch (error) {
         failures.push((error as Error).message);
       }
-      await new Promise((resolve) => setTimeout(resolve, REST_MS));
+      await sleep(REST_MS);
     }
   };
   const all = Promise.all(Array.from({ length: clients }, client));

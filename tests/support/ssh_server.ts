@@ -1,6 +1,7 @@
 /** Debian's sshd on loopback with separate keys, as a stand-in for another machine. */
 
 import { freePort } from "./http_load.ts";
+import { isInstalled } from "./installed.ts";
 import type { Ran } from "./output_of.ts";
 import { cliIn, programLine, programWords } from "./procsup.ts";
 import { type TempHome, tempHome } from "./temp_home.ts";
@@ -10,11 +11,7 @@ const SSHD = "/usr/sbin/sshd";
 
 /** Whether sshd is missing. If so, prints how to install it. */
 export function sshdMissing(): boolean {
-  try {
-    if (Deno.statSync(SSHD).isFile) return false;
-  } catch {
-    // Reported below.
-  }
+  if (isInstalled(SSHD)) return false;
   // deno-lint-ignore no-console
   console.warn("Tests of --host are left out: install sshd (apt-get install openssh-server)");
   return true;

@@ -1,17 +1,15 @@
 /** A real terminal: a shell in tmux, with its keys and its screen. */
 
+import { isInstalled } from "./installed.ts";
 import { type TempHome, tempHome } from "./temp_home.ts";
 import { waitFor } from "./wait_for.ts";
 
 /** Whether tmux is missing. If so, prints how to install it. */
 export function tmuxMissing(): boolean {
-  try {
-    return !new Deno.Command("tmux", { args: ["-V"], stdout: "null" }).outputSync().success;
-  } catch {
-    // deno-lint-ignore no-console
-    console.warn("Tests of the live view are left out: install tmux (apt-get install tmux)");
-    return true;
-  }
+  if (isInstalled("tmux")) return false;
+  // deno-lint-ignore no-console
+  console.warn("Tests of the live view are left out: install tmux (apt-get install tmux)");
+  return true;
 }
 
 /** A shell in a new terminal. */

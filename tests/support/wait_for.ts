@@ -1,5 +1,7 @@
 /** Waits for a condition instead of a fixed time. */
 
+import { sleep } from "../../src/platform/clock.ts";
+
 export interface WaitOptions {
   /** Milliseconds; default a minute: nothing fails because a machine is slow. */
   readonly timeoutMs?: number;
@@ -33,7 +35,7 @@ export async function waitFor(
     } catch (error) {
       cause = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
     waitedMs += Math.min(performance.now() - since, MAX_LOOK_MS);
   } while (waitedMs < timeoutMs);
   const detail = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : cause}`;

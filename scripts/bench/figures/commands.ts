@@ -2,7 +2,7 @@
 
 import { both, type Contender, expectIdleApps, repeat, times } from "../contender.ts";
 import type { Row } from "../table.ts";
-import { pause } from "../system.ts";
+import { sleep } from "../../../src/platform/clock.ts";
 
 const APPS = 50;
 /** Repetitions of each figure. */
@@ -42,7 +42,7 @@ export async function list(contenders: readonly Contender[]): Promise<Row[]> {
   const samples = await both(contenders, async (contender) => {
     await contender.startMany(APPS);
     await expectIdleApps(contender, APPS);
-    await pause(SETTLE_MS);
+    await sleep(SETTLE_MS);
     const sample = await repeat(LISTS, () => contender.list());
     await contender.deleteAll();
     return sample;

@@ -6,7 +6,8 @@
 import { type Contender, expectIdleApps } from "../contender.ts";
 import { Pm2 } from "../pm2.ts";
 import { Procsup } from "../procsup.ts";
-import { memoryKb, pause } from "../system.ts";
+import { sleep } from "../../../src/platform/clock.ts";
+import { memoryKb } from "../system.ts";
 import type { Row } from "../table.ts";
 
 const APPS = 50;
@@ -41,7 +42,7 @@ async function settled(opening: Promise<Contender>): Promise<Megabytes> {
   try {
     await contender.startMany(APPS);
     await expectIdleApps(contender, APPS);
-    await pause(SETTLE_MS);
+    await sleep(SETTLE_MS);
     const daemon = contender.daemonPid();
     const whole = [daemon, ...contender.helperPids()].map((pid) => memoryKb(pid, "Pss"));
     return {

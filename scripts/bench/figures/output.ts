@@ -2,7 +2,8 @@
 
 import { processRow } from "../../../src/platform/process_table.ts";
 import type { Contender } from "../contender.ts";
-import { eventually, pause, readTextFile, run, temporaryFolder } from "../system.ts";
+import { sleep } from "../../../src/platform/clock.ts";
+import { eventually, readTextFile, run, temporaryFolder } from "../system.ts";
 import type { Row } from "../table.ts";
 
 const RUNS = 7;
@@ -120,7 +121,7 @@ async function settledCpuMs(contender: Contender): Promise<number> {
   let now = cpuMs();
   do {
     before = now;
-    await pause(SETTLE_MS);
+    await sleep(SETTLE_MS);
     now = cpuMs();
   } while (now > before);
   return now;

@@ -1,5 +1,6 @@
 /** Restarts, kills, hangs and stops the daemon while the machine is up. */
 
+import { sleep } from "../../../src/platform/clock.ts";
 import { equal, holds, type Step } from "../scene.ts";
 
 /** A short watchdog interval for the test; the default is two minutes. */
@@ -22,7 +23,7 @@ export const RESTART: readonly Step[] = [
       await scene.sh(`D=${folder}/procsup.service.d; ${WATCHDOG}`);
       await scene.systemctl("daemon-reload");
       await scene.systemctl("restart procsup");
-      await new Promise((resolve) => setTimeout(resolve, 7000));
+      await sleep(7000);
       equal(await scene.show("NRestarts"), "0", "restarts of a daemon that lives");
       const seen = await scene.survives("count", async () => {
         await scene.sh(`kill -STOP ${await scene.show("MainPID")}`);

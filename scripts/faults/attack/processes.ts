@@ -1,5 +1,6 @@
 /** Attacks of other users that keep root from stopping an app, or make it end foreign processes. */
 
+import { sleep } from "../../../src/platform/clock.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, BOB, holds, Lacking, type Scene, within } from "./scene.ts";
 
@@ -72,7 +73,7 @@ export const processes: Readonly<Record<string, Attack>> = {
     for (let i = 0; i < 20; i++) {
       await scene.daemon.startScript(`loop${i}`, "exit 1", { restart_delay: "1ms", ...BOB });
     }
-    const ping = await scene.longestPing(new Promise((resolve) => setTimeout(resolve, 3000)));
+    const ping = await scene.longestPing(sleep(3000));
     holds(ping < 2000, `longest ping ${ping} ms`);
     return `20 such apps, longest ping ${ping} ms; ${await stopped(scene, "meanwhile")}`;
   },

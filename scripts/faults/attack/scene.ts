@@ -1,5 +1,6 @@
 /** The scene of an attack: root's daemon with an app, a folder open to all, and two users. */
 
+import { sleep } from "../../../src/platform/clock.ts";
 import { TestWeb, type WebAnswer } from "../../../tests/support/web.ts";
 import { TestDaemon } from "../../../tests/support/procsup.ts";
 import type { Role } from "../../../src/protocol/verbs/verb.ts";
@@ -134,7 +135,7 @@ export class Scene {
       const asked = performance.now();
       await this.daemon.client.call("ping").catch(() => {});
       worst = Math.max(worst, performance.now() - asked);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await sleep(10);
     }
     await over;
     return Math.round(worst);

@@ -11,7 +11,7 @@ import { parseSize } from "../../../src/model/size.ts";
 import { takeLock } from "../../../src/platform/lock.ts";
 import { defaultHome, prepareHome } from "../../../src/platform/paths.ts";
 import { sealed } from "../../../src/platform/state_file.ts";
-import { findExecutable } from "../../../src/runtimes/programs.ts";
+import { isInstalled } from "../../support/installed.ts";
 import { tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
@@ -78,8 +78,7 @@ Deno.test({
 
 Deno.test({
   name: "the fixes of checkLimits() are commands that prlimit understands",
-  ignore: Deno.build.os !== "linux" ||
-    findExecutable("prlimit", "/", Deno.env.get("PATH") ?? "") === undefined,
+  ignore: Deno.build.os !== "linux" || !isInstalled("prlimit"),
   async fn() {
     await using home = tempHome();
     prepareHome(home.path);

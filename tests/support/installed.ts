@@ -1,0 +1,8 @@
+/** Programs that some tests need. */
+
+import { findExecutable } from "../../src/runtimes/tools.ts";
+
+/** Whether a program is on the search path. */
+export function isInstalled(program: string): boolean {
+  return findExecutable(program, "/", Deno.env.get("PATH") ?? "") !== undefined;
+}
