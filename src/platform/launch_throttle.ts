@@ -4,7 +4,7 @@
  */
 
 import { removeFile } from "./atomic_file.ts";
-import { sleep } from "./clock.ts";
+import { type Clock, sleep, systemClock } from "./clock.ts";
 
 /** Milliseconds until the first pause of a burst. */
 const FIRST_MS = 100;
@@ -21,30 +21,32 @@ const GAP_MS = 25;
 /** Limits one kind of work. */
 export class LaunchThrottle {
   readonly #socket: string;
+  readonly #clock: Pick<Clock, "steady">;
   #leftMs = FIRST_MS;
   #endedAt = 0;
   #pause: Promise<void> | undefined;
 
   /** `socket` is the path of a socket that exists only during a pause. Its folder must be private. */
-  constructor(socket: string) {
+  constructor(socket: string, clock: Pick<Clock, "steady"> = systemClock) {
     this.#socket = socket;
+    this.#clock = clock;
   }
 
   /** Undefined when more work may start now; else resolves when to check again. */
   get full(): Promise<void> | undefined {
     if (this.#pause !== undefined) return this.#pause;
-    if (this.#leftMs > 0 || performance.now() - this.#endedAt > GAP_MS) return undefined;
+    if (this.#leftMs > 0 || this.#clock.steady() - this.#endedAt > GAP_MS) return undefined;
     return this.#pause = untilPolled(this.#socket).then(() => {
       this.#pause = undefined;
       this.#leftMs = PIECE_MS;
       // A busy loop may prolong the pause. That is not a gap.
-      this.#endedAt = performance.now();
+      this.#endedAt = this.#clock.steady();
     });
   }
 
   /** Runs a piece of the work. */
   work<T>(act: () => T): T {
-    const begunAt = performance.now();
+    const begunAt = this.#clock.steady();
     if (begunAt - this.#endedAt > GAP_MS) {
       this.#leftMs = FIRST_MS;
       this.#endedAt = begunAt;
@@ -52,7 +54,7 @@ export class LaunchThrottle {
     try {
       return act();
     } finally {
-      const endedAt = performance.now();
+      const endedAt = this.#clock.steady();
       // The time between two pieces counts as well.
       this.#leftMs -= endedAt - this.#endedAt;
       this.#endedAt = endedAt;

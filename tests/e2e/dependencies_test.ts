@@ -51,14 +51,15 @@ Deno.test("lower priorities start first and stop last", async () => {
 
 Deno.test("independent processes are stopped in parallel", async () => {
   await using test = await TestManager.open();
-  const stubborn = { stop_timeout: "500ms" };
+  const script = "trap '' TERM; echo up; while [ ! -e go ]; do sleep 0.02; done";
   const names = ["a", "b", "c", "d"];
   for (const name of names) {
-    await test.script(name, "trap '' TERM; while :; do sleep 0.05; done", stubborn);
+    await test.script(name, script, { stop_timeout: "1m", ready_log: "up" }, { wait: true });
   }
   const stopping = test.supervisor.stop("all");
   const states = () => names.map((name) => test.info(name).state);
   await waitFor(() => states().every((state) => state === "stopping"), { what: "all at once" });
+  Deno.writeTextFileSync(`${test.home}/go`, "");
   await stopping;
   assertEquals(states(), Array(4).fill("stopped"));
 });
@@ -93,6 +94,10 @@ Deno.test("a healthy dependency is awaited, and its later failure stops no depen
   await Deno.writeTextFile(`${test.home}/well`, "");
   await starting;
   assertEquals([test.info("db").health, test.info("api").state], ["healthy", "running"]);
+  const { pid } = test.info("api");
+  await Deno.remove(`${test.home}/well`);
+  await waitFor(() => test.info("db").health === "unhealthy", { what: "db to be unhealthy again" });
+  assertEquals([test.info("api").state, test.info("api").pid], ["running", pid]);
 });
 
 Deno.test("unknown dependencies and cycles are rejected by name, and nothing is registered", async () => {

@@ -142,9 +142,9 @@ Deno.test("file descriptors of the shell that starts a daemon reach no app", asy
     ${programLine()} start --name app -- /bin/sh -c '${list}'`;
   await new Deno.Command("bash", { args: ["-c", start], env: { PROCSUP_HOME: daemon.home } })
     .output();
-  const seen = await text(`${daemon.home}/apps/app/stdout.log`);
-  await waitFor(() =>
-    Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`).endsWith("done\n")
-  );
+  const log = `${daemon.home}/apps/app/stdout.log`;
+  await waitFor(() => Deno.readTextFileSync(log).endsWith("done\n"), { what: "the whole list" });
+  const seen = Deno.readTextFileSync(log);
+  assertStringIncludes(seen, `${log}\n`);
   assert(!seen.includes(folder.path), seen);
 });

@@ -45,10 +45,12 @@ Deno.test("stop kills an app that ignores SIGTERM after its stop_timeout", async
 
 Deno.test("stop waits for a group member that ignores SIGTERM after its leader has exited", async () => {
   await using daemon = await TestDaemon.start();
-  const run = await startFixture(daemon, "ignoring_member", { stop_timeout: "600ms", members: 3 });
+  const run = await startFixture(daemon, "ignoring_member", { stop_timeout: "1m", members: 3 });
   const stopping = daemon.cli("stop", "app");
   await waitFor(() => !isAlive(run.pid), { what: "the leader to end" });
   assertEquals((await daemon.status("app")).state, "stopping");
+  const [member] = livingOf(run).filter((pid) => commandOf(pid).startsWith("sleep"));
+  Deno.kill(member!, "SIGKILL");
   await stopping;
   assertEquals(livingOf(run), []);
   const { state, last_exit } = await daemon.status("app");
@@ -171,13 +173,16 @@ Deno.test("stop right after a start leaves nothing running", async () => {
 
 Deno.test("restart during a stop wins", async () => {
   await using daemon = await TestDaemon.start();
-  const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "700ms" });
+  const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "1m" });
   const stopping = daemon.cli("stop", "app");
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
     what: "stopping",
   });
-  assertEquals((await daemon.cli("restart", "app", "--no-wait")).code, 0);
-  await stopping;
+  const restart = daemon.client.call("restart", "app");
+  await waitFor(async () => (await daemon.status("app")).last_reason === "restarted by user");
+  assertEquals((await daemon.status("app")).state, "stopping");
+  Deno.kill(run.pid, "SIGKILL");
+  await Promise.all([stopping, restart]);
   const now = await daemon.status("app");
   assertEquals([now.state, now.pid === run.pid], ["running", false]);
   assertEquals(livingOf(run), []);

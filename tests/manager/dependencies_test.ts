@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { DependencyCondition } from "../../src/model/process_config.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { FakeRegistry } from "./fake_registry.ts";
@@ -225,7 +226,7 @@ Deno.test("a removed dependency cancels the wait for the others without an unhan
   fake.registry.remove(cache);
   await assertRejects(() => api.start({ wait: true }), ProcsupError, "cache");
   // An unhandled rejection fails the test.
-  await new Promise((resolve) => setTimeout(resolve));
+  await sleep(0);
   assertEquals(fake.world.children.length, 0);
 });
 
@@ -306,7 +307,7 @@ Deno.test("every process of a random graph with failures settles, and errored on
         }
         fake.world.clock.advance(1000);
         return processes.every((process) => isSettled(process, processes));
-      }, { what: "the graph to settle", timeoutMs: 3000 });
+      }, { what: "the graph to settle", timeoutMs: 20_000 });
       for (const [index, { snapshot }] of processes.entries()) {
         if (snapshot.state !== "errored") continue;
         const own = { "cannot start": /^not found/, "crashes": /restarts? used up$/ };

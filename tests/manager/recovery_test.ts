@@ -3,6 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
 import type { Run } from "../../src/model/process_state.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { isAlive } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -10,12 +11,12 @@ import { TestManager } from "../support/test_manager.ts";
 Deno.test("orphanOf() identifies the wrapper as the oldest process of the run", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
-  const sleep = () =>
+  const sleeper = () =>
     new Deno.Command("sleep", { args: ["1000"], stdin: "null", detached: true }).spawn();
-  await using older = sleep();
+  await using older = sleeper();
   // Start times have a resolution of a hundredth of a second.
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  await using younger = sleep();
+  await sleep(50);
+  await using younger = sleeper();
   const found = (pids: number[]) => {
     const { wrapperPid, wrapperStart } = orphanOf({ wrapperPid: 0 } as Run, pids, "boot")!;
     return [wrapperPid, wrapperStart];

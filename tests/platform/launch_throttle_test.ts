@@ -1,56 +1,57 @@
 import { assert, assertEquals } from "@std/assert";
 import { LaunchThrottle } from "../../src/platform/launch_throttle.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 
 const FOLDER = Deno.makeTempDirSync();
 const SOCKET = `${FOLDER}/sock`;
 addEventListener("unload", () => Deno.removeSync(FOLDER, { recursive: true }));
 
-function block(ms: number): void {
-  const until = performance.now() + ms;
-  while (performance.now() < until);
-}
-
 Deno.test("LaunchThrottle pauses after much work, and lets waiters go in order", async () => {
-  const throttle = new LaunchThrottle(SOCKET);
+  const clock = new FakeClock();
+  const throttle = new LaunchThrottle(SOCKET, clock);
   const done: number[] = [];
-  let turns = 0;
+  const pauses = new Set<Promise<void>>();
   const one = async (index: number) => {
-    for (let full; (full = throttle.full) !== undefined;) await full;
-    throttle.work(() => block(26));
+    for (let full; (full = throttle.full) !== undefined;) {
+      pauses.add(full);
+      await full;
+    }
+    throttle.work(() => clock.advance(26));
     done.push(index);
   };
-  const timer = setInterval(() => turns++, 0);
   await Promise.all(Array.from({ length: 12 }, (_, index) => one(index)));
-  clearInterval(timer);
   assertEquals(done, Array.from({ length: 12 }, (_, index) => index));
   // The first 100 ms in one go, then a pause after each.
-  assert(turns >= 6, `${turns} turns`);
+  assertEquals(pauses.size, 8);
 });
 
 Deno.test("LaunchThrottle does not delay a later or lone launch", async () => {
-  const throttle = new LaunchThrottle(SOCKET);
-  throttle.work(() => block(110));
+  const clock = new FakeClock();
+  const throttle = new LaunchThrottle(SOCKET, clock);
+  throttle.work(() => clock.advance(110));
   assert(throttle.full !== undefined);
   await throttle.full;
   assertEquals(throttle.full, undefined);
-  throttle.work(() => block(20));
-  block(30);
+  throttle.work(() => clock.advance(20));
+  clock.advance(30);
   assertEquals(throttle.full, undefined);
 });
 
 Deno.test("LaunchThrottle continues piece by piece after a busy loop prolonged a pause", async () => {
-  const throttle = new LaunchThrottle(SOCKET);
-  throttle.work(() => block(110));
+  const clock = new FakeClock();
+  const throttle = new LaunchThrottle(SOCKET, clock);
+  throttle.work(() => clock.advance(110));
   const pause = throttle.full;
-  block(40);
+  clock.advance(40);
   await pause;
-  throttle.work(() => block(26));
+  throttle.work(() => clock.advance(26));
   assert(throttle.full !== undefined);
   await throttle.full;
 });
 
 Deno.test("LaunchThrottle lets connections in during a pause that other work fills", async () => {
-  const throttle = new LaunchThrottle(SOCKET);
+  const clock = new FakeClock();
+  const throttle = new LaunchThrottle(SOCKET, clock);
   const path = `${FOLDER}/server`;
   using listener = Deno.listen({ transport: "unix", path });
   const accepted = listener.accept();
@@ -59,15 +60,15 @@ Deno.test("LaunchThrottle lets connections in during a pause that other work fil
     connection.close();
     isAccepted = true;
   });
-  throttle.work(() => block(110));
+  throttle.work(() => clock.advance(110));
   const connecting = Deno.connect({ transport: "unix", path });
   let pauses = 0;
   for (; !isAccepted && pauses < 9; pauses++) {
     const pause = throttle.full;
     // What else a launch does.
-    block(10);
+    for (const until = performance.now() + 10; performance.now() < until;);
     await pause;
-    throttle.work(() => block(26));
+    throttle.work(() => clock.advance(26));
   }
   (await connecting).close();
   await accepted;

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { sleep } from "../../src/platform/clock.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
 
@@ -179,8 +180,9 @@ Deno.test("stop() waits for the leftovers of a crash", async () => {
   lone.world.clock.advance(100);
   let stopped = false;
   const stop = lone.process.stop().then(() => stopped = true);
-  cleanedUp.resolve(0);
+  await sleep(0);
   assertEquals([lone.state, stopped], ["stopping", false]);
+  cleanedUp.resolve(0);
   await stop;
   assertEquals([lone.state, lone.world.children.length], ["stopped", 1]);
 });
@@ -194,7 +196,7 @@ Deno.test("stop() of a process at rest waits for the leftovers of a crash", asyn
   await waitFor(() => lone.state === "crashed");
   let stopped = false;
   const stop = lone.process.stop().then(() => stopped = true);
-  await new Promise((resolve) => setTimeout(resolve));
+  await sleep(0);
   assertEquals([lone.state, stopped], ["stopped", false]);
   assertEquals(lone.process.snapshot.leftovers.length, 1);
   cleanedUp.resolve(1);

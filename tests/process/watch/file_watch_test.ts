@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
+import { sleep } from "../../../src/platform/clock.ts";
 import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
 import { checkWatch } from "../../../src/platform/watch_paths.ts";
 import { watchFolders } from "../../../src/platform/upkeep.ts";
@@ -72,7 +73,7 @@ class Watched implements AsyncDisposable {
 
 /** Only waiting shows that nothing happens. */
 function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+  return sleep(QUIET_MS);
 }
 
 const CHANGES: readonly [string, string, (w: Watched) => void][] = [
@@ -177,7 +178,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await watched.watch({ debounceMs: 500 });
     const writing = setInterval(() => watched.write("src/a.ts"), 50);
     try {
-      await waitFor(() => watched.changes.length > 0, { timeoutMs: 8000 });
+      await waitFor(() => watched.changes.length > 0, { what: "the changes to be reported" });
     } finally {
       clearInterval(writing);
     }
@@ -204,7 +205,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await using watched = new Watched();
     await watched.watch({ paths: ["src"], ignore: ["*.ts"] });
     Deno.removeSync(`${watched.path}/src`, { recursive: true });
-    await waitFor(() => watched.changes.length === 0);
+    await watched.quiet();
     watched.write("src/note.txt");
     await watched.told("src/note.txt");
   }],
