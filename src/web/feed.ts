@@ -5,6 +5,7 @@
 
 import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_info.ts";
+import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
 import { changeJson, USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { Backend } from "./backend.ts";
 import { FeedClient, type FeedSocket } from "./feed_client.ts";
@@ -30,26 +31,27 @@ const TICKS_A_PING = 15;
 interface FeedParts {
   readonly backend: Backend;
   readonly warn: (message: string) => void;
+  readonly clock?: Pick<Clock, "steady" | "after">;
 }
 
 export class Feed {
-  readonly #parts: FeedParts;
+  readonly #parts: FeedParts & { readonly clock: Pick<Clock, "steady" | "after"> };
   readonly #clients = new Set<FeedClient>();
-  #ticker: ReturnType<typeof setInterval> | undefined;
+  #cancelTick: Cancel | undefined;
   #ticks = 0;
-  #pushTimer: ReturnType<typeof setTimeout> | undefined;
+  #cancelPush: Cancel | undefined;
   #pushedAt = -Infinity;
   #latest: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
   constructor(parts: FeedParts) {
-    this.#parts = parts;
+    this.#parts = { clock: systemClock, ...parts };
   }
 
   /** Adds a client and sends it the list. */
   join(socket: FeedSocket): { receive(text: string): void; left(): void } {
     const client = new FeedClient(socket, this.#parts.backend);
     this.#clients.add(client);
-    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
+    if (this.#clients.size === 1) this.#awaitTick();
     this.#quietly(async () => client.send(await this.#message()));
     return {
       receive: (text) => {
@@ -66,12 +68,13 @@ export class Feed {
     if (this.#clients.size === 0) return;
     this.#latest = undefined;
     this.#tellEvent(change);
-    if (this.#pushTimer !== undefined) return;
-    const wait = Math.max(0, this.#pushedAt + COALESCE_MS - performance.now());
-    this.#pushTimer = setTimeout(() => {
-      this.#pushTimer = undefined;
+    if (this.#cancelPush !== undefined) return;
+    const { clock } = this.#parts;
+    const wait = Math.max(0, this.#pushedAt + COALESCE_MS - clock.steady());
+    this.#cancelPush = clock.after(wait, () => {
+      this.#cancelPush = undefined;
       this.#quietly(() => this.#push());
-    }, wait);
+    });
   }
 
   /** Sends a message to all clients that subscribed to events. */
@@ -91,12 +94,17 @@ export class Feed {
     client.close();
     this.#clients.delete(client);
     if (this.#clients.size > 0) return;
-    clearInterval(this.#ticker);
-    clearTimeout(this.#pushTimer);
-    this.#ticker = this.#pushTimer = this.#latest = undefined;
+    this.#cancelTick?.();
+    this.#cancelPush?.();
+    this.#cancelPush = this.#latest = undefined;
+  }
+
+  #awaitTick(): void {
+    this.#cancelTick = this.#parts.clock.after(TICK_MS, () => this.#tick());
   }
 
   #tick(): void {
+    this.#awaitTick();
     this.#latest = undefined;
     this.#quietly(() => this.#push());
     if (++this.#ticks % TICKS_A_PING === 0) { for (const client of this.#clients) client.ping(); }
@@ -109,7 +117,7 @@ export class Feed {
   }
 
   async #push(): Promise<void> {
-    this.#pushedAt = performance.now();
+    this.#pushedAt = this.#parts.clock.steady();
     const bytes = await this.#message();
     for (const client of this.#clients) client.sendList(bytes);
   }

@@ -46,6 +46,14 @@ Deno.test("a failed save() changes no generation, however often it is repeated",
     await assertRejects(() => test.manager.save(), ProcsupError, "Cannot save the list");
   }
   assertEquals(generations(test.home), before);
+  // Prevents moving what was written, which must not use up the disk.
+  Deno.removeSync(`${test.home}/state/saved.json.tmp`, { recursive: true });
+  Deno.removeSync(`${test.home}/state/saved.2.json`);
+  Deno.mkdirSync(`${test.home}/state/saved.2.json/x`, { recursive: true });
+  await assertRejects(() => test.manager.save(), ProcsupError, "Cannot save the list");
+  const names = [...Deno.readDirSync(`${test.home}/state`)].map(({ name }) => name);
+  const saved = names.filter((name) => name.startsWith("saved"));
+  assertEquals(saved.sort(), ["saved.1.json", "saved.2.json", "saved.json"]);
 });
 
 for (const generation of ["saved.json", "saved.1.json"]) {

@@ -1,6 +1,6 @@
 /** Programs that some tests need. */
 
-import { findExecutable } from "../../src/runtimes/tools.ts";
+import { findExecutable } from "../../src/runtimes/programs.ts";
 
 /** Whether a program is on the search path. */
 export function isInstalled(program: string): boolean {

@@ -5,7 +5,9 @@ import { SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { unsealed, writeState } from "../../src/platform/state_file.ts";
 import { SECRET_HEADER } from "../../src/protocol/version.ts";
+import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -216,6 +218,42 @@ Deno.test("NamedTokens stores hashes in a private file, and recognizes the token
   assertEquals(await new NamedTokens(path).find(`${token}0`), undefined);
 });
 
+Deno.test("NamedTokens revokes all with their file, whatever copy is left", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/tokens.json`;
+  const { token } = await new NamedTokens(path).create("ci", "operate");
+  Deno.removeSync(path);
+  assertEquals(await new NamedTokens(path).find(token), undefined);
+  assertEquals(await new NamedTokens(path).find(token), undefined);
+});
+
+Deno.test("NamedTokens creates one token of a name that two ask for at once", async () => {
+  await using home = tempHome();
+  const tokens = new NamedTokens(`${home.path}/tokens.json`);
+  const all = await Promise.allSettled(
+    ["read", "admin"].map((role) => tokens.create("ci", role as Role)),
+  );
+  assertEquals(all.map(({ status }) => status), ["fulfilled", "rejected"]);
+  assertEquals(tokens.list().map(({ role }) => role), ["read"]);
+});
+
+Deno.test("NamedTokens keeps at most 1000 tokens, and none of an unknown role", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/tokens.json`;
+  const { token } = await new NamedTokens(path).create("ci", "operate");
+  const file = unsealed(Deno.readTextFileSync(path)) as { tokens: { sha256: string }[] };
+  const { sha256, ...ci } = file.tokens[0]!;
+  const write = (tokens: readonly unknown[]) => writeState(path, { version: 1, tokens });
+  write(Array.from({ length: 999 }, (_, n) => ({ ...ci, sha256: `${n}`, name: `n${n}` })));
+  const tokens = new NamedTokens(path);
+  await tokens.create("last", "read");
+  await assertRejects(() => tokens.create("more", "read"), ProcsupError, "limit 1000");
+  write([{ ...ci, sha256, role: "root" }]);
+  assertEquals(await new NamedTokens(path).find(token), undefined);
+  write([{ ...ci, sha256 }]);
+  assertEquals((await new NamedTokens(path).find(token))?.name, "ci");
+});
+
 Deno.test("NamedTokens changes nothing that it cannot save", async () => {
   await using home = tempHome();
   const folder = `${home.path}/a`;
@@ -252,6 +290,36 @@ Deno.test("Gatekeeper gives the holder of a token that was just revoked no sessi
   assertRefused();
 });
 
+Deno.test("Gatekeeper ends at once what begins after its credential was revoked", async () => {
+  await using web = new FakeWeb();
+  const { gatekeeper } = web;
+  const { token } = await web.tokens.create("ci", "read");
+  const identify = (secret: string) =>
+    gatekeeper.identify({ authorization: `Bearer ${secret}`, cookie: undefined, address: "" });
+  const [owner, named] = [await identify(TOKEN), await identify(token)];
+  const { principal: session } = gatekeeper.openSession(named);
+  const ended: string[] = [];
+  const begin = () =>
+    [owner, named, session].map((principal, index) =>
+      gatekeeper.whenRevoked(principal, () => ended.push(["owner", "named", "session"][index]!))
+    ).forEach((cancel) => cancel());
+  begin();
+  assertEquals(ended, []);
+  gatekeeper.revoke("ci");
+  begin();
+  assertEquals(ended, ["named", "session"]);
+  gatekeeper.ownerChanged();
+  begin();
+  assertEquals(ended, ["named", "session", "owner", "named", "session"]);
+});
+
+Deno.test("Sessions keeps the latest 100 codes", () => {
+  const sessions = new Sessions();
+  const [first, second] = Array.from({ length: 101 }, () => sessions.code());
+  assertEquals(sessions.signIn(first!), undefined);
+  assert(sessions.signIn(second!) !== undefined);
+});
+
 Deno.test("Sessions ends those of the account with the most at the limit, with all that depends on them", () => {
   const sessions = new Sessions();
   const owner = sessions.open({ name: "dashboard", role: "admin" });
@@ -277,4 +345,13 @@ Deno.test("SignInRateLimit uses a monotonic clock", () => {
   assertEquals(attempts.fail("::1"), 60);
   clock.advance(60_001);
   assertEquals(attempts.fail("::1"), 0);
+});
+
+Deno.test("SignInRateLimit forgets the address without failures for the longest time after 10,000", () => {
+  const attempts = new SignInRateLimit(new FakeClock());
+  for (const address of ["a", "b"]) {
+    for (let failure = 0; failure < 10; failure++) attempts.fail(address);
+  }
+  for (let n = 0; n < 9999; n++) attempts.fail(`${n}`);
+  assertEquals([attempts.fail("b") > 0, attempts.fail("a")], [true, 0]);
 });

@@ -67,7 +67,9 @@ export class FakeWeb implements AsyncDisposable {
   readonly tokens: NamedTokens;
   readonly gatekeeper: Gatekeeper;
   readonly #home = tempHome();
-  #tell: (change: ProcessChange) => void = () => {};
+  #changes: ReadableStreamDefaultController<ProcessChange> | undefined;
+  /** Aborted once nobody wants events any more. */
+  changesOver: AbortSignal | undefined;
 
   constructor(answers: Answers = {}, clock: Clock = systemClock) {
     const all = { ...USUAL, ...answers };
@@ -77,8 +79,10 @@ export class FakeWeb implements AsyncDisposable {
         this.calls.push([name, input]);
         return await all[name]?.(input as never);
       },
-      events: () =>
-        new ReadableStream({ start: (out) => void (this.#tell = (c) => out.enqueue(c)) }),
+      events: (over) => {
+        this.changesOver = over;
+        return new ReadableStream({ start: (out) => void (this.#changes = out) });
+      },
       shutdownNotice: new ShutdownNotice(),
       matcher: (target) => ({ name }) => target === "all" || name === target,
       streamLogs: (query) =>
@@ -114,7 +118,13 @@ export class FakeWeb implements AsyncDisposable {
 
   /** Emits an event. */
   tell(change: ProcessChange): void {
-    this.#tell(change);
+    this.#changes?.enqueue(change);
+  }
+
+  /** Ends the stream of events, as for a reader that fell behind. */
+  endChanges(): void {
+    this.#changes!.close();
+    this.changesOver = undefined;
   }
 
   /** Sends a request, with the owner's token by default. */

@@ -10,6 +10,8 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { notFound } from "../../src/model/target.ts";
 import { FeedLogs } from "../../src/web/feed_client.ts";
 import { linesOf } from "./fake_backend.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { FakeClock } from "../support/fake_clock.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { type Message, SocketOutbox, type Write } from "../../src/web/socket_server.ts";
 
@@ -27,7 +29,7 @@ class Scene {
   problem: Error | undefined;
   readonly feed: Feed;
 
-  constructor() {
+  constructor(clock?: Clock) {
     const backend: Backend = {
       dispatch: (action) => {
         if (action !== "list") return Promise.resolve({ total_memory: 1 });
@@ -45,11 +47,15 @@ class Scene {
           ? Promise.resolve(linesOf(this.lines))
           : Promise.reject(this.problem),
     };
-    this.feed = new Feed({ backend, warn: (message) => assert(false, message) });
+    const warn = (message: string) => assert(false, message);
+    this.feed = new Feed({ backend, warn, ...(clock === undefined ? {} : { clock }) });
   }
 
-  /** `unsent`: bytes that the client has not read; it never reads the messages in `kept`. */
-  join(unsent = 0, kept = false) {
+  /**
+   * `unsent`: bytes that the client has not read; it never reads the messages in `kept`. `ping`: whether
+   * it answered the previous ping.
+   */
+  join(unsent = 0, kept = false, ping = () => true) {
     // deno-lint-ignore no-explicit-any
     const got: any[] = [];
     const closed: number[] = [];
@@ -59,7 +65,7 @@ class Scene {
         got.push(JSON.parse(typeof text === "string" ? text : decode(text)));
       },
       unsent: () => unsent,
-      ping: () => true,
+      ping,
       close: (code) => closed.push(code),
     });
     const say = (message: unknown) => receive(JSON.stringify(message));
@@ -94,7 +100,8 @@ Deno.test("Feed builds one list for all clients, and one for a burst of changes"
   await waitFor(() => clients.every(({ got }) => got.length === 1));
   assertEquals(scene.built, 1);
   for (let i = 0; i < 100; i++) scene.feed.changed(CHANGE);
-  await waitFor(() => clients.every(({ got }) => got.length === 2), { timeoutMs: 200 });
+  // Before the one that comes every two seconds.
+  await waitFor(() => clients.every(({ got }) => got.length === 2), { timeoutMs: 1500 });
   assertEquals(scene.built, 2);
   for (const { left } of clients) left();
 });
@@ -297,6 +304,23 @@ function outboxScene() {
   const outbox = new SocketOutbox((message, isDone) => (handed.push(message), done.push(isDone)));
   return { handed, done, outbox };
 }
+
+Deno.test("Feed drops a client that did not answer a ping, every half a minute", () => {
+  const clock = new FakeClock();
+  const scene = new Scene(clock);
+  const pings = [0, 0];
+  const mute = scene.join(0, false, () => ++pings[0]! < 2);
+  const well = scene.join(0, false, () => ++pings[1]! > 0);
+  clock.advance(59_999);
+  assertEquals([pings, mute.closed, well.closed], [[1, 1], [], []]);
+  clock.advance(1);
+  assertEquals([pings, mute.closed, well.closed], [[2, 2], [1006], []]);
+  mute.left();
+  clock.advance(30_000);
+  assertEquals([pings, well.closed], [[2, 3], []]);
+  well.left();
+  assertEquals(clock.pending, 0);
+});
 
 Deno.test("SocketOutbox passes on a little at a time, in order, and counts unsent bytes", () => {
   const { handed, done, outbox } = outboxScene();

@@ -21,13 +21,14 @@ Deno.test("home is closed to other users", { ignore: !asRoot }, async () => {
     const read = path === socket
       ? `curl -s --max-time 2 --unix-socket '${path}' http://x/api/ping`
       : `cat '${path}'`;
-    const { code } = await asNobody(read);
+    assertEquals((await asUser(0, read)).code, 0, read);
+    const { code } = await asUser(65534, read);
     assert(code !== 0, `nobody reads ${path}`);
   }
 });
 
-function asNobody(script: string): Promise<Deno.CommandOutput> {
-  const args = ["--reuid=65534", "--regid=65534", "--clear-groups", "/bin/sh", "-c", script];
+function asUser(id: number, script: string): Promise<Deno.CommandOutput> {
+  const args = [`--reuid=${id}`, `--regid=${id}`, "--clear-groups", "/bin/sh", "-c", script];
   return new Deno.Command("setpriv", { args, stdout: "null", stderr: "null" }).output();
 }
 

@@ -27,6 +27,14 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
 ];
 const ROLES = ["read", "operate", "admin"] as const;
 
+/** Every stream of the Unix socket. */
+const UNIX_STREAMS: readonly (readonly [string, RequestInit?])[] = [
+  ["/events"],
+  ["/logs?target=app&follow=true"],
+  ["/logs?target=app&follow=true", { method: "POST", body: `{"from":{}}` }],
+  ["/attach?target=app"],
+];
+
 Deno.test("a named token can do through /ipc and /api what its role permits, and nothing else", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { min_uptime: "10ms" });
@@ -44,6 +52,11 @@ Deno.test("a named token can do through /ipc and /api what its role permits, and
       }
     }
     assertEquals((await ask("/ipc", { action: "lits" }, token)).status, 400);
+    const streams = UNIX_STREAMS.map((asked) => unixStream(web, token, ...asked));
+    await waitFor(() => streams.every(({ code }) => code !== undefined));
+    // A terminal shows what others type.
+    assertEquals(streams.map(({ code }) => code), [200, 200, 200, role === "read" ? 403 : 200]);
+    for (const { close } of streams) close();
   }
   assertEquals((await ask("/ipc", { action: "list" }, "wrong")).status, 401);
   assertEquals((await ask("/ipc", { action: "ping" }, "")).status, 200);
@@ -65,24 +78,26 @@ Deno.test("a link that an operator requests signs in as an operator", async () =
 Deno.test("revoking a token closes at once everything opened by it and its sessions, and nothing else", async () => {
   await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
-  const { token } = await web.daemon.client.call("token_create", { name: "ci", role: "read" });
+  const { token } = await web.daemon.client.call("token_create", { name: "ci", role: "operate" });
   const { token: other } = await web.daemon.client.call("token_create", { name: "other" });
   const session = await signIn(web.url, { token });
   const ours = await openAll(web, { authorization: `Bearer ${token}` });
   const sessions = await openAll(web, session);
   const theirs = await openAll(web, { authorization: `Bearer ${other}` });
-  const socket = unixStream(web, "/events", token);
-  await waitFor(() => socket.open);
+  const sockets = UNIX_STREAMS.map((asked) => unixStream(web, token, ...asked));
+  await waitFor(() => sockets.every(({ open }) => open), { what: "all to be open" });
   await web.daemon.client.call("token_revoke", { name: "ci" });
-  await waitFor(() => [...ours, ...sessions, socket].every(({ open }) => !open), {
+  await waitFor(() => [...ours, ...sessions, ...sockets].every(({ open }) => !open), {
     what: "all that was open by the token to end",
   });
   assertEquals(ours[0]!.code, 1008);
   assertEquals(sessions[0]!.code, 1008);
-  const reasons = [ours[1]!, ours[2]!, socket, sessions[1]!].map(({ last }) => JSON.parse(last!));
+  const reasons = [...ours.slice(1), ...sockets, ...sessions.slice(1)].map(({ last }) =>
+    JSON.parse(last!)
+  );
   assertEquals(reasons, [
-    ...Array(3).fill({ error: "The token was revoked", code: "unauthorized" }),
-    { error: "The session has ended", code: "unauthorized" },
+    ...Array(6).fill({ error: "The token was revoked", code: "unauthorized" }),
+    ...Array(2).fill({ error: "The session has ended", code: "unauthorized" }),
   ]);
   const count = theirs.map(({ got }) => got);
   await waitFor(() => theirs.slice(0, 2).every(({ got }, i) => got > count[i]!));
@@ -114,6 +129,7 @@ interface Open {
   open: boolean;
   /** Messages or chunks so far. */
   got: number;
+  /** Why a WebSocket was closed, or the status of a stream. */
   code?: number;
   /** The last line of a stream. */
   last?: string;
@@ -154,6 +170,7 @@ function stream(asked: Promise<Response>): Open {
   const run = async () => {
     const response = await asked;
     state.open = response.ok;
+    state.code = response.status;
     over.signal.addEventListener("abort", () => void response.body!.cancel().catch(() => {}));
     for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
       state.got++;
@@ -170,10 +187,10 @@ function unixClient(web: TestWeb): Deno.HttpClient {
   });
 }
 
-function unixStream(web: TestWeb, path: string, token: string): Open {
+function unixStream(web: TestWeb, token: string, path: string, init?: RequestInit): Open {
   const client = unixClient(web);
   const headers = { authorization: `Bearer ${token}` };
-  const asked = fetch(`http://procsup${path}`, { client, headers });
+  const asked = fetch(`http://procsup${path}`, { client, headers, ...init });
   return stream(asked.finally(() => client.close()));
 }
 

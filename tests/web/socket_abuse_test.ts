@@ -106,6 +106,38 @@ Deno.test("openServer() closes a WebSocket of a browser whose first message has 
   await server.close();
 });
 
+Deno.test("openServer() keeps at most 64 WebSockets of browsers without a secret, for seconds", async () => {
+  await using web = new FakeWeb();
+  const server = web.listen();
+  const { session } = web.sessions.open({ name: "dashboard", role: "admin" });
+  const headers = { cookie: `procsup_session=${session}` };
+  const url = `ws://127.0.0.1:${server.address.port}/ws`;
+  const feeds = Array.from({ length: 65 }, () => new TestFeed(new WebSocket(url, { headers })));
+  await Promise.allSettled(feeds.map(({ opened }) => opened));
+  await waitFor(() => feeds.every(({ closed }) => closed !== undefined));
+  assertEquals(feeds.filter(({ closed }) => closed === 1008).length, 64);
+  await server.close();
+});
+
+Deno.test("openServer() passes on changes after it fell behind, and asks for none once closed", async () => {
+  await using web = new FakeWeb();
+  const server = web.listen();
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const feed = new TestFeed(new WebSocket(`ws://127.0.0.1:${server.address.port}/ws`, { headers }));
+  await feed.opened;
+  feed.send(EVENTS);
+  await waitFor(() => feed.of("subscribed").length > 0);
+  web.endChanges();
+  await waitFor(() => web.changesOver !== undefined, { what: "another stream of events" });
+  web.tell({
+    ...{ type: "crashed", at: new Date(0), id: "1f3a9c00-0000", name: "api", state: "crashed" },
+    ...{ pid: 0, restarts: 0, reason: "exited with code 1", exit: null },
+  });
+  await waitFor(() => feed.of("event").length === 1);
+  await server.close();
+  assert(web.changesOver!.aborted);
+});
+
 const EVENTS = '{"type":"subscribe","topics":["events"]}';
 
 Deno.test("web closes WebSockets that violate the protocol with the right code, and no others", async () => {
