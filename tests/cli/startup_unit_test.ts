@@ -7,7 +7,8 @@ import {
   type UnitRequest,
 } from "../../src/cli/startup_unit.ts";
 import type { ServiceManager } from "../../src/platform/service_manager.ts";
-import { findExecutable } from "../../src/runtimes/programs.ts";
+import { isInstalled } from "../support/installed.ts";
+import { outputOf } from "../support/output_of.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** Arguments with every character that the formats must escape. */
@@ -24,18 +25,12 @@ function unit(manager: ServiceManager, change: Partial<UnitRequest> = {}): Unit 
   return unitFor(manager, { ...REQUEST, ...change });
 }
 
-/** Runs a program that reads the format; undefined if it is not installed. */
-async function output(program: string, ...args: string[]): Promise<string | undefined> {
-  try {
-    const { success, stdout, stderr } = await new Deno.Command(program, { args, stdin: "null" })
-      .output();
-    const text = new TextDecoder();
-    assert(success, `${text.decode(stdout)}${text.decode(stderr)}`);
-    return text.decode(stdout) + text.decode(stderr);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+/** The output of a program that reads the format, and finds no mistake. */
+async function output(program: string, ...args: string[]): Promise<string> {
+  const command = new Deno.Command(program, { args, stdin: "null" });
+  const { code, stdout, stderr } = await outputOf(command);
+  assertEquals(code, 0, stdout + stderr);
+  return stdout + stderr;
 }
 
 Deno.test("unitFor() systemd lets the apps survive the daemon", () => {
@@ -78,22 +73,24 @@ Deno.test("unitFor() systemd installs a user's unit in the user's folder", () =>
   assertStringIncludes(enable.at(-1)?.advice ?? "", "sudo loginctl enable-linger");
 });
 
-Deno.test("unitFor() systemd passes systemd-analyze", async () => {
+Deno.test("unitFor() systemd passes systemd-analyze", {
+  ignore: !isInstalled("systemd-analyze"),
+}, async () => {
   await using folder = tempHome();
   const version = await output("systemctl", "--version");
   const path = `${folder.path}/procsup.service`;
   const { text } = unit("systemd", {
     words: ["/bin/sh", "a b"],
     home: folder.path,
-    version: Number(/systemd (\d+)/.exec(version ?? "")?.[1] ?? 0),
+    version: Number(/systemd (\d+)/.exec(version)?.[1] ?? 0),
   });
   Deno.writeTextFileSync(path, text);
   // It only warns about unknown settings, and exits with 0.
-  assertEquals(await output("systemd-analyze", "verify", path) ?? "", "");
+  assertEquals(await output("systemd-analyze", "verify", path), "");
 });
 
 Deno.test("unitFor() launchd writes a property list with the right values", {
-  ignore: findExecutable("python3", "/", Deno.env.get("PATH") ?? "") === undefined,
+  ignore: !isInstalled("python3"),
 }, async () => {
   await using folder = tempHome();
   const path = `${folder.path}/procsup.plist`;
@@ -101,7 +98,7 @@ Deno.test("unitFor() launchd writes a property list with the right values", {
   const read =
     "import plistlib, json, sys; print(json.dumps(plistlib.load(open(sys.argv[1], 'rb'))))";
   const json = await output("python3", "-c", read, path);
-  assertEquals(JSON.parse(json!), {
+  assertEquals(JSON.parse(json), {
     Label: "procsup",
     ProgramArguments: [...REQUEST.words, "daemon", "--home", REQUEST.home],
     EnvironmentVariables: { HOME: REQUEST.userHome, PATH: "/opt/node 22/bin:/usr/bin" },
@@ -134,9 +131,9 @@ Deno.test({
     const path = `${folder.path}/procsup`;
     Deno.writeTextFileSync(path, unit("openrc").text);
     await output("sh", "-n", path);
-    await output("shellcheck", "--severity=warning", path);
+    if (isInstalled("shellcheck")) await output("shellcheck", "--severity=warning", path);
     const words = await output("sh", "-c", EVALUATE, "sh", path);
-    assertEquals(words?.trimEnd().split("\n"), [
+    assertEquals(words.trimEnd().split("\n"), [
       "--env",
       `HOME=${REQUEST.userHome}`,
       "--env",

@@ -43,6 +43,6 @@ Deno.test("config_reload gives the position of a mistake in a text, and runs no 
   assertMatch(error.message, /procsup\.yaml:3/);
   assertMatch(error.message, /entrypoint/);
   await assertRejects(() => reload("/x/procsup.config.ts", "Deno.exit()"), Error, "program");
-  await assertRejects(() => reload("relative.yaml", "{}"), Error);
+  await assertRejects(() => reload("relative.yaml", "{}"), Error, 'must start with "/"');
   assertEquals(await daemon.client.call("list"), []);
 });

@@ -177,9 +177,10 @@ Deno.test("start accepts files of other tools, and their processes run", async (
     }
     await waitFor(async () => {
       const list = await daemon.client.call("list");
-      return list.every(({ state, last_exit }) =>
-        state === "running" || (state === "stopped" && (last_exit?.code ?? 0) === 0)
-      );
+      return list.length > 0 &&
+        list.every(({ state, last_exit }) =>
+          state === "running" || (state === "stopped" && (last_exit?.code ?? 0) === 0)
+        );
     }, { what: `${group[0]} to run` });
     if (group[0]!.startsWith("pm2")) {
       const log = `${folder.path}/pm2/out-0.log`;

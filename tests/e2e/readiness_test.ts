@@ -6,6 +6,7 @@
 import { fromFileUrl } from "@std/path/posix";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
+import { livingWith } from "../fixtures/run_members.ts";
 import { freePort } from "../support/http_load.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -167,8 +168,9 @@ Deno.test("ready by delay: ready after running for that long", async () => {
 
 Deno.test("a first start that times out fails and leaves nothing running", async () => {
   await using test = await TestManager.open();
-  const config = { wait_ready: true, listen_timeout: "300ms" };
-  const start = () => test.script("app", "echo $$ >pid; exec sleep 1000", config, WAIT);
+  const MARK = crypto.randomUUID();
+  const config = { wait_ready: true, listen_timeout: "300ms", env: { MARK } };
+  const start = () => test.script("app", "exec sleep 1000", config, WAIT);
   const error = await assertRejects(start, ProcsupError);
   assertEquals([error.code, error.message], [
     "start_failed",
@@ -176,7 +178,7 @@ Deno.test("a first start that times out fails and leaves nothing running", async
   ]);
   const { state, ready, restarts } = test.info("app");
   assertEquals([state, ready, restarts], ["errored", false, 0]);
-  assertEquals(isAlive(Number(test.lines("pid")[0])), false);
+  assertEquals(livingWith(`MARK=${MARK}`), []);
 });
 
 Deno.test("start waits for readiness only if requested", async () => {

@@ -223,7 +223,11 @@ Deno.test("sockets reach a Node server through every address, but none of its ch
 Deno.test("sockets are inherited by no hook, and by no other process", async () => {
   await using daemon = await TestDaemon.start();
   const port = freePort();
-  await daemon.client.call("start", nodeServer(port, 1));
+  const listed = `${daemon.home}/hook`;
+  const hooks = { post_start: `ls -l /proc/self/fd >${listed}.new; mv ${listed}.new ${listed}` };
+  await daemon.client.call("start", { ...nodeServer(port, 1), hooks });
+  await waitFor(() => Deno.readTextFileSync(listed), { what: "the hook" });
+  assert(!Deno.readTextFileSync(listed).includes("socket:"), Deno.readTextFileSync(listed));
   const { pid } = await daemon.startScript("other", "exec sleep 1000");
   const links = [...Deno.readDirSync(`/proc/${pid}/fd`)].map(({ name }) =>
     Deno.readLinkSync(`/proc/${pid}/fd/${name}`)

@@ -49,12 +49,17 @@ async function collectGarbage(): Promise<void> {
   }
 }
 
+type Act = (client: Client) => unknown;
+type Undo = () => Promise<unknown>;
+
 interface Scene extends AsyncDisposable {
   readonly daemon: TestDaemon;
   readonly socket: Client;
   readonly web: Client;
-  /** Runs over both transports, with `undo` after each. */
-  same(act: (client: Client) => unknown, undo?: () => Promise<unknown>): Promise<string>;
+  /** Succeeds over both transports with the same result, which it returns; `undo` follows each. */
+  works(act: Act, undo?: Undo): Promise<string>;
+  /** Fails over both transports with the same error, which it returns; `undo` follows each. */
+  fails(act: Act, undo?: Undo): Promise<string>;
 }
 
 async function scene(): Promise<Scene> {
@@ -62,13 +67,23 @@ async function scene(): Promise<Scene> {
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const socket = new Client({ home: daemon.home });
   const web = new Client({ url, token: (await daemon.client.call("token")).token });
+  const same = async (act: Act, undo: Undo = () => Promise.resolve()) => {
+    const first = await outcome(() => act(socket));
+    await undo().catch(() => {});
+    assertEquals(await outcome(() => act(web)), first, String(act));
+    await undo().catch(() => {});
+    return { first, hasFailed: first.startsWith('{"is":') };
+  };
   return {
     ...{ daemon, socket, web },
-    async same(act, undo = () => Promise.resolve()) {
-      const first = await outcome(() => act(socket));
-      await undo().catch(() => {});
-      assertEquals(await outcome(() => act(web)), first, String(act));
-      await undo().catch(() => {});
+    async works(act, undo) {
+      const { first, hasFailed } = await same(act, undo);
+      assert(!hasFailed, `${act}: ${first}`);
+      return first;
+    },
+    async fails(act, undo) {
+      const { first, hasFailed } = await same(act, undo);
+      assert(hasFailed, `${act}: ${first}`);
       return first;
     },
     [Symbol.asyncDispose]: () => daemon[Symbol.asyncDispose](),
@@ -77,9 +92,9 @@ async function scene(): Promise<Scene> {
 
 cleanTest("Client's verbs do the same over both transports", async () => {
   await using given = await scene();
-  const { socket, same } = given;
+  const { socket, works, fails } = given;
   const remove = () => socket.remove("new");
-  const isNamed = await same(
+  const isNamed = await works(
     async (c) => (await c.start({ ...APP, ...SOON, name: "new" })).name,
     remove,
   );
@@ -87,63 +102,64 @@ cleanTest("Client's verbs do the same over both transports", async () => {
   await socket.start({ ...APP, ...SOON, instances: 2 });
   await waitFor(async () => (await textOf(socket, { stream: "stderr" })) === "no");
 
-  await same((c) => c.scale("app", "+1"), () => socket.scale("app", 2));
-  await same((c) => c.signal("app", "SIGCONT"));
-  await same((c) => c.reload("app"));
-  await same((c) => c.rollingReload("app", { batchSize: "100%", waitReady: false }));
-  await same((c) => c.wait("app", { for: "running" }).then((all) => all.length));
-  await same((c) => c.start("app").then(({ name }) => name));
-  await same((c) => c.stop("app", { timeout: 2e9 }), () => socket.start("app"));
-  await same((c) => c.why("app:0").then((why) => Object.keys(why)));
-  await same((c) => c.history("app:0").then(({ name }) => name));
-  const changed = await same(
+  await works((c) => c.scale("app", "+1"), () => socket.scale("app", 2));
+  await works((c) => c.signal("app", "SIGCONT"));
+  await works((c) => c.reload("app"));
+  await works((c) => c.rollingReload("app", { batchSize: "100%", waitReady: false }));
+  await works((c) => c.wait("app", { for: "running" }).then((all) => all.length));
+  await works((c) => c.start("app").then(({ name }) => name));
+  await works((c) => c.stop("app", { timeout: 2e9 }), () => socket.start("app"));
+  await works((c) => c.why("app:0").then((why) => Object.keys(why)));
+  await works((c) => c.history("app:0").then(({ name }) => name));
+  const changed = await works(
     (c) => c.reconfigure("app", { tags: ["new"], stopTimeout: "9s", maxMemory: null }),
     () => socket.reconfigure("app", { tags: null, stopTimeout: null }),
   );
   assert(changed.includes('"status":"changed"'), changed);
-  await same((c) => c.cronList());
-  await same((c) => c.systemMetrics().then((metrics) => Object.keys(metrics)));
-  await same((c) => c.systemInfo().then(({ home }) => home));
-  await same((c) => c.ports());
-  const figures = await same((c) => c.metricsHistory().then(({ series }) => series[0]!.name));
+  await works((c) => c.cronList());
+  await works((c) => c.systemMetrics().then((metrics) => Object.keys(metrics)));
+  await works((c) => c.systemInfo().then(({ home }) => home));
+  await works((c) => c.ports());
+  const figures = await works((c) => c.metricsHistory().then(({ series }) => series[0]!.name));
   assertEquals(figures, "null", "without a target those of the host");
-  assertEquals(await same((c) => textOf(c, { tail: 1, grep: "h.*", since: "1h" })), '"hi"');
+  assertEquals(await works((c) => textOf(c, { tail: 1, grep: "h.*", since: "1h" })), '"hi"');
   const streams = [{}, { stream: "stderr" }, { grep: "hi", invert: true }, {
     until: new Date(0),
   }] as const;
   for (const query of streams) {
     // The times are estimates until the daemon has read the log, so their order is too.
-    await same(async (c) => {
+    const found = await works(async (c) => {
       const all = await Array.fromAsync(c.lines("app", query));
       return all.map(({ name, stream, line }) => `${name} ${stream} ${line}`).sort();
     });
+    assertEquals(found === "[]", "until" in query, found);
   }
-  await same((c) => c.flush("app"));
-  const unscheduled = await same((c) => c.cronRun("app:0"));
+  await works((c) => c.flush("app"));
+  const unscheduled = await fails((c) => c.cronRun("app:0"));
   assertStringIncludes(unscheduled, 'The key cron or cronRestart gives a schedule"');
-  await same((c) => c.save());
+  await works((c) => c.save());
   await socket.remove("app");
-  assert((await same((c) => c.save())).includes("wrong_state"));
-  await same((c) => c.save({ allowEmpty: true }));
+  assert((await fails((c) => c.save())).includes("wrong_state"));
+  await works((c) => c.save({ allowEmpty: true }));
 });
 
 cleanTest("Client's errors carry the same information over both transports", async () => {
   await using given = await scene();
-  const { socket, web, same } = given;
-  const fails = { minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
-  const dies = { ...APP, ...SOON, ...fails, name: "dies" };
-  await same((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
+  const { socket, web, fails } = given;
+  const dying = { minUptime: "30s", args: ["-c", "echo no room >&2; exit 3"] };
+  const dies = { ...APP, ...SOON, ...dying, name: "dies" };
+  await fails((c) => c.start(dies, { wait: true }), () => socket.remove("dies"));
   const second = '[ "$PROCSUP_INSTANCE" = 1 ] && exit 3; exec sleep 99';
   const half = { ...APP, ...SOON, args: ["-c", second], name: "half", instances: 2 };
-  const told = await same((c) => c.start(half, { wait: true }), () => socket.remove("half"));
+  const told = await fails((c) => c.start(half, { wait: true }), () => socket.remove("half"));
   assertStringIncludes(told, "half:1");
   await socket.start(half);
-  assertStringIncludes(await same((c) => c.start("half", { wait: true })), "half:1");
+  assertStringIncludes(await fails((c) => c.start("half", { wait: true })), "half:1");
   await socket.remove("half");
   const failed = await assertRejects(() => web.start(dies, { wait: true }), StartFailedError);
   assertEquals([failed.state, failed.lastOutput], ["crashed", ["no room"]]);
-  await same((c) => c.restart("dies", { wait: true }));
-  await same((c) => c.start("dies", { wait: true }));
+  await fails((c) => c.restart("dies", { wait: true }));
+  await fails((c) => c.start("dies", { wait: true }));
   await socket.start({ ...APP, ...SOON, instances: 2, tags: ["50%", "a/b", "ü"] });
   const many = await assertRejects(() => web.inspect("app"), AmbiguousTargetError);
   assertEquals(many.matches, ["app:0", "app:1"]);
@@ -161,22 +177,22 @@ cleanTest("Client's errors carry the same information over both transports", asy
     "😀",
     "\ud800",
   ];
-  for (const target of targets) await same((c) => c.inspect(target));
-  for (const target of ["..", ""]) await same((c) => textOf(c, {}, target));
-  const soon = await same((c) => c.stop("app", { timeout: "soon" }));
+  for (const target of targets) await fails((c) => c.inspect(target));
+  for (const target of ["..", ""]) await fails((c) => textOf(c, {}, target));
+  const soon = await fails((c) => c.stop("app", { timeout: "soon" }));
   assertStringIncludes(soon, 'Invalid \\"timeout\\" \\"soon\\": expected a number with a unit');
-  await same((c) => textOf(c, { tail: -1 }));
-  const tooMany = await same((c) => textOf(c, { tail: 10_001 }));
+  await fails((c) => textOf(c, { tail: -1 }));
+  const tooMany = await fails((c) => textOf(c, { tail: 10_001 }));
   assertStringIncludes(tooMany, 'Invalid \\"tail\\" #: expected a number of lines up to #');
-  await same((c) => textOf(c, { since: new Date(NaN) }));
-  await same((c) => textOf(c, { grep: "(" }));
-  await same((c) => textOf(c, { follow: true, until: "1s" }));
-  await same((c) => c.events({ target: "nobody" }));
-  await same((c) => c.wait("app", { for: "stopped", timeout: 2e7 }));
-  await same((c) => c.reconfigure("app", { env: { KEY: "***" } }));
-  await same((c) => c.rollingReload("app", { batchSize: 9 }));
+  await fails((c) => textOf(c, { since: new Date(NaN) }));
+  await fails((c) => textOf(c, { grep: "(" }));
+  await fails((c) => textOf(c, { follow: true, until: "1s" }));
+  await fails((c) => c.events({ target: "nobody" }));
+  await fails((c) => c.wait("app", { for: "stopped", timeout: 2e7 }));
+  await fails((c) => c.reconfigure("app", { env: { KEY: "***" } }));
+  await fails((c) => c.rollingReload("app", { batchSize: 9 }));
   const nowhere = { minUptime: "30s", args: ["-c", "echo nowhere >&2; exit 1"] };
-  await same((c) => c.reconfigure("app", nowhere));
+  await fails((c) => c.reconfigure("app", nowhere));
   // The exit code of the failed run, not of the restored one.
   const back = await assertRejects(() => socket.reconfigure("app", nowhere), StartFailedError);
   assertEquals([back.state, back.lastOutput], ["running", ["nowhere"]]);
@@ -185,16 +201,16 @@ cleanTest("Client's errors carry the same information over both transports", asy
       nice: NaN,
     }]
   ) {
-    const told = await same((c) => c.start({ ...dies, ...part } as never));
+    const told = await fails((c) => c.start({ ...dies, ...part } as never));
     assert(told.includes("invalid_config"), told);
   }
-  await same((c) => c.list({ signal: AbortSignal.abort(new Error("not now")) }));
-  await same((c) => c.wait("app", { for: "stopped", signal: AbortSignal.timeout(20) }));
+  await fails((c) => c.list({ signal: AbortSignal.abort(new Error("not now")) }));
+  await fails((c) => c.wait("app", { for: "stopped", signal: AbortSignal.timeout(20) }));
 });
 
 cleanTest("a process's own stop timeout applies over both transports", async () => {
   await using given = await scene();
-  const { socket, same } = given;
+  const { socket, works } = given;
   // It exits by itself before the default timeout.
   const deaf = "trap 'sleep 3; exit 0' TERM; echo up; while :; do sleep 0.02; done";
   const config = {
@@ -204,7 +220,7 @@ cleanTest("a process's own stop timeout applies over both transports", async () 
     cwd: "/",
     stopTimeout: "100ms",
   };
-  const signal = await same(async (client) => {
+  const signal = await works(async (client) => {
     await socket.start({ ...config, readyLog: "up" }, { wait: true });
     await client.stop("deaf");
     return (await client.inspect("deaf")).lastExit?.signal;

@@ -215,5 +215,5 @@ Deno.test("logStream() reads only when asked", async () => {
 Deno.test("logStream() errors when the path cannot be read", async () => {
   await using scene = new Scene();
   await Deno.mkdir(scene.path);
-  await assertRejects(() => textOf(logStream(scene.path)), Error);
+  await assertRejects(() => textOf(logStream(scene.path)), Deno.errors.IsADirectory);
 });

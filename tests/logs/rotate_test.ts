@@ -60,7 +60,7 @@ Deno.test(
     assertEquals(Deno.statSync(scene.log).size, text.length - 4096);
     assertEquals(readPosition(scene.log).base, 4096);
     assertEquals(await scene.whole(), text);
-    assertEquals(await scene.rotate(scene.path("app"), 0).catch(() => "none"), "none");
+    await assertRejects(() => scene.rotate(scene.path("app"), 0), Deno.errors.NotFound);
   },
 );
 

@@ -95,7 +95,7 @@ Deno.test("scale() keeps the index when only one instance is left", async () => 
 Deno.test("scale() rejects an unknown process with a suggestion", async () => {
   await using fake = await single();
   const error = await assertRejects(() => scale(fake.registry, "apo", 3), ProcsupError);
-  assertEquals(error.code, "process_not_found");
+  assertEquals([error.code, error.near], ["process_not_found", "api"]);
 });
 
 Deno.test("scale() rejects an invalid number before anything is renamed", async () => {

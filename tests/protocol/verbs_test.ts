@@ -37,10 +37,11 @@ Deno.test("VERB_ROWS have MCP rows that accept only fields of their verb", () =>
   }
 });
 
-Deno.test("VERB_ROWS have inputs and outputs with a JSON schema", () => {
-  for (const [name, { input, output }] of VERB_ROWS) {
-    for (const schema of [input, output]) {
-      assert(z.toJSONSchema(schema, { unrepresentable: "any" }), name);
+Deno.test("VERB_ROWS have inputs and outputs that JSON Schema can express", () => {
+  for (const [, { input, output }] of VERB_ROWS) {
+    // It has no word for a missing input. It throws for whatever else it cannot express.
+    for (const schema of input instanceof z.ZodMiniUndefined ? [output] : [input, output]) {
+      z.toJSONSchema(schema);
     }
   }
 });
