@@ -233,8 +233,9 @@ Deno.test("NamedTokens creates one token of a name that two ask for at once", as
   const all = await Promise.allSettled(
     ["read", "admin"].map((role) => tokens.create("ci", role as Role)),
   );
-  assertEquals(all.map(({ status }) => status), ["fulfilled", "rejected"]);
-  assertEquals(tokens.list().map(({ role }) => role), ["read"]);
+  // Whose hash is ready first creates it.
+  assertEquals(all.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+  assertEquals(tokens.list().length, 1);
 });
 
 Deno.test("NamedTokens keeps at most 1000 tokens, and none of an unknown role", async () => {
