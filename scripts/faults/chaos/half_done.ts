@@ -48,9 +48,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
 /** Cuts off one kind of request. Returns its name. */
 export async function cutOffAll(scene: Scene): Promise<string> {
   const { random, house, apps, ledger, say, violate } = scene;
-  const name = random.pick([...Object.keys(KINDS), "scale", "watch"]);
+  const name = random.pick([...Object.keys(KINDS), "scale", "roll", "watch"]);
   if (name === "watch") await keepPaused(scene);
   else if (name === "scale") await scaleCut(scene);
+  else if (name === "roll") await rollCut(scene);
   else {
     const kind = KINDS[name]!;
     if (name !== "start") await house.client.call("start", { target: "all" }).catch(() => {});
@@ -98,6 +99,23 @@ async function scaleCut(scene: Scene): Promise<void> {
   const now = await count();
   if (now === before || now === instances) return;
   violate(`scale many ${before} → ${instances} was cut off, and it has ${now} instances`);
+}
+
+/** A new configuration of several instances is that of all of them afterwards, or of none. */
+async function rollCut(scene: Scene): Promise<void> {
+  const { random, house, apps, say, violate } = scene;
+  const rolled = String(random.whole(1, 1e6));
+  const { env } = apps.find(({ name }) => name === "many")!;
+  const verb = random.pick(["rolling_reload", "reconfigure"] as const);
+  const config = { env: { ...env as object, ROLLED: rolled } };
+  const payload = { target: "many", config, batch_size: random.whole(1, 2) };
+  say(`! ${verb} many ${rolled}, cut off`);
+  await cut(scene, () => house.client.call(verb, payload));
+  const many = [...records(house.home)].filter(([name]) => /^many(:|$)/.test(name));
+  const have = many.map(([, { config }]) => config.env.ROLLED === rolled);
+  if (!have.every((it) => it === have[0])) {
+    violate(`${verb} many ${rolled} was cut off, and is done by half: ${have}`);
+  }
 }
 
 /** A new daemon does not restart an app again that restarted itself in a loop. */
