@@ -7,6 +7,8 @@ import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 import { type Begin, LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 export interface LogStreamOptions {
   /** Number of last lines to begin with; 0 or undefined for the whole log. */
   readonly tail?: number;
@@ -34,82 +36,71 @@ export interface LogStreamOptions {
 export function logStream(
   path: string,
   options: LogStreamOptions = {},
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = new LogReader(path, options);
-  return new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start: (controller) => reader.start(controller),
-    pull: (controller) => reader.pull(controller),
-    cancel: () => reader.stop(),
-  }, { highWaterMark: 0 });
+): ReadableStream<Bytes> {
+  const { follow = false, pollMs, clock } = options;
+  const begin = beginOf(path, options);
+  return byteStream(new LogFollower(path, { follow, pollMs, clock, begin }), options);
 }
 
-type Controller = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+/** What a stream reads. */
+interface ByteSource {
+  /** The next bytes; undefined at the end, or once stopped. */
+  next(): Promise<Bytes | undefined>;
+  /** Makes it end at the end of what exists. */
+  finish(): void;
+  /** Makes `next()` return soon. */
+  stop(): void;
+  close(): void;
+}
 
-class LogReader {
-  readonly #follower: LogFollower;
-  readonly #signal: AbortSignal | undefined;
-  readonly #gone: AbortSignal | undefined;
-  readonly #finish = () => this.#follower.finish();
-  #pulling: Promise<void> | undefined;
-  #onAbort: (() => void) | undefined;
-
-  constructor(path: string, options: LogStreamOptions) {
-    this.#signal = options.signal;
-    this.#gone = options.gone;
-    this.#follower = new LogFollower(path, {
-      follow: options.follow ?? false,
-      pollMs: options.pollMs,
-      clock: options.clock,
-      begin: beginOf(path, options),
-    });
-  }
-
-  start(controller: Controller): void {
-    this.#onAbort = () => {
-      if (this.#follower.isStopped) return;
-      // The current pull closes the stream.
-      if (this.#pulling === undefined) controller.close();
-      this.stop();
-    };
-    if (this.#gone?.aborted) this.#finish();
-    else this.#gone?.addEventListener("abort", this.#finish);
-    if (this.#signal?.aborted) this.#onAbort();
-    else this.#signal?.addEventListener("abort", this.#onAbort);
-  }
-
-  pull(controller: Controller): Promise<void> {
-    this.#pulling = this.#deliver(controller).finally(() => this.#pulling = undefined);
-    return this.#pulling;
-  }
-
-  /** Stops everything. Resolves when all files are closed. */
-  async stop(): Promise<void> {
-    this.#follower.stop();
+function byteStream(
+  source: ByteSource,
+  { signal, gone }: Pick<LogStreamOptions, "signal" | "gone">,
+): ReadableStream<Bytes> {
+  let pulling: Promise<void> | undefined;
+  let stopped = false;
+  let onAbort = () => {};
+  const finish = () => source.finish();
+  const release = () => {
+    gone?.removeEventListener("abort", finish);
+    signal?.removeEventListener("abort", onAbort);
+    source.close();
+  };
+  /** Resolves when all files are closed. */
+  const stop = async () => {
+    stopped = true;
+    source.stop();
     // Do not close a file while it is being read.
-    await this.#pulling?.catch(() => {});
-    this.#release();
-  }
-
-  async #deliver(controller: Controller): Promise<void> {
-    let chunk: Uint8Array<ArrayBuffer> | undefined;
+    await pulling?.catch(() => {});
+    release();
+  };
+  const deliver = async (controller: ReadableStreamDefaultController<Bytes>) => {
+    let chunk: Bytes | undefined;
     try {
-      chunk = await this.#follower.next();
+      chunk = await source.next();
     } catch (error) {
-      this.#release();
-      if (!this.#follower.isStopped) throw error;
+      release();
+      if (!stopped) throw error;
     }
     // A canceled stream accepts no chunk.
-    if (chunk !== undefined && !this.#follower.isStopped) return controller.enqueue(chunk);
-    this.#release();
+    if (chunk !== undefined && !stopped) return controller.enqueue(chunk);
+    release();
     // `cancel()` may have closed it.
     ifPossible(() => controller.close());
-  }
-
-  #release(): void {
-    this.#gone?.removeEventListener("abort", this.#finish);
-    if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#follower.close();
-  }
+  };
+  return new ReadableStream<Bytes>({
+    start(controller) {
+      onAbort = () => {
+        if (!stopped) void stop().then(() => ifPossible(() => controller.close()));
+      };
+      if (gone?.aborted) finish();
+      else gone?.addEventListener("abort", finish);
+      if (signal?.aborted) onAbort();
+      else signal?.addEventListener("abort", onAbort);
+    },
+    pull: (controller) => pulling = deliver(controller).finally(() => pulling = undefined),
+    cancel: stop,
+  }, { highWaterMark: 0 });
 }
 
 function beginOf(path: string, { newOnly, tail = 0 }: LogStreamOptions): Begin {
@@ -127,38 +118,19 @@ type FilteredOptions = EntryOptions & Pick<LogStreamOptions, "follow" | "signal"
 export function filteredStream(
   path: string,
   options: FilteredOptions,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { signal, gone } = options;
+): ReadableStream<Bytes> {
   const entries = new LogEntries(path, options);
   const lines = wantedLines(entries, options);
   const encoder = new TextEncoder();
-  const stop = () => entries.stop();
-  const finish = () => entries.finish();
-  signal?.addEventListener("abort", stop);
-  gone?.addEventListener("abort", finish);
-  if (gone?.aborted) finish();
-  if (signal?.aborted) stop();
-  const unlisten = () => {
-    signal?.removeEventListener("abort", stop);
-    gone?.removeEventListener("abort", finish);
-  };
-  return new ReadableStream({
-    async pull(controller) {
-      const { value } = await lines.next().catch((error) => {
-        unlisten();
-        throw error;
-      });
-      const text = value?.map(({ line }) => `${line}\n`).join("");
-      if (text !== undefined) return controller.enqueue(encoder.encode(text));
-      unlisten();
-      controller.close();
+  return byteStream({
+    async next() {
+      const { value } = await lines.next();
+      return value && encoder.encode(value.map(({ line }) => `${line}\n`).join(""));
     },
-    async cancel() {
-      unlisten();
-      stop();
-      await lines.return(undefined);
-    },
-  }, { highWaterMark: 0 });
+    finish: () => entries.finish(),
+    stop: () => entries.stop(),
+    close: () => void lines.return(undefined),
+  }, options);
 }
 
 async function* wantedLines(

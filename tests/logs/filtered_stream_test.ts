@@ -2,7 +2,9 @@
 
 import { assertEquals } from "@std/assert";
 import { filteredStream } from "../../src/logs/log_stream.ts";
+import { ifPossible } from "../../src/model/errors.ts";
 import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { waitFor } from "../support/wait_for.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";
 
 const EVEN = parseLogFilter({ grep: "[02468]$" }, Date.now())!;
@@ -44,4 +46,21 @@ Deno.test("filteredStream() includes the last lines, written just before the end
     texts.push(value);
   }
   assertEquals(texts.map((text) => new TextDecoder().decode(text)), ["2\n", "4\n", "56\n"]);
+});
+
+Deno.test("filteredStream() closes its file when it is aborted between two reads", async () => {
+  await using scene = new LogScene();
+  await scene.append("1\n2\n");
+  const abort = new AbortController();
+  const { signal } = abort;
+  const reader = filteredStream(scene.log, { filter: EVEN, follow: true, signal }).getReader();
+  await reader.read();
+  const open = () =>
+    [...Deno.readDirSync("/proc/self/fd")].filter(({ name }) =>
+      ifPossible(() => Deno.readLinkSync(`/proc/self/fd/${name}`)) === scene.log
+    ).length;
+  assertEquals(open(), 1);
+  abort.abort();
+  await reader.closed;
+  await waitFor(() => open() === 0);
 });
