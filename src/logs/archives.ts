@@ -19,9 +19,10 @@ const NAME = /^\.(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(\d+)(\.gz)?(\.tmp)?$/
 /** Size of an empty gzip file. */
 const GZIP_LEAST = 18;
 
-export function archiveName(log: string, at: number, start: number): string {
+/** What follows the path of a log in that of its archive. */
+export function archiveSuffix(at: number, start: number): string {
   const time = new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
-  return `${basename(log)}.${time}.${start}`;
+  return `.${time}.${start}`;
 }
 
 /** The archives of a log that begin before `base`, by position. One that begins later is not finished. */

@@ -33,7 +33,7 @@ export interface LogPosition {
    * is before.
    */
   readonly from: number;
-  /** The current cut: bytes, file name of the archive, inode of the log. */
+  /** The current cut: bytes, suffix of the archive (see `archiveSuffix()`), inode of the log. */
   readonly cut: number;
   readonly method: CutMethod;
   readonly archive: string;
@@ -146,26 +146,24 @@ export function logEnd(log: string): number {
   return recordedPosition(log).base + Deno.statSync(log).size;
 }
 
+/** The fields in the order in which they are written. */
+const FIELDS = Object.keys(UNCUT) as (keyof LogPosition)[];
+
 /** The fields, followed by their checksum. */
 function positionText(position: LogPosition): string {
-  const { changes, phase, base, from, cut, method, archive, inode } = position;
-  const words = [changes, phase, base, from, cut, method, archive, inode].join(" ");
+  const words = FIELDS.map((field) => position[field]).join(" ");
   return `${`${words} ${checksum(words)}`.padEnd(FILE_BYTES - 1)}\n`;
 }
 
 function parsePosition(text: string): LogPosition | undefined {
-  const whole = /^((\d+) (\w+) (\d+) (\d+) (\d+) (\w+) (\S+) (\d+)) (\w+) *\n$/.exec(text);
-  if (whole === null || text.length !== FILE_BYTES) return undefined;
-  const [, words, changes, phase, base, from, cut, method, archive, inode, sum] = whole;
-  if (sum !== checksum(words!)) return undefined;
-  return {
-    changes: Number(changes),
-    phase: phase as Phase,
-    base: Number(base),
-    from: Number(from),
-    cut: Number(cut),
-    method: method as CutMethod,
-    archive: archive!,
-    inode: Number(inode),
-  };
+  const [, words, sum] = /^(.+) (\w+) *\n$/.exec(text) ?? [];
+  if (words === undefined || text.length !== FILE_BYTES || sum !== checksum(words)) {
+    return undefined;
+  }
+  const values = words.split(" ").map((word, index) =>
+    typeof UNCUT[FIELDS[index]!] === "number" ? Number(word) : word
+  );
+  return Object.fromEntries(
+    FIELDS.map((field, index) => [field, values[index]]),
+  ) as unknown as LogPosition;
 }

@@ -8,14 +8,13 @@
  * happened. Elsewhere the log is truncated, and what is written at that moment is lost.
  */
 
-import { basename, dirname } from "../npm/path.js";
 import { lstatIfAny } from "../platform/stat.ts";
 import { closeGap, collapseHead, cutUnit, firstHole, punchHead } from "../platform/collapse.ts";
 import { ProcsupError } from "../model/errors.ts";
 import {
   type Archive,
-  archiveName,
   archivesEnd,
+  archiveSuffix,
   copyPath,
   hasArchives,
   keepCopy,
@@ -73,12 +72,18 @@ async function rotate(log: string, options: RotateOptions): Promise<Archive | un
   if (!info.isFile || bytes <= 0) return undefined;
   checkWritable(log);
   const before = await settle(log);
-  const name = archiveName(log, options.now, before.base);
-  const path = `${dirname(log)}/${name}`;
+  const suffix = archiveSuffix(options.now, before.base);
+  const path = log + suffix;
   const cut = await copyHead(log, copyPath(path), bytes, !options.collapse);
   const method = options.collapse ? "collapse" : "truncate";
   try {
-    const intent = { phase: "archived", cut, method, archive: name, inode: info.ino ?? 0 } as const;
+    const intent = {
+      phase: "archived",
+      cut,
+      method,
+      archive: suffix,
+      inode: info.ino ?? 0,
+    } as const;
     const done = await finishCut(log, await writePosition(log, before, intent));
     if (done.base === before.base) return undefined;
   } catch (error) {
@@ -139,13 +144,13 @@ async function takeUp(log: string, { path, start }: Archive): Promise<void> {
     method: "collapse",
     base: start,
     cut: Deno.statSync(path).size,
-    archive: basename(path, copyPath("")),
+    archive: path.slice(log.length, -copyPath("").length),
     inode: info?.ino ?? 0,
   });
 }
 
 async function finishCut(log: string, intent: LogPosition): Promise<LogPosition> {
-  const archive = `${dirname(log)}/${intent.archive}`;
+  const archive = log + intent.archive;
   const cut = await cutHead(log, archive, intent);
   if (cut > 0) keepCopy(archive);
   // Without the cut, the copy would duplicate what the log still holds.

@@ -1,6 +1,6 @@
 /** Logs with their own writers, for the rotation tests. */
 
-import { archiveName, listArchives } from "../../src/logs/archives.ts";
+import { archiveSuffix, listArchives } from "../../src/logs/archives.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { rotateLog } from "../../src/logs/rotate.ts";
 import { canCollapse } from "../../src/platform/collapse.ts";
@@ -23,9 +23,9 @@ export class LogScene implements AsyncDisposable {
   /** The first of its logs. */
   readonly log: string;
 
-  constructor(folder?: string) {
+  constructor(folder?: string, name = "stdout") {
     this.#home = tempHome(folder);
-    this.log = this.path("stdout");
+    this.log = this.path(name);
   }
 
   path(name: string): string {
@@ -62,7 +62,7 @@ export class LogScene implements AsyncDisposable {
 
   /** The path of a log's archive that begins at `start`. */
   archivePath(start: number, log = this.log): string {
-    return `${this.#home.path}/${archiveName(log, Date.now(), start)}`;
+    return log + archiveSuffix(Date.now(), start);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
