@@ -75,7 +75,8 @@ const CONDITIONS: Readonly<Record<DependencyCondition, Condition>> = {
     (info.state === "running" && info.ready) || hasDoneItsWork(info, desired),
   healthy: (info) => info.state === "running" && info.health === "healthy",
   completed,
-  completed_ok: (info, desired) => completed(info, desired) && endedWell(info),
+  completed_ok: (info, desired) =>
+    completed(info, desired) && isSuccess(info.lastExit, info.config),
 };
 
 /** True if it has ended by itself. The run of a process that was stopped since does not count. */
@@ -89,12 +90,8 @@ function completed(info: ProcessInfo, desired: DesiredState): boolean {
  * even if it was never seen running.
  */
 function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
-  return completed(info, desired) && info.state === "stopped" && endedWell(info) &&
+  return CONDITIONS.completed_ok(info, desired) && info.state === "stopped" &&
     !wantsReadiness(info.config);
-}
-
-function endedWell({ lastExit, config }: ProcessInfo): boolean {
-  return lastExit !== null && isSuccess(lastExit, config);
 }
 
 /** True if it can no longer meet the condition by itself. */

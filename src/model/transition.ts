@@ -364,7 +364,7 @@ function crashedOnTheWay(
     return false;
   }
   const ended = input.type === "exited" || input.type === "recovered";
-  return !(ended && now.lastExit !== null && isSuccess(now.lastExit, policy));
+  return !(ended && isSuccess(now.lastExit, policy));
 }
 
 /** Whether it reached a new state. `running` counts from when the pid is known, shortly after. */

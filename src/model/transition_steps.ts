@@ -327,8 +327,11 @@ function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): 
 }
 
 /** Whether the app exited by itself with one of its success codes. */
-export function isSuccess(exit: Exit, policy: Pick<Policy, "successExitCodes">): boolean {
-  return exit.code !== null && exit.signal === null && policy.successExitCodes.includes(exit.code);
+export function isSuccess(
+  exit: Exit | null,
+  policy: Pick<Policy, "successExitCodes">,
+): boolean {
+  return exit !== null && exit.signal === null && policy.successExitCodes.includes(exit.code ?? -1);
 }
 
 /** `exited with code 1`, `ended by SIGSEGV`, `exit code unknown`. */

@@ -4,7 +4,7 @@ import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
-import { AT_REST, wantsReadiness } from "../model/transition_steps.ts";
+import { AT_REST, isSuccess, wantsReadiness } from "../model/transition_steps.ts";
 import type { ProcessHandle, UpOptions } from "./process_handle.ts";
 
 /** Callers that wait for a snapshot. */
@@ -62,8 +62,7 @@ export function isUp(now: Snapshot): boolean {
 
 /** Whether it has ended successfully: a short job. */
 export function endedWell(now: Snapshot, config: ProcessConfig): boolean {
-  return now.state === "stopped" && now.lastExit?.signal === null &&
-    config.successExitCodes.includes(now.lastExit.code ?? -1);
+  return now.state === "stopped" && isSuccess(now.lastExit, config);
 }
 
 /**
