@@ -44,7 +44,7 @@ function noGroup(uid: string | number | undefined): string {
 /** Hardly any program runs without these: an app gets them even if it inherits nothing. */
 const BASICS = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR"];
 
-type Inheriting = Pick<ProcessConfig, "inheritEnv" | "shellEnv">;
+export type Inheriting = Pick<ProcessConfig, "inheritEnv" | "shellEnv">;
 
 /**
  * The environment that an app starts with: inherited variables, and those that a login of its user

@@ -7,8 +7,8 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
-import { appUser, startingEnvironment } from "./app_user.ts";
-import { type SecretCommands, secretVariables } from "./secrets.ts";
+import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
+import { type SecretCommands, type Secretive, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
@@ -16,20 +16,9 @@ export interface EnvironmentSource {
   readonly id: string;
   readonly name: string;
   readonly instanceIndex: number;
-  readonly config: Pick<
-    ProcessConfig,
-    | "name"
-    | "cwd"
-    | "uid"
-    | "gid"
-    | "env"
-    | "envFile"
-    | "secrets"
-    | "inheritEnv"
-    | "shellEnv"
-    | "incrementEnv"
-    | "namespace"
-  >;
+  readonly config:
+    & Secretive
+    & Pick<ProcessConfig, "env" | "envFile" | "incrementEnv" | "namespace">;
 }
 
 /**
@@ -66,7 +55,7 @@ export function appEnvironment(
 /** Names of the variables that an app inherits from `shell_env`, where the supervisor's differ. */
 export function takenFromShell(
   supervisor: Readonly<Record<string, string>>,
-  config: Pick<ProcessConfig, "name" | "uid" | "gid" | "inheritEnv" | "shellEnv">,
+  config: UserConfig & Inheriting,
 ): string[] {
   if (config.shellEnv === undefined) return [];
   const user = appUser(config);

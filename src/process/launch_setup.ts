@@ -16,23 +16,13 @@ import {
 } from "../platform/sockets.ts";
 import { terminalProblem } from "../platform/app_input.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
-import { appUser } from "./app_user.ts";
+import { appUser, type UserConfig } from "./app_user.ts";
 
 /** The configuration that a setup is made from. */
-type SetupConfig = Pick<
-  ProcessConfig,
-  | "name"
-  | "uid"
-  | "gid"
-  | "umask"
-  | "nice"
-  | "limits"
-  | "sockets"
-  | "hooks"
-  | "tty"
-  | "log"
-  | keyof ReadyConfig
->;
+type SetupConfig =
+  & UserConfig
+  & ReadyConfig
+  & Pick<ProcessConfig, "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log">;
 
 type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
 

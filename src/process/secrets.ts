@@ -7,7 +7,7 @@ import { readForeignFile } from "../platform/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
 import { printedSecret } from "../platform/shell.ts";
 import { orAborted } from "../platform/concurrency.ts";
-import { appUser, startingEnvironment, type UserConfig } from "./app_user.ts";
+import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
 
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;
@@ -21,7 +21,7 @@ export type SecretAge = "fresh" | "known";
 /** `left out` where a configuration is only examined: nothing may wait for commands there. */
 export type SecretCommands = "fetched" | "left out";
 
-type Secretive = UserConfig & Pick<ProcessConfig, "cwd" | "inheritEnv" | "shellEnv" | "secrets">;
+export type Secretive = UserConfig & Inheriting & Pick<ProcessConfig, "cwd" | "secrets">;
 type Variables = Readonly<Record<string, string>>;
 
 /** What commands printed, and when, in steady milliseconds. In memory only. */
