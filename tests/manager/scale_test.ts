@@ -203,28 +203,34 @@ Deno.test("scale() decides the number of instances, also during a change of conf
   assertEquals(now, [[2, { NEW: "1" }], [2, { NEW: "1" }]]);
 });
 
-Deno.test("scale() waits for the logs, and then starts instances with the configuration of that time", async () => {
-  await using fake = await single();
+/** A process that is being scaled to two instances, once its logs may be moved. */
+async function waitingForLogs() {
+  const fake = await single();
   const { registry } = fake;
-  const [api] = registry.list();
-  const rotated = Promise.withResolvers<void>();
-  registry.moveLogs = (_, act) => rotated.promise.then(act);
+  const [begun, rotated] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  registry.moveLogs = (_, act) => {
+    begun.resolve();
+    return rotated.promise.then(act);
+  };
   const scaled = scale(registry, "api", 2);
-  api!.reconfigure({ ...api!.config, args: ["2"] });
+  await begun.promise;
+  return { fake, registry, api: registry.list()[0]!, scaled, rotated };
+}
+
+Deno.test("scale() waits for the logs, and then starts instances with the configuration of that time", async () => {
+  const { fake, registry, api, scaled, rotated } = await waitingForLogs();
+  await using _ = fake;
+  api.reconfigure({ ...api.config, args: ["2"] });
   rotated.resolve();
   await scaled;
   assertEquals(registry.list().map(({ config }) => config.args), [["2"], ["2"]]);
 });
 
 Deno.test("scale() leaves the logs of a process alone that is deleted before they can be moved", async () => {
-  await using fake = await single();
-  const { registry } = fake;
-  const [api] = registry.list();
-  const rotated = Promise.withResolvers<void>();
-  registry.moveLogs = (_, act) => rotated.promise.then(act);
-  const scaled = scale(registry, "api", 2);
+  const { fake, registry, api, scaled, rotated } = await waitingForLogs();
+  await using _ = fake;
   const refused = assertRejects(() => scaled, ProcsupError, "it is being deleted");
-  await registry.retire(api!, {});
+  await registry.retire(api, {});
   rotated.resolve();
   await refused;
   assertEquals([...Deno.readDirSync(fake.world.apps)].map(({ name }) => name), ["api"]);
