@@ -25,9 +25,8 @@ import type { World } from "../process/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered, type Outcome, runWaves } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
-import type { ProcessRecord } from "./record_file.ts";
 import { Recorder } from "./recorder.ts";
-import { type FoundRecords, type RecordPaths, Records } from "./records.ts";
+import { type FoundRecords, type ProcessRecord, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "./retried_writes.ts";
 
 interface EventSubject {

@@ -16,7 +16,7 @@ import { NEW, type Snapshot } from "../model/process_state.ts";
 import { inWaves, runWaves, starter, stoppedSince } from "./bulk.ts";
 import { refuseTaken } from "./check_config.ts";
 import type { Registry } from "./registry.ts";
-import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./record_file.ts";
+import { parseRecord, type ProcessRecord, recordWire, refuseNewer } from "./records.ts";
 
 const GENERATIONS = 3;
 

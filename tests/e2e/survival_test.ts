@@ -1,7 +1,7 @@
 /** Killing the daemon costs nothing. */
 
 import { fromFileUrl } from "@std/path/posix";
-import { parseRecordLines, recordText } from "../../src/manager/record_file.ts";
+import { parseRecordLines, recordText } from "../../src/manager/records.ts";
 import { assert, assertEquals } from "@std/assert";
 import { sleep } from "../../src/platform/clock.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";

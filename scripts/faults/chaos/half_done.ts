@@ -4,7 +4,7 @@
  */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
-import type { ProcessRecord } from "../../../src/manager/record_file.ts";
+import type { ProcessRecord } from "../../../src/manager/records.ts";
 import { isLoop } from "../../../src/model/restart_budget.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 import type { Scene } from "./asking.ts";

@@ -5,7 +5,7 @@
 
 import { listArchives, openArchive } from "../../../src/logs/archives.ts";
 import { readPosition } from "../../../src/logs/log_position.ts";
-import { parseRecordLines, type ProcessRecord } from "../../../src/manager/record_file.ts";
+import { parseRecordLines, type ProcessRecord } from "../../../src/manager/records.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
 import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { mayOverlap } from "./apps.ts";
