@@ -49,13 +49,13 @@ export function linePattern(
     // Drop the flags g and y, which keep state between matches.
     const flags = source.flags.replace(/[giy]/g, "");
     const own = new RegExp(source.source, source.ignoreCase || ignoreCase ? `${flags}i` : flags);
-    return new SimplePattern((line) => own.test(line));
+    return simplePattern((line) => own.test(line));
   }
   if (source.length > MAX_LENGTH) {
     throw refusal(source, name, `it is longer than ${MAX_LENGTH} characters`);
   }
   const literal = ignoreCase ? undefined : literalOf(source);
-  if (literal !== undefined) return new SimplePattern((line) => line.includes(literal));
+  if (literal !== undefined) return simplePattern((line) => line.includes(literal));
   return new LinearPattern(source, name, ignoreCase);
 }
 
@@ -64,21 +64,14 @@ export function literalOf(source: string): string | undefined {
   return LITERAL.test(source) ? source.replace(ESCAPE, "$1") : undefined;
 }
 
-class SimplePattern implements LinePattern {
-  readonly #test: (line: string) => boolean;
-
-  constructor(test: (line: string) => boolean) {
-    this.#test = test;
-  }
-
-  ready(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  // deno-lint-ignore require-yield
-  *scan(line: string): Generator<void, boolean> {
-    return this.#test(line);
-  }
+function simplePattern(test: (line: string) => boolean): LinePattern {
+  return {
+    ready: () => Promise.resolve(),
+    // deno-lint-ignore require-yield
+    *scan(line) {
+      return test(line);
+    },
+  };
 }
 
 class LinearPattern implements LinePattern {

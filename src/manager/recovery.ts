@@ -19,8 +19,7 @@ import { readState, writeState } from "../platform/state_file.ts";
 import { HEALTH_CHECK_EVENT } from "../process/health_monitor.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { inWaves, isJob } from "./bulk.ts";
-import type { ProcessRecord } from "./record_file.ts";
-import type { FoundRecords } from "./records.ts";
+import type { FoundRecords, ProcessRecord } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 import { loadState } from "./saved_state.ts";
@@ -53,15 +52,12 @@ export async function recoverHome(
   refuseCopy(onRecord, files);
   const boot = readState(paths.boot, String);
   const found = await lostRuns(onRecord, files, launcher.bootId);
-  const taken = takeUpLost({
-    records: onRecord.records,
-    found,
-    saved: found.length === 0 ? [] : loadState(paths.saved).records,
-    inherited: world.inherited,
-    takeNumericId: () => registry.takeNumericId(),
-  });
-  for (const problem of [...onRecord.problems, ...boot.problems, ...taken.problems]) warn(problem);
-  const processes = taken.records.map((record) => registry.restore(record));
+  const records = new Map(onRecord.records.map((record) => [record.identity.name, record]));
+  const saved = found.length === 0 ? [] : loadState(paths.saved).records;
+  const rebuild = (run: FoundRun) => rebuilt(run, registry.takeNumericId(), world.inherited);
+  const taken = found.map((run) => takeUpLost(records, run, saved, rebuild));
+  for (const problem of [...onRecord.problems, ...boot.problems, ...taken]) warn(problem);
+  const processes = [...records.values()].map((record) => registry.restore(record));
   if (found.length > 0) registry.recordAnew();
   // If the last boot is unknown, assume no reboot: processes that ended by themselves stay down.
   const rebooted = boot.value !== undefined && boot.value !== launcher.bootId;
@@ -216,40 +212,23 @@ export function orphanOf(run: Run, pids: readonly number[], bootId: string): Run
   return { ...run, wrapperPid, wrapperStart: isWrapper ? leader!.start : "", bootId };
 }
 
-/** The sources of rebuilt records. */
-interface LostAndFound {
-  readonly records: readonly ProcessRecord[];
-  /** Living runs that are in no record. */
-  readonly found: readonly FoundRun[];
-  readonly saved: readonly ProcessRecord[];
-  /** Environment that apps inherit from this program. */
-  readonly inherited: Readonly<Record<string, string>>;
-  readonly takeNumericId: () => number;
-}
-
-/** Records that include every found run, and messages for the log. */
-interface TakenUp {
-  readonly records: readonly ProcessRecord[];
-  readonly problems: readonly string[];
-}
-
 /**
- * Adds each found run to the record of its process. A missing record is rebuilt from the saved
- * list, or from the wrapper process with default settings.
+ * Adds a living run that is in no record to the record of its process. A missing one is rebuilt from
+ * the saved list, or from the wrapper process with default settings. Returns a message for the log.
  */
-function takeUpLost(parts: LostAndFound): TakenUp {
-  const records = new Map(parts.records.map((record) => [record.identity.name, record]));
-  const problems: string[] = [];
-  for (const found of parts.found) {
-    const { name } = found;
-    const known = records.get(name);
-    const saved = parts.saved.find(({ identity }) => identity.name === name);
-    const record = known ?? (saved && { ...saved, snapshot: NEW }) ?? rebuilt(found, parts);
-    records.set(name, { ...record, snapshot: withRun(record.snapshot, found) });
-    const source = known ? "its older record" : saved ? "the saved list" : "its process alone";
-    problems.push(`"${name}" runs without a record: recovered from ${source}`);
-  }
-  return { records: [...records.values()], problems };
+function takeUpLost(
+  records: Map<string, ProcessRecord>,
+  found: FoundRun,
+  saved: readonly ProcessRecord[],
+  rebuild: (found: FoundRun) => ProcessRecord,
+): string {
+  const { name } = found;
+  const known = records.get(name);
+  const listed = saved.find(({ identity }) => identity.name === name);
+  const record = known ?? (listed && { ...listed, snapshot: NEW }) ?? rebuild(found);
+  records.set(name, { ...record, snapshot: withRun(record.snapshot, found) });
+  const source = known ? "its older record" : listed ? "the saved list" : "its process alone";
+  return `"${name}" runs without a record: recovered from ${source}`;
 }
 
 /** Adds a run to a snapshot. Beside a living run it is a leftover of an unfinished start. */
@@ -271,13 +250,17 @@ function withRun(now: Snapshot, { run, pid, startedAt }: FoundRun): Snapshot {
 }
 
 /** A record rebuilt from a wrapper process, which does not show the restart settings. */
-function rebuilt(found: FoundRun, { inherited, takeNumericId }: LostAndFound): ProcessRecord {
+function rebuilt(
+  found: FoundRun,
+  numericId: number,
+  inherited: Readonly<Record<string, string>>,
+): ProcessRecord {
   const { name, env, startedAt } = found;
   const instanceIndex = Number(env.PROCSUP_INSTANCE ?? 0);
   return {
     identity: {
       id: crypto.randomUUID(),
-      numericId: takeNumericId(),
+      numericId,
       name,
       instanceIndex,
       createdAt: new Date(startedAt),

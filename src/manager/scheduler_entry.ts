@@ -61,11 +61,7 @@ export class ScheduleEntry {
     if (isNew) this.#remember({ covered });
     const log = {
       clock,
-      starting: (starting: number) => this.#remember({ starting, again: false }),
-      running: (since: number | null) =>
-        this.#remember({ runningSince: since, timedOut: false, starting: null }),
-      timedOut: () => this.#remember({ timedOut: true }),
-      again: (again: boolean) => this.#remember({ again }),
+      remember: (news: Partial<CronMemory>) => this.#remember(news),
       ended: (run: CronRun) => this.#remember({ history: withRun(this.#memory.history, run) }),
     };
     const { cron } = process.config;

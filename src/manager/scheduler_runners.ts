@@ -19,15 +19,13 @@ export type ScheduledProcess = Pick<
 /** Records what a runner does. */
 interface RunLog {
   readonly clock: Clock;
-  /** Records that a run is to begin now, after this number of attempts, and that none is queued. */
-  starting(attempt: number): void;
-  /** Records the start of the current run; null if none. */
-  running(since: number | null): void;
-  /** Records that the current run is stopped because of its time limit. */
-  timedOut(): void;
-  /** Records whether another run follows the current one. */
-  again(again: boolean): void;
+  remember(news: Partial<LeftRun>): void;
   ended(run: CronRun): void;
+}
+
+/** What is recorded at the start of a run, or at its end: null. */
+function running(since: number | null): Partial<LeftRun> {
+  return { runningSince: since, timedOut: false, starting: null };
 }
 
 /** Acts on the process of one schedule. */
@@ -134,7 +132,7 @@ export class Job implements Runner {
 
   /** A failed start is recorded as a failed run when the process comes to rest. */
   #start(how: string): void {
-    this.#log.starting(this.#process.snapshot.attempt);
+    this.#log.remember({ starting: this.#process.snapshot.attempt, again: false });
     void this.#process.start({ reason: `started ${how}` }).catch(() => {});
   }
 
@@ -145,7 +143,7 @@ export class Job implements Runner {
 
   #stop(why: "timeout" | "killed", reason: string): void {
     this.#ending ??= why;
-    if (this.#ending === "timeout") this.#log.timedOut();
+    if (this.#ending === "timeout") this.#log.remember({ timedOut: true });
     void this.#process.stop({ reason, bySchedule: true }).catch(() => {});
   }
 
@@ -153,7 +151,7 @@ export class Job implements Runner {
     const { clock } = this.#log;
     const already = Math.max(0, clock.now() - at);
     this.#run = { at, steady: clock.steady() - already };
-    this.#log.running(at);
+    this.#log.remember(running(at));
     const { timeoutMs } = this.#config;
     if (timeoutMs === undefined) return;
     this.#cancelTimeout = clock.after(
@@ -184,7 +182,7 @@ export class Job implements Runner {
   }
 
   #follow(again: boolean): void {
-    if (this.#again !== again) this.#log.again(again);
+    if (this.#again !== again) this.#log.remember({ again });
     this.#again = again;
   }
 
@@ -204,7 +202,7 @@ export class Job implements Runner {
     const { snapshot } = this.#process;
     const exit = snapshot.lastExit;
     const isOfThisRun = exit !== null && exit.at.getTime() >= run.at;
-    this.#log.running(null);
+    this.#log.remember(running(null));
     this.#log.ended({
       at: run.at,
       durationMs: this.#log.clock.steady() - run.steady,
@@ -283,7 +281,7 @@ export class ClockRestart implements Runner {
     const { clock } = this.#log;
     const [at, begun] = [clock.now(), clock.steady()];
     this.#busy = true;
-    this.#log.running(at);
+    this.#log.remember(running(at));
     const ok = await this.#process.restart({ reason: `restarted ${how}` })
       .then(() => true, () => false);
     this.#busy = false;
@@ -300,7 +298,7 @@ export class ClockRestart implements Runner {
   }
 
   #ended(at: number, durationMs: number, ok: boolean): void {
-    this.#log.running(null);
+    this.#log.remember(running(null));
     this.#log.ended({ at, durationMs, status: ok ? "ok" : "failed", exitCode: null });
   }
 }
