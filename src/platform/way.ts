@@ -1,6 +1,8 @@
 /** Checks that no other user can replace a folder above a path. */
 
 import { dirname, isAbsolute, join } from "../npm/path.js";
+import { mayCallC, openLibc } from "./libc.ts";
+import { isLinux } from "./os.ts";
 import { lstatIfAny } from "./stat.ts";
 
 /** More links than this count as a circle. */
@@ -15,10 +17,10 @@ export function wayProblem(path: string): string | undefined {
   const root = Deno.lstatSync("/");
   // In a container all outside users, root included, appear as one user.
   const trusted = [0, Deno.uid(), root.uid];
-  let folder = { path: "/", info: root };
+  let folder: Folder = { path: "/", info: root };
   let rest = partsOf(path);
   for (let links = 0, name; (name = rest.shift()) !== undefined;) {
-    if (isOpen(folder.info)) return `others may write to "${folder.path}"`;
+    if (isOpen(folder)) return `others may write to "${folder.path}"`;
     const next = join(folder.path, name);
     const info = next === "/" ? root : lstatIfAny(next);
     if (info === undefined) return undefined;
@@ -47,7 +49,8 @@ export function sharedFileProblem(path: string): string | undefined {
     if (info !== undefined && !info.isFile) return "it is not a file";
     const problem = wayProblem(path);
     if (problem !== undefined || isAlone() || lstatIfAny(folder) === undefined) return problem;
-    return othersMayWrite(Deno.statSync(folder)) ? `others may write to "${folder}"` : undefined;
+    const parent = { path: folder, info: Deno.statSync(folder) };
+    return othersMayWrite(parent) ? `others may write to "${folder}"` : undefined;
   } catch (error) {
     return (error as Error).message;
   }
@@ -66,12 +69,44 @@ function partsOf(path: string): string[] {
 }
 
 /** Whether others could replace what is in a folder. In a sticky one, only their own files. */
-function isOpen(info: Deno.FileInfo): boolean {
-  return (info.mode! & 0o1000) === 0 && othersMayWrite(info);
+function isOpen(folder: Folder): boolean {
+  return (folder.info.mode! & 0o1000) === 0 && othersMayWrite(folder);
 }
 
-function othersMayWrite({ mode, gid }: Deno.FileInfo): boolean {
+interface Folder {
+  readonly path: string;
+  readonly info: Deno.FileInfo;
+}
+
+function othersMayWrite({ path, info: { mode, gid } }: Folder): boolean {
   // No others are in root's group, or in a user's private group, which has the user's number.
   const isOwnGroup = gid === 0 || (gid === Deno.uid() && gid === Deno.gid());
-  return (mode! & (isOwnGroup ? 0o002 : 0o022)) !== 0;
+  if ((mode! & (isOwnGroup ? 0o002 : 0o022)) !== 0) return true;
+  // With an access control list, the bits of the group are the most that anyone has whom it names.
+  return (mode! & 0o020) !== 0 && isOthersByList(path);
+}
+
+const SYMBOLS = {
+  getxattr: { parameters: ["buffer", "buffer", "buffer", "usize"], result: "isize" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+const LIST = "system.posix_acl_access";
+/** Tags of entries with the number of a user or of a group, and the permission to write. */
+const [ACL_USER, ACL_GROUP, WRITE] = [2, 8, 2];
+
+/** Whether an access control list names another user, or a group, that may write. Linux only. */
+function isOthersByList(path: string): boolean {
+  if (!isLinux || !mayCallC()) return false;
+  const list = new DataView(new ArrayBuffer(64 * 1024));
+  const [file, name] = [path, LIST].map((text) => new TextEncoder().encode(`${text}\0`));
+  const into = new Uint8Array(list.buffer);
+  const length = Number(openLibc(SYMBOLS).getxattr(file!, name!, into, BigInt(into.length)));
+  // A version, and then for each entry its tag, its permissions and a number.
+  for (let at = 4; at < length; at += 8) {
+    const [tag, permissions] = [list.getUint16(at, true), list.getUint16(at + 2, true)];
+    const isOther = (tag === ACL_USER || tag === ACL_GROUP) &&
+      ![0, Deno.uid()].includes(list.getUint32(at + 4, true));
+    if (isOther && (permissions & WRITE) !== 0) return true;
+  }
+  return false;
 }

@@ -1,7 +1,8 @@
 /** Whether another user could replace a folder on a path. */
 
 import { assertEquals } from "@std/assert";
-import { wayProblem } from "../../src/platform/way.ts";
+import { openLibc } from "../../src/platform/libc.ts";
+import { sharedFileProblem, wayProblem } from "../../src/platform/way.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const ignore = Deno.uid() !== 0;
@@ -63,3 +64,47 @@ Deno.test(
     assertEquals(wayProblem(`${link}/a`), `"${link}" belongs to user ${BOB}`);
   },
 );
+
+const SYMBOLS = {
+  setxattr: { parameters: ["buffer", "buffer", "buffer", "usize", "i32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** Gives a folder an access control list with an entry for one user, as setfacl does. */
+function allow(folder: string, user: number, permissions: number): boolean {
+  const entries = [[1, 7, -1], [2, permissions, user], [4, 5, -1], [16, 7, -1], [32, 5, -1]];
+  const list = new DataView(new ArrayBuffer(4 + 8 * entries.length));
+  list.setUint32(0, 2, true);
+  for (const [index, [tag, bits, id]] of entries.entries()) {
+    list.setUint16(4 + 8 * index, tag!, true);
+    list.setUint16(6 + 8 * index, bits!, true);
+    list.setInt32(8 + 8 * index, id!, true);
+  }
+  const [path, name] = [folder, "system.posix_acl_access"].map((text) =>
+    new TextEncoder().encode(`${text}\0`)
+  );
+  const bytes = new Uint8Array(list.buffer);
+  const { setxattr } = openLibc(SYMBOLS);
+  return setxattr(path!, name!, bytes, BigInt(bytes.length), 0) === 0;
+}
+
+Deno.test({
+  name: "wayProblem() and sharedFileProblem() name a folder whose list lets another user write",
+  ignore,
+  async fn() {
+    await using temp = tempHome();
+    const folder = `${temp.path}/listed`;
+    Deno.mkdirSync(`${folder}/a`, { recursive: true });
+    Deno.chownSync(folder, 0, 0);
+    // Some file systems have no such lists.
+    if (!allow(folder, BOB, 7)) return;
+    const problem = `others may write to "${folder}"`;
+    assertEquals([wayProblem(`${folder}/a`), sharedFileProblem(`${folder}/log`)], [
+      problem,
+      problem,
+    ]);
+    for (const [user, permissions] of [[BOB, 5], [0, 7]] as const) {
+      allow(folder, user, permissions);
+      assertEquals(sharedFileProblem(`${folder}/log`), undefined);
+    }
+  },
+});
