@@ -71,7 +71,7 @@ procsup ping                           # 5: no daemon answers
 
 /** The content of `src/docs/journal.md`. */
 export function eventReference(): string {
-  return page("Events", "the table in src/model/process_change.ts", [
+  return page("Events", "the table in src/model/process_info.ts", [
     `\`\`\`sh
 procsup events -f                          # the last ones, then as it happens
 procsup events api --since yesterday       # what happened

@@ -165,14 +165,11 @@ function typesIn(type: ValueType, path: readonly PropertyKey[]): ValueType[] {
   return [type.of, ...typesIn(type.of, path.slice(1))];
 }
 
-/** Whether the value at a path is never shown. */
-function isMasked(table: KeyTable, path: readonly PropertyKey[]): boolean {
-  return rowsAt(table, path).some((row) => "masked" in row && row.masked === "always");
-}
-
 /** Whether a value may be a secret: it is masked, or is where the source of a secret belongs. */
 export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): boolean {
-  return isMasked(table, path) || rowsAt(table, path).some(isSource);
+  return rowsAt(table, path).some((row) =>
+    ("masked" in row && row.masked === "always") || isSource(row)
+  );
 }
 
 function isSource(type: ValueType): boolean {
