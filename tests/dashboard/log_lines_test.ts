@@ -78,6 +78,18 @@ Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest
   buffer.opened.value = 0;
   add("10");
   assertEquals([buffer.shown[buffer.cursor.value]?.text, buffer.opened.value], ["5", -1]);
+
+  // Lines are counted as folded if the line that unfolds them is shown.
+  const traces = new LogBuffer(100);
+  const lines = ["Error: a", "    at b", "    at c", "other"];
+  traces.add(lines.map((text) => ({ name: "app", stream: "stderr", at: 0, text })));
+  const count = async (search: string, onlyMatches = false) => {
+    await traces.filter({ stream: "", search, isRegex: false, invert: false, onlyMatches });
+    return [traces.shown.length, traces.folded];
+  };
+  assertEquals(await count(""), [2, 2]);
+  assertEquals(await count("at b"), [3, 1]);
+  assertEquals(await count("other", true), [1, 0]);
 });
 
 Deno.test("ansiRuns() splits a line where its style changes", () => {

@@ -42,7 +42,7 @@ export class LogBuffer {
   readonly opened = signal(-1);
   /** Number of lines removed from the top of `shown` so far. */
   dropped = 0;
-  /** Number of lines folded into others. */
+  /** Number of lines that are shown only when the line into which they are folded is opened. */
   folded = 0;
   readonly #most: number;
   readonly #folder = new Folder();
@@ -114,17 +114,18 @@ export class LogBuffer {
       const { stream, invert, onlyMatches } = this.#filter;
       if (stream !== "" && line.stream !== stream) continue;
       const isFolded = this.#folder.fold(line, this.#filter.isRaw);
-      if (isFolded) this.folded++;
-      if (this.#pattern !== undefined) {
-        this.#pattern.lastIndex = 0;
-        const matches = this.#pattern.test(plainLine(line.text)) !== invert;
-        // A folded line that matches the search is also shown on its own.
-        if (isFolded && (!matches || invert)) continue;
+      const matches = this.#pattern && this.#isMatch(line) !== invert;
+      // A folded line that matches the search is also shown on its own.
+      if (isFolded ? matches && !invert : matches !== false || !onlyMatches) {
         if (matches) this.matches.push(this.shown.length);
-        else if (onlyMatches) continue;
-      } else if (isFolded) continue;
-      this.shown.push(line);
+        this.shown.push(line);
+      } else if (isFolded && !(this.#pattern && onlyMatches)) this.folded++;
     }
+  }
+
+  #isMatch({ text }: LogRow): boolean {
+    this.#pattern!.lastIndex = 0;
+    return this.#pattern!.test(plainLine(text));
   }
 
   #trim(): void {
@@ -132,9 +133,10 @@ export class LogBuffer {
     const first = this.#all[cut]!.seq;
     this.#all = this.#all.slice(cut);
     this.#done = Math.max(0, this.#done - cut);
-    const gone = this.shown.findIndex(({ seq }) => seq >= first);
-    const lost = gone < 0 ? this.shown.length : gone;
-    for (const { trace } of this.shown.slice(0, lost)) this.folded -= trace?.length ?? 0;
+    const kept = this.shown.findIndex(({ seq }) => seq >= first);
+    const lost = kept < 0 ? this.shown.length : kept;
+    const gone = this.shown.slice(0, lost).flatMap(({ trace = [] }) => trace);
+    this.folded = Math.max(0, this.folded - gone.length);
     this.shown = this.shown.slice(lost);
     this.matches = this.matches.map((at) => at - lost).filter((at) => at >= 0);
     for (const at of [this.cursor, this.opened]) at.value = Math.max(-1, at.value - lost);
