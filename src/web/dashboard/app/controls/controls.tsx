@@ -418,7 +418,8 @@ export function Dialog(
       class={wide ? "wide" : ""}
       aria-labelledby="dialog-title"
       onCancel={(event) => (event.preventDefault(), onClose())}
-      onClick={(event) => event.target === ref.current && onClose()}
+      // Not a click: selecting text in a field may end outside of the dialog.
+      onPointerDown={(event) => event.target === ref.current && onClose()}
     >
       <div class="dialog-body">
         <h2 id="dialog-title">{title}</h2>
