@@ -46,29 +46,26 @@ const COALESCE_MS = 100;
  * Reads changes and passes them on until the signal aborts. If the source ends, for example because
  * the daemon is upgraded, it is opened again and everything counts as changed.
  */
-export function watchChanges(source: NewsSource, notifier: Notifier, signal: AbortSignal): Watch {
-  const listening = Promise.withResolvers<void>();
-  const ended = watching(source, new Batch(notifier), signal, listening.resolve);
-  return { listening: listening.promise, ended };
-}
-
-async function watching(
+export function watchChanges(
   { changes, names }: NewsSource,
-  batch: Batch,
+  notifier: Notifier,
   signal: AbortSignal,
-  asked: () => void,
-): Promise<void> {
+): Watch {
+  const batch = new Batch(notifier);
+  const { promise: listening, resolve: asked } = Promise.withResolvers<void>();
   const opened = async (again: boolean) => {
     asked();
     if (again) { for (const name of [undefined, ...await names()]) batch.add(true, name); }
   };
   const open = () => changes(signal);
-  for await (
-    const { type, name } of following({ open, opened, lost: asked, signal, forEver: true })
-  ) {
-    batch.add(type === "added" || type === "deleted", name);
-  }
-  batch.drop();
+  const watch = async () => {
+    const all = following({ open, opened, lost: asked, signal, forEver: true });
+    for await (const { type, name } of all) {
+      batch.add(type === "added" || type === "deleted", name);
+    }
+    batch.drop();
+  };
+  return { listening, ended: watch() };
 }
 
 /** Changes to send. */

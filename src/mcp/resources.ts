@@ -14,7 +14,6 @@ import {
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
-import type { ProcessJson } from "../protocol/wire.ts";
 import type { Call } from "./tools.ts";
 import { failureOf } from "./failure.ts";
 import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
@@ -79,46 +78,31 @@ function registerList(server: McpServer, { call, granted }: Access): void {
 }
 
 function registerApp(server: McpServer, { call, granted }: Access, scheme: Scheme): void {
+  const { mimeType } = ABOUT[scheme];
   const complete = { name: (value: string) => completeName(call, value) };
   server.registerResource(
     `app-${scheme}`,
     new ResourceTemplate(`${scheme}://{name}`, { list: undefined, complete }),
     { title: `App ${scheme}`, ...ABOUT[scheme] },
-    (uri, variables, context) =>
-      answering(uri, granted, () => {
-        const name = decoded(String(variables.name ?? ""));
-        return read(call, scheme, name, uri, context.mcpReq.signal);
+    (uri, variables, { mcpReq: { signal } }) =>
+      answering(uri, granted, async () => {
+        const given = String(variables.name ?? "");
+        // Clients that follow the URI template standard send `api:0` as `api%3A0`. A name that cannot
+        // be decoded belongs to no app.
+        const target = ifPossible(() => decodeURIComponent(given)) ?? given;
+        if (scheme === "logs") {
+          const { logs } = await call("logs", { target, lines: 0 }, { signal });
+          const { text, truncated } = safeLog(logs);
+          const meta = { "procsup/notice": UNTRUSTED_NOTICE, "procsup/truncated": truncated };
+          return content(uri, mimeType, text, meta);
+        }
+        const process = await call("status", target, { signal });
+        const data = scheme === "apps"
+          ? process
+          : Object.fromEntries(METRICS.map((key) => [key, process[key]]));
+        return content(uri, mimeType, JSON.stringify(safeData(data)));
       }),
   );
-}
-
-/** Decodes a name: clients that follow the URI template standard send `api:0` as `api%3A0`. */
-function decoded(name: string): string {
-  // A name that cannot be decoded belongs to no app.
-  return ifPossible(() => decodeURIComponent(name)) ?? name;
-}
-
-async function read(
-  call: Call,
-  scheme: Scheme,
-  name: string,
-  uri: URL,
-  signal: AbortSignal,
-): Promise<ReadResourceResult> {
-  const { mimeType } = ABOUT[scheme];
-  if (scheme === "logs") {
-    const { logs } = await call("logs", { target: name, lines: 0 }, { signal });
-    const { text, truncated } = safeLog(logs);
-    const meta = { "procsup/notice": UNTRUSTED_NOTICE, "procsup/truncated": truncated };
-    return content(uri, mimeType, text, meta);
-  }
-  const process = await call("status", name, { signal });
-  const data = scheme === "apps" ? process : metricsOf(process);
-  return content(uri, mimeType, JSON.stringify(safeData(data)));
-}
-
-function metricsOf(process: ProcessJson): Record<string, unknown> {
-  return Object.fromEntries(METRICS.map((key) => [key, process[key]]));
 }
 
 function content(
@@ -127,8 +111,7 @@ function content(
   text: string,
   meta?: Record<string, unknown>,
 ): ReadResourceResult {
-  const _meta = meta === undefined ? {} : { _meta: meta };
-  return { contents: [{ uri: uri.href, mimeType, text, ..._meta }] };
+  return { contents: [{ uri: uri.href, mimeType, text, ...meta && { _meta: meta } }] };
 }
 
 /** Replaces the SDK's list, which has no pages. Each page takes one call to the daemon. */
