@@ -56,7 +56,7 @@ export const mayOperate = computed(() =>
 /** True if the user may add and remove processes. */
 export const mayAdminister = computed(() => session.value?.role === "admin");
 
-/** Listening ports by process id. Empty while they are not shown. */
+/** Listening ports by process id, as they were when they were last shown. */
 export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
 /** Fields that only tell how much time has passed. */

@@ -1,8 +1,8 @@
-/** Results of the health checks of a process. */
+/** The last results of the health checks and hooks of a process. */
 
 import { Fragment } from "preact";
 import { processPath } from "../data/api.ts";
-import { usePolled } from "../data/polled.ts";
+import { type Polled, usePolled } from "../data/polled.ts";
 import type {
   HealthCheckJson,
   HistoryJson,
@@ -16,10 +16,12 @@ import { dateTime, percent, shortSpan } from "../data/format.ts";
 
 const EVERY_MS = 3000;
 
+function useHistory({ name, state, health, pid }: ProcessJson): Polled<HistoryJson> {
+  return usePolled(processPath(name, "history"), EVERY_MS, `${state} ${health} ${pid}`);
+}
+
 export function ProcessHealth({ process }: { process: ProcessJson }) {
-  const { name, health, pid } = process;
-  const path = processPath(name, "history");
-  const history = usePolled<HistoryJson>(path, EVERY_MS, `${health} ${pid}`);
+  const history = useHistory(process);
   const config = process.config.health_check as Record<string, unknown> | undefined;
   if (config === undefined && !history.data.value?.health.length) {
     return (
@@ -122,12 +124,8 @@ function Checks({ checks }: { checks: readonly HealthCheckJson[] }) {
   );
 }
 
-const REFRESH_MS = 5000;
-
 export function ProcessHooks({ process }: { process: ProcessJson }) {
-  const { name, state, pid } = process;
-  const path = processPath(name, "history");
-  const history = usePolled<HistoryJson>(path, REFRESH_MS, `${state} ${pid}`);
+  const history = useHistory(process);
   const configured = Object.entries(process.config.hooks ?? {});
   if (configured.length === 0 && !history.data.value?.hooks.length) {
     return (
@@ -148,7 +146,7 @@ export function ProcessHooks({ process }: { process: ProcessJson }) {
                 hook,
                 <Fragment key={hook}>
                   <code>{commandOf(value)}</code>{" "}
-                  <LastRun run={runs.findLast((r) => r.hook === hook)} />
+                  <Verdict run={runs.findLast((run) => run.hook === hook)} />
                 </Fragment>,
               ])}
             />
@@ -186,11 +184,9 @@ function Run({ run }: { run: HookRunJson }) {
   );
 }
 
-function LastRun({ run }: { run: HookRunJson | undefined }) {
-  return run === undefined ? <span class="faint small">has not run</span> : <Verdict run={run} />;
-}
-
-function Verdict({ run: { ok, exit_code, timed_out } }: { run: HookRunJson }) {
+function Verdict({ run }: { run: HookRunJson | undefined }) {
+  if (run === undefined) return <span class="faint small">has not run</span>;
+  const { ok, exit_code, timed_out } = run;
   const why = timed_out
     ? "timed out"
     : exit_code === null
