@@ -15,8 +15,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { Call } from "./tools.ts";
-import { failureOf } from "./failure.ts";
-import { safeData, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
+import { failureOf, safeData, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
 
 export const LIST_URI = "apps://list";
 

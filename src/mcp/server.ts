@@ -10,10 +10,9 @@ import * as z from "zod/mini";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { readPayload } from "../protocol/verbs/read_input.ts";
 import { VERSION } from "../protocol/version.ts";
-import { failureOf } from "./failure.ts";
+import { failureOf, safeData } from "./agent_text.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
-import { safeData } from "./safe_data.ts";
 import { type Call, type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
 
 interface ServerOptions {

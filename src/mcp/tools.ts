@@ -22,8 +22,7 @@ import type {
   ProcessJson,
   VerbName,
 } from "../protocol/wire.ts";
-import { inTools } from "./failure.ts";
-import { quotedLines, safeLog, UNTRUSTED_NOTICE } from "./safe_data.ts";
+import { inTools, quotedLines, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 
 /** Carries out a verb. Throws `ProcsupError`. `DaemonClient.call` is one. */

@@ -32,7 +32,8 @@ export function webApp(parts: WebParts): WebApp {
   });
   app.use(endHeadBody);
   app.use(async (c, next) => {
-    parts.names?.check(provenance(c), isPage(c));
+    const { host, origin, "sec-fetch-site": fetchSite } = c.req.header();
+    parts.names?.check({ host, origin, fetchSite }, isPage(c));
     await next();
   });
   addDashboard(app, parts);
@@ -40,14 +41,6 @@ export function webApp(parts: WebParts): WebApp {
   addRoutes(app, parts);
   app.notFound(() => replyError(new ProcsupError("not_found", "No such path")));
   return app;
-}
-
-function provenance(c: Context) {
-  return {
-    host: c.req.header("host"),
-    origin: c.req.header("origin"),
-    fetchSite: c.req.header("sec-fetch-site"),
-  };
 }
 
 /** True for pages, to which other sites may link; false for data. */

@@ -15,7 +15,7 @@ import { readJson } from "../../src/config/read_json.ts";
 import { readYaml, tomlPlaces } from "../../src/config/read_document.ts";
 import { LineSplitter } from "../../src/logs/line_splitter.ts";
 import { linePattern } from "../../src/logs/line_pattern.ts";
-import { safeText } from "../../src/mcp/safe_data.ts";
+import { safeText } from "../../src/mcp/agent_text.ts";
 import { parseSchedule } from "../../src/model/cron.ts";
 import { nearestWord } from "../../src/model/nearest_word.ts";
 import { parseDotenv } from "../../src/model/dotenv.ts";

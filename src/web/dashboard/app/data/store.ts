@@ -44,6 +44,11 @@ export function processesOf(name: string): readonly ProcessJson[] {
   return one ? [one] : processList.value.filter((process) => baseName(process.name) === name);
 }
 
+/** Whether targets name a single process. An app with several instances is not one. */
+export function isOneProcess(targets: readonly string[]): boolean {
+  return targets.length === 1 && processesOf(targets[0]!).length < 2;
+}
+
 export const stateCounts = computed(() => {
   const counts = new Map<ProcessState, number>();
   for (const { state } of processList.value) counts.set(state, (counts.get(state) ?? 0) + 1);

@@ -1,5 +1,9 @@
-/** Stores, filters and searches the lines of a log view without blocking the page. */
+/**
+ * Stores, filters and searches the lines of a log view without blocking the page; and its columns, to
+ * which lines are assigned by app.
+ */
 
+import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
@@ -153,5 +157,52 @@ export class LogBuffer {
     };
     if (document.hidden) setTimeout(tell, 250);
     else requestAnimationFrame(tell);
+  }
+}
+
+/** Takes the lines of a log. */
+export interface LogReceiver {
+  add(lines: readonly Omit<LogRow, "seq">[]): void;
+  clear(): void;
+}
+
+export class LogPane {
+  readonly buffer = new LogBuffer();
+  /** Name of its app; empty for all apps. */
+  readonly target: string;
+
+  constructor(target: string) {
+    this.target = target;
+  }
+}
+
+export class LogPanes implements LogReceiver {
+  readonly list: readonly LogPane[];
+  /** The column that keys act on. */
+  readonly active = signal(0);
+
+  /** One column for each target, or one for all if they are merged. */
+  constructor(targets: readonly string[], isParted: boolean) {
+    this.list = isParted && targets.length > 1
+      ? targets.map((target) => new LogPane(target))
+      : [new LogPane("")];
+  }
+
+  /** The column that keys act on. */
+  get current(): LogPane {
+    return this.list[this.active.value] ?? this.list[0]!;
+  }
+
+  add(lines: readonly Omit<LogRow, "seq">[]): void {
+    if (this.list.length === 1) return this.list[0]!.buffer.add(lines);
+    for (const [name, own] of Map.groupBy(lines, ({ name }) => name)) {
+      const pane = this.list.find(({ target }) => target === name) ??
+        this.list.find(({ target }) => target === baseName(name));
+      pane?.buffer.add(own);
+    }
+  }
+
+  clear(): void {
+    for (const { buffer } of this.list) buffer.clear();
   }
 }

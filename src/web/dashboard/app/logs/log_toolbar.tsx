@@ -3,10 +3,10 @@
 import { parseFilter } from "../../../../protocol/select_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { isOneProcess, type LogPanes } from "./log_panes.ts";
+import type { LogPanes } from "./log_buffer.ts";
 import { isRaw, logSize, nextSize, timeLook, TIMES, wrap } from "../shell/settings.ts";
 import type { LogQuery } from "./log_query.ts";
-import { processList } from "../data/store.ts";
+import { isOneProcess, processList } from "../data/store.ts";
 import { Button, Icon, Menu, Search, Select, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { jsonLines, messageOf, send } from "../data/api.ts";

@@ -1,17 +1,16 @@
 /** The log viewer: of one process on its page, of several on a page of its own. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Button } from "../controls/controls.tsx";
 import { counted, dateTime } from "../data/format.ts";
 import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts";
-import { processList } from "../data/store.ts";
+import { isOneProcess, processList } from "../data/store.ts";
 import { lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
-import type { LogBuffer } from "./log_buffer.ts";
+import { type LogBuffer, type LogPane, LogPanes } from "./log_buffer.ts";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList, type LogListProps } from "./log_list.tsx";
-import { isOneProcess, type LogPane, LogPanes, useLogSource, useMoment } from "./log_panes.ts";
 import { isRaw, wrap } from "../shell/settings.ts";
 import { type LogRow, shownLine } from "./log_lines.ts";
 import {
@@ -24,7 +23,7 @@ import {
   writeLogQuery,
 } from "./log_query.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
-import { FIRST_LINES, type OpenLog } from "./open_log.ts";
+import { FIRST_LINES, type OpenLog, useLogSource } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
 import { useKeys } from "../shell/keys.ts";
 import { copyText } from "../shell/notices.ts";
@@ -209,6 +208,53 @@ function LogColumn({ pane, query, source, onActive, ...shown }: LogColumnProps) 
       />
     </section>
   );
+}
+
+/** Goes once to the line of a permalink, or to the line nearest to the selected moment. */
+function useMoment(
+  buffer: LogBuffer,
+  { mark }: LogQuery,
+  source: OpenLog | undefined,
+  found: () => void,
+): void {
+  const isFound = useRef(false);
+  useSignalEffect(() => {
+    buffer.version.value;
+    const { at } = range.value;
+    if (isFound.current || at === 0) return;
+    const index = mark === ""
+      ? nearest(buffer.shown, at, source?.isLoading.value === false)
+      : buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
+        [text, ...trace].some((one) => fingerprint(name, stream, one) === mark)
+      );
+    if (index < 0) return;
+    isFound.current = true;
+    queueMicrotask(() => {
+      buffer.cursor.value = index;
+      if (mark !== "") buffer.opened.value = index;
+      found();
+    });
+  });
+}
+
+/** Maximum time between an event and its line. */
+const CLOSE_MS = 1000;
+
+/**
+ * Position of the last error within a second of a moment, else of the nearest line. -1 while better
+ * lines may still arrive.
+ */
+function nearest(lines: readonly LogRow[], at: number, isWhole: boolean): number {
+  const isPassed = (lines.at(-1)?.at ?? 0) > at + CLOSE_MS;
+  if (!isPassed && !isWhole) return -1;
+  const error = lines.findLastIndex((line) =>
+    Math.abs(line.at - at) <= CLOSE_MS && levelOf(plainLine(line.text)) === "error"
+  );
+  if (error >= 0) return error;
+  const after = lines.findIndex((line) => line.at >= at);
+  if (after < 0) return lines.length - 1;
+  const before = lines[after - 1];
+  return before !== undefined && at - before.at < lines[after]!.at - at ? after - 1 : after;
 }
 
 /** The reason why no lines are shown. */

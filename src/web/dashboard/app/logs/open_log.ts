@@ -1,10 +1,12 @@
 /** Loads stored lines, then follows the log. Starts again after a lost connection. */
 
-import { effect, signal } from "@preact/signals";
+import { effect, type Signal, signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { ApiError, jsonLines, send } from "../data/api.ts";
 import { followLogs } from "../data/feed.ts";
-import { breathe } from "./log_buffer.ts";
-import type { LogRow } from "./log_lines.ts";
+import { range } from "../data/router.ts";
+import { breathe, type LogReceiver } from "./log_buffer.ts";
+import { filterOf, type LogQuery } from "./log_query.ts";
 import { connection } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
 import type { LogLine, LogPositions, LogStart } from "../../../../model/log_line.ts";
@@ -20,11 +22,6 @@ interface SourceOptions {
   readonly filter: Readonly<Record<string, string>>;
   /** Called before the view is filled from the beginning. */
   readonly began: () => void;
-}
-
-export interface LogReceiver {
-  add(lines: readonly Omit<LogRow, "seq">[]): void;
-  clear(): void;
 }
 
 /** Number of lines in a new view. */
@@ -184,4 +181,46 @@ function untilLive(signal: AbortSignal): Promise<void> {
 /** True if a retry would fail again. 401, 408 and 429 are worth a retry. */
 function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
+}
+
+/** Time read before a selected moment, in milliseconds. */
+const CONTEXT_MS = 30_000;
+/** Delay while typing: each search reads the full log. */
+const TYPING_MS = 300;
+
+/** Reads logs into the panes. `lines` is the number for each app, 0 for all. */
+export function useLogSource(
+  panes: LogReceiver,
+  query: LogQuery,
+  lines: number,
+  follow: Signal<boolean>,
+): OpenLog | undefined {
+  const source = useSignal<OpenLog | undefined>(undefined);
+  const filter = filterOf(query);
+  const isSearch = filter.grep !== undefined;
+  const { span, from, to, at } = range.value;
+  const begin = at > 0 && !isSearch ? Math.max(from, at - CONTEXT_MS) : from;
+  useEffect(() => {
+    let opened: OpenLog | undefined;
+    const open = () => {
+      opened = new OpenLog(panes, {
+        targets: query.targets,
+        lines: isSearch ? 0 : lines,
+        between: span === undefined ? [begin, to] : undefined,
+        filter,
+        // Start at the end, except for a fixed range or a full log.
+        began: () => follow.value = span !== undefined && lines > 0,
+      });
+      source.value = opened;
+    };
+    const timer = isSearch ? setTimeout(open, TYPING_MS) : undefined;
+    if (!isSearch) open();
+    return () => (clearTimeout(timer), opened?.close());
+  }, [
+    panes,
+    lines,
+    span === undefined ? `${begin} ${to}` : "",
+    String(new URLSearchParams(filter)),
+  ]);
+  return source.value;
 }
