@@ -8,7 +8,7 @@ import { dateTime, relative } from "../data/format.ts";
 import type { Polled } from "../data/polled.ts";
 import { clock, mayAdminister } from "../data/store.ts";
 import { useKeys } from "../shell/keys.ts";
-import { question, toast } from "../shell/notices.ts";
+import { copyText, question, toast } from "../shell/notices.ts";
 
 interface ButtonProps {
   readonly id?: string;
@@ -41,6 +41,15 @@ export function Button(
       {children !== undefined && <span>{children}</span>}
     </button>
   );
+}
+
+/** A button without text that copies something. */
+export function CopyButton({ label, text, icon = "copy" }: {
+  readonly label: string;
+  readonly text: string;
+  readonly icon?: IconName;
+}) {
+  return <Button icon={icon} kind="quiet" label={label} onClick={() => void copyText(text)} />;
 }
 
 export function Empty(

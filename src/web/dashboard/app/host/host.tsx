@@ -1,7 +1,7 @@
 /** The screen of the machine and the daemon, with examples of API calls. */
 
 import { run } from "../process/actions.ts";
-import { confirmed, copyText } from "../shell/notices.ts";
+import { confirmed } from "../shell/notices.ts";
 import { useEvents, useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type SystemMetrics,
 } from "../data/store.ts";
 import type { SystemInfoJson } from "../../../../protocol/wire.ts";
-import { Button, Facts, Loading } from "../controls/controls.tsx";
+import { Button, CopyButton, Facts, Loading } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Chart, marksOf } from "./chart.tsx";
 import { range } from "../data/router.ts";
@@ -170,12 +170,7 @@ function Snippets({ home }: { home: string }) {
           title,
           <div key={title} class="row between">
             {href ? <a href={href}>{text}</a> : <code>{text}</code>}
-            <Button
-              icon="copy"
-              kind="quiet"
-              label={`Copy: ${title}`}
-              onClick={() => void copyText(text)}
-            />
+            <CopyButton label={`Copy: ${title}`} text={text} />
           </div>,
         ])}
       />

@@ -3,7 +3,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { Button } from "../controls/controls.tsx";
+import { Button, CopyButton } from "../controls/controls.tsx";
 import { counted, dateTime } from "../data/format.ts";
 import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts";
 import { isOneProcess, processList } from "../data/store.ts";
@@ -26,7 +26,6 @@ import { LogToolbar } from "./log_toolbar.tsx";
 import { FIRST_LINES, type OpenLog, useLogSource } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
 import { useKeys } from "../shell/keys.ts";
-import { copyText } from "../shell/notices.ts";
 import { plainLine } from "./ansi.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 import { literally } from "../../../../model/plain_text.ts";
@@ -350,18 +349,8 @@ function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProp
           {isNarrowed(query) && (
             <a class="button" href={linkOf(around(line, query), momentOf(line))}>Show in context</a>
           )}
-          <Button
-            icon="copy"
-            kind="quiet"
-            label="Copy the line"
-            onClick={() => void copyText(whole)}
-          />
-          <Button
-            icon="link"
-            kind="quiet"
-            label="Copy a link to this line"
-            onClick={() => void copyText(permalink(line, query))}
-          />
+          <CopyButton label="Copy the line" text={whole} />
+          <CopyButton label="Copy a link to this line" text={permalink(line, query)} icon="link" />
           <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
         </span>
       </div>

@@ -4,6 +4,7 @@ import { fewAtATime } from "../../../../platform/concurrency.ts";
 import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
+import type { IconName } from "../controls/controls.tsx";
 import { go, place, screen } from "../data/router.ts";
 import { processesOf, processList } from "../data/store.ts";
 import { isUp, runningDependents } from "./select.ts";
@@ -12,6 +13,9 @@ export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "
 
 interface VerbWords {
   readonly title: string;
+  /** Of its buttons; default: the title. */
+  readonly text?: string;
+  readonly icon: IconName;
   readonly doing: string;
   readonly done: string;
   /** Path below that of the process; default: the verb. */
@@ -30,10 +34,11 @@ interface VerbWords {
 
 const POST_WAIT = { method: "POST", query: { wait: true } } as const;
 
-const VERBS: Readonly<Record<Verb, VerbWords>> = {
-  start: { title: "Start", doing: "Starting", done: "Started", ask: POST_WAIT },
+export const VERBS: Readonly<Record<Verb, VerbWords>> = {
+  start: { title: "Start", icon: "start", doing: "Starting", done: "Started", ask: POST_WAIT },
   restart: {
     title: "Restart",
+    icon: "restart",
     doing: "Restarting",
     done: "Restarted",
     ask: POST_WAIT,
@@ -43,6 +48,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   reload: {
     title: "Reload",
+    icon: "reload",
     doing: "Reloading",
     done: "Reloaded",
     ask: POST_WAIT,
@@ -53,6 +59,8 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   roll: {
     title: "Roll over",
+    text: "Roll",
+    icon: "reload",
     doing: "Rolling over",
     done: "Rolled over",
     path: "rolling_reload",
@@ -64,6 +72,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   stop: {
     title: "Stop",
+    icon: "stop",
     doing: "Stopping",
     done: "Stopped",
     interrupts: true,
@@ -71,6 +80,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   kill: {
     title: "Kill",
+    icon: "close",
     doing: "Killing",
     done: "Killed",
     path: "stop",
@@ -80,6 +90,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   flush: {
     title: "Empty the logs of",
+    icon: "delete",
     doing: "Emptying the logs of",
     done: "Emptied the logs of",
     warning: "All lines written so far are deleted. This cannot be undone.",
@@ -87,6 +98,7 @@ const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   delete: {
     title: "Delete",
+    icon: "delete",
     doing: "Deleting",
     done: "Deleted",
     path: "",

@@ -13,15 +13,7 @@ import { byKey, isSortKey, isUp, natural, type SortKey } from "./select.ts";
 import { mayAdminister, mayOperate, ports, processList, stateCounts } from "../data/store.ts";
 import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
-import {
-  Button,
-  Empty,
-  Icon,
-  type IconName,
-  NothingYet,
-  Search,
-  Select,
-} from "../controls/controls.tsx";
+import { Button, Empty, Icon, NothingYet, Search, Select } from "../controls/controls.tsx";
 import { counted } from "../data/format.ts";
 import {
   Awaited,
@@ -32,7 +24,7 @@ import {
   StateShape,
   Uptime,
 } from "./process_figures.tsx";
-import { RowActions } from "./process_menu.tsx";
+import { RowActions, VerbButton } from "./process_menu.tsx";
 
 export function Processes() {
   const { params } = place.value;
@@ -248,13 +240,7 @@ function useProcessKeys(
   });
 }
 
-const VERBS: readonly { verb: Verb; icon: IconName; text: string }[] = [
-  { verb: "start", icon: "start", text: "Start" },
-  { verb: "stop", icon: "stop", text: "Stop" },
-  { verb: "restart", icon: "restart", text: "Restart" },
-  { verb: "reload", icon: "reload", text: "Reload" },
-  { verb: "roll", icon: "reload", text: "Roll" },
-];
+const BULK = ["start", "stop", "restart", "reload", "roll"] as const;
 
 function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => void }) {
   if (names.length === 0) return null;
@@ -262,16 +248,13 @@ function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => 
   return (
     <div class="bulk" role="toolbar" aria-label="Selected processes">
       <strong>{counted(names.length, "selected", "selected")}</strong>
-      {mayOperate.value &&
-        VERBS.map(({ verb, icon, text }) => (
-          <Button
-            key={verb}
-            icon={icon}
-            onClick={() => act(verb, verb === "roll" ? [...new Set(names.map(baseName))] : names)}
-          >
-            {text}
-          </Button>
-        ))}
+      {mayOperate.value && BULK.map((verb) => (
+        <VerbButton
+          key={verb}
+          verb={verb}
+          names={verb === "roll" ? [...new Set(names.map(baseName))] : names}
+        />
+      ))}
       <a class="button" href={logs}>
         <Icon name="logs" />
         <span>Logs</span>

@@ -6,7 +6,7 @@
 import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { act, run, type Verb } from "./actions.ts";
+import { act, run, type Verb, VERBS } from "./actions.ts";
 import { ask, processPath } from "../data/api.ts";
 import { refreshSoon } from "../data/feed.ts";
 import { announce, toast } from "../shell/notices.ts";
@@ -94,9 +94,9 @@ interface Entry {
 }
 
 function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
-  const verb = (text: string, icon: IconName, verb: Verb, names = [name]): Entry => ({
+  const verb = (text: string, verb: Verb, names = [name]): Entry => ({
     text,
-    icon,
+    icon: VERBS[verb].icon,
     run: () => void act(verb, names),
   });
   const ask = (text: string, icon: IconName, kind: "scale" | "signal" | "change"): Entry => ({
@@ -112,16 +112,16 @@ function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
   if (!mayOperate.value) return [logs];
   const hasPid = members.some(({ pid }) => pid > 0);
   const some: readonly (Entry | false)[] = [
-    members.some(isStarted) ? verb("Stop…", "stop", "stop") : verb("Start", "start", "start"),
-    verb("Restart…", "restart", "restart"),
-    verb("Reload…", "reload", "reload"),
-    verb("Rolling reload…", "reload", "roll", [baseName(name)]),
+    members.some(isStarted) ? verb("Stop…", "stop") : verb("Start", "start"),
+    verb("Restart…", "restart"),
+    verb("Reload…", "reload"),
+    verb("Rolling reload…", "roll", [baseName(name)]),
     logs,
     ask("Scale…", "processes", "scale"),
     mayAdminister.value && ask("Change…", "file", "change"),
     hasPid && ask("Send a signal…", "events", "signal"),
-    verb("Empty logs…", "delete", "flush"),
-    hasPid && verb("Kill…", "close", "kill"),
+    verb("Empty logs…", "flush"),
+    hasPid && verb("Kill…", "kill"),
     mayAdminister.value && {
       ...{ text: "Delete…", icon: "delete", danger: true },
       run: () => void remove(name, members[0]!.id),
@@ -146,22 +146,28 @@ function putBeside(menu: HTMLElement, { left, right, top, bottom }: DOMRect): vo
   menu.style.top = `${Math.max(MARGIN, y)}px`;
 }
 
+export function VerbButton({ verb, names, kind }: {
+  readonly verb: Verb;
+  readonly names: readonly string[];
+  readonly kind?: "primary";
+}) {
+  const { title, text = title, icon } = VERBS[verb];
+  return <Button {...{ icon, kind }} onClick={() => void act(verb, names)}>{text}</Button>;
+}
+
 /** The buttons of a row. For the role `read` only the link to the log. */
 export function RowActions({ process }: { process: ProcessJson }) {
   const { name } = process;
   const logs = linkTo(["logs"], new URLSearchParams({ t: name }));
-  const verbs: readonly (readonly ["start" | "stop" | "restart", string])[] = [
-    isStarted(process) ? ["stop", "Stop"] : ["start", "Start"],
-    ["restart", "Restart"],
-  ];
+  const verbs = [isStarted(process) ? "stop" : "start", "restart"] as const;
   return (
     <>
-      {mayOperate.value && verbs.map(([verb, text]) => (
+      {mayOperate.value && verbs.map((verb) => (
         <Button
           key={verb}
           icon={verb}
           kind="quiet"
-          label={`${text} ${name}`}
+          label={`${VERBS[verb].title} ${name}`}
           onClick={() => act(verb, [name])}
         />
       ))}

@@ -15,7 +15,7 @@ import { EventLog } from "../events/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
 import { ProcessLog } from "../logs/log_view.tsx";
-import { openProcessMenu } from "./process_menu.tsx";
+import { openProcessMenu, VerbButton } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
 import { inOrder, ProcessRows } from "./process_list.tsx";
@@ -213,12 +213,10 @@ function ProcessActions({ name, members, isUnit }: {
   return (
     <div class="row wrap head-actions">
       {members.some(isStarted)
-        ? <Button icon="stop" onClick={() => act("stop", names)}>Stop</Button>
-        : <Button icon="start" kind="primary" onClick={() => act("start", names)}>Start</Button>}
-      <Button icon="restart" onClick={() => act("restart", names)}>Restart</Button>
-      <Button icon="reload" onClick={() => act(isUnit ? "roll" : "reload", names)}>
-        {isUnit ? "Roll" : "Reload"}
-      </Button>
+        ? <VerbButton verb="stop" names={names} />
+        : <VerbButton verb="start" names={names} kind="primary" />}
+      <VerbButton verb="restart" names={names} />
+      <VerbButton verb={isUnit ? "roll" : "reload"} names={names} />
       <Button
         id="more-actions"
         icon="more"
