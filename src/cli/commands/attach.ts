@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import type { TerminalPiece } from "../../protocol/process_json.ts";
+import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { following, unending } from "../../protocol/streams.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -16,19 +17,8 @@ export async function attach(context: CommandContext): Promise<number> {
   const key = detachKey(word);
   refuseWithoutTerminal(target);
   const client = connect(context);
-  // Changes the size twice: the app draws its screen again.
-  const redraw = async (target: string) => {
-    const { columns, rows } = terminalSize();
-    await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
-    return await client.call("attach", { target, columns, rows });
-  };
-  const { name } = await redraw(target);
-  const terminal = new RawTerminal({
-    key,
-    send: async (text) => void await client.call("send", { target: name, text }),
-    resize: async () => void await client.call("attach", { target: name, ...terminalSize() }),
-    redraw: async () => void await redraw(name),
-  }, output);
+  const { name } = await redraw(client, target);
+  const terminal = new RawTerminal({ client, name, key, output });
   let pid = 0;
   let start: Record<string, string> = { lines: String(terminalSize().rows) };
   const open = async () => {
@@ -67,14 +57,20 @@ function detachKey(word: string): string {
   throw new ProcsupError("bad_request", message, { hint: "procsup help attach" });
 }
 
-/** The attached app. */
-interface Remote {
+/** Changes the size of an app's terminal twice: the app draws its screen again. */
+async function redraw(client: DaemonClient, target: string): Promise<{ readonly name: string }> {
+  const { columns, rows } = terminalSize();
+  await client.call("attach", { target, columns, rows: Math.max(1, rows - 1) });
+  return await client.call("attach", { target, columns, rows });
+}
+
+interface Attachment {
+  readonly client: DaemonClient;
+  /** Name of the app. */
+  readonly name: string;
   /** The character that detaches. */
   readonly key: string;
-  readonly send: (text: string) => Promise<void>;
-  /** Sends the size of this terminal. */
-  readonly resize: () => Promise<void>;
-  readonly redraw: () => Promise<void>;
+  readonly output: Output;
 }
 
 /** Resets terminal modes: colours, cursor, mouse, bracketed paste, keypad. */
@@ -84,26 +80,25 @@ const LEAVE_SCREEN = "\x1b[?1049l";
 
 /** This terminal while it is attached; restored on every exit. */
 class RawTerminal {
-  readonly #remote: Remote;
-  readonly #output: Output;
+  readonly #to: Attachment;
   #held = "";
   #sent: Promise<void> = Promise.resolve();
   #onOtherScreen = false;
 
-  constructor(remote: Remote, output: Output) {
-    this.#remote = remote;
-    this.#output = output;
+  constructor(to: Attachment) {
+    this.#to = to;
   }
 
   /** Shows output of the app. */
   write(text: string): void {
     const [entered, left] = [text.lastIndexOf(ENTER_SCREEN), text.lastIndexOf(LEAVE_SCREEN)];
     if (entered !== left) this.#onOtherScreen = entered > left;
-    this.#output.raw(text);
+    this.#to.output.raw(text);
   }
 
   resize(): void {
-    void this.#remote.resize().catch(() => {});
+    const { client, name } = this.#to;
+    void client.call("attach", { target: name, ...terminalSize() }).catch(() => {});
   }
 
   /** Resolves with the value of `show`, 0 when the user detaches, or 128 + the signal's number. */
@@ -117,8 +112,8 @@ class RawTerminal {
       },
       resume: () => {
         Deno.stdin.setRaw(true);
-        if (this.#onOtherScreen) this.#output.raw(ENTER_SCREEN);
-        void this.#remote.redraw().catch(() => {});
+        if (this.#onOtherScreen) this.#to.output.raw(ENTER_SCREEN);
+        void redraw(this.#to.client, this.#to.name).catch(() => {});
       },
       resized: () => this.resize(),
       failed: over.reject,
@@ -135,7 +130,7 @@ class RawTerminal {
   #restore(): void {
     try {
       Deno.stdin.setRaw(false);
-      this.#output.raw((this.#onOtherScreen ? LEAVE_SCREEN : "") + RESET);
+      this.#to.output.raw((this.#onOtherScreen ? LEAVE_SCREEN : "") + RESET);
     } catch {
       // The terminal is gone.
     }
@@ -149,7 +144,7 @@ class RawTerminal {
       const count = await Deno.stdin.read(buffer).catch(() => null);
       if (count === null) return 0;
       const text = decoder.decode(buffer.subarray(0, count), { stream: true });
-      const [before, ...after] = text.split(this.#remote.key);
+      const [before, ...after] = text.split(this.#to.key);
       this.#held += before;
       // One text at a time keeps the order of keys.
       this.#sent = this.#sent.then(() => this.#send());
@@ -161,8 +156,10 @@ class RawTerminal {
 
   /** Sends what was typed until now. Rings the bell if that fails. */
   async #send(): Promise<void> {
+    const { client, name } = this.#to;
     const text = this.#held;
     this.#held = "";
-    if (text !== "") await this.#remote.send(text).catch(() => this.write("\x07"));
+    if (text === "") return;
+    await client.call("send", { target: name, text }).catch(() => this.write("\x07"));
   }
 }
