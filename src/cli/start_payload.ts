@@ -18,8 +18,10 @@ interface StartRequest extends Place {
 export function startPayloads(request: StartRequest): StartPayload[] {
   const { positionals, rest, flags } = request;
   if (positionals.length === 0) {
-    const [command, ...args] = rest ?? [];
-    return [{ ...config(request, commandPath(command!, request.cwd)), ...some("args", args) }];
+    const [command = "", ...args] = rest ?? [];
+    // The daemon looks up a bare word on PATH.
+    const path = command.includes("/") ? resolve(request.cwd, command) : command;
+    return [{ ...config(request, path), ...some("args", args) }];
   }
   if (positionals.length > 1 && flags.text("name") !== undefined) {
     throw new ProcsupError("bad_request", "Cannot give one name to several apps", {
@@ -79,11 +81,6 @@ function entrypointPath(word: string, { cwd, flags, isFile }: StartRequest): str
   const there = resolve(cwd, flags.text("cwd") ?? ".", word);
   if (isFile(there)) return there;
   return word.includes("/") || word === "." ? here : undefined;
-}
-
-/** The daemon looks up a bare word on PATH. */
-function commandPath(command: string, cwd: string): string {
-  return command.includes("/") ? resolve(cwd, command) : command;
 }
 
 function config(request: StartRequest, entrypoint: string): Record<string, unknown> {

@@ -195,7 +195,13 @@ function systemdUnit(request: UnitRequest): Unit {
     path: user
       ? `${userHome}/.config/systemd/user/procsup.service`
       : "/etc/systemd/system/procsup.service",
-    text: [...unitSection(request), ...serviceSection(request), ...installSection(user)].join("\n"),
+    text: [
+      ...unitSection(request),
+      ...serviceSection(request),
+      "[Install]",
+      `WantedBy=${user ? "default.target" : "multi-user.target"}`,
+      "",
+    ].join("\n"),
     mode: 0o644,
     enable: [
       reload,
@@ -264,8 +270,4 @@ function serviceSection({ words, home, userHome, path, version }: UnitRequest): 
     "LimitNOFILE=524288",
     "",
   ];
-}
-
-function installSection(user: boolean): string[] {
-  return ["[Install]", `WantedBy=${user ? "default.target" : "multi-user.target"}`, ""];
 }

@@ -118,19 +118,16 @@ function fileOf(client: McpClient): string {
 async function bridgeArgs({ flags, home, host }: CommandContext): Promise<string[]> {
   const { role, allow } = await grantIn(flags);
   const toolsets = flags.text("toolsets");
+  // The home of a server without --home, which a client starts without our variables.
+  const usual = Deno.env.get("PROCSUP_HOME") ? undefined : defaultHome();
   return [
     "mcp",
     ...(host === undefined ? [] : ["--host", host.machine]),
-    ...(home === "" || home === usualHome() ? [] : ["--home", home]),
+    ...(home === "" || home === usual ? [] : ["--home", home]),
     ...(toolsets === undefined ? [] : ["--toolsets", toolsets]),
     ...(role === "read" ? ["--read-only"] : []),
     ...(allow === undefined ? [] : ["--allow", allow.join(",")]),
   ];
-}
-
-/** The home that an MCP server started by a client uses without `--home`. */
-function usualHome(): string | undefined {
-  return Deno.env.get("PROCSUP_HOME") ? undefined : defaultHome();
 }
 
 function replaceKeepingMode(path: string, text: string): void {

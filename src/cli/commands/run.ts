@@ -7,6 +7,7 @@ import { baseName } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
 import { fromHere, pathsIn } from "../../platform/paths.ts";
+import { namesIn } from "../../platform/stat.ts";
 import type { CommandContext } from "../command.ts";
 import { placeOf } from "../config_flags.ts";
 import { fileHere, profileOf, refuseAppFlags, refuseFileFlags } from "../config_source.ts";
@@ -122,7 +123,9 @@ const MADE_MS = 60_000;
 function makeRunHome(): string {
   const isFirst = Deno.pid === 1;
   const home = make(isFirst ? FIRST : OTHERS);
-  if (isFirst) removeLeft(dirname(home));
+  if (!isFirst) return home;
+  const folder = dirname(home);
+  for (const name of namesIn(folder)) if (name.startsWith(FIRST)) removeIfLeft(`${folder}/${name}`);
   return home;
 }
 
@@ -135,12 +138,6 @@ function make(prefix: string): string {
       `Cannot create a folder for this run: ${messageOf(error)}`,
       { hint: "name one with --home, or make /tmp writable: docker run --tmpfs /tmp" },
     );
-  }
-}
-
-function removeLeft(folder: string): void {
-  for (const { name } of Deno.readDirSync(folder)) {
-    if (name.startsWith(FIRST)) removeIfLeft(`${folder}/${name}`);
   }
 }
 

@@ -159,20 +159,17 @@ async function hintFor(
     : `If ${basename(file)} has it: procsup start --only ${target}`;
 }
 
-/** True if the word names a program, not a process. */
+/** True if the word names a program on PATH, not a process. */
 function isCommand(error: unknown, { target }: StartPayload): boolean {
-  return hasCode(error, "process_not_found") && target !== undefined && isOnPath(target);
+  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
+  return hasCode(error, "process_not_found") && target !== undefined &&
+    folders.some((folder) => lookAt(`${folder}/${target}`)?.isFile);
 }
 
 function filesHere(): string[] {
   return ifPossible(() =>
     [...Deno.readDirSync(".")].filter(({ isFile }) => isFile).map(({ name }) => name)
   ) ?? [];
-}
-
-function isOnPath(command: string): boolean {
-  const folders = (Deno.env.get("PATH") ?? "").split(":").filter((folder) => folder !== "");
-  return folders.some((folder) => lookAt(`${folder}/${command}`)?.isFile);
 }
 
 /**

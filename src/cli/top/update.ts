@@ -39,7 +39,7 @@ interface Update {
 /** Applies a message. Only this function changes the state. */
 export function update(state: TopState, message: Message): Update {
   const { state: next, effects } = applied(state, message);
-  return { state: normalizeState(next), effects };
+  return { state: withLogInRange(withCursor(withVisible(next))), effects };
 }
 
 function applied(state: TopState, message: Message): Update {
@@ -221,11 +221,6 @@ function withCursorMoved(state: TopState, by: By): TopState {
 function lines(by: By, page: number): number {
   const most = Math.max(1, page - 1);
   return typeof by === "number" ? by : { page: most, "-page": -most, first: -FAR, last: FAR }[by];
-}
-
-/** Recomputes the derived parts of the state. */
-function normalizeState(state: TopState): TopState {
-  return withLogInRange(withCursor(withVisible(state)));
 }
 
 /** Inputs of the last sort, to avoid sorting a thousand apps again on each key. */
