@@ -43,7 +43,8 @@ export async function onEngine(context: CommandContext): Promise<number | void> 
   const file = ["start", "down"].includes(command.name) ? onlyFile(context, engine) : undefined;
   const folder = file === undefined ? here() : dirname(file);
   const { openBackend } = await import("../../export/backends/mod.ts");
-  const backend = await openBackend(engine, folder, (text) => output.note(text));
+  const onProgress = (text: string) => output.note(text);
+  const backend = await openBackend({ ...engine, onProgress }, folder);
   return await VERBS[command.name]!(context, backend);
 }
 

@@ -42,9 +42,7 @@ export interface LogFlags {
   readonly lines: number;
 }
 
-export type OnProgress = (text: string) => void;
-
-/** Selects the apps of an engine. */
+/** The apps of an engine, and how it is asked about them. */
 export interface Place {
   readonly stack: string;
   /** The cluster's name in the engine's client; by default, the one in use there. */
@@ -52,6 +50,8 @@ export interface Place {
   readonly namespace?: string;
   /** Ends the engine's client. */
   readonly signal?: AbortSignal;
+  /** Called with each change of a rollout. */
+  readonly onProgress?: (text: string) => void;
 }
 
 export const POLL_MS = 1000;
@@ -66,12 +66,10 @@ const OUTAGE_MS = 60_000;
 export abstract class Backend {
   protected readonly place: Place;
   protected readonly stack: string;
-  readonly #onProgress: OnProgress;
 
-  constructor(place: Place, onProgress: OnProgress) {
+  constructor(place: Place) {
     this.place = place;
     this.stack = place.stack;
-    this.#onProgress = onProgress;
   }
 
   /** Applies an export, removes what is no longer in it, and waits for success or failure. */
@@ -118,7 +116,7 @@ export abstract class Backend {
         if (last.get(app) === text) continue;
         last.set(app, text);
         since = performance.now();
-        this.#onProgress(`${app}  ${text}`);
+        this.place.onProgress?.(`${app}  ${text}`);
       }
       const isLate = performance.now() - since > PATIENCE_MS;
       if (isLate || all.every(({ ok }) => ok !== undefined)) {
@@ -136,7 +134,7 @@ export abstract class Backend {
         return await look();
       } catch (error) {
         if (!hasCode(error, "start_failed") || performance.now() - since > OUTAGE_MS) throw error;
-        if (!isTold) this.#onProgress(messageOf(error));
+        if (!isTold) this.place.onProgress?.(messageOf(error));
         await sleep(POLL_MS);
       }
     }

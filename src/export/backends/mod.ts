@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { stackName } from "../stack.ts";
-import type { Backend, OnProgress, Place } from "./backend.ts";
+import type { Backend, Place } from "./backend.ts";
 
 export type { Backend, Copy, Rollout } from "./backend.ts";
 
@@ -22,7 +22,6 @@ export type DrivenEngine = keyof typeof BACKENDS;
 export async function openBackend(
   { on, ...place }: Partial<Place> & { readonly on: string },
   folder: string,
-  onProgress: OnProgress = () => {},
 ): Promise<Backend> {
   if (!Object.hasOwn(BACKENDS, on)) {
     throw new ProcsupError("invalid_config", `A context names the unknown engine "${on}"`, {
@@ -30,5 +29,5 @@ export async function openBackend(
     });
   }
   const Engine = await BACKENDS[on as DrivenEngine]();
-  return new Engine({ ...place, stack: stackName(folder, place.stack) }, onProgress);
+  return new Engine({ ...place, stack: stackName(folder, place.stack) });
 }

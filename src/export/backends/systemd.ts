@@ -11,7 +11,6 @@ import {
   type Copy,
   type Explanation,
   type LogFlags,
-  type OnProgress,
   type Place,
   restartsText,
   type Rollout,
@@ -44,8 +43,8 @@ export class Systemd extends Backend {
   readonly #target = `${this.stack}.target`;
 
   /** Throws `forbidden` unless run by root. */
-  constructor(place: Place, onProgress: OnProgress) {
-    super(place, onProgress);
+  constructor(place: Place) {
+    super(place);
     if (Deno.uid() === 0) return;
     throw new ProcsupError("forbidden", `Only root changes the units of ${FOLDER}`, {
       hint: "sudo procsup … --on systemd",
