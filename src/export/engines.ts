@@ -23,14 +23,10 @@ type Row = readonly [
   compose?: string,
 ];
 
-/** procsup handles the key in containers; `systemd` is its cell for systemd. */
-const inside = (systemd: string): Row => [INSIDE, INSIDE, INSIDE, systemd];
-
-/** No container engine has a counterpart. */
-const nowhere = (
-  why: string,
-  systemd = LACK + why,
-): Row => [LACK + why, LACK + why, LACK + why, systemd];
+/** The same cell for every engine of containers. */
+const alike = (cell: string, systemd: string): Row => [cell, cell, cell, systemd];
+const inside = (systemd: string) => alike(INSIDE, systemd);
+const nowhere = (why: string, systemd = LACK + why) => alike(LACK + why, systemd);
 
 const NO_CLOCK = "= (the container waits for its time)";
 const NO_RELOAD = "engines replace containers instead of reloading an app";
