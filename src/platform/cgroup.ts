@@ -16,6 +16,7 @@ import { ifPossible } from "../model/errors.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
 import { dirname } from "../npm/path.js";
 import { readFileIfAny } from "./atomic_file.ts";
+import { isShortage } from "./lack.ts";
 import { isLinux } from "./os.ts";
 import { childrenOf, processRow, readProc } from "./process_table.ts";
 import { lstatIfAny } from "./stat.ts";
@@ -177,10 +178,11 @@ export class Cgroups {
   }
 
   #isUsable(): boolean {
-    return this.#usable ??= this.#prepare();
+    return (this.#usable ??= this.#prepare()) ?? false;
   }
 
-  #prepare(): boolean {
+  /** Undefined if it cannot be found out now. */
+  #prepare(): boolean | undefined {
     // The wrapper's shell gets the path in single quotes.
     if (this.#folder === undefined || this.#folder.includes("'")) return false;
     try {
@@ -189,8 +191,8 @@ export class Cgroups {
       Deno.openSync(`${this.#base}/cgroup.procs`, { write: true }).close();
       this.#track(removeStale(this.#folder));
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      return isShortage(error) ? undefined : false;
     }
   }
 

@@ -81,9 +81,9 @@ function ownLimit(proc: string, column: number): number {
   return limit === undefined || limit === "unlimited" ? Infinity : Number(limit);
 }
 
-let own: number | undefined;
+let own: string | undefined;
 
-/** Niceness of this process, which its children inherit. Read once. */
+/** Niceness of this process, which its children inherit. Read once; 0 while it cannot be read. */
 export function ownNiceness(): number {
-  return own ??= Number(outputOf("nice")) || 0;
+  return Number(own ??= outputOf("nice")) || 0;
 }

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
 import { Cgroups, Gatherer } from "../../src/platform/cgroup.ts";
 import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
+import { withFewDescriptors } from "../support/few_descriptors.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** A folder that looks like a control group to its writers. */
@@ -125,4 +126,26 @@ Deno.test("Gatherer moves no process when the app exits while its group is being
   gatherer.gather({ runId: "run", wrapperPid: Deno.pid } as Run, child.pid, false);
   await gatherer.close();
   assertEquals(done, ["remove"]);
+});
+
+Deno.test({
+  name: "Cgroups and ownNiceness() find out again what they could not for lack of descriptors",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = tempHome();
+    fakeGroup(home.path, "pids");
+    const folder = new URL("../../src/platform/", import.meta.url).href;
+    const script = `
+      import { Cgroups } from "${folder}cgroup.ts";
+      import { ownNiceness } from "${folder}ulimits.ts";
+      const groups = new Cgroups(Deno.cwd());
+      take();
+      console.log(groups.create("run"), ownNiceness());
+      release();
+      console.log(groups.create("run"), ownNiceness());
+    `;
+    const told = await withFewDescriptors(script, home.path);
+    const nice = new TextDecoder().decode(new Deno.Command("nice").outputSync().stdout).trim();
+    assertEquals(told, `undefined 0\n${home.path}/procsup/run ${nice}\n`);
+  },
 });

@@ -8,6 +8,7 @@ import {
   writeState,
 } from "../../src/platform/state_file.ts";
 import { flip } from "../support/damage.ts";
+import { withFewDescriptors } from "../support/few_descriptors.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const VALUE = { text: "tab\tline\nü", number: 7 };
@@ -85,31 +86,22 @@ Deno.test("setAside() reports when a file cannot be set aside", async () => {
   assert(/why; it cannot be set aside: No such file/.test(said), said);
 });
 
-const LACK = `
-import { readState, writeState } from "${
-  new URL("../../src/platform/state_file.ts", import.meta.url).href
-}";
-const [path] = Deno.args;
-writeState(path, { a: 1 });
-const held = [];
-try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}
-let thrown = "nothing";
-try { readState(path, (value) => value); } catch (error) { thrown = error.code; }
-for (const file of held) file.close();
-console.log(thrown, JSON.stringify(readState(path, (value) => value)));
-`;
-
 Deno.test({
   name: "readState() throws when no descriptor is left, and sets nothing aside",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using home = tempHome();
-    const { stdout } = await new Deno.Command("/bin/sh", {
-      args: ["-c", 'ulimit -n 64; exec "$@"', "sh", Deno.execPath(), "eval", LACK, "a.json"],
-      cwd: home.path,
-      stderr: "null",
-    }).output();
-    const told = new TextDecoder().decode(stdout);
+    const source = new URL("../../src/platform/state_file.ts", import.meta.url).href;
+    const script = `
+      import { readState, writeState } from "${source}";
+      writeState("a.json", { a: 1 });
+      take();
+      let thrown = "nothing";
+      try { readState("a.json", (value) => value); } catch (error) { thrown = error.code; }
+      release();
+      console.log(thrown, JSON.stringify(readState("a.json", (value) => value)));
+    `;
+    const told = await withFewDescriptors(script, home.path);
     assertEquals(told, 'EMFILE {"value":{"a":1},"problems":[]}\n');
     assertEquals(namesIn(home.path), ["a.json", "a.json.copy"]);
   },
