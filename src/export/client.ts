@@ -35,7 +35,9 @@ export class Client {
     const { code, stdout, stderr } = await this.ask(args, input);
     if (code === 0) return stdout;
     const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
-    throw new ProcsupError("start_failed", `"${this.#program} ${args[0]}" failed: ${why}`);
+    throw new ProcsupError("start_failed", `"${this.#program} ${args[0]}" failed: ${why}`, {
+      hint: "procsup help beyond",
+    });
   }
 
   /** Runs the program; parses each line of stdout as JSON. */

@@ -1,11 +1,8 @@
 /** Compose files for docker compose and for Docker Swarm. */
 
-import { type App, notes, PROBE, RESTART, runWords, type Stack, unlessEmpty } from "./stack.ts";
+import { type App, type ExportRequest, notes, PROBE, RESTART, runWords, type Stack, unlessEmpty } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
-
-/** Ports are published by every node ("ingress"), or by nodes that run the app ("host"). */
-export type PortMode = "ingress" | "host";
 
 const CONDITIONS: Readonly<Record<string, string>> = {
   started: "service_started",
@@ -39,7 +36,7 @@ export function composeFile(stack: Stack): Keys {
 }
 
 /** The file for `docker stack deploy`. */
-export function swarmFile(stack: Stack, mode: PortMode): Keys {
+export function swarmFile(stack: Stack, mode: ExportRequest["ports"] = "ingress"): Keys {
   const services = stack.apps.map((app) => [app.id, {
     ...common(app),
     ports: unlessEmpty(

@@ -95,7 +95,9 @@ export function dockerfile(stack: Stack, has: (path: string) => boolean, base?: 
     "FROM ${PROCSUP} AS procsup",
     "",
     `FROM ${from} AS runtime`,
-    ...(base === undefined ? others : []).flatMap(copied),
+    ...(base === undefined ? others : []).flatMap((name) =>
+      LAYERS[name]!.paths.map((path) => `COPY --from=${LAYERS[name]!.image} ${path} ${path}`)
+    ),
     ...runtimes.flatMap((name) => LAYERS[name]!.env ?? []).map((line) => `ENV ${line}`),
     "",
     "FROM runtime AS build",
@@ -138,11 +140,6 @@ function runtimesOf({ apps, losses }: Stack): string[] {
     if (runtime !== "auto") counts.set(runtime, (counts.get(runtime) ?? 0) + 1);
   }
   return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name);
-}
-
-function copied(runtime: string): string[] {
-  const { image, paths } = LAYERS[runtime]!;
-  return paths.map((path) => `COPY --from=${image} ${path} ${path}`);
 }
 
 function installed(runtime: string, has: (path: string) => boolean): string[] {

@@ -2,11 +2,11 @@
 
 import { yaml } from "../model/yaml.ts";
 import { lookAt } from "../platform/stat.ts";
-import { composeFile, type PortMode, swarmFile } from "./compose.ts";
+import { composeFile, swarmFile } from "./compose.ts";
 import { dockerfile, LEFT_OUT } from "./dockerfile.ts";
 import { kubernetesManifests, secretName } from "./kubernetes.ts";
 import { nomadJob } from "./nomad.ts";
-import { type Loss, type Stack, stackOf, type StackRequest } from "./stack.ts";
+import { type ExportRequest, type Loss, type Stack, stackOf } from "./stack.ts";
 import { systemdUnits } from "./systemd.ts";
 
 export interface ExportedFile {
@@ -17,12 +17,6 @@ export interface ExportedFile {
 export interface Exported {
   readonly stack: Stack;
   readonly files: readonly ExportedFile[];
-}
-
-export interface ExportRequest extends StackRequest {
-  /** How Swarm publishes ports. */
-  readonly ports?: PortMode;
-  readonly base?: string;
 }
 
 /** Exports a configuration. Throws `bad_request` if it cannot be expressed on the engine. */
@@ -47,7 +41,7 @@ const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
     return [{ path: `${stack.name}.kubernetes.yaml`, text: text + documents.join("") }];
   },
   compose: (stack, { to }) => [composed(stack, to, composeFile(stack))],
-  swarm: (stack, { to, ports = "ingress" }) => [composed(stack, to, swarmFile(stack, ports))],
+  swarm: (stack, { to, ports }) => [composed(stack, to, swarmFile(stack, ports))],
   nomad: (stack) =>
     stack.apps.map((app) => ({
       path: `${stack.name}-${app.id}.nomad.json`,

@@ -80,13 +80,17 @@ export interface Stack {
   readonly losses: Loss[];
 }
 
-export interface StackRequest {
+export interface ExportRequest {
   readonly file: string;
   readonly loaded: LoadedConfig;
   readonly to: Engine | "dockerfile";
   readonly image?: string;
   readonly profile?: string;
   readonly stack?: string;
+  /** Swarm: ports are published by every node ("ingress"), or by nodes that run the app ("host"). */
+  readonly ports?: "ingress" | "host";
+  /** The image that a Dockerfile begins with. */
+  readonly base?: string;
 }
 
 /** Leaves room for the name of an app: engines limit the length of both together. */
@@ -107,7 +111,7 @@ export function stackName(folder: string, given?: string): string {
 }
 
 /** Makes the stack. Throws `bad_request` if a needed value is not set, or names clash. */
-export function stackOf({ file, loaded, to, image, profile, stack }: StackRequest): Stack {
+export function stackOf({ file, loaded, to, image, profile, stack }: ExportRequest): Stack {
   const folder = dirname(file);
   const name = stackName(folder, stack);
   const isContainer = to !== "systemd";

@@ -3,7 +3,8 @@
 import { parse } from "yaml";
 import { loadConfig } from "../../src/config/load_config.ts";
 import type { Engine } from "../../src/export/engines.ts";
-import { type Exported, type ExportRequest, exportStack } from "../../src/export/export_stack.ts";
+import { type Exported, exportStack } from "../../src/export/export_stack.ts";
+import type { ExportRequest } from "../../src/export/stack.ts";
 import { examplesIn } from "../docs/examples.ts";
 
 /** A folder with the programs that the files name. */

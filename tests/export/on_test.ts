@@ -177,7 +177,10 @@ Deno.test("a context passes its client's context and namespace to the engine", a
   assertStringIncludes(roll.stderr, '"tick" is a CronJob');
   const other = await run("list", "--context", "us");
   assertEquals(other.code, 1);
-  assertStringIncludes(other.stderr, '"kubectl get" failed: no such context\n  more:');
+  assertStringIncludes(
+    other.stderr,
+    '"kubectl get" failed: no such context\n  hint: procsup help beyond',
+  );
   const all = await run("list", "--all-contexts", "--no-start-daemon", "--json");
   assertEquals(
     JSON.parse(all.stdout).filter((row: { context: string }) => row.context === "prod").length,
