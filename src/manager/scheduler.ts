@@ -35,6 +35,8 @@ export class Scheduler {
   readonly #entries = new Map<string, ScheduleEntry>();
   #cancel: Cancel = () => {};
   #closed = false;
+  /** Whether no schedule was loaded yet. */
+  #isFirst = true;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -61,6 +63,7 @@ export class Scheduler {
       else this.#take(cron, now, entry);
     }
     for (const process of listed.values()) this.#take(cron, process);
+    this.#finishLeft();
     this.#arm();
   }
 
@@ -81,8 +84,23 @@ export class Scheduler {
 
   /** Enables or disables schedules. Throws `wrong_state` with the name of a process without one. */
   enable(processes: readonly ScheduledProcess[], enabled: boolean): void {
-    for (const entry of this.#need(processes)) entry.enable(enabled);
+    this.#enable(this.#need(processes), enabled);
     this.#arm();
+  }
+
+  #enable(entries: readonly ScheduleEntry[], enabled: boolean): void {
+    const ids = entries.map(({ process }) => process.id);
+    this.#store.carryOut({ ids, enabled }, () => {
+      for (const entry of entries) entry.enable(enabled);
+    });
+  }
+
+  /** Carries out what an earlier daemon was killed in. */
+  #finishLeft(): void {
+    const left = this.#isFirst ? this.#store.left() : undefined;
+    this.#isFirst = false;
+    if (left === undefined) return;
+    this.#enable(left.ids.flatMap((id) => this.#entries.get(id) ?? []), left.enabled);
   }
 
   /**

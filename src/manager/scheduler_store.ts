@@ -1,5 +1,9 @@
-/** Keeps the state of schedules for the next daemon: one small file per process in `state/cron`. */
+/**
+ * Keeps the state of schedules for the next daemon: one small file per process in `state/cron`, and
+ * one for a request to several of them.
+ */
 
+import { ifPossible } from "../model/errors.ts";
 import { readState, removeState, writeState } from "../platform/state_file.ts";
 import type { RetriedWrites } from "./retried_writes.ts";
 
@@ -49,6 +53,12 @@ const NOTHING: CronMemory = {
   history: [],
 };
 
+/** Enables or disables several schedules. */
+export interface CronRequest {
+  readonly ids: readonly string[];
+  readonly enabled: boolean;
+}
+
 interface CronStoreOptions {
   readonly folder: string;
   readonly writes: RetriedWrites;
@@ -81,6 +91,32 @@ export class CronStore {
       Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeState(this.#path(id), { version: 1, ...memory });
     });
+  }
+
+  /**
+   * Carries out a request that is on record before it begins with the first schedule: if this daemon
+   * is killed meanwhile, the next one finds it. A full disk does not prevent it.
+   */
+  carryOut(request: CronRequest, act: () => void): void {
+    ifPossible(() => {
+      Deno.mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+      writeState(this.#requested, request);
+    });
+    act();
+    this.#options.writes.attempt("the request to the schedules", () => {
+      removeState(this.#requested);
+    });
+  }
+
+  /** The request that a killed daemon left. */
+  left(): CronRequest | undefined {
+    const { value, problems } = readState(this.#requested, (value) => value as CronRequest);
+    for (const problem of problems) this.#options.warn(problem);
+    return value;
+  }
+
+  get #requested(): string {
+    return this.#path("request");
   }
 
   /** Removes the state of a process. */

@@ -650,3 +650,27 @@ Deno.test("a scheduler that is closed while it loads its schedules begins none",
   await syncing;
   assertEquals([next.list(), scene.clock.pending], [[], timers]);
 });
+
+Deno.test("cron stop all is carried out for every job, although the daemon is killed after the first", async () => {
+  await using scene = new Scene();
+  const cron = "0 * * * *";
+  for (const name of ["a", "b"]) {
+    scene.processes.push(new FakeProcess(scene.clock, { cron }, name));
+  }
+  await scene.restart();
+  const now = scene.clock.now.bind(scene.clock);
+  let looks = 0;
+  scene.clock.now = () => {
+    if (++looks > 1) throw new Error("killed");
+    return now();
+  };
+  assertThrows(() => scene.scheduler.enable(scene.processes, false), Error, "killed");
+  scene.clock.now = now;
+  const enabled = () => scene.scheduler.list().map(({ enabled }) => enabled);
+  await scene.restart();
+  assertEquals(enabled(), [false, false]);
+  // It is done: it does not undo what comes later.
+  scene.scheduler.enable(scene.processes, true);
+  await scene.restart();
+  assertEquals(enabled(), [true, true]);
+});
