@@ -2,7 +2,6 @@
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { baseName } from "../model/name.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
 import { HostMeter } from "../platform/host.ts";
 import { lstatIfAny, namesIn } from "../platform/stat.ts";
@@ -83,11 +82,6 @@ export class MetricsHistory implements Disposable {
   names(): string[] {
     return namesIn(this.#options.folder).filter((name) => name.endsWith(ENDING))
       .map((name) => name.slice(0, -ENDING.length)).filter((name) => name !== HOST).sort();
-  }
-
-  /** Those of `names()` that match a name or base name. */
-  named(target: string): string[] {
-    return this.names().filter((name) => name === target || baseName(name) === target);
   }
 
   /** Gives a process's history its new name, unless a deleted process left one of that name. */

@@ -82,7 +82,6 @@ Deno.test("MetricsHistory keeps the history of a renamed process, and of a delet
   scene.clock.advance(10_000);
   assertEquals(await scene.cpu("api:0"), [10, 20]);
   assertEquals(scene.history.names(), ["api:0", "gone"]);
-  assertEquals(scene.history.named("api"), ["api:0"]);
   assertEquals(await scene.cpu("gone"), [10]);
   const setTime = (days: number) => {
     const at = new Date(scene.clock.now() - days * DAY);
@@ -162,8 +161,7 @@ Deno.test("metrics_history includes deleted processes and the host, with null fo
   };
   let many: readonly string[] = [];
   const history = {
-    names: () => ["api:0", "gone", "newer", ...many],
-    named: (target: string) => ["gone", "newer"].filter((name) => name === target),
+    names: () => ["api:0", "gone", "newer", "old:1", ...many],
     points(name: string) {
       if (name === "newer") throw new ProcsupError("other_version", "newer");
       return Promise.resolve([{ at: Date.UTC(2026, 0), sample }]);
@@ -177,7 +175,8 @@ Deno.test("metrics_history includes deleted processes and the host, with null fo
   assertEquals(await namesFor({}), [null]);
   assertEquals(await namesFor("api"), ["api:0"]);
   assertEquals(await namesFor({ target: "gone" }), ["gone"]);
-  assertEquals(await namesFor({ target: "all" }), ["api:0", "gone"]);
+  assertEquals(await namesFor({ target: "old" }), ["old:1"]);
+  assertEquals(await namesFor({ target: "all" }), ["api:0", "gone", "old:1"]);
   many = Array.from({ length: 500 }, (_, n) => `app${n}`);
   const { step, since, until } = await ask(
     { target: "all", since: "24h", points: 10_000 },

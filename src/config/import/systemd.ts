@@ -156,7 +156,7 @@ function convert({ file, text }: ConfigDocument): Imported {
     if (key !== "WantedBy") result.note(taken, `[Install] ${shown(key, values)}`);
   }
   const others = [...sections.keys()].filter((name) => !/^(Unit|Service|Install)$/.test(name));
-  result.note(undefined, ...others.map((name) => `[${name}]: not converted`));
+  result.note(undefined, ...others.map((name) => `[${name}]: ${UNSUPPORTED}`));
   return result.imported();
 }
 

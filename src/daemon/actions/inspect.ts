@@ -181,7 +181,7 @@ function namesOf(
   target: string,
 ): string[] {
   if (target === "all") return history.names();
-  const deleted = history.named(target);
+  const deleted = history.names().filter((name) => isNameOf(target, name));
   try {
     const found = supervisor.registry.resolve(target).map(({ name }) => name);
     return [...new Set([...found, ...deleted])];
