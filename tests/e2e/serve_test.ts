@@ -71,6 +71,8 @@ Deno.test("serve serves only the files of a folder, and survives a SIGKILL of th
   assertStringIncludes(head, "text/plain; charset=utf-8");
   const [, tag] = /etag: (\S+)/i.exec(head)!;
   assertEquals(await get(text, "-H", `If-None-Match: ${tag}`), "304");
+  // Browsers open connections ahead of requests.
+  using _ahead = await Deno.connect({ port: Number(port) });
   assertEquals((await daemon.cli("stop", "web")).code, 0);
   assertEquals((await daemon.status("web")).exit_code, 0);
 });

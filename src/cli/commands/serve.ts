@@ -1,6 +1,7 @@
 /** `procsup serve`: starts an app that serves the files of a folder with `procsup serve-files`. */
 
 import { createServer } from "node:http";
+import type { Socket } from "node:net";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { addressText, isLocal } from "../../model/listen_address.ts";
 import { nameFromPath } from "../../model/name.ts";
@@ -59,9 +60,22 @@ export async function serveFiles(context: CommandContext): Promise<void> {
   server.listen(port, bind, () => {
     context.output.content(`${SERVING}${folder} at http://${address}`);
   });
+  // Also those without a request yet, which browsers open ahead and Node does not count as idle.
+  const idle = new Set<Socket>();
+  let isEnding = false;
+  const rest = (socket: Socket) => isEnding ? socket.destroy() : idle.add(socket);
+  server.on("connection", (socket) => {
+    rest(socket);
+    socket.once("close", () => idle.delete(socket));
+  });
+  server.on("request", ({ socket }, response) => {
+    idle.delete(socket);
+    response.once("close", () => rest(socket));
+  });
   using _signals = onSignals(["SIGTERM", "SIGINT"], () => {
+    isEnding = true;
     server.close(() => over.resolve());
-    server.closeIdleConnections();
+    for (const socket of idle) socket.destroy();
   });
   await over.promise;
 }
