@@ -1,6 +1,6 @@
 /** Compose files for docker compose and for Docker Swarm. */
 
-import { type App, type ExportRequest, notes, PROBE, RESTART, runWords, type Stack, unlessEmpty } from "./stack.ts";
+import { type App, notes, PROBE, RESTART, runWords, type Stack, unlessEmpty } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
@@ -36,7 +36,7 @@ export function composeFile(stack: Stack): Keys {
 }
 
 /** The file for `docker stack deploy`. */
-export function swarmFile(stack: Stack, mode: ExportRequest["ports"] = "ingress"): Keys {
+export function swarmFile(stack: Stack, mode = "ingress"): Keys {
   const services = stack.apps.map((app) => [app.id, {
     ...common(app),
     ports: unlessEmpty(

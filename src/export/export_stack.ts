@@ -9,6 +9,8 @@ import { nomadJob } from "./nomad.ts";
 import { type ExportRequest, type Loss, type Stack, stackOf } from "./stack.ts";
 import { systemdUnits } from "./systemd.ts";
 
+export type { ExportRequest };
+
 export interface ExportedFile {
   readonly path: string;
   readonly text: string;

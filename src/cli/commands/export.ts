@@ -1,7 +1,6 @@
 /** `procsup export`: converts the configuration file into files for an engine. */
 
-import type { Exported, ExportedFile } from "../../export/export_stack.ts";
-import type { ExportRequest } from "../../export/stack.ts";
+import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { fromHere } from "../../platform/paths.ts";
