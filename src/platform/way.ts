@@ -9,8 +9,8 @@ import { lstatIfAny } from "./stat.ts";
 const MAX_LINKS = 40;
 
 /**
- * Why the folders above an absolute path are not safe, as a clause; undefined if only root and our
- * own user can change where it leads. Ignores missing folders, and who may write to the last one.
+ * Why the folders above an absolute path are not safe, or are none, as a clause; undefined if only
+ * root and our own user can change where it leads. Ignores missing folders, and who may write to the last one.
  */
 export function wayProblem(path: string): string | undefined {
   if (isAlone()) return undefined;
@@ -26,6 +26,7 @@ export function wayProblem(path: string): string | undefined {
     if (info === undefined) return undefined;
     if (!trusted.includes(info.uid)) return `"${next}" belongs to user ${info.uid}`;
     if (!info.isSymlink) {
+      if (!info.isDirectory && rest.length > 0) return `"${next}" is not a directory`;
       folder = { path: next, info };
       continue;
     }
