@@ -38,9 +38,9 @@ Deno.test("wayProblem() names a world-writable folder, also behind links", async
   Deno.symlinkSync("circle", `${temp.path}/circle`);
   const circle = `${temp.path}/circle`;
   assertEquals(wayProblem(`${circle}/a`), `the links at "${circle}" lead in a circle`);
-  Deno.writeTextFileSync(`${path}/file`, "");
-  assertEquals(wayProblem(`${path}/file`), undefined);
-  assertEquals(wayProblem(`${path}/file/a`), `"${path}/file" is not a directory`);
+  Deno.writeTextFileSync(`${temp.path}/file`, "");
+  assertEquals(wayProblem(`${temp.path}/file`), undefined);
+  assertEquals(wayProblem(`${temp.path}/file/a`), `"${temp.path}/file" is not a directory`);
 });
 
 Deno.test(
