@@ -36,8 +36,6 @@ import type { Webhook } from "../model/webhook.ts";
 
 interface LoadRequest extends ReadRequest {
   readonly profile?: string | undefined;
-  /** Whether to accept unset variables, because another machine sets them. */
-  readonly assumeVariables?: boolean;
 }
 
 export interface LoadedProcess {

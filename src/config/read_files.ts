@@ -29,6 +29,8 @@ export interface ReadRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Variables for `${…}`; they override the `.env` beside a file. Default: `env`. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Whether to accept unset variables, because another machine sets them. */
+  readonly assumeVariables?: boolean;
   /** Whether `procsup run` starts the processes. */
   readonly inForeground?: boolean | undefined;
 }
@@ -56,8 +58,9 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
           advice: `procsup import ${foreign.name} ${shellWord(basename(file))} --out procsup.yaml`,
         });
       }
-      const { env, variables = env, inForeground } = request;
-      const converted = foreign.convert(document, { env: variables, inForeground });
+      const { inForeground, assumeVariables, variables = request.env } = request;
+      const env = assumeVariables ? {} : variables;
+      const converted = foreign.convert(document, { env, inForeground });
       const { processes, profiles = {}, run } = converted;
       notes.push(...converted.notes);
       uses.push(...converted.uses ?? []);

@@ -669,9 +669,10 @@ processes:
 });
 
 Deno.test("a Procfile's first port is PORT of .env, otherwise of the environment, otherwise 5000", async () => {
-  const ports = async (dotenv: string, env: Record<string, string>) => {
+  const ports = async (dotenv: string, env: Record<string, string>, assumeVariables = false) => {
     await using files = new Files({ Procfile: "web: a\nworker: b\n", ".env": dotenv });
-    const { processes, variables, unset } = await files.load(["Procfile"], { env });
+    const options = { env, assumeVariables };
+    const { processes, variables, unset } = await files.load(["Procfile"], options);
     const [first, second] = processes.map(({ config }) => config.env.PORT);
     return [first, second, variables, unset];
   };
@@ -679,6 +680,8 @@ Deno.test("a Procfile's first port is PORT of .env, otherwise of the environment
   // The daemon has another environment: it gets the values that the command used.
   assertEquals(await ports("", { PORT: "8080" }), ["8080", "8180", { PORT: "8080" }, []]);
   assertEquals(await ports("PORT=3000\n", { PORT: "8080" }), ["3000", "3100", {}, []]);
+  // For another machine, as in an export, this environment says nothing.
+  assertEquals((await ports("", { PORT: "8080" }, true)).slice(0, 2), ["5000", "5100"]);
 });
 
 Deno.test("what process-compose holds besides known keys is named by its whole path", async () => {

@@ -28,7 +28,7 @@ export class Files implements AsyncDisposable {
   /** Loads files. */
   load(
     names: readonly string[],
-    options: { profile?: string; env?: Record<string, string> } = {},
+    options: { profile?: string; env?: Record<string, string>; assumeVariables?: boolean } = {},
   ): Promise<LoadedConfig> {
     const files = names.map((name) => `${this.folder}/${name}`);
     return loadConfig({ files, env: {}, ...options });
