@@ -29,19 +29,15 @@ export function fileProblems(processes: readonly LoadedProcess[], path: string):
         found.push(problemOf(loaded, shown(messageOf(error)), hint));
       }
     };
-    note(
-      () => commandLine(config, config.env.PATH ?? path),
-      (message) => message.replace(/^Cannot/, "cannot"),
-    );
-    note(
-      () => checkWatch(config),
-      (message) => `"${config.name}": ${message.replace(/^Invalid/, "invalid")}`,
-    );
+    const own = (message: string) => `"${config.name}": ${message.replace(/^Invalid/, "invalid")}`;
+    const lower = (message: string) => message.replace(/^Cannot/, "cannot");
+    note(() => commandLine(config, config.env.PATH ?? path), lower);
+    note(() => checkWatch(config), own);
     for (const [stream, file] of Object.entries(logPaths(config, 0))) {
       const problem = sharedFileProblem(file);
       if (problem === undefined) continue;
       const what = `log.${stream} "${file}" is not safe to write to: ${problem}`;
-      found.push(problemOf(loaded, `"${config.name}": ${what}`));
+      found.push(problemOf(loaded, own(what)));
     }
     return found;
   });

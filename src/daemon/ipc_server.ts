@@ -61,12 +61,8 @@ export function ipcApp(context: ActionContext): Hono {
     if (typeof body !== "object" || body === null || !("action" in body)) {
       throw new ProcsupError("bad_request", 'Missing "action": the envelope is {action, payload}');
     }
-    return await answer(
-      c,
-      context,
-      String(body.action),
-      "payload" in body ? body.payload : undefined,
-    );
+    const { action, payload } = body as { action: unknown; payload?: unknown };
+    return await answer(c, context, String(action), payload);
   });
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
@@ -78,10 +74,8 @@ export function ipcApp(context: ActionContext): Hono {
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
     const { from } = readPayload(logResumption, await readJson(c));
-    const lines = await streamLogs(context, new URL(c.req.url).searchParams, {
-      from,
-      byName: true,
-    });
+    const options = { from, byName: true };
+    const lines = await streamLogs(context, new URL(c.req.url).searchParams, options);
     return ndjson(untilShutdown(lines, by, context));
   });
   app.get("/events", async (c) => {
@@ -123,9 +117,8 @@ async function authorize(
   needed: () => Role | "open" = () => "read",
 ): Promise<Principal> {
   const authorization = c.req.header("authorization");
-  const principal = await gatekeeper.identify({
-    ...{ authorization, cookie: undefined, address: "socket" },
-  }).catch((error) => {
+  const sender = { authorization, cookie: undefined, address: "socket" };
+  const principal = await gatekeeper.identify(sender).catch((error) => {
     // The token file that commands read may be damaged: restore it for the next one.
     // If that fails, the regular check of the home's files reports why.
     ifPossible(() => token.putBack());
@@ -177,25 +170,20 @@ function events(c: Context, { supervisor }: ActionContext): ReadableStream<unkno
   const { target, since } = readPayload(eventQuery, c.req.query());
   // Refuse a target that matches nothing, rather than send an empty stream.
   const isWanted = supervisor.registry.matcher(target);
-  const events = supervisor.events.stream(
-    undefined,
-    since === undefined ? undefined : Date.parse(since),
-  );
-  return changesOf(events, isWanted);
+  const from = since === undefined ? undefined : Date.parse(since);
+  return changesOf(supervisor.events.stream(undefined, from), isWanted);
 }
 
 /** One JSON value per line. The headers are sent at once, so that a client knows it is connected. */
 function ndjson(items: ReadableStream<unknown>): Response {
   const encoder = new TextEncoder();
-  const body = items.pipeThrough(
-    new TransformStream<unknown, Uint8Array>({
-      transform(item, out) {
-        const bytes = item instanceof LogBatch
-          ? item.ndjson
-          : encoder.encode(`${JSON.stringify(item)}\n`);
-        out.enqueue(bytes);
-      },
-    }),
-  );
-  return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+  const lines = new TransformStream<unknown, Uint8Array>({
+    transform(item, out) {
+      const isBatch = item instanceof LogBatch;
+      out.enqueue(isBatch ? item.ndjson : encoder.encode(`${JSON.stringify(item)}\n`));
+    },
+  });
+  return new Response(items.pipeThrough(lines), {
+    headers: { "content-type": "application/x-ndjson" },
+  });
 }

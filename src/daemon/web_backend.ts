@@ -1,7 +1,7 @@
 /** The daemon's side of the web surface: verbs, streams, and MCP at `/mcp`. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
-import type { McpHandler, McpHttpOptions } from "../mcp/http_server.ts";
+import type { McpHandler } from "../mcp/http_server.ts";
 import type { Call } from "../mcp/tools.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
@@ -36,28 +36,27 @@ export function webMounts(
   backend: Backend,
   warn: (message: string) => void,
 ): Readonly<Record<string, Mount>> {
-  const handlerFor = (role: Role): McpHandler => {
+  const handlerFor = async (role: Role): Promise<McpHandler> => {
     const call = (action: string, payload: unknown) => {
       allowRole({ role }, roleFor(readAction(action, payload)));
       return backend.dispatch(action, payload);
     };
-    const options: McpHttpOptions = {
+    const { httpServer } = await import("../mcp/http_server.ts");
+    return httpServer(call as Call, {
       role,
       changes: (signal) => backend.events(signal),
       onError: (error) => warn(`MCP: ${error.message}`),
-    };
-    let loaded: Promise<McpHandler> | undefined;
-    return async (request) => {
-      loaded ??= import("../mcp/http_server.ts")
-        .then(({ httpServer }) => httpServer(call as Call, options));
-      return await (await loaded)(request);
-    };
+    });
   };
   // One handler for each role, so that no request can act with another role.
-  const handlers: Readonly<Record<Role, McpHandler>> = {
-    read: handlerFor("read"),
-    operate: handlerFor("operate"),
-    admin: handlerFor("admin"),
+  const handlers = new Map<Role, Promise<McpHandler>>();
+  return {
+    "/mcp": {
+      role: "read",
+      async handle(request, { role }) {
+        const handler = await handlers.getOrInsertComputed(role, handlerFor);
+        return await handler(request);
+      },
+    },
   };
-  return { "/mcp": { role: "read", handle: (request, { role }) => handlers[role](request) } };
 }
