@@ -234,7 +234,6 @@ export class LogKeeper {
   }
 
   async #takeUp(log: KeptLog): Promise<void> {
-    log.recovered = true;
     // It must not be moved meanwhile.
     log.changes++;
     try {
@@ -242,6 +241,7 @@ export class LogKeeper {
     } finally {
       log.changes--;
     }
+    log.recovered = true;
     const plain = this.#prune(log).filter(({ compressed }) => !compressed);
     for (const archive of plain) this.#compress(log, archive);
   }

@@ -5,7 +5,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { dirname } from "../../src/npm/path.js";
 import { tempHome } from "../support/temp_home.ts";
 import { readPosition, UNCUT } from "../../src/logs/log_position.ts";
-import { addMarks, lastMark, readTimeIndex } from "../../src/logs/time_index.ts";
+import { addMarks, lastMark, readTimeIndex, releaseMarks } from "../../src/logs/time_index.ts";
 import { changing } from "../../src/logs/rotate.ts";
 import { LogKeeper } from "../../src/manager/log_keeper.ts";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
@@ -404,4 +404,24 @@ Deno.test("LogKeeper moves no log while an interrupted rotation of it is complet
   assertEquals(moved, false);
   recovery.resolve();
   await moving;
+});
+
+Deno.test("LogKeeper keeps the times of a log that could not be recovered at first", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  await scene.append("one\n");
+  addMarks(scene.log, [{ at: 1000, end: 4, exact: true }]);
+  releaseMarks(scene.log);
+  const { openSync } = Deno;
+  Deno.openSync = (path, options) => {
+    if (path !== `${scene.log}.pos`) return openSync(path, options);
+    Deno.openSync = openSync;
+    throw new Error("Too many open files");
+  };
+  keeper.start();
+  await waitFor(() => kept.said.length === 1);
+  keeper.wake(process);
+  await scene.append("two\n");
+  await waitFor(() => lastMark(scene.log)?.end === 8);
+  assertEquals((await readTimeIndex(scene.log, 0)).timeAt(4), 1000);
 });
