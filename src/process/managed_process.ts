@@ -189,9 +189,6 @@ export class ManagedProcess {
   /** Starts it unless it runs. */
   async start(options: RestartOptions = {}): Promise<void> {
     this.#refuseStart("start");
-    if (this.#snapshot.state === "running") {
-      return void await this.until(({ state, pid }) => state !== "running" || pid > 0);
-    }
     const { reason } = options;
     await this.#startAndWait({ type: "start_requested", ...(reason && { reason }) }, options);
   }

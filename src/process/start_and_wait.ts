@@ -75,16 +75,19 @@ export async function startAndWait(
   { wait }: UpOptions,
 ): Promise<void> {
   const { name, snapshot: { attempt, state } } = process;
-  const earlier = state === "starting" && input.type === "start_requested" ? attempt - 1 : attempt;
-  process.post(input);
-  const isHooked = input.type === "start_requested" && process.config.hooks.preStart !== undefined;
+  const isStart = input.type === "start_requested";
+  const isRunning = isStart && state === "running";
+  // A start joins one that is under way, or that is over.
+  const earlier = isStart && isUp(process.snapshot) ? attempt - 1 : attempt;
+  if (!isRunning) process.post(input);
+  const isHooked = isStart && process.config.hooks.preStart !== undefined;
   const isEnough = (now: Snapshot) =>
     settled(now, wait === true) || (wait === false && isHooked && now.state === "starting");
   const begun = await process.until((now) =>
     isEnough(now) && (now.attempt > earlier || atRest(now))
   );
   // Not the time since the launch: on a busy machine an app begins long after it.
-  const uptimeMs = begun.attempt > earlier ? 0 : process.uptimeMs;
+  const uptimeMs = isRunning ? process.uptimeMs : 0;
   const now = wait && !wantsReadiness(process.config)
     ? await survivedMinUptime(process, begun, uptimeMs)
     : begun;

@@ -471,3 +471,20 @@ Deno.test("pre_start runs if it is configured while a start waits for what earli
   await waitFor(() => lone.state === "running");
   assertEquals([...Deno.readDirSync(lone.home)].some(({ name }) => name === "ran"), true);
 });
+
+Deno.test("start() with wait fails for an app that runs, but not for long", async () => {
+  await using lone = new LoneProcess({ min_uptime: "1s", restart_policy: "never" });
+  const { process, world } = lone;
+  await process.start();
+  const refused = assertRejects(() => process.start({ wait: true }), ProcsupError, "code 3");
+  await new Promise((resolve) => setTimeout(resolve));
+  world.clock.advance(500);
+  world.child.exit(3);
+  await refused;
+  await process.start();
+  world.clock.advance(2000);
+  const waiting = process.start({ wait: true });
+  await waitFor(() => world.clock.pending === 1);
+  world.clock.advance(0);
+  await waiting;
+});
