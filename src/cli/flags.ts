@@ -5,6 +5,7 @@
 
 import { flagName, type Key, type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { lowered } from "../model/plain_text.ts";
 import { WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
 export interface Flag {
@@ -124,7 +125,7 @@ function flagsOf(table: KeyTable, withDefaults = true): Flag[] {
 function flagOf(key: string, row: Key, withDefaults: boolean): Flag {
   const { short, aliases, value, help, usual = defaultText(row) } = row.flag!;
   const type = typeOf(row);
-  const about = help ?? row.help.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  const about = help ?? lowered(row.help);
   return {
     name: flagName(key, row)!,
     type,

@@ -29,7 +29,8 @@ export class UrlTransport implements Transport {
     options: CallOptions,
   ): Promise<Output<N>> {
     const { method, path, query, body } = restRequest(name, fields);
-    const response = await this.#fetch(`${path}${queryText(query)}`, {
+    const search = searchOf(query);
+    const response = await this.#fetch(search.size === 0 ? path : `${path}?${search}`, {
       method,
       body: JSON.stringify(body),
       signal: options.signal ?? null,
@@ -138,11 +139,6 @@ async function textOf(
       cause,
     });
   }
-}
-
-function queryText(values: Fields): string {
-  const search = searchOf(values);
-  return search.size === 0 ? "" : `?${search}`;
 }
 
 /** One request, below `/api/v1`. */

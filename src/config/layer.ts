@@ -11,6 +11,7 @@ import { lookAt } from "../platform/stat.ts";
 import { extensionOf, isBareWord, isExecutable } from "../runtimes/programs.ts";
 import { isScript } from "../runtimes/runtime_table.ts";
 import { type ConfigDocument, type Path, type Place, placeIn, valueAt } from "./document.ts";
+import { lowered } from "../model/plain_text.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** Keys of one file, for one process or for all. */
@@ -209,7 +210,7 @@ export function located(error: unknown, layers: readonly Layer[], process?: stri
   const place = field === undefined
     ? placeIn(last.document, last.path, "key")
     : placeOfField(field, layers);
-  const message = messageOf(error).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  const message = lowered(messageOf(error));
   const what = process === undefined ? message : `"${process}": ${message}`;
   const isMisplaced = field?.onKey && field.path.length === 1 && field.path[0] === "critical";
   const advice = process !== undefined && isMisplaced

@@ -9,6 +9,7 @@ import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./docu
 import { type FileKind, kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
+import { lowered } from "../model/plain_text.ts";
 import { runModule } from "./read_module.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -251,7 +252,7 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
   if (error !== undefined) {
     const [offset] = error.pos;
     const what = YAML_MISTAKES[error.code] ??
-      error.message.split("\n")[0]!.replace(/^[A-Z](?=[a-z])/, (c) => c.toLowerCase());
+      lowered(error.message.split("\n")[0]!);
     throw new ConfigProblem(file, `not valid YAML: ${what}`, {
       place: placeAt(file, text, offset),
     });

@@ -20,6 +20,7 @@ import { isMap, type Keyed } from "./merge_patch.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
+import { lowered } from "./plain_text.ts";
 import type { Webhook } from "./webhook.ts";
 
 type Path = readonly PropertyKey[];
@@ -234,8 +235,4 @@ function adviceOf(issue: z.core.$ZodIssue, value: unknown, table: KeyTable, path
   const choices = issue.code === "invalid_value" ? issue.values.map(String) : [];
   const near = typeof value === "string" ? nearestWord(value, choices) : undefined;
   return near === undefined ? lowered(issue.message) : didYouMean(near);
-}
-
-function lowered(text: string): string {
-  return text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

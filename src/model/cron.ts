@@ -5,6 +5,7 @@
 
 import { Cron } from "../npm/croner.ts";
 import { ifPossible, messageOf, ProcsupError, quote } from "./errors.ts";
+import { lowered } from "./plain_text.ts";
 import type { CronRestartConfig } from "./process_config.ts";
 
 export interface Schedule {
@@ -37,7 +38,9 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
       ...(timezone === undefined ? {} : { timezone }),
     });
   } catch (error) {
-    const why = isNickname(schedule) ? "unknown nickname" : sentence(messageOf(error));
+    const why = isNickname(schedule)
+      ? "unknown nickname"
+      : lowered(messageOf(error).replace(/^\w+: /, ""));
     throw refuse(".schedule", schedule, why);
   }
   if (cron.nextRun() === null) throw refuse(".schedule", schedule, "this date never comes");
@@ -58,8 +61,4 @@ function isTimezone(name: string): boolean {
 
 function isNickname(schedule: string): boolean {
   return schedule.trim().startsWith("@");
-}
-
-function sentence(message: string): string {
-  return message.replace(/^\w+: /, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

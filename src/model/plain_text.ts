@@ -41,3 +41,8 @@ export function shortened(text: string, most: number): string {
 export function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
+
+/** A phrase as the rest of a sentence: its first letter is small, unless it begins with a name in capitals. */
+export function lowered(text: string): string {
+  return text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}

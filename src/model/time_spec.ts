@@ -88,7 +88,7 @@ function agoMs(text: string): number {
   for (const [, count, unit = ""] of text.matchAll(/(\d+(?:\.\d+)?) *([a-z]+) *|[^]+/gy)) {
     const name = unit.length > 2 ? unit.replace(/s$/, "") : unit;
     total += DAYS[name] === undefined
-      ? durationMs(`${count}${WORDS[name] ?? name}`)
+      ? ifPossible(() => parseDuration(`${count}${WORDS[name] ?? name}`)) ?? NaN
       : Number(count) * DAYS[name] * 86_400_000;
   }
   return total;
@@ -98,10 +98,6 @@ const DAYS: Readonly<Record<string, number>> = { d: 1, day: 1, w: 7, week: 7 };
 const WORDS: Readonly<Record<string, string>> = {
   ...{ hour: "h", hr: "h", minute: "m", min: "m", second: "s", sec: "s" },
 };
-
-function durationMs(text: string): number {
-  return ifPossible(() => parseDuration(text)) ?? NaN;
-}
 
 function midnight(now: number, days: number): number {
   const date = new Date(now);

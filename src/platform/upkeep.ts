@@ -54,7 +54,8 @@ export function watchFolders(folders: string | string[]): Deno.FsWatcher {
 
 /** Tries to create a thread. True where that cannot be tried. */
 function canMakeThread(): boolean {
-  const library = mayCallC() ? openPthread() : undefined;
+  // Undefined where threads are in a separate library, as in glibc before 2.34.
+  const library = mayCallC() ? ifPossible(() => openLibrary(PTHREAD)) : undefined;
   if (library === undefined) return true;
   const { pthread_create, pthread_join, getpid } = library.symbols;
   const thread = new BigUint64Array(1);
@@ -62,11 +63,6 @@ function canMakeThread(): boolean {
   if (isMade) pthread_join(thread[0]!, null);
   library.close();
   return isMade;
-}
-
-/** Undefined where threads are in a separate library, as in glibc before 2.34. */
-function openPthread(): Deno.DynamicLibrary<typeof PTHREAD> | undefined {
-  return ifPossible(() => openLibrary(PTHREAD));
 }
 
 const MALLOC = {
