@@ -35,7 +35,7 @@ interface ForegroundOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /**
    * Names of apps whose end stops everything, in place of `run.critical`. If there are none, all
-   * apps must end.
+   * apps must end that are neither jobs nor have `autostart: false`.
    */
   readonly critical: readonly string[];
   /** Default of the key `stdin`. */
@@ -193,7 +193,8 @@ function endOf(supervisor: Supervisor, rules: () => RunSettings): () => Promise<
     const { critical, exitOnFailure } = rules();
     if (all.some((one) => hasFailed(one, exitOnFailure))) return true;
     const wanted = decisive(all, rules());
-    if (wanted.length === 0) return true;
+    // Jobs alone go on with their schedules.
+    if (wanted.length === 0) return !all.some(isJob);
     return critical.length === 0 ? wanted.every(isOver) : wanted.some(isOver);
   };
   return async () => {
@@ -216,9 +217,18 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
   return state === "errored" || (lastExit !== null && (state === "stopped" || state === "crashed"));
 }
 
-/** The processes that decide the end of the run: the critical ones, otherwise all. */
+function isJob({ config }: ProcessInfo): boolean {
+  return config.cron !== undefined;
+}
+
+/**
+ * The processes that decide the end of the run: the critical ones, otherwise all but jobs and what
+ * waits for its user to start it.
+ */
 function decisive(all: readonly ProcessInfo[], { critical }: RunSettings): readonly ProcessInfo[] {
-  return critical.length === 0 ? all : all.filter((one) => isNamed(one, critical));
+  return all.filter((one) =>
+    critical.length === 0 ? one.config.autostart && !isJob(one) : isNamed(one, critical)
+  );
 }
 
 /**

@@ -460,6 +460,24 @@ Deno.test("run exits with 0 after an exit code in success_exit_codes", async () 
   assertEquals((await run(["run", "--single", "app", file])).code, 0);
 });
 
+Deno.test("run goes on with a job until it is stopped, but not beside apps that have ended", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/procsup.yaml`;
+  const job = { command: "echo ran", cron: "* * * * * *" };
+  await Deno.writeTextFile(file, JSON.stringify({ processes: { job } }));
+  const child = command(["run", "--no-prefix", file]).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  await readUntil(lines, "ran\nran\n");
+  child.kill("SIGTERM");
+  assertEquals((await child.status).code, 0);
+  await lines.cancel();
+  await child.stderr.cancel();
+  const later = { command: "sleep 1000", autostart: false };
+  const app = { command: "sh -c 'exit 3'", restart_policy: "never" };
+  await Deno.writeTextFile(file, JSON.stringify({ processes: { job, later, app } }));
+  assertEquals((await run(["run", file])).code, 3);
+});
+
 Deno.test("run --single --now runs a job at once, and exits with its code", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
