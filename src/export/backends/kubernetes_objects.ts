@@ -119,11 +119,11 @@ export class Workloads {
       // Events of deleted pods.
       makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`))
     );
-    const failures = this.deployments.filter((one) => appOf(one) === app).flatMap((
-      one,
-    ) => [conditionOf(one, "Progressing", "False"), conditionOf(one, "ReplicaFailure")]).filter((
-      condition,
-    ) => condition !== undefined);
+    const deployments = this.deployments.filter((one) => appOf(one) === app);
+    const failures = deployments.flatMap((one) => [
+      conditionOf(one, "Progressing", "False"),
+      conditionOf(one, "ReplicaFailure"),
+    ]).filter((condition) => condition !== undefined);
     return [
       ...failures.map(({ reason, message }) => `${reason}: ${message}`),
       ...(items as Pod[]).filter(({ kind }) => kind === "Pod").flatMap((pod) => {
