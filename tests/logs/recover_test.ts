@@ -139,6 +139,35 @@ Deno.test(
   },
 );
 
+Deno.test(
+  "recoverLog() cuts nothing off a log that another program has truncated meanwhile",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    await scene.append(numbers(5000));
+    await MOMENTS["after that"]!(scene);
+    await Deno.truncate(scene.log);
+    await scene.append("after\n");
+    await recoverLog(scene.log);
+    assertEquals(await scene.whole(), "after\n");
+    assertEquals(readPosition(scene.log).base, 0);
+  },
+);
+
+Deno.test(
+  "recoverLog() cuts nothing off a log that has taken the place of the old one, and keeps its head",
+  COLLAPSE_ONLY,
+  async () => {
+    await using scene = new LogScene();
+    await scene.append(numbers(5000));
+    await MOMENTS["after that"]!(scene);
+    await Deno.writeTextFile(`${scene.log}.new`, numbers(4000));
+    await Deno.rename(`${scene.log}.new`, scene.log);
+    await recoverLog(scene.log);
+    assertEquals(await scene.whole(), numbers(5000).slice(0, 8192) + numbers(4000));
+  },
+);
+
 /** Possible damage to a position while no supervisor runs. */
 const DAMAGES: Readonly<Record<string, (path: string, log: string) => Promise<unknown>>> = {
   removed: (path) => Deno.remove(path),

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessChange } from "../../src/model/process_info.ts";
-import { type Backend, CachedList } from "../../src/web/backend.ts";
+import { type Backend, CachedList, type LogLines } from "../../src/web/backend.ts";
 import { Feed } from "../../src/web/feed.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
@@ -25,6 +25,8 @@ class Scene {
   /** How often the list was built. */
   built = 0;
   lines: unknown[] = [];
+  /** Instead of the lines. */
+  stream: ReadableStream<LogLines> | undefined;
   /** Why lines are unavailable. */
   problem: Error | undefined;
   readonly feed: Feed;
@@ -44,7 +46,7 @@ class Scene {
       },
       streamLogs: () =>
         this.problem === undefined
-          ? Promise.resolve(linesOf(this.lines))
+          ? Promise.resolve(this.stream ?? linesOf(this.lines))
           : Promise.reject(this.problem),
     };
     const warn = (message: string) => assert(false, message);
@@ -183,6 +185,16 @@ Deno.test("Feed reads no more lines for a client that has not read the previous 
   for (const { left } of [slow, other]) left();
 });
 
+Deno.test("Feed sends no more lists to a client that has not read the previous ones", async () => {
+  const scene = new Scene();
+  const [slow, other] = [scene.join(512 * 1024), scene.join()];
+  await waitFor(() => [slow, other].every(({ got }) => got.length === 1));
+  scene.feed.changed(CHANGE);
+  await waitFor(() => other.got.length === 2);
+  assertEquals(slow.got.length, 1);
+  for (const { left } of [slow, other]) left();
+});
+
 Deno.test("Feed gives each log on a connection its own buffer", async () => {
   const scene = new Scene();
   scene.lines = [{ line: "x".repeat(100_000) }];
@@ -304,6 +316,20 @@ function outboxScene() {
   const outbox = new SocketOutbox((message, isDone) => (handed.push(message), done.push(isDone)));
   return { handed, done, outbox };
 }
+
+Deno.test("Feed ends the logs that a client has opened when it leaves", async () => {
+  const scene = new Scene();
+  const [opened, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  scene.stream = new ReadableStream({
+    pull: () => opened.resolve(),
+    cancel: () => cancelled.resolve(),
+  }, { highWaterMark: 0 });
+  const client = scene.join();
+  client.say({ type: "open_log", id: 1, query: "target=api&follow=true" });
+  await opened.promise;
+  client.left();
+  await cancelled.promise;
+});
 
 Deno.test("Feed drops a client that did not answer a ping, every half a minute", () => {
   const clock = new FakeClock();

@@ -162,6 +162,30 @@ Deno.test("Sender keeps queued messages on record for its successor when it is c
   assertEquals(left, ["1.json.unreadable"]);
 });
 
+Deno.test("Sender removes what it has queued, and what comes later, once its webhook is removed", async () => {
+  await using test = await TestSender.to(`http://127.0.0.1:${freePort()}`, { retry_delay: "1m" });
+  for (const number of [0, 1]) test.send(number);
+  assertEquals(test.outbox.left().length, 2);
+  test.sender.remove();
+  test.send(2);
+  assertEquals(test.outbox.left(), []);
+});
+
+Deno.test("DeliveryOutbox lists deliveries in their order, also if the clock was set back since", async () => {
+  await using home = tempHome();
+  const open = () => new DeliveryOutbox(home.path, (message) => assert(false, message));
+  const add = (outbox: DeliveryOutbox, number: number) =>
+    outbox.add("ops", { id: `${number}`, event: "crash", about: "api", body: "{}" });
+  const ids = (outbox: DeliveryOutbox) => outbox.left().map(({ id }) => Number(id));
+  const [first, numbers] = [open(), Array.from({ length: 20 }, (_, number) => number)];
+  for (const number of numbers) add(first, number);
+  Deno.renameSync(add(first, 20).file, `${home.path}/${Date.now() + 86_400_000}.json`);
+  const second = open();
+  assertEquals(ids(second), [...numbers, 20]);
+  add(second, 21);
+  assertEquals(ids(open()), [...numbers, 20, 21]);
+});
+
 Deno.test("Sender sends nothing unsigned when the secret is missing", async () => {
   await using receiver = new Receiver();
   await using home = tempHome();
