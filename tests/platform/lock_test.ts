@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isFree, takeLock, takeLockSoon } from "../../src/platform/lock.ts";
+import { isFree, removeLock, takeLock, takeLockSoon } from "../../src/platform/lock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("takeLock() holds a file exclusively until it is disposed of", async () => {
@@ -17,6 +17,29 @@ const FORKING = `
   forks();
   postMessage("up");
 `;
+
+Deno.test("takeLock() takes the file that is there, if the one it opened is removed meanwhile", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/lock`;
+  const { tryLockSync } = Deno.FsFile.prototype;
+  Deno.FsFile.prototype.tryLockSync = function (exclusive) {
+    Deno.FsFile.prototype.tryLockSync = tryLockSync;
+    Deno.removeSync(path);
+    return this.tryLockSync(exclusive);
+  };
+  using lock = takeLock(path);
+  assertEquals(lock?.isCurrent, true);
+});
+
+Deno.test("removeLock() leaves the file of another holder", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/lock`;
+  const lock = takeLock(path)!;
+  Deno.removeSync(path);
+  using other = takeLock(path)!;
+  removeLock(path, lock);
+  assertEquals(other.isCurrent, true);
+});
 
 Deno.test("a released lock is free even while another thread forks", async () => {
   await using temp = tempHome();
