@@ -101,6 +101,17 @@ Deno.test("rotateLog() copies and truncates where the file system cannot cut", a
   assertEquals(await follower.text(text.length), text);
 });
 
+Deno.test("rotateLog() leaves no copy of a log that it could not cut", async () => {
+  await using scene = new LogScene();
+  await scene.append(numbers(5000));
+  // Its position cannot be written, as on a full disk.
+  Deno.symlinkSync("/dev/full", `${scene.log}.pos`);
+  await assertRejects(() => scene.rotate());
+  assertEquals(await Deno.readTextFile(scene.log) === numbers(5000), true);
+  const names = [...Deno.readDirSync(dirname(scene.log))].map(({ name }) => name);
+  assertEquals(names.sort(), ["stdout.log", "stdout.log.pos"]);
+});
+
 Deno.test("rotateLog() keeps NULs and invalid UTF-8 as they are", async () => {
   await using scene = new LogScene();
   const bytes = new Uint8Array(100_001).map((_, index) => index * 31 % 256);

@@ -607,6 +607,25 @@ Deno.test("Scheduler.sync() drops a removed process, and applies a changed sched
   assertEquals([...Deno.readDirSync(`${scene.home.path}/cron`)], []);
 });
 
+for (const begun of [false, true]) {
+  const when = begun ? "after it began it" : "before it asked for it";
+  Deno.test(`Scheduler completes a restart whose daemon was killed ${when}`, async () => {
+    await using scene = await Scene.with({ cron_restart: { schedule: "0 * * * *", ...UTC } });
+    const run = { runId: "run" } as Snapshot["run"];
+    const startedAt = scene.clock.now();
+    scene.job.snapshot = { ...NEW, state: "running", desired: "up", run, startedAt };
+    scene.job.restart = ({ reason = "" } = {}) => {
+      scene.job.acts.push(reason);
+      return new Promise(() => {});
+    };
+    scene.clock.advance(HOUR);
+    assertEquals(scene.job.acts.length, 1);
+    if (begun) scene.job.snapshot = { ...scene.job.snapshot, startedAt: startedAt + HOUR + 1 };
+    await scene.restart();
+    assertEquals(scene.job.acts.length, begun ? 1 : 2);
+  });
+}
+
 Deno.test("Scheduler begins a restart only once if the schedule changes during it", async () => {
   await using scene = await Scene.with({ cron_restart: { schedule: "0 * * * *", ...UTC } });
   const run = { runId: "run" } as Snapshot["run"];

@@ -65,6 +65,17 @@ Deno.test("reload() with overlap keeps the old app when the new one does not bec
   assertEquals(lone.process.snapshot.successor, null);
 });
 
+Deno.test("stop() during a reload with overlap ends the wait for the new app", async () => {
+  await using lone = await running();
+  lone.process.reconfigure({ ...lone.process.config, waitReady: true });
+  const refused = assertRejects(() => lone.process.reload(), ProcsupError);
+  await waitFor(() => lone.world.children.length === 2 && lone.world.awaitsReady);
+  assertEquals(lone.world.clock.pending, 1);
+  await lone.process.stop();
+  await refused;
+  assertEquals([alive(lone), lone.world.clock.pending], [[false, false], 0]);
+});
+
 Deno.test("stop() during a reload with overlap terminates both runs", async () => {
   await using lone = await running();
   const refused = assertRejects(() => lone.process.reload(), ProcsupError);
