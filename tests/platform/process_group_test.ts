@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { Launcher } from "../../src/platform/launcher.ts";
-import { cleanUpOrphans, terminateRun } from "../../src/platform/process_group.ts";
+import { cleanUpOrphans, terminateRun, wrapperAlive } from "../../src/platform/process_group.ts";
 import { RunFiles } from "../../src/platform/run_files.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -58,6 +58,17 @@ Deno.test("terminateRun() leaves the exit on file when it has to kill the app", 
   assertEquals(await terminateRun(run, "SIGTERM", within(50)), { killed: true, left: [] });
   const { code, signal } = scene.launcher.exitOf(run.runId);
   assertEquals([code, signal], [137, "SIGKILL"]);
+});
+
+Deno.test("terminateRun() leaves a group alone that has the number of the run's by now", async () => {
+  await using scene = new Scene();
+  const { run: other } = await scene.launch("echo $$; exec sleep 1000");
+  const [app] = await scene.pids(1);
+  const run = { ...other, runId: crypto.randomUUID(), wrapperStart: "1" };
+  assert(wrapperAlive(other) && !wrapperAlive(run));
+  await terminateRun(run, "SIGTERM", within(50));
+  assert(isAlive(app!), "a stranger was signalled");
+  await terminateRun(other, "SIGKILL", within(50));
 });
 
 Deno.test("cleanUpOrphans() waits for members of the group when the group itself is unknown", async () => {

@@ -319,16 +319,16 @@ function outboxScene() {
 
 Deno.test("Feed ends the logs that a client has opened when it leaves", async () => {
   const scene = new Scene();
-  const [opened, cancelled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const told: string[] = [];
   scene.stream = new ReadableStream({
-    pull: () => opened.resolve(),
-    cancel: () => cancelled.resolve(),
+    pull: () => void told.push("pulled"),
+    cancel: () => void told.push("cancelled"),
   }, { highWaterMark: 0 });
   const client = scene.join();
   client.say({ type: "open_log", id: 1, query: "target=api&follow=true" });
-  await opened.promise;
+  await waitFor(() => told.length > 0, { what: "the log to be read" });
   client.left();
-  await cancelled.promise;
+  await waitFor(() => told.includes("cancelled"), { what: "the log to be ended" });
 });
 
 Deno.test("Feed drops a client that did not answer a ping, every half a minute", () => {
