@@ -165,3 +165,47 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
   bool("help", "show help", { short: "h" }),
   bool("version", "show the version"),
 ];
+
+export const PROFILE = text("profile", "NAME", "profile of a configuration file");
+
+/** Flags that select a part of a configuration file. */
+export const FILE_FLAGS: readonly Flag[] = [
+  text("only", "A,B", "only these of a configuration file, and what they depend on"),
+  PROFILE,
+];
+
+const STACK = text("stack", "NAME", "name of the apps as a group (default: the folder's)");
+
+export const ON = text("on", "ENGINE", "engine of the apps; local: the daemon of this machine", {
+  choices: ["kubernetes", "swarm", "systemd", "local"],
+});
+
+export const CONTEXT = text(
+  "context",
+  "NAME",
+  "kubernetes, swarm: the context of kubectl or docker",
+);
+
+const NAMESPACE = text(
+  "namespace",
+  "NAME",
+  "kubernetes: the namespace (default: that of the context)",
+);
+
+/** Flags of commands that also work on engines. */
+export const ON_FLAGS: readonly Flag[] = [ON, STACK, CONTEXT, NAMESPACE];
+
+export const STRICT = bool("strict", "fail when a key has no counterpart on the engine");
+
+/** Flags of an export; `up --on` takes them too. */
+export const EXPORT_FLAGS: readonly Flag[] = [
+  STACK,
+  text("image", "NAME", "image of the apps, see procsup image"),
+  STRICT,
+  text("ports", "MODE", "swarm: publish ports on every node, or only where the app runs", {
+    choices: ["ingress", "host"],
+  }),
+];
+
+/** Flags that only engines have a use for. */
+export const ENGINE_FLAGS: readonly Flag[] = [CONTEXT, NAMESPACE, ...EXPORT_FLAGS];
