@@ -121,6 +121,8 @@ function instanceOf(template: string): string {
 /** True if two templates give the same file for some instances. */
 function overlap(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
+  // Most have no instance. Each app's are compared with those of all others.
+  if (![one, other].some((template) => template.includes(INSTANCE))) return one === other;
   return matches(one, other) || matches(other, one);
 }
 
