@@ -97,7 +97,8 @@ export class Scheduler {
 
   /** Carries out what an earlier daemon was killed in. */
   #finishLeft(): void {
-    const left = this.#isFirst ? this.#store.left() : undefined;
+    // Closed, it has no schedules: the next one carries it out.
+    const left = this.#isFirst && !this.#closed ? this.#store.left() : undefined;
     this.#isFirst = false;
     if (left === undefined) return;
     this.#enable(left.ids.flatMap((id) => this.#entries.get(id) ?? []), left.enabled);

@@ -693,3 +693,20 @@ Deno.test("cron stop all is carried out for every job, although the daemon is ki
   await scene.restart();
   assertEquals(enabled(), [true, true]);
 });
+
+Deno.test("cron stop all is still carried out after a daemon that ended while it began", async () => {
+  await using scene = new Scene();
+  scene.processes.push(new FakeProcess(scene.clock, { cron: "0 * * * *" }));
+  await scene.restart();
+  const now = scene.clock.now.bind(scene.clock);
+  scene.clock.now = () => {
+    throw new Error("killed");
+  };
+  assertThrows(() => scene.scheduler.enable(scene.processes, false), Error, "killed");
+  scene.clock.now = now;
+  const beginning = scene.restart();
+  scene.scheduler.close();
+  await beginning;
+  await scene.restart();
+  assertEquals(scene.scheduler.list().map(({ enabled }) => enabled), [false]);
+});
