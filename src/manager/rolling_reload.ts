@@ -106,7 +106,10 @@ export async function rollingReload(
   const isBack = options.rollbackOnFailure && hasFailed(outcomes);
   // Those that failed come first: they serve no requests.
   const back = isBack ? touched.filter(isOurs).toReversed() : [];
-  const requests = new Map(back.map((process) => [process, reloadTo(before.get(process))]));
+  const requests = new Map(
+    back.filter((process) => isToPutBack(process, config))
+      .map((process) => [process, reloadTo(before.get(process))]),
+  );
   registry.recorder.together(() => {
     for (const process of processes) process.drop(request);
     for (const [process, request] of requests) registry.putOnRecord([process], request);
@@ -210,13 +213,18 @@ export async function putBack(
   { config: failed, waitReady: wait = true }: RollingOptions,
   isStopped: boolean,
 ): Promise<void> {
-  const isRunning = process.snapshot.state === "running";
-  if (failed === undefined ? isRunning : !process.wasGiven(failed)) return;
+  if (!isToPutBack(process, failed)) return;
   const config = failed === undefined ? process.config : before;
   if (isStopped) return process.reconfigure(config);
   process.reconfigureForReload(config);
-  const overlaps = config.overlap && config.reloadSignal === undefined && isRunning;
+  const overlaps = config.overlap && config.reloadSignal === undefined &&
+    process.snapshot.state === "running";
   await (overlaps ? process.reload({ wait }) : process.restart({ wait, reason: "rolled back" }));
+}
+
+/** False if its old run goes on: the new one did not come up beside it. */
+function isToPutBack(process: ManagedProcess, failed: ProcessConfig | undefined): boolean {
+  return failed === undefined ? process.snapshot.state !== "running" : process.wasGiven(failed);
 }
 
 /** `"25%"` of 10 → 3: at least one, at most all. Throws `bad_request` with the value. */

@@ -16,6 +16,7 @@ import type { StopRequest, UpOptions } from "../process/process_handle.ts";
 import {
   inWaves,
   isJob,
+  isKeptUp,
   type Outcome,
   reversed,
   runBulk,
@@ -289,7 +290,7 @@ export class Supervisor implements AsyncDisposable {
     const carryOut = (process: ManagedProcess) => process.carryOut(requests.get(process)!);
     const reloads = Map.groupBy(
       left("reload"),
-      (process) => JSON.stringify(requests.get(process)),
+      (process) => JSON.stringify([requests.get(process), isKeptUp(process)]),
     );
     const outcomes = await Promise.all([
       this.#removeInOrder(all.filter(({ isLeaving }) => isLeaving)),
@@ -302,13 +303,18 @@ export class Supervisor implements AsyncDisposable {
     await this.scheduler.sync();
   }
 
-  /** Carries out the same request to reload for all of these processes. */
+  /**
+   * Carries out the same request to reload for these processes. Unless all of them are kept up, they
+   * only get its configuration.
+   */
   async #completeReload(processes: readonly ManagedProcess[]): Promise<readonly Outcome[]> {
     const requests = processes.map(({ snapshot }) => snapshot.pending!);
     const [{ config }] = requests as [PendingRequest & { verb: "reload" }];
     try {
       if (config === undefined) return await reloadAll(this.registry, processes, {});
-      return (await reloadWith(this.registry, processes, parseConfig(config), {})).outcomes;
+      // It may be the configuration that they have already.
+      const how = { always: processes.every(isKeptUp) };
+      return (await reloadWith(this.registry, processes, parseConfig(config), how)).outcomes;
     } finally {
       processes.forEach((process, index) => process.drop(requests[index]!));
     }
