@@ -85,7 +85,7 @@ export class FileShape {
         ...defaults === undefined ? [] : [defaults],
       ],
       ...{ processes, web, run },
-      webhooks: (value.webhooks ?? undefined) && webhooks,
+      webhooks: (value.webhooks ?? null) === null ? undefined : webhooks,
     };
   }
 

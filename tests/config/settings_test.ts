@@ -79,6 +79,7 @@ Deno.test("loadConfig() distinguishes a file without settings from one with empt
 Deno.test("loadConfig() rejects invalid settings with their position, and quotes no secrets", async () => {
   const bad: readonly [string, string][] = [
     ["web: true", "1:6 web: expected a map"],
+    ["webhooks: false", "1:11 webhooks: expected a list, or a map of names"],
     ["web: { hots: [a] }", '1:8 unknown key "web.hots": did you mean "hosts"?'],
     [
       "web: { listen: 80a }",

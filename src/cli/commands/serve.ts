@@ -63,7 +63,11 @@ export async function serveFiles(context: CommandContext): Promise<void> {
   // Also those without a request yet, which browsers open ahead and Node does not count as idle.
   const idle = new Set<Socket>();
   let isEnding = false;
-  const rest = (socket: Socket) => isEnding ? socket.destroy() : idle.add(socket);
+  const rest = (socket: Socket) => {
+    if (isEnding) socket.destroy();
+    // A client that went away during an answer has closed it.
+    else if (!socket.destroyed) idle.add(socket);
+  };
   server.on("connection", (socket) => {
     rest(socket);
     socket.once("close", () => idle.delete(socket));
