@@ -74,14 +74,14 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const ended = endOf(supervisor, () => rules);
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
   // A signal ends the start too: hooks may take long.
-  const starting = start(supervisor, webhooks, options, () => output.follow(supervisor));
+  const starting = start(supervisor, webhooks, options, () => {
+    refuseUnknown(options.critical, supervisor.list());
+    output.follow(supervisor);
+  });
   const ending = Promise.race([signalled.promise, output.failed, options.newsFailed]);
   try {
     const started = await Promise.race([starting, ending]);
-    if (typeof started === "object") {
-      rules = started;
-      refuseUnknown(options.critical, supervisor.list());
-    }
+    if (typeof started === "object") rules = started;
     const signal = typeof started === "string" ? started : await Promise.race([ended(), ending]);
     const before = supervisor.list();
     const up = before.filter(isUp).map(({ name }) => name);

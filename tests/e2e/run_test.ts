@@ -322,11 +322,12 @@ for (const unread of ["lines", "events"]) {
   });
 }
 
-Deno.test("run rejects a critical app that is not in its list", async () => {
+Deno.test("run rejects a critical app that is not in its list, before any app starts", async () => {
   await using temp = twoApps();
   const flag = await run(["run", "procsup.json", "--critical", "wbe"], { cwd: temp.path });
   assertEquals(flag.code, 2);
   assertStringIncludes(flag.stderr, 'Invalid --critical "wbe": no such app in this run');
+  assertEquals(flag.stderr.includes("started"), false);
   await using other = twoApps({ critical: ["wbe"] });
   const file = await run(["run", "procsup.json"], { cwd: other.path });
   assertEquals(file.code, 2);
