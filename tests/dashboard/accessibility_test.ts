@@ -31,6 +31,13 @@ const SCREENS = [
   "#/apply",
 ];
 
+/** What a screen shows once its data has come, where that is not there at once. */
+const SHOWN: Readonly<Record<string, string>> = {
+  "#/processes/talker?tab=logs": ".log-row",
+  "#/logs?t=talker&t=db&cols=1": ".log-row",
+  "#/logs?t=talker&s=red&deep=1": ".log-row mark",
+};
+
 const LOOKS = [
   { colorScheme: "light", width: 1440, height: 900, rules: "all" },
   { colorScheme: "dark", width: 1024, height: 768, rules: "all" },
@@ -83,7 +90,7 @@ browserTest(
       await page.emulateMedia({ colorScheme });
       for (const hash of SCREENS) {
         await dashboard.go(hash);
-        await page.waitForFunction("document.querySelector('main')?.children.length > 0");
+        await page.locator(SHOWN[hash] ?? "main > *").first().waitFor({ state: "attached" });
         await page.evaluate(TWO_FRAMES);
         const where = `${hash} ${colorScheme} ${width}`;
         problems.push(
