@@ -42,7 +42,8 @@ export function selectProcesses(
 
 /**
  * One instance of a process without its dependencies, for a container that an engine places. The engine
- * provides the copies, the order and the cgroup limits, and its environment overrides `env`. With
+ * provides the copies, the order and the cgroup limits, and its environment overrides `env`. It starts
+ * even with `autostart: false`, of which an engine makes no container until it is asked for one. With
  * `now`, a job runs at once rather than on schedule. Throws `process_not_found`.
  */
 export function singleProcess(
@@ -69,6 +70,7 @@ export function singleProcess(
     ...config,
     env: Object.fromEntries(env),
     instances: 1,
+    autostart: true,
     dependsOn: {},
     limits: own,
     ...(cron === undefined || now ? {} : { cron }),

@@ -479,6 +479,15 @@ Deno.test("run goes on with a job until it is stopped, but not beside apps that 
   assertEquals((await run(["run", file])).code, 3);
 });
 
+Deno.test("run --single starts an app with autostart false: its container was asked for", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/procsup.yaml`;
+  const app = { command: "sh -c 'echo ran; exit 3'", restart_policy: "never", autostart: false };
+  await Deno.writeTextFile(file, JSON.stringify({ processes: { app } }));
+  const { code, stdout } = await run(["run", "--single", "app", "--no-prefix", file]);
+  assertEquals([code, stdout], [3, "ran\n"]);
+});
+
 Deno.test("run --single --now runs a job at once, and exits with its code", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
