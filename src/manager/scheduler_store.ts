@@ -54,7 +54,7 @@ const NOTHING: CronMemory = {
 };
 
 /** Enables or disables several schedules. */
-export interface CronRequest {
+interface CronRequest {
   readonly ids: readonly string[];
   readonly enabled: boolean;
 }

@@ -305,7 +305,7 @@ function exitFromStatus(status: number, known?: string): Exit {
 const LOOK_AFTER_MS = 500;
 
 /** The pids that are not known yet. */
-export class AppPids {
+class AppPids {
   readonly #files: RunFiles;
   /** The callback that gets the pid of a run, and since when it waits. */
   readonly #unknown = new Map<Run, { known(pid: number): void; readonly since: number }>();
