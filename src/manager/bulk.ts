@@ -173,9 +173,10 @@ const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
 };
 
 /** Whether it has failed and only a user starts it again: not the clock, nor a request under way. */
-function hasGivenUp(process: ManagedProcess): boolean {
-  const { state, pending } = process.snapshot;
-  return (state === "crashed" || state === "errored") && pending === null && !isJob(process);
+function hasGivenUp({ snapshot, config }: ManagedProcess): boolean {
+  const { state, pending } = snapshot;
+  const isOnSchedule = config.cron !== undefined || config.cronRestart !== undefined;
+  return (state === "crashed" || state === "errored") && pending === null && !isOnSchedule;
 }
 
 function givenUp({ name, snapshot }: ManagedProcess): ProcsupError {
