@@ -139,7 +139,9 @@ export function notFound(
 ): ProcsupError {
   const group = groupMeant(target, processes);
   const names = processes.flatMap((process) => [process.name, baseName(process.name)]);
-  const near = group ?? nearestWord(target, names);
+  // A command for whole apps may be given an instance of one.
+  const near = group ?? nearestWord(target, names) ??
+    names.find((name) => name === baseName(target));
   return new ProcsupError("process_not_found", "process not found", {
     hint: near === undefined
       ? `Nothing matches "${target}"; procsup list shows all processes`

@@ -94,8 +94,11 @@ Deno.test("scale() keeps the index when only one instance is left", async () => 
 
 Deno.test("scale() rejects an unknown process with a suggestion", async () => {
   await using fake = await single();
-  const error = await assertRejects(() => scale(fake.registry, "apo", 3), ProcsupError);
-  assertEquals([error.code, error.near], ["process_not_found", "api"]);
+  // It takes the name of an app, not of an instance.
+  for (const wrong of ["apo", "api:10"]) {
+    const error = await assertRejects(() => scale(fake.registry, wrong, 3), ProcsupError);
+    assertEquals([error.code, error.near], ["process_not_found", "api"], wrong);
+  }
 });
 
 Deno.test("scale() rejects an invalid number before anything is renamed", async () => {
