@@ -665,7 +665,7 @@ processes:
   for (const line of ["command: run shop 81", "N: shop", "stdout: shop.log"]) {
     assertStringIncludes(yaml, line);
   }
-  assertEquals(notes, ["c: {{…}}: templates are not filled in"]);
+  assertEquals(notes, ["c: {{…}}: only variables in vars are filled in"]);
 });
 
 Deno.test("a Procfile's first port is PORT of .env, otherwise of the environment, otherwise 5000", async () => {

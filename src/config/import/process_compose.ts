@@ -182,7 +182,9 @@ function addProcess(name: string, context: ProcessContext, result: ImportResult)
   if (hasDotenv && process.is_dotenv_disabled !== true) {
     all.env_file = [DOTENV, ...[all.env_file ?? []].flat()];
   }
-  if (/\{\{/.test(JSON.stringify(process))) lost.push("{{…}}: templates are not filled in");
+  if (/\{\{/.test(JSON.stringify(process))) {
+    lost.push("{{…}}: only variables in vars are filled in");
+  }
   // One file for both streams; instances cannot share it.
   const file = logFile(process.log_location);
   const suffix = (all.instances ?? 1) === 1 ? "" : "-{instance}";
