@@ -104,7 +104,10 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   }
 }
 
-/** Keeps the ready file while every app is ready, for the health probe of a container engine. */
+/**
+ * Keeps the ready file while every app that starts with the run is ready, for the health probe of a
+ * container engine.
+ */
 function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disposable {
   const { readyFile: path, warn } = options;
   if (path === undefined) return { [Symbol.dispose]() {} };
@@ -120,7 +123,7 @@ function showReadiness(supervisor: Supervisor, options: ForegroundOptions): Disp
   const follow = async () => {
     while (!(await events.read()).done) {
       const all = supervisor.list();
-      show(all.length > 0 && all.every(isReady));
+      show(all.length > 0 && all.filter(startsAtOnce).every(isReady));
     }
   };
   follow().catch((error) => warn(`--ready-file: ${messageOf(error)}`));
@@ -221,14 +224,17 @@ function isJob({ config }: ProcessInfo): boolean {
   return config.cron !== undefined;
 }
 
+/** Whether it is neither a job nor waits for its user to start it. */
+function startsAtOnce(one: ProcessInfo): boolean {
+  return one.config.autostart && !isJob(one);
+}
+
 /**
  * The processes that decide the end of the run: the critical ones, otherwise all but jobs and what
  * waits for its user to start it.
  */
 function decisive(all: readonly ProcessInfo[], { critical }: RunSettings): readonly ProcessInfo[] {
-  return all.filter((one) =>
-    critical.length === 0 ? one.config.autostart && !isJob(one) : isNamed(one, critical)
-  );
+  return all.filter((one) => critical.length === 0 ? startsAtOnce(one) : isNamed(one, critical));
 }
 
 /**

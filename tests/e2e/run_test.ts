@@ -435,6 +435,22 @@ run: { critical: [db] }
   assert(![...Deno.readDirSync(folder.path)].some(({ name }) => name === "ready"));
 });
 
+Deno.test("run --ready-file waits neither for jobs nor for apps with autostart false", async () => {
+  await using folder = tempHome();
+  const [file, ready] = [`${folder.path}/procsup.yaml`, `${folder.path}/ready`];
+  const processes = {
+    job: { command: "true", cron: "@yearly" },
+    later: { command: "sleep 1000", autostart: false },
+    app: {
+      command:
+        `sh -c 'for i in $(seq 400); do [ -e "${ready}" ] && exit; sleep 0.05; done; exit 1'`,
+      restart_policy: "never",
+    },
+  };
+  await Deno.writeTextFile(file, JSON.stringify({ processes }));
+  assertEquals((await run(["run", "--ready-file", ready, file])).code, 0);
+});
+
 Deno.test("run --single keeps a value that extends a variable of its container", async () => {
   await using folder = tempHome();
   const file = `${folder.path}/procsup.yaml`;
