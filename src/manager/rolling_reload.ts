@@ -30,18 +30,19 @@ export async function reloadAll(
   processes: readonly ManagedProcess[],
   { wait, ...options }: UpOptions,
 ): Promise<Outcome[]> {
-  if (processes.length > 1) registry.putOnRecord(processes, RELOAD);
+  const request = reloadTo(undefined);
+  if (processes.length > 1) registry.putOnRecord(processes, request);
   const byName = Map.groupBy(processes, ({ config }) => config.name);
-  const rolled = [...byName.values()].map((instances) =>
-    rollingReload(registry, instances, { ...options, waitReady: wait ?? instances.length > 1 })
-  );
+  const rolled = [...byName.values()].map((instances) => {
+    const how = { ...options, waitReady: wait ?? instances.length > 1 };
+    return rollingReload(registry, instances, how, request);
+  });
   return (await Promise.all(rolled)).flatMap(({ outcomes }) => outcomes);
 }
 
-const RELOAD: PendingRequest = { verb: "reload" };
-
+/** A new request: of two equal ones at once, the end of the first leaves the second on record. */
 function reloadTo(config: ProcessConfig | undefined): PendingRequest {
-  return config === undefined ? RELOAD : { verb: "reload", config: wireKeys(config) };
+  return { verb: "reload", ...config && { config: wireKeys(config) } };
 }
 
 /** A request to change the configuration of some processes. */
@@ -79,11 +80,11 @@ export async function rollingReload(
   registry: Registry,
   processes: readonly ManagedProcess[],
   options: RollingOptions,
+  request = reloadTo(options.config),
 ): Promise<RollingResult> {
   const size = batchCount(options.batchSize ?? 1, processes.length);
   const { config } = options;
   const before = new Map(processes.map((process) => [process, process.config]));
-  const request = reloadTo(config);
   const wasAsked = stoppedSince(processes);
   // Neither those started again nor deleted ones.
   const isStopped = (process: ManagedProcess) =>

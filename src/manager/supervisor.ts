@@ -4,7 +4,7 @@ import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/o
 import { withinTime } from "../platform/concurrency.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { formatDuration, parseDuration } from "../model/duration.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ProcessInfo, WaitPoint } from "../model/process_info.ts";
@@ -315,6 +315,12 @@ export class Supervisor implements AsyncDisposable {
       // It may be the configuration that they have already.
       const how = { always: processes.every(isKeptUp) };
       return (await reloadWith(this.registry, processes, parseConfig(config), how)).outcomes;
+    } catch (error) {
+      // Another version wrote the configuration, for example.
+      this.warn(
+        `Cannot complete the reload of "${processes[0]!.config.name}": ${messageOf(error)}`,
+      );
+      return [];
     } finally {
       processes.forEach((process, index) => process.drop(requests[index]!));
     }

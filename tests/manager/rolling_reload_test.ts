@@ -13,6 +13,7 @@ import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { changedConfig, reloadWith } from "../../src/manager/reconfigure.ts";
 import {
   batchCount,
+  reloadAll,
   type RollingOptions,
   rollingReload,
   supersede,
@@ -545,4 +546,28 @@ Deno.test("after two failed changes at once a process has the configuration of i
     const { state } = app!.snapshot;
     assertEquals([state, app!.config.args, app!.record.config.args], ["running", ["1"], ["1"]]);
   }
+});
+
+Deno.test("a reload on record with an invalid configuration is reported and dropped", async () => {
+  await using test = await TestManager.open();
+  await test.script("api", "exec sleep 1000");
+  const [process] = test.supervisor.registry.list();
+  const { pid } = process!.snapshot;
+  process!.post({ type: "pending", request: { verb: "reload", config: { bogus: 1 } } });
+  await test.supervisor.completeRequests();
+  assertEquals([process!.snapshot.pending, process!.snapshot.pid], [null, pid]);
+  assertStringIncludes(test.warnings.join(), 'Cannot complete the reload of "api": ');
+});
+
+Deno.test("of two equal reloads at once, the end of the first leaves the second on record", async () => {
+  await using fake = await running(2);
+  const [first] = fake.registry.list();
+  const reload = () => reloadAll(fake.registry, fake.registry.list(), {});
+  const one = reload();
+  const request = first!.snapshot.pending;
+  const other = reload();
+  first!.drop(request!);
+  assertEquals(first!.snapshot.pending, { verb: "reload" });
+  await settle(fake, Promise.all([one, other]));
+  assertEquals(fake.registry.list().map(({ snapshot }) => snapshot.pending), [null, null]);
 });
