@@ -7,7 +7,7 @@
  */
 
 import { listArchives } from "../../src/logs/archives.ts";
-import { LogKeeper } from "../../src/manager/log_keeper.ts";
+import { LogKeeper } from "../../src/log_keeping/log_keeper.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";

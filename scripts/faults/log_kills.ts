@@ -11,7 +11,7 @@
 import { listArchives, openArchive } from "../../src/logs/archives.ts";
 import { readPosition } from "../../src/logs/log_position.ts";
 import { recoverLog } from "../../src/logs/rotate.ts";
-import { LogKeeper } from "../../src/manager/log_keeper.ts";
+import { LogKeeper } from "../../src/log_keeping/log_keeper.ts";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { Random } from "./chaos/random.ts";

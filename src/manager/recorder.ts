@@ -4,7 +4,7 @@ import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Records } from "./records.ts";
-import { type RetriedWrites, RETRY_MS } from "./retried_writes.ts";
+import { type RetriedWrites, RETRY_MS } from "../platform/retried_writes.ts";
 
 /** Maximum delay of a write. A start changes a record several times within milliseconds. */
 const SOON_MS = 5;

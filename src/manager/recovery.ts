@@ -21,7 +21,7 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import { inWaves, isJob } from "./bulk.ts";
 import type { FoundRecords, ProcessRecord } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
-import type { RetriedWrites } from "./retried_writes.ts";
+import type { RetriedWrites } from "../platform/retried_writes.ts";
 import { loadState } from "./saved_state.ts";
 import type { SystemWorld } from "./system_world.ts";
 

@@ -27,7 +27,7 @@ import { ordered, type Outcome, runWaves } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
 import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type ProcessRecord, type RecordPaths, Records } from "./records.ts";
-import { RetriedWrites } from "./retried_writes.ts";
+import { RetriedWrites } from "../platform/retried_writes.ts";
 
 interface EventSubject {
   /** UUID, or its first 8 characters. */

@@ -32,7 +32,7 @@ import {
 } from "./bulk.ts";
 import { checkConfig, refuseTaken, wireDefaults } from "./check_config.ts";
 import { EventHub } from "./event_hub.ts";
-import { LogKeeper } from "./log_keeper.ts";
+import { LogKeeper } from "../log_keeping/log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
 import {
   changedConfig,
@@ -51,7 +51,7 @@ import {
 } from "./rolling_reload.ts";
 import { resurrect, saveState } from "./saved_state.ts";
 import { scale } from "./scale.ts";
-import { Scheduler } from "./scheduler.ts";
+import { Scheduler } from "../schedules/scheduler.ts";
 import { type SystemWorld, systemWorld } from "./system_world.ts";
 import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";

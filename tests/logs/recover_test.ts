@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { type Archive, copyPath, keepCopy } from "../../src/logs/archives.ts";
-import { compressArchive } from "../../src/manager/compression_queue.ts";
+import { compressArchive } from "../../src/log_keeping/compression_queue.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";

@@ -7,7 +7,7 @@ import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { readPosition, writePosition } from "../../src/logs/log_position.ts";
 import { LogCursor } from "../../src/logs/log_cursor.ts";
-import { compressArchive } from "../../src/manager/compression_queue.ts";
+import { compressArchive } from "../../src/log_keeping/compression_queue.ts";
 import { dirname } from "../../src/npm/path.js";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
 import { changing, disownLog, flushLog, recoverLog } from "../../src/logs/rotate.ts";

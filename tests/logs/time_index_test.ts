@@ -177,7 +177,7 @@ Deno.test("LogEntries finds lines by time and text in archives, compressed or no
     assertEquals((await linesOf(scene, { grep: "." })).join("\n") + "\n" === all, true);
   };
   await check();
-  const { compressArchive } = await import("../../src/manager/compression_queue.ts");
+  const { compressArchive } = await import("../../src/log_keeping/compression_queue.ts");
   for (const archive of scene.archives()) await compressArchive(archive, () => Promise.resolve());
   assert(scene.archives().every(({ compressed }) => compressed));
   await check();

@@ -1,7 +1,7 @@
 /** `cron_list`, `cron_start`, `cron_stop` and `cron_run`: cron jobs, and restarts by cron. */
 
-import type { CronInfo } from "../../manager/scheduler_entry.ts";
-import type { CronRun } from "../../manager/scheduler_store.ts";
+import type { CronInfo } from "../../schedules/schedule_entry.ts";
+import type { CronRun } from "../../schedules/schedule_store.ts";
 import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
 import type { CRON_VERBS } from "../../protocol/verbs/cron.ts";
 import type { Handlers } from "./context.ts";

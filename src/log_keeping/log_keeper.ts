@@ -16,9 +16,8 @@ import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
 import { removeIfPossible } from "../platform/atomic_file.ts";
 import { FileWatch } from "../platform/file_watch.ts";
 import { sharedFileProblem } from "../platform/way.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
 import { CompressionQueue } from "./compression_queue.ts";
-import { KeptLog } from "./kept_log.ts";
+import { KeptLog, type LoggedProcess } from "./kept_log.ts";
 
 /** Number of logs to check before yielding. */
 const SLICE = 100;
@@ -52,7 +51,7 @@ const STREAMS = ["stdout", "stderr"] as const;
 
 interface LogKeeperOptions {
   readonly clock: Clock;
-  readonly list: () => readonly ManagedProcess[];
+  readonly list: () => readonly LoggedProcess[];
   readonly warn: (message: string) => void;
 }
 
@@ -82,7 +81,7 @@ export class LogKeeper {
   }
 
   /** Call it when a process is launched: its logs are checked often again. */
-  wake(process: ManagedProcess): void {
+  wake(process: LoggedProcess): void {
     if (this.#closed) return;
     for (const stream of STREAMS) {
       const path = process.logs[stream];
@@ -95,7 +94,7 @@ export class LogKeeper {
   }
 
   /** Moves the logs of a process to other paths by `act`, and looks after them there. */
-  async move(process: ManagedProcess, act: () => void): Promise<void> {
+  async move(process: LoggedProcess, act: () => void): Promise<void> {
     const logs = () => Object.values(process.logs).flatMap((path) => this.#logs.get(path) ?? []);
     while (logs().some(({ busy }) => busy)) await sleep(ROUND_MS);
     for (const log of logs()) {
@@ -109,7 +108,7 @@ export class LogKeeper {
     }
   }
 
-  #taken(path: string, stream: keyof LogFiles, process: ManagedProcess): KeptLog {
+  #taken(path: string, stream: keyof LogFiles, process: LoggedProcess): KeptLog {
     const changed = (log: KeptLog) => {
       const { clock } = this.#options;
       log.notice(clock.steady(), clock.now());
@@ -120,7 +119,7 @@ export class LogKeeper {
   }
 
   /** Empties the logs of a process and removes their archives. */
-  async flush(process: ManagedProcess): Promise<void> {
+  async flush(process: LoggedProcess): Promise<void> {
     for (const stream of STREAMS) {
       // Its path now: scaling may have moved the logs while the other one was emptied.
       const path = process.logs[stream];
@@ -129,7 +128,7 @@ export class LogKeeper {
   }
 
   /** Hides the lines of a deleted process from a later one of the same name. */
-  async disown(process: ManagedProcess): Promise<void> {
+  async disown(process: LoggedProcess): Promise<void> {
     try {
       for (const stream of STREAMS) await disownLog(process.logs[stream]);
     } catch (error) {
@@ -144,7 +143,7 @@ export class LogKeeper {
    * home.
    * The position file stays: it hides the old lines from the next app with that log.
    */
-  forget(process: ManagedProcess, others: readonly ManagedProcess[]): void {
+  forget(process: LoggedProcess, others: readonly LoggedProcess[]): void {
     const shared = new Set(others.flatMap(({ logs }) => Object.values(logs)));
     for (const path of Object.values(process.logs)) {
       if (shared.has(path)) continue;

@@ -4,8 +4,8 @@ import type { Schedule } from "../model/cron.ts";
 import type { CronConfig, CronRestartConfig, ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
-import { ClockRestart, Job, type Runner, type ScheduledProcess } from "./scheduler_runners.ts";
-import { type CronMemory, type CronRun, type CronStore, withRun } from "./scheduler_store.ts";
+import { ClockRestart, Job, type Runner, type ScheduledProcess } from "./schedule_runners.ts";
+import { type CronMemory, type CronRun, type CronStore, withRun } from "./schedule_store.ts";
 
 /** The state of a schedule. */
 export interface CronInfo {

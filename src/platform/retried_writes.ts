@@ -1,7 +1,7 @@
 /** Retries failed writes until they succeed. */
 
 import { messageOf } from "../model/errors.ts";
-import type { Cancel, Clock } from "../platform/clock.ts";
+import type { Cancel, Clock } from "./clock.ts";
 
 export const RETRY_MS = 1000;
 

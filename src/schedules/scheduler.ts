@@ -8,10 +8,10 @@ import type { Schedule } from "../model/cron.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
-import type { RetriedWrites } from "./retried_writes.ts";
-import { type CronInfo, ScheduleEntry, scheduleOf } from "./scheduler_entry.ts";
-import type { ScheduledProcess } from "./scheduler_runners.ts";
-import { CronStore } from "./scheduler_store.ts";
+import type { RetriedWrites } from "../platform/retried_writes.ts";
+import { type CronInfo, ScheduleEntry, scheduleOf } from "./schedule_entry.ts";
+import type { ScheduledProcess } from "./schedule_runners.ts";
+import { CronStore } from "./schedule_store.ts";
 
 /** Maximum time between two checks of the clock, which may be set at any moment. */
 const LOOK_MS = 10_000;

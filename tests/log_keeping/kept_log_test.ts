@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { lastMark } from "../../src/logs/time_index.ts";
-import { KeptLog } from "../../src/manager/kept_log.ts";
+import { KeptLog } from "../../src/log_keeping/kept_log.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { tempHome } from "../support/temp_home.ts";
 

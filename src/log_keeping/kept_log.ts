@@ -1,6 +1,7 @@
 /** The state of one log: the interval of its checks, and their results. */
 
-import type { ManagedProcess } from "../process/managed_process.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import { type LogPosition, readPosition } from "../logs/log_position.ts";
 import { rotationSize } from "../logs/rotate.ts";
@@ -46,9 +47,19 @@ const SAVE_MS = 5000;
 /** Number of marks between trims: some minutes of a log that is never silent. */
 const MARKS_BETWEEN_TRIMS = 4096;
 
+/** A process, as its logs are kept. */
+export interface LoggedProcess {
+  readonly name: string;
+  readonly config: ProcessConfig;
+  readonly snapshot: Snapshot;
+  readonly logs: LogFiles;
+  /** Folder of its logs, unless it is configured with others. */
+  readonly folder: string;
+}
+
 interface KeptLogOptions {
   readonly stream: keyof LogFiles;
-  readonly process: ManagedProcess;
+  readonly process: LoggedProcess;
   readonly watch: Pick<FileWatch, "once">;
   readonly changed: (log: KeptLog) => void;
 }
@@ -56,7 +67,7 @@ interface KeptLogOptions {
 /** A log, as of its last check. */
 export class KeptLog {
   readonly path: string;
-  process: ManagedProcess;
+  process: LoggedProcess;
   /** Steady milliseconds of the next check. */
   dueAt = 0;
   /** Whether interrupted rotations were completed. */

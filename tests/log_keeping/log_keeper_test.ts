@@ -7,11 +7,11 @@ import { tempHome } from "../support/temp_home.ts";
 import { readPosition, UNCUT } from "../../src/logs/log_position.ts";
 import { addMarks, lastMark, readTimeIndex, releaseMarks } from "../../src/logs/time_index.ts";
 import { changing } from "../../src/logs/rotate.ts";
-import { LogKeeper } from "../../src/manager/log_keeper.ts";
+import { LogKeeper } from "../../src/log_keeping/log_keeper.ts";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
+import { CAN_COLLAPSE, LogScene, numbers } from "../logs/rotation_scene.ts";
 
 /** A keeper of one process, and its notes. */
 class KeeperScene implements AsyncDisposable {

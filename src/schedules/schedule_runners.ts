@@ -8,7 +8,7 @@ import { AT_REST } from "../model/transition_steps.ts";
 import { settled } from "../process/start_and_wait.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { ProcessHandle } from "../process/process_handle.ts";
-import type { CronMemory, CronRun, RunStatus } from "./scheduler_store.ts";
+import type { CronMemory, CronRun, RunStatus } from "./schedule_store.ts";
 
 /** The parts of a process that schedules use. */
 export type ScheduledProcess = Pick<
