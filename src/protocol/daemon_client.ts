@@ -108,22 +108,22 @@ export class SocketWay implements Way {
 
   async send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
     // A ping asks whether a daemon answers now.
-    for (let isLast = isPing || !this.#isPatient;;) {
+    if (isPing || !this.#isPatient) return await this.#send(request, isPing);
+    for (let last: number | undefined, isAgain = false;; isAgain = true) {
       try {
         return await this.#send(request, isPing);
       } catch (error) {
-        if (isLast || !hasCode(error, "daemon_unreachable")) throw error;
-        // Without a handover once more: one may just have ended.
-        isLast = !await this.#handoverEnds(request.signal);
+        if (!hasCode(error, "daemon_unreachable")) throw error;
+        // Runtimes other than Deno cannot load this module.
+        const records = await import("../platform/daemon_record.ts").catch(() => undefined);
+        const patience = { ms: DAEMON_PATIENCE_MS, signal: request.signal };
+        const tookOver = await records?.handoverEnds(this.#paths, patience) ?? false;
+        // Once more in any case: since the attempt, one handover may have ended and another begun.
+        const pid = records?.readDaemonRecord(this.#paths.home)?.pid;
+        if (isAgain && !tookOver && pid === last) throw error;
+        last = pid;
       }
     }
-  }
-
-  /** Waits until a daemon has taken over from another one. Resolves with false if none does. */
-  async #handoverEnds(signal: AbortSignal | undefined): Promise<boolean> {
-    // Runtimes other than Deno cannot load this module.
-    const handover = await import("../platform/daemon_record.ts").catch(() => undefined);
-    return await handover?.handoverEnds(this.#paths, { ms: DAEMON_PATIENCE_MS, signal }) ?? false;
   }
 
   async #send(request: DaemonRequest, isPing: boolean): Promise<UnixResponse> {
