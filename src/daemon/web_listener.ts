@@ -2,7 +2,7 @@
 
 import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { type FieldChange, keyChanges } from "../manager/config_diff.ts";
+import { type FieldChange, keyChanges } from "../model/config_diff.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { readState, removeState, sealed, unsealed, writeState } from "../platform/state_file.ts";

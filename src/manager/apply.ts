@@ -20,7 +20,7 @@ import {
   stoppedSince,
   whatStayedUp,
 } from "./bulk.ts";
-import { type FieldChange, needsRestart } from "./config_diff.ts";
+import { type FieldChange, needsRestart } from "../model/config_diff.ts";
 import { refuseTaken, takenLogs } from "./check_config.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { changeInProgress, hasFailed, isLatest, supersede } from "./rolling_reload.ts";

@@ -8,7 +8,7 @@ import type { PendingRequest } from "../model/process_state.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { isReplaced, runBulk } from "./bulk.ts";
-import { configChanges, type FieldChange, needsRestart } from "./config_diff.ts";
+import { configChanges, type FieldChange, needsRestart } from "../model/config_diff.ts";
 import type { Registry } from "./registry.ts";
 import {
   hasFailed,

@@ -8,7 +8,7 @@ import type { PendingRequest } from "../model/process_state.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { refuseEndless, type UpOptions } from "../process/process_handle.ts";
 import { type Outcome, runBulk, stoppedSince, throwFirst } from "./bulk.ts";
-import { configChanges } from "./config_diff.ts";
+import { configChanges } from "../model/config_diff.ts";
 import type { Registry } from "./registry.ts";
 
 export interface RollingOptions extends Omit<Batches, "signal">, Pick<UpOptions, "askedIn"> {

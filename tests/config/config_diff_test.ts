@@ -1,7 +1,7 @@
 /** Differences between configurations. */
 
 import { assert, assertEquals } from "@std/assert";
-import { configChanges, needsRestart } from "../../src/manager/config_diff.ts";
+import { configChanges, needsRestart } from "../../src/model/config_diff.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 
 const BASE = { name: "api", entrypoint: "sleep", cwd: "/", env: { A: "s3cret", B: "1" } };

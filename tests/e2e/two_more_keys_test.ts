@@ -14,7 +14,7 @@ import { readCommandLine } from "../../src/cli/args.ts";
 import { startPayloads } from "../../src/cli/start_payload.ts";
 import { configFileSchema } from "../../src/config/json_schema.ts";
 import { Manager } from "../../src/manager/manager.ts";
-import { configChanges, needsRestart } from "../../src/manager/config_diff.ts";
+import { configChanges, needsRestart } from "../../src/model/config_diff.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { inputKeys, wireKeys } from "../../src/model/key_spelling.ts";

@@ -3,7 +3,7 @@
  * as their sources only.
  */
 
-import { type FieldChange, keyChanges } from "../../manager/config_diff.ts";
+import { type FieldChange, keyChanges } from "../../model/config_diff.ts";
 import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";

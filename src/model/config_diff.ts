@@ -1,10 +1,10 @@
 /** Compares configurations, and decides whether a change needs a restart. Pure. */
 
-import { isMap } from "../model/merge_patch.ts";
-import { wireKeys } from "../model/key_spelling.ts";
-import { type KeyTable, rowsAt } from "../model/key_table.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
-import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { isMap } from "./merge_patch.ts";
+import { wireKeys } from "./key_spelling.ts";
+import { type KeyTable, rowsAt } from "./key_table.ts";
+import type { ProcessConfig } from "./process_config.ts";
+import { PROCESS_KEYS } from "./process_keys.ts";
 
 /** One difference, by its wire key. */
 export interface FieldChange {

@@ -1,0 +1,215 @@
+/**
+ * An app is what is wanted; its instances carry it out. Every change of the configuration is a
+ * release: a new generation, on record until it is over, and remembered afterwards. Pure.
+ */
+
+import type { FieldChange } from "./config_diff.ts";
+import type { ProcessConfig } from "./process_config.ts";
+
+/** A configuration of an app. */
+export interface Spec {
+  readonly generation: number;
+  readonly config: ProcessConfig;
+}
+
+/** Why a release failed: the first instance that did not come up. */
+export interface ReleaseFailure {
+  /** Name of the instance. */
+  readonly instance: string;
+  readonly reason: string;
+  /** The last output of the failed run. */
+  readonly lastLines: readonly string[];
+}
+
+/** How a release goes. */
+export interface ReleaseOptions {
+  /** Who asked for it: `user`, a token's name, a file. */
+  readonly by: string;
+  /** Most instances that are replaced at a time. */
+  readonly batch: number;
+  /** Wait until a batch is proven before the next one. */
+  readonly waitReady: boolean;
+  /** Give all instances the old configuration back if one fails. */
+  readonly rollback: boolean;
+}
+
+/** One change of an app, under way or over. */
+export interface Release extends ReleaseOptions {
+  /** The generation that it makes. */
+  readonly generation: number;
+  /** The last generation that came up everywhere: a rollback goes back to it. */
+  readonly from: number;
+  /** Set for a rollback: the generation that failed. */
+  readonly undoes?: number;
+  readonly changes: readonly FieldChange[];
+  /** Ids of the instances that get a new run even if the change needs none. */
+  readonly reload: readonly string[];
+  /** Ids of the instances whose turn has come. */
+  readonly begun: readonly string[];
+  /** Ids of those that came up, and of those that needed no new run. */
+  readonly done: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly begunAt: number;
+  readonly endedAt?: number;
+  readonly result?: "done" | "failed" | "rolled_back" | "superseded";
+  readonly failure?: ReleaseFailure;
+}
+
+/** What is wanted of an app. It outlives the daemon. */
+export interface App {
+  readonly name: string;
+  /** The current one last. Before it, earlier ones that instances or a rollback may need. */
+  readonly specs: readonly Spec[];
+  /** The last generation that came up everywhere. */
+  readonly stable: number;
+  /** The change under way. */
+  readonly release?: Release | undefined;
+  /** The last releases that are over, the newest last. */
+  readonly history: readonly Release[];
+}
+
+/** Most releases that an app remembers. */
+const REMEMBERED = 10;
+
+export function newApp(config: ProcessConfig): App {
+  return { name: config.name, specs: [{ generation: 1, config }], stable: 1, history: [] };
+}
+
+/** The generation that is wanted. */
+export function generationOf({ specs }: App): number {
+  return specs.at(-1)!.generation;
+}
+
+/** The configuration that is wanted. */
+export function wantedConfig({ specs }: App): ProcessConfig {
+  return specs.at(-1)!.config;
+}
+
+/** The configuration of a generation; of one that is not known, the wanted one. */
+export function specOf({ specs }: App, generation: number): ProcessConfig {
+  return (specs.find((spec) => spec.generation === generation) ?? specs.at(-1)!).config;
+}
+
+/** Sets the number of instances. */
+export function withCount(app: App, instances: number): App {
+  if (wantedConfig(app).instances === instances) return app;
+  const counted = new Map<ProcessConfig, ProcessConfig>();
+  const specs = app.specs.map(({ generation, config }) => {
+    // Generations that share a configuration go on sharing it.
+    const known = counted.get(config) ?? { ...config, instances };
+    counted.set(config, known);
+    return { generation, config: known };
+  });
+  return { ...app, specs };
+}
+
+/** A change that is asked for. */
+export interface Change extends ReleaseOptions {
+  /** Undefined: the same configuration again. */
+  readonly config?: ProcessConfig;
+  readonly changes: readonly FieldChange[];
+  readonly reload: readonly string[];
+  readonly at: number;
+}
+
+/** Begins a release. One that is under way is superseded. */
+export function begun(app: App, { config, at, ...how }: Change): App {
+  const generation = generationOf(app) + 1;
+  const wanted = config ?? wantedConfig(app);
+  const { history } = ended(app, "superseded", at);
+  return {
+    ...app,
+    history,
+    specs: [...app.specs, { generation, config: wanted }],
+    release: { ...how, generation, from: app.stable, begun: [], done: [], begunAt: at },
+  };
+}
+
+/** Another request for the change that is under way: the later one says how it goes. */
+export function joined(app: App, { batch, waitReady, rollback }: ReleaseOptions): App {
+  return { ...app, release: { ...app.release!, batch, waitReady, rollback } };
+}
+
+/** The release is over. */
+export function ended(app: App, result: NonNullable<Release["result"]>, at: number): App {
+  const { release } = app;
+  if (release === undefined) return app;
+  const over: Release = { ...release, result, endedAt: at };
+  const isGood = result === "done";
+  const history = isGood && release.undoes !== undefined
+    ? app.history.map((one) =>
+      one.generation === release.undoes && one.rollback
+        ? { ...one, result: "rolled_back" as const, endedAt: at }
+        : one
+    )
+    : app.history;
+  return {
+    ...app,
+    release: undefined,
+    stable: isGood ? release.generation : app.stable,
+    history: [...history, over].slice(-REMEMBERED),
+  };
+}
+
+/** A change that needs no release, and is made at once: of the number of instances. */
+export function noted(
+  app: App,
+  { by, changes, at }: Pick<Change, "by" | "changes" | "at">,
+): App {
+  const generation = generationOf(app);
+  const one: Release = {
+    ...{ by, changes, generation, from: generation, begunAt: at, endedAt: at, result: "done" },
+    ...{ batch: 1, waitReady: false, rollback: false, reload: [], begun: [], done: [] },
+  };
+  return { ...app, history: [...app.history, one].slice(-REMEMBERED) };
+}
+
+/** The failed release is over. A new generation has the configuration from before it. */
+export function undone(app: App, at: number): App {
+  const release = app.release!;
+  const config = specOf(app, release.from);
+  const generation = release.generation + 1;
+  return {
+    ...ended(app, "failed", at),
+    specs: [...app.specs, { generation, config }],
+    release: {
+      ...release,
+      ...{ generation, undoes: release.generation, rollback: false, failure: undefined },
+      ...{ reload: [], begun: [], done: [], begunAt: at },
+    },
+  };
+}
+
+/** Instances came up, or needed no new run. */
+export function proven(app: App, ids: readonly string[]): App {
+  return withRelease(app, ({ done }) => ({ done: [...new Set([...done, ...ids])] }));
+}
+
+/** The turn of instances has come. */
+export function begunWith(app: App, ids: readonly string[]): App {
+  return withRelease(app, ({ begun }) => ({ begun: [...new Set([...begun, ...ids])] }));
+}
+
+/** An instance did not come up. The first failure is the reason of the release. */
+export function failed(app: App, id: string, failure: ReleaseFailure): App {
+  const next = proven(app, [id]);
+  return withRelease(next, (release) => ({ failure: release.failure ?? failure }));
+}
+
+/** A user stopped an instance before its turn: it stays down. */
+export function spared(app: App, id: string): App {
+  if (!app.release?.reload.includes(id) || app.release.begun.includes(id)) return app;
+  return withRelease(app, ({ reload }) => ({ reload: reload.filter((other) => other !== id) }));
+}
+
+function withRelease(app: App, change: (release: Release) => Partial<Release>): App {
+  const { release } = app;
+  return release === undefined ? app : { ...app, release: { ...release, ...change(release) } };
+}
+
+/** Forgets configurations that no instance uses and that no rollback needs. */
+export function pruned(app: App, used: ReadonlySet<number>): App {
+  const isNeeded = ({ generation }: Spec) =>
+    used.has(generation) || generation === app.stable || generation === generationOf(app);
+  return app.specs.every(isNeeded) ? app : { ...app, specs: app.specs.filter(isNeeded) };
+}

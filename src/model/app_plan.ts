@@ -1,0 +1,193 @@
+/**
+ * What to do next so that the instances of an app become what is wanted. Pure: it is asked after
+ * every input, and by a new daemon with what is on record.
+ */
+
+import {
+  type App,
+  begunWith,
+  ended,
+  proven,
+  pruned,
+  type Release,
+  specOf,
+  undone,
+  wantedConfig,
+} from "./app.ts";
+import { configChanges, needsRestart } from "./config_diff.ts";
+
+/** What the plan must know of an instance. */
+export interface Instance {
+  readonly id: string;
+  readonly index: number;
+  /** Whether it has no index in its name, as the only one. */
+  readonly isSingle: boolean;
+  /** The generation of its run; at rest, of its next one. */
+  readonly generation: number;
+  /** The generation that a step under way gives it. */
+  readonly replacing?: number | undefined;
+  /** It should run: not stopped by a user, and not ended with success. */
+  readonly isWanted: boolean;
+  readonly hasRun: boolean;
+  /** It runs, and is ready if readiness is configured. */
+  readonly isServing: boolean;
+  /** It is on its way up, and will be ready or fail. */
+  readonly isComingUp: boolean;
+  /** It is being deleted. */
+  readonly isLeaving: boolean;
+}
+
+/** A step, for an instance that has none under way to the same end. */
+export type Step =
+  /** Gives it a new run of the wanted generation, and waits until that is proven. */
+  | { readonly type: "replace"; readonly id: string }
+  /** Waits until its run, which is of the wanted generation, is proven. */
+  | { readonly type: "prove"; readonly id: string }
+  /** Stops it: from now on only its schedule starts it. */
+  | { readonly type: "hold"; readonly id: string }
+  /** Its next run, and the keys that need no run, are of this generation. */
+  | { readonly type: "tell"; readonly id: string; readonly generation: number }
+  /** Gives the only instance an index. */
+  | { readonly type: "rename"; readonly id: string }
+  | { readonly type: "add"; readonly indexes: readonly number[] }
+  | { readonly type: "remove"; readonly id: string };
+
+export interface Plan {
+  /** The app with what was decided, to be recorded before the steps are performed. */
+  readonly app: App;
+  readonly steps: readonly Step[];
+}
+
+/** The next steps. Without any, everything is as wanted, or a step is under way. */
+export function plan(app: App, instances: readonly Instance[], now: number): Plan {
+  const staying = instances.filter(({ isLeaving }) => !isLeaving);
+  const byIndex = staying.toSorted((one, other) => one.index - other.index);
+  const count = wantedConfig(app).instances;
+  const released = afterRelease(app, byIndex.slice(0, count), now);
+  const steps = [...released.steps, ...resizing(count, byIndex, instances)];
+  const used = instances.flatMap(({ generation, replacing = generation }) =>
+    [generation, replacing]
+  );
+  const told = steps.flatMap((step) => step.type === "tell" ? [step.generation] : []);
+  return { app: pruned(released.app, new Set([...used, ...told])), steps };
+}
+
+/** The steps that bring the number of instances to the wanted one. */
+function resizing(
+  count: number,
+  byIndex: readonly Instance[],
+  all: readonly Instance[],
+): readonly Step[] {
+  const surplus = byIndex.slice(count);
+  if (surplus.length > 0) return surplus.map(({ id }) => ({ type: "remove", id }));
+  const missing = count - byIndex.length;
+  const [first] = byIndex;
+  // An index is free once the instance that had it is gone.
+  if (missing <= 0 || first === undefined || byIndex.length < all.length) return [];
+  if (first.isSingle) return [{ type: "rename", id: first.id }];
+  const taken = new Set(byIndex.map(({ index }) => index));
+  const free: number[] = [];
+  for (let index = 0; free.length < missing; index++) if (!taken.has(index)) free.push(index);
+  return [{ type: "add", indexes: free }];
+}
+
+function afterRelease(app: App, members: readonly Instance[], now: number): Plan {
+  const { release } = app;
+  if (release === undefined) return { app, steps: [] };
+  const open = members.filter((one) => isOpen(app, release, one));
+  const isUnderWay = ({ replacing }: Instance) => replacing === release.generation;
+  if (release.failure !== undefined) {
+    // The others of its batch must not be left half-way.
+    return open.some(isUnderWay) ? { app, steps: [] } : afterFailure(app, release, members, now);
+  }
+  if (open.length > 0) {
+    const idle = open.filter((one) => !isUnderWay(one));
+    return { app, steps: idle.map((one) => turnOf(app, release, one)) };
+  }
+  const waiting = members.filter((one) => !isOver(release, one) && needsRun(app, release, one));
+  // A release that was superseded may have left some on their way.
+  const others = members.filter((one) => one.replacing !== undefined && !waiting.includes(one));
+  if (waiting.length > 0) {
+    const down = members.filter((one) => one.isComingUp && !waiting.includes(one));
+    const room = release.batch - new Set([...others, ...down]).size;
+    return nextBatch(app, release, waiting, room);
+  }
+  if (others.length > 0) return { app, steps: [] };
+  const rest = members.filter(({ generation }) => generation !== release.generation);
+  const { generation } = release;
+  return {
+    app: ended(proven(app, rest.map(({ id }) => id)), "done", now),
+    steps: rest.map(({ id }) => ({ type: "tell", id, generation })),
+  };
+}
+
+/** Whether its turn has come, and is not over. */
+function isOpen(app: App, release: Release, one: Instance): boolean {
+  if (!release.begun.includes(one.id) || isOver(release, one)) return false;
+  if (one.replacing === release.generation) return true;
+  return one.generation === release.generation ? one.isWanted : needsRun(app, release, one);
+}
+
+function isOver({ done }: Release, { id }: Instance): boolean {
+  return done.includes(id);
+}
+
+/** Those that serve nothing come first. */
+function nextBatch(
+  app: App,
+  release: Release,
+  waiting: readonly Instance[],
+  room: number,
+): Plan {
+  const inOrder = waiting.toSorted((one, other) =>
+    Number(one.isServing) - Number(other.isServing) || one.index - other.index
+  );
+  const jobs = inOrder.filter((one) => becomesJob(app, release, one));
+  const batch = jobs.length > 0 ? jobs : inOrder.slice(0, Math.max(0, room));
+  if (batch.length === 0) return { app, steps: [] };
+  return {
+    app: begunWith(app, batch.map(({ id }) => id)),
+    steps: batch.map((one) => turnOf(app, release, one)),
+  };
+}
+
+function turnOf(app: App, release: Release, one: Instance): Step {
+  const { id } = one;
+  if (becomesJob(app, release, one)) return { type: "hold", id };
+  return { type: one.generation === release.generation ? "prove" : "replace", id };
+}
+
+/** Rolls back if that was asked for, or if no instance has the failed configuration. */
+function afterFailure(
+  app: App,
+  release: Release,
+  members: readonly Instance[],
+  now: number,
+): Plan {
+  const isUsed = members.some((one) => generationAt(one) === release.generation);
+  const goesBack = release.undoes === undefined && (release.rollback || !isUsed);
+  if (!goesBack) return { app: ended(app, "failed", now), steps: [] };
+  return afterRelease(undone(app, now), members, now);
+}
+
+/** The generation that it will have once the step under way is over. */
+function generationAt({ generation, replacing = generation }: Instance): number {
+  return replacing;
+}
+
+/** An app that becomes a job is stopped, unless it is to be reloaded in any case. */
+function becomesJob(app: App, { reload }: Release, one: Instance): boolean {
+  return wantedConfig(app).cron !== undefined && !reload.includes(one.id);
+}
+
+/** Whether an instance needs a new run to be what is wanted. */
+function needsRun(app: App, release: Release, one: Instance): boolean {
+  const generation = generationAt(one);
+  if (generation === release.generation) return false;
+  if (release.reload.includes(one.id)) return true;
+  const [before, after] = [specOf(app, generation), wantedConfig(app)];
+  const isKeptUp = one.isWanted && before.cron === undefined;
+  if (generation === release.undoes && isKeptUp && !one.isServing) return true;
+  if (before === after || !needsRestart(configChanges(before, after))) return false;
+  return isKeptUp || before.cron !== undefined && after.cron === undefined && one.hasRun;
+}

@@ -1,0 +1,254 @@
+/** A simulated app: its instances, its daemon, and users who ask for anything at any time. */
+
+import {
+  type App,
+  begun,
+  failed,
+  generationOf,
+  newApp,
+  proven,
+  spared,
+  specOf,
+  wantedConfig,
+  withCount,
+} from "../../src/model/app.ts";
+import { type Instance, plan, type Step } from "../../src/model/app_plan.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
+import type { ProcessConfig } from "../../src/model/process_config.ts";
+
+export interface Sim {
+  readonly id: string;
+  readonly index: number;
+  isSingle: boolean;
+  generation: number;
+  /** A second run of a reload with overlap. */
+  successor?: number | undefined;
+  isUp: boolean;
+  state: "serving" | "starting" | "failed" | "stopped";
+  isLeaving: boolean;
+}
+
+const { cron } = parseConfig({ name: "app", entrypoint: "/bin/true", cwd: "/", cron: "@yearly" });
+
+/** Few keys, for the speed. */
+export function config(keys: Partial<ProcessConfig>): ProcessConfig {
+  return { name: "app", instances: 1, args: ["0"], tags: [], ...keys } as unknown as ProcessConfig;
+}
+
+export const JOB = { cron } as Partial<ProcessConfig>;
+
+/** Whether a run with this configuration comes up. */
+export function isGood({ args }: ProcessConfig): boolean {
+  return args[0] !== "bad";
+}
+
+export class Life {
+  app: App;
+  instances: Sim[] = [];
+  /** The generation of each step under way: on record with the instance. */
+  steps = new Map<string, number>();
+  /** Those that are only awaited, in the memory of the daemon. */
+  proving = new Set<string>();
+  overlaps: boolean;
+  /** Called before each begun replacement of an instance that serves. */
+  beforeReplace: () => void = () => {};
+  #next = 0;
+  now = 0;
+
+  constructor(count: number, overlaps: boolean, first: Partial<ProcessConfig> = {}) {
+    this.app = newApp(config({ instances: count, ...first }));
+    this.overlaps = overlaps;
+    for (let index = 0; index < count; index++) this.#add(index, count === 1);
+    for (const one of this.instances) one.state = "serving";
+  }
+
+  /** The same state, for another daemon. */
+  copy(): Life {
+    const other = new Life(0, this.overlaps);
+    other.app = this.app;
+    other.instances = this.instances.map((one) => ({ ...one }));
+    other.steps = new Map(this.steps);
+    other.proving = new Set(this.proving);
+    other.#next = this.#next;
+    other.now = this.now;
+    other.killed();
+    return other;
+  }
+
+  #add(index: number, isSingle = false): void {
+    const id = `${this.#next++}`;
+    const generation = generationOf(this.app);
+    const isJob = wantedConfig(this.app).cron !== undefined;
+    this.instances.push({
+      ...{ id, index, isSingle, generation, isLeaving: false },
+      ...{ isUp: !isJob, state: isJob ? "stopped" as const : "starting" as const },
+    });
+  }
+
+  specOf(one: Sim): ProcessConfig {
+    return specOf(this.app, one.generation);
+  }
+
+  #seen(one: Sim): Instance {
+    const { id, index, isSingle, generation, isLeaving, isUp, state } = one;
+    return {
+      ...{ id, index, isSingle, generation, isLeaving, replacing: this.steps.get(id) },
+      isWanted: isUp && state !== "stopped",
+      hasRun: state === "serving" || state === "starting",
+      isServing: state === "serving",
+      isComingUp: isUp && state === "starting",
+    };
+  }
+
+  /** Asks the plan, and begins its steps. */
+  act(): boolean {
+    const before = this.app;
+    const { app, steps } = plan(this.app, this.instances.map((one) => this.#seen(one)), ++this.now);
+    this.app = app;
+    for (const step of steps) this.#begin(step);
+    return steps.length > 0 || before !== app;
+  }
+
+  /** Asks the plan until it has no more to say. */
+  settle(): void {
+    for (let round = 0; this.act(); round++) {
+      if (round > 50) throw new Error("the plan does not come to rest");
+    }
+  }
+
+  #begin(step: Step): void {
+    if (step.type === "add") {
+      for (const index of step.indexes) this.#add(index);
+      return;
+    }
+    const one = this.instances.find(({ id }) => id === step.id)!;
+    const wanted = generationOf(this.app);
+    switch (step.type) {
+      case "tell":
+        one.generation = step.generation;
+        return;
+      case "rename":
+        one.isSingle = false;
+        return;
+      case "remove":
+        one.isLeaving = true;
+        return;
+      case "hold":
+        one.generation = wanted;
+        one.isUp = false;
+        one.state = "stopped";
+        return this.#result(one, wanted, true);
+      case "prove":
+        this.proving.add(one.id);
+        return void this.steps.set(one.id, wanted);
+      case "replace":
+        if (one.state === "serving") this.beforeReplace();
+        this.steps.set(one.id, wanted);
+        this.proving.delete(one.id);
+        one.isUp = true;
+        if (this.overlaps && one.state === "serving") one.successor = wanted;
+        else {
+          one.generation = wanted;
+          one.state = "starting";
+        }
+    }
+  }
+
+  /** A step is over. */
+  finish(one: Sim): void {
+    const generation = this.steps.get(one.id)!;
+    this.steps.delete(one.id);
+    this.proving.delete(one.id);
+    const comesUp = isGood(specOf(this.app, generation));
+    if (one.successor !== undefined) {
+      if (comesUp && one.isUp) one.generation = one.successor;
+      one.successor = undefined;
+      return this.#result(one, generation, comesUp || !one.isUp);
+    }
+    if (one.isUp && one.state === "starting") this.settleRun(one);
+    this.#result(one, generation, !one.isUp || one.state === "serving");
+  }
+
+  /** A run comes up, or fails, without a step. */
+  settleRun(one: Sim): void {
+    if (one.state === "starting") one.state = isGood(this.specOf(one)) ? "serving" : "failed";
+  }
+
+  #result(one: Sim, generation: number, isDone: boolean): void {
+    if (this.app.release?.generation !== generation) return;
+    const failure = { instance: one.id, reason: "it fails", lastLines: [] };
+    this.app = isDone || one.isLeaving
+      ? proven(this.app, [one.id])
+      : failed(this.app, one.id, failure);
+  }
+
+  request(
+    config: ProcessConfig | undefined,
+    { batch, rollback, always }: { batch: number; rollback: boolean; always: boolean },
+  ): void {
+    const wanted = config && { ...config, instances: wantedConfig(this.app).instances };
+    this.app = begun(this.app, {
+      ...{ by: "user", batch, rollback, waitReady: true, changes: [], at: ++this.now },
+      ...(wanted && { config: wanted }),
+      reload: always ? this.instances.map(({ id }) => id) : [],
+    });
+  }
+
+  scale(count: number): void {
+    this.app = withCount(this.app, count);
+  }
+
+  stop(one: Sim): void {
+    one.isUp = false;
+    one.state = "stopped";
+    one.successor = undefined;
+    this.app = spared(this.app, one.id);
+    const generation = this.steps.get(one.id);
+    this.steps.delete(one.id);
+    this.proving.delete(one.id);
+    if (generation !== undefined) this.#result(one, generation, true);
+  }
+
+  start(one: Sim): void {
+    one.isUp = true;
+    if (one.state !== "serving") one.state = "starting";
+  }
+
+  leave(one: Sim): void {
+    if (one.isLeaving) return;
+    one.isLeaving = true;
+    const left = this.instances.filter(({ isLeaving }) => !isLeaving).length;
+    if (left > 0) this.app = withCount(this.app, Math.min(left, wantedConfig(this.app).instances));
+  }
+
+  crash(one: Sim): void {
+    if (one.state === "serving") one.state = "failed";
+  }
+
+  /** The next daemon has what is on record, and the runs that go on. */
+  killed(): void {
+    for (const id of this.proving) this.steps.delete(id);
+    this.proving.clear();
+  }
+
+  /** Everything that is under way comes to its end. */
+  end(): void {
+    for (let round = 0; round < 500; round++) {
+      this.settle();
+      const step = this.instances.find(({ id }) => this.steps.has(id));
+      const leaving = this.instances.find(({ isLeaving }) => isLeaving);
+      const starting = this.instances.find(({ state }) => state === "starting");
+      if (step !== undefined) this.finish(step);
+      else if (leaving !== undefined) this.gone(leaving);
+      else if (starting !== undefined) this.settleRun(starting);
+      else return;
+    }
+    throw new Error("it does not converge");
+  }
+
+  gone(one: Sim): void {
+    this.steps.delete(one.id);
+    this.proving.delete(one.id);
+    this.instances = this.instances.filter((other) => other !== one);
+  }
+}
