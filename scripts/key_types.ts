@@ -86,6 +86,7 @@ const TITLES: Readonly<Record<string, string>> = {
   SecretSource: "Where to get the value of a secret: exactly one of these.",
   DependencyCondition: "The state that a dependency must reach.",
   RestartPolicy: "When to restart a process that has ended.",
+  StopMode: "Whom a stop signals.",
   CronRestartConfig: "A schedule of restarts.",
   WatchConfig: "Restart when files change.",
   HealthCheckConfig: "How a process is checked while it runs.",

@@ -73,6 +73,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   cron_restart: inside("- a unit has one schedule, of a timer"),
   watch: nowhere("what runs there is built, and not edited in place"),
   stop_signal: inside("KillSignal"),
+  stop_mode: inside("KillMode"),
   stop_timeout: [
     "terminationGracePeriodSeconds",
     "stop_grace_period",

@@ -4,7 +4,7 @@ import { valueAt } from "../config/document.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { holdsSecret } from "../model/secret_values.ts";
-import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
+import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets.ts";
@@ -237,6 +237,12 @@ function hookLine({ command, ignoreFailure, runAsRoot }: HookConfig, key: string
   return `${tolerant}${runAsRoot ? "+" : ""}/bin/sh -c ${commandWord(command, true)}`;
 }
 
+const KILL_MODE: Readonly<Record<StopMode, string>> = {
+  group: "control-group",
+  main: "mixed",
+  leave: "process",
+};
+
 function ending(config: ProcessConfig): Setting[] {
   const { restartPolicy, cron, reloadSignal, maxAgeMs } = config;
   const codes = config.successExitCodes.filter((code) => code !== 0);
@@ -245,8 +251,7 @@ function ending(config: ProcessConfig): Setting[] {
     ["RestartSec", seconds(config.restartDelayMs)],
     ["SuccessExitStatus", codes.join(" ") || undefined],
     ["KillSignal", config.stopSignal],
-    // Only the app gets the stop signal. The rest of its process tree is killed afterwards.
-    ["KillMode", "mixed"],
+    ["KillMode", KILL_MODE[config.stopMode]],
     ["TimeoutStopSec", stopLimit(config)],
     ["ExecReload", reloadSignal && `/bin/kill -${reloadSignal.replace(/^SIG/, "")} $MAINPID`],
     ["RuntimeMaxSec", maxAgeMs && seconds(maxAgeMs)],

@@ -57,8 +57,10 @@ export function systemWorld(
     },
     // While the wrapper lives, the app's pid cannot be reused: only the wrapper can reap it.
     signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),
-    terminate: terminateRun,
-    cleanUpOrphans,
+    terminate: (run, way, deadline, progress) =>
+      terminateRun(run, { ...way, main: launcher.pidOf(run) }, deadline, progress),
+    cleanUpOrphans: (run, way, deadline) =>
+      cleanUpOrphans(run, { ...way, main: launcher.pidOf(run) }, deadline),
   };
   const close = () => {
     void launcher.close();

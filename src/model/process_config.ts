@@ -74,6 +74,8 @@ export interface ProcessConfig {
   readonly watch?: WatchConfig;
   /** Signal that stops it. */
   readonly stopSignal: SignalName;
+  /** Whom a stop signals: all that it started, or its main process alone. With main, the rest is killed when the main process has ended; with leave it keeps running. */
+  readonly stopMode: StopMode;
   /** Grace before SIGKILL. 0 kills at once. */
   readonly stopTimeoutMs: number;
   /** Signal on which the app reloads itself. Without one a reload is stop and start. */
@@ -146,6 +148,9 @@ export interface WatchConfig {
   /** Quiet time before the restart. */
   readonly debounceMs: number;
 }
+
+/** Whom a stop signals. */
+export type StopMode = "group" | "main" | "leave";
 
 /** How a process is checked while it runs. */
 export interface HealthCheckConfig {

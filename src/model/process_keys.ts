@@ -242,6 +242,8 @@ const RUNTIMES = ["go", "python", "node", "bun", "deno", "ruby", "php", "auto"] 
 
 const RESTART_POLICIES = ["always", "on-failure", "never"] as const;
 
+const STOP_MODES = ["group", "main", "leave"] as const;
+
 const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"];
 
 function group(name: string, keys: KeyTable): KeyTable {
@@ -541,6 +543,17 @@ export const PROCESS_KEYS: KeyTable = {
       live: true,
       help: "Signal that stops it",
       flag: {},
+    },
+    stop_mode: {
+      type: "choice",
+      choices: STOP_MODES,
+      named: "StopMode",
+      default: "group",
+      live: true,
+      help: "Whom a stop signals: all that it started, or its main process alone",
+      note:
+        "With main, the rest is killed when the main process has ended; with leave it keeps running.",
+      flag: { value: "MODE" },
     },
     stop_timeout: {
       type: "duration",

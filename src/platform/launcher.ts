@@ -11,7 +11,7 @@ import { cgroups, Gatherer } from "./cgroup.ts";
 import { sealDescriptors, type Spawned, type SpawnStatus, spawnWrapper } from "./child_process.ts";
 import { bootId } from "./os.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
-import { processRow, processTableIfReadable } from "./process_table.ts";
+import { type ProcessRow, processRow, processTableIfReadable } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { localSignal } from "./signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./sockets.ts";
@@ -132,6 +132,13 @@ export class Launcher {
   /** True if the exit file of a run exists, even if `exited` has not resolved yet. */
   hasEnded(runId: string): boolean {
     return this.#files.read(runId, "exit") !== undefined;
+  }
+
+  /** Pid of a run's app, which may have ended; 0 if it is not known. */
+  pidOf(run: Run): number {
+    const recorded = this.#files.read(run.runId, "pid");
+    if (recorded !== undefined || !wrapperAlive(run)) return recorded ?? 0;
+    return appBelow(run, processTableIfReadable())?.pid ?? 0;
   }
 
   /** How a run ended, as its wrapper recorded it; code and signal are null without a record. */
@@ -301,6 +308,11 @@ function exitFromStatus(status: number, known?: string): Exit {
   return { code: status, signal, at: new Date() };
 }
 
+/** The app is the last child of its wrapper: what carries its pipes was started before it. */
+function appBelow(run: Run, table: readonly ProcessRow[]): ProcessRow | undefined {
+  return table.findLast(({ ppid }) => ppid === run.wrapperPid);
+}
+
 /** Delay until a pid that the wrapper could not record is looked up in the process table. */
 const LOOK_AFTER_MS = 500;
 
@@ -332,7 +344,6 @@ class AppPids {
     for (const run of [...this.#unknown.keys()]) this.#drop(run);
   }
 
-  /** The app is the last child of its wrapper: what carries its pipes was started before it. */
   #look(): void {
     const before = performance.now() - LOOK_AFTER_MS;
     const late = [...this.#unknown].filter(([, { since }]) => since <= before);
@@ -340,7 +351,7 @@ class AppPids {
     const table = late.length === 0 ? [] : processTableIfReadable();
     for (const [run, { known }] of late) {
       if (!wrapperAlive(run)) this.#drop(run);
-      const row = table.findLast(({ ppid }) => ppid === run.wrapperPid);
+      const row = appBelow(run, table);
       if (row !== undefined && wrapperAlive(run)) known(row.pid);
     }
   }

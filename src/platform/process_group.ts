@@ -1,13 +1,14 @@
 /** A run's processes as a whole: the group that its wrapper leads, and descendants that left it. */
 
+import type { StopMode } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { cgroups } from "./cgroup.ts";
 import { sleep } from "./clock.ts";
 import { type ProcessScan, scanProcesses, type Sighting } from "./process_scan.ts";
-import { type ProcessRow, processRow, recentProcessTable, userOf } from "./process_table.ts";
+import { type ProcessRow, processRow, recentProcessTable } from "./process_table.ts";
+import { RunMembers } from "./run_members.ts";
 import { sendSignal } from "./signals.ts";
-import { willLead } from "./child_process.ts";
 
 /** Whether the wrapper's pid still belongs to this run, not to a later process. */
 export function wrapperAlive(run: Run): boolean {
@@ -17,15 +18,32 @@ export function wrapperAlive(run: Run): boolean {
   return !row.zombie && row.start === run.wrapperStart;
 }
 
+/** How a run is stopped. */
+export interface StopWay {
+  readonly signal: SignalName;
+  readonly mode: StopMode;
+  /** Pid of the app, the main process; 0 while it is not known. */
+  readonly main: number;
+}
+
+/** Signals that stop a process. SIGCONT discards one that was not handled yet. */
+const STOPPING: ReadonlySet<SignalName> = new Set(["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"]);
+
+/** Signals a process, or a group if negative, even if it is stopped. */
+function signalEvenStopped(pid: number, signal: SignalName): void {
+  if (signal !== "SIGKILL" && STOPPING.has(signal)) sendSignal(pid, "SIGCONT");
+  sendSignal(pid, signal);
+  if (signal !== "SIGKILL" && !STOPPING.has(signal)) sendSignal(pid, "SIGCONT");
+}
+
 /**
- * Signals the whole group, even stopped members. Sends nothing if the group may be a stranger's:
- * its leader is gone and no member carries our run id.
+ * Signals the whole group. Sends nothing if the group may be a stranger's: its leader is gone and no
+ * member carries our run id.
  */
 async function signalGroup(run: Run, signal: SignalName, deadline: Deadline): Promise<void> {
   await untilLeading(run, deadline);
   if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => inGroup(pid, run))) return;
-  sendSignal(-run.wrapperPid, signal);
-  if (signal !== "SIGKILL" && signal !== "SIGSTOP") sendSignal(-run.wrapperPid, "SIGCONT");
+  signalEvenStopped(-run.wrapperPid, signal);
 }
 
 /** Waits until a new wrapper leads its process group; see child_process.ts. */
@@ -150,15 +168,15 @@ async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
 /** How long to wait after SIGKILL: an uninterruptible call delays it. */
 const KILL_PATIENCE_MS = 2000;
 
-/** The state of the stop signal to a run's group. */
-export interface GroupSignal {
+/** The state of the stop signal to a run. */
+export interface StopProgress {
   /** It was sent before, perhaps by an earlier daemon. */
   readonly isSent: boolean;
   /** Called once it is sent. */
   readonly sent: () => void;
 }
 
-const UNSENT: GroupSignal = { isSent: false, sent: () => {} };
+const UNSENT: StopProgress = { isSent: false, sent: () => {} };
 
 export interface TerminationResult {
   /** Whether SIGKILL was needed. */
@@ -168,28 +186,91 @@ export interface TerminationResult {
 }
 
 /**
- * Terminates all processes of a run: sends the signal to its group, unless that was done before, then
- * to descendants that left it, and at the deadline SIGKILL to all. Returns when they are gone, or could not be ended.
+ * Stops a run by its mode. `group`: sends the signal to its group, then to descendants that left it.
+ * `main`: sends it to the app alone; when that has ended, the rest gets SIGKILL. `leave`: stops only
+ * the app. The signal is not sent again if that was done before. At the deadline what is still to be
+ * stopped gets SIGKILL. Returns when it is gone, or could not be ended.
  */
 export async function terminateRun(
   run: Run,
-  signal: SignalName,
+  way: StopWay,
   deadline: Deadline,
-  { isSent, sent }: GroupSignal = UNSENT,
+  progress: StopProgress = UNSENT,
 ): Promise<TerminationResult> {
   const members = new RunMembers(run);
   // After the signal, survivors may have lost the parent or session leader by which they are found.
   if (!cgroups().isWhole(run.runId)) await survivors(run, members);
+  const stop = isForGroup(run, way) ? terminateGroup : terminateMain;
+  return await stop({ run, members }, way, deadline, progress);
+}
+
+/** Whether all processes get the signal: also those of a run that has no app yet. */
+function isForGroup(run: Run, { mode, main }: StopWay): boolean {
+  return mode === "group" || main === 0 && (run.wrapperPid <= 0 || wrapperAlive(run));
+}
+
+type Terminate = (
+  condemned: Condemned,
+  way: StopWay,
+  deadline: Deadline,
+  progress: StopProgress,
+) => Promise<TerminationResult>;
+
+const terminateGroup: Terminate = async (condemned, { signal }, deadline, { isSent, sent }) => {
+  const { run } = condemned;
   if (deadline() > performance.now()) {
     if (!isSent) {
       await signalGroup(run, signal, deadline);
       sent();
     }
-    if (await waitForGroup(run, deadline) && await endStrays({ run, members }, signal, deadline)) {
+    if (await waitForGroup(run, deadline) && await endStrays(condemned, signal, deadline)) {
       return { killed: false, left: [] };
     }
   }
-  return { killed: true, left: await killRun({ run, members }) };
+  return { killed: true, left: await killRun(condemned) };
+};
+
+const terminateMain: Terminate = async (condemned, way, deadline, { isSent, sent }) => {
+  const app = await appOf(condemned, way.main);
+  if (app !== undefined && deadline() > performance.now()) {
+    if (!isSent) {
+      signalEvenStopped(app.pid, way.signal);
+      sent();
+    }
+    await waitForProcess(app, deadline);
+  }
+  const killed = app !== undefined && isAlive(app);
+  if (way.mode === "main") return { killed, left: await killRun(condemned) };
+  if (!killed) return { killed, left: [] };
+  sendSignal(app.pid, "SIGKILL");
+  const patience = performance.now() + KILL_PATIENCE_MS;
+  return { killed, left: await waitForProcess(app, () => patience) ? [] : [app.pid] };
+};
+
+/** The app itself, if it is alive. */
+async function appOf({ run, members }: Condemned, pid: number): Promise<ProcessRow | undefined> {
+  const row = pid > 0 ? processRow(pid) : undefined;
+  if (row === undefined || row.zombie) return undefined;
+  // Only a wrapper can collect its app and so free the pid.
+  const isOurs = wrapperAlive(run)
+    ? row.ppid === run.wrapperPid
+    : (await survivors(run, members)).includes(pid);
+  return isOurs ? row : undefined;
+}
+
+function isAlive({ pid, start }: ProcessRow): boolean {
+  const row = processRow(pid);
+  return row?.start === start && !row.zombie;
+}
+
+/** Polls until a process has ended; false if the deadline passes first. */
+async function waitForProcess(process: ProcessRow, deadline: Deadline): Promise<boolean> {
+  for (let round = 0; isAlive(process); round++) {
+    const left = deadline() - performance.now();
+    if (left <= 0) return false;
+    await sleep(Math.min(left, POLL_MS[Math.min(round, POLL_MS.length - 1)]!));
+  }
+  return true;
 }
 
 /** Delay of a cleanup that gives way to the next start. */
@@ -204,10 +285,11 @@ export interface OrphanCleanup {
 }
 
 /** Terminates what an app left behind when it ended by itself. */
-export function cleanUpOrphans(run: Run, signal: SignalName, deadline: Deadline): OrphanCleanup {
+export function cleanUpOrphans(run: Run, way: StopWay, deadline: Deadline): OrphanCleanup {
   const end = async () => {
-    const left = await survivors(run);
-    if (left.length > 0) await terminateRun(run, signal, deadline);
+    const found = await survivors(run);
+    const left = way.mode === "leave" ? found.filter((pid) => pid === way.main) : found;
+    if (left.length > 0) await terminateRun(run, way, deadline);
     // The wrapper is about to end by itself.
     return left.filter((pid) => pid !== run.wrapperPid).length;
   };
@@ -286,8 +368,7 @@ async function endStrays(
   let strays = await survivors(run, members);
   const signalled = strays;
   for (const pid of signalled) {
-    sendSignal(pid, signal);
-    sendSignal(pid, "SIGCONT");
+    signalEvenStopped(pid, signal);
   }
   while (strays.length > 0 || signalled.some(isDying)) {
     if (performance.now() >= deadline()) return false;
@@ -296,99 +377,3 @@ async function endStrays(
   }
   return true;
 }
-
-/** Never terminated, even if an app started this supervisor. */
-const NEVER: ReadonlySet<number> = new Set([1, Deno.pid]);
-
-/**
- * The processes of one run, collected over several scans. Outside a control group they are
- * recognized by what they inherit: the run id in the environment, the group, the session. A process
- * can leave each of them, and its parent can end. So known members are remembered while the run is
- * being terminated.
- */
-export class RunMembers {
-  readonly #run: Run;
-  /** Start times by pid. */
-  readonly #known = new Map<number, string>();
-  readonly #groups = new Set<number>();
-  readonly #sessions = new Set<number>();
-
-  constructor(run: Run) {
-    this.#run = run;
-    // For some runs only the intent is recorded.
-    if (run.wrapperPid <= 0) return;
-    this.#known.set(run.wrapperPid, run.wrapperStart);
-    this.#groups.add(run.wrapperPid);
-    this.#sessions.add(run.wrapperPid);
-  }
-
-  /** Living members. `others` are members found by other means. */
-  find(scan: ProcessScan, others: readonly ProcessRow[] = []): readonly number[] {
-    const found = new Set<number>();
-    const queue = [...this.#roots(scan), ...others];
-    const opened = new Set<unknown>();
-    const open = (id: number, ids: Set<number>, lists: RowsBy): void => {
-      const list = lists.get(id);
-      if (list === undefined || opened.has(list) || !this.#owns(id, scan.rows.get(id))) return;
-      opened.add(list);
-      ids.add(id);
-      for (const row of list) queue.push(row);
-    };
-    for (const id of [...this.#groups]) open(id, this.#groups, scan.byGroup);
-    for (const id of [...this.#sessions]) open(id, this.#sessions, scan.bySession);
-    for (let next; (next = queue.pop()) !== undefined;) {
-      if (next.zombie || found.has(next.pid) || NEVER.has(next.pid)) continue;
-      found.add(next.pid);
-      this.#known.set(next.pid, next.start);
-      if (this.#isNewWrapper(next)) continue;
-      for (const child of scan.byParent.get(next.pid) ?? []) queue.push(child);
-      open(next.pgid, this.#groups, scan.byGroup);
-      open(next.sid, this.#sessions, scan.bySession);
-    }
-    return [...found];
-  }
-
-  /** Whether a process belongs to the run by its own run id, group or session. */
-  claims({ pid, runId, row }: Sighting): boolean {
-    if (row.zombie || NEVER.has(pid)) return false;
-    return this.#isMarked(pid, runId) ||
-      this.#groups.has(row.pgid) && this.#owns(row.pgid, processRow(row.pgid)) ||
-      this.#sessions.has(row.sid) && this.#owns(row.sid, processRow(row.sid));
-  }
-
-  /** Whether it is the wrapper and still in the group and session of its supervisor. */
-  #isNewWrapper(row: ProcessRow): boolean {
-    const { wrapperPid } = this.#run;
-    if (wrapperPid > 0) return row.pid === wrapperPid && row.pgid !== wrapperPid;
-    return willLead(row);
-  }
-
-  *#roots(scan: ProcessScan): Generator<ProcessRow> {
-    const { runId } = this.#run;
-    for (const pid of scan.byRunId.get(runId) ?? []) {
-      if (this.#isMarked(pid, runId)) yield scan.rows.get(pid)!;
-    }
-    for (const [pid, start] of this.#known) {
-      const row = scan.rows.get(pid);
-      if (row?.start === start) yield row;
-    }
-  }
-
-  /**
-   * Whether a group or session has only members of the run: its leader is one, or gone. The kernel
-   * does not reuse the number of one that has members. 0 is one from outside a container.
-   */
-  #owns(id: number, leader: ProcessRow | undefined): boolean {
-    if (id <= 0 || leader === undefined) return id > 0;
-    const known = this.#known.get(id);
-    return known === undefined ? leader.zombie : known === leader.start;
-  }
-
-  /** Any user can put a run id into an environment: it counts only for the app's possible users. */
-  #isMarked(pid: number, runId: string | undefined): boolean {
-    const { user } = this.#run;
-    return runId === this.#run.runId && (user === undefined || [user, 0].includes(userOf(pid)));
-  }
-}
-
-type RowsBy = ReadonlyMap<number, readonly ProcessRow[]>;

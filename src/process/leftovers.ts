@@ -1,10 +1,9 @@
 /** Terminates what a process's runs left behind, except its current one. */
 
 import type { Run } from "../model/process_state.ts";
-import type { SignalName } from "../model/signal.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { OrphanCleanup } from "../platform/process_group.ts";
-import type { World } from "./world.ts";
+import type { World, WorldStopWay } from "./world.ts";
 
 /** Delay before it looks again when the system did not let it look. */
 const LOOK_AGAIN_MS = 1000;
@@ -53,7 +52,7 @@ export class Leftovers {
    */
   async cleanUp(
     run: Run,
-    signal: SignalName,
+    way: WorldStopWay,
     graceMs: number,
     cannotLook: (reason: unknown) => void,
     hook?: (impatient: AbortSignal) => Promise<unknown>,
@@ -67,7 +66,7 @@ export class Leftovers {
     if (hook !== undefined) await hook(cleanup.impatient.signal);
     cleanup.killAt = this.#world.clock.steady() + cleanup.graceMs;
     for (;;) {
-      const { group, all } = this.#world.cleanUpOrphans(run, signal, () => cleanup.killAt!);
+      const { group, all } = this.#world.cleanUpOrphans(run, way, () => cleanup.killAt!);
       begun.resolve({ group, all });
       this.#await(group, all);
       try {

@@ -162,14 +162,15 @@ export class RunController {
 
   /** Terminates what is left of a run that is not the current one. */
   release(run: Run): void {
-    const { stopSignal, stopTimeoutMs } = this.#process.config;
+    const { stopSignal, stopMode, stopTimeoutMs } = this.#process.config;
+    const way = { signal: stopSignal, mode: stopMode };
     const cannotLook = (reason: unknown) =>
       this.#process.note(`cannot look for what it left behind: ${messageOf(reason)}`);
     // An earlier daemon was ending it for a reload. Its pre_stop hook runs again, as in every stop.
     const preStop = run.replaced && !this.#world.hasEnded(run.runId)
       ? (impatient: AbortSignal) => this.#hooks.hook("preStop", impatient)
       : undefined;
-    const cleanUp = this.#leftovers.cleanUp(run, stopSignal, stopTimeoutMs, cannotLook, preStop);
+    const cleanUp = this.#leftovers.cleanUp(run, way, stopTimeoutMs, cannotLook, preStop);
     void cleanUp.then((count) => {
       const processes = count === 1 ? "1 process" : `${count} processes`;
       if (count > 0) this.#process.note(`ended ${processes} that it left behind`);

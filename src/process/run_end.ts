@@ -68,7 +68,7 @@ export class RunEnd {
    */
   async terminate(
     child: Child,
-    { stopSignal }: Pick<ProcessConfig, "stopSignal">,
+    { stopSignal, stopMode }: Pick<ProcessConfig, "stopSignal" | "stopMode">,
     { isSignalled = false, signalled = () => {} }: SignalState = {},
   ): Promise<Ended> {
     let isSent = isSignalled;
@@ -83,7 +83,7 @@ export class RunEnd {
       try {
         const { killed, left } = await this.#world.terminate(
           child.run,
-          stopSignal,
+          { signal: stopSignal, mode: stopMode },
           () => this.#deadline!,
           { isSent, sent },
         );

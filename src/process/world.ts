@@ -7,12 +7,16 @@ import type { Cancel, Clock } from "../platform/clock.ts";
 import type { Child, LaunchSpec } from "../platform/launcher.ts";
 import type {
   Deadline,
-  GroupSignal,
   OrphanCleanup,
+  StopProgress,
+  StopWay,
   TerminationResult,
 } from "../platform/process_group.ts";
 import type { ReadyUser } from "../platform/run_files.ts";
 import type { SharedSockets } from "../platform/sockets.ts";
+
+/** How a run is stopped. The system knows the pid of its app. */
+export type WorldStopWay = Omit<StopWay, "main">;
 
 /** The operating system, as one process uses it. */
 export interface World {
@@ -55,10 +59,10 @@ export interface World {
   /** Terminates every process of a run. */
   terminate(
     run: Run,
-    signal: SignalName,
+    way: WorldStopWay,
     deadline: Deadline,
-    group: GroupSignal,
+    progress: StopProgress,
   ): Promise<TerminationResult>;
   /** Terminates the processes that outlived their run. */
-  cleanUpOrphans(run: Run, signal: SignalName, deadline: Deadline): OrphanCleanup;
+  cleanUpOrphans(run: Run, way: WorldStopWay, deadline: Deadline): OrphanCleanup;
 }

@@ -80,6 +80,7 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   cron_restart: "0 4 * * *",
   watch: ["src"],
   stop_signal: "SIGINT",
+  stop_mode: "main",
   stop_timeout: "33s",
   reload_signal: "SIGHUP",
   overlap: true,

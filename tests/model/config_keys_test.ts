@@ -105,6 +105,7 @@ const wires = fc.record({
   min_uptime: durations,
   success_exit_codes: fc.array(fc.nat(255), { minLength: 1 }),
   stop_signal: fc.constantFrom(...SIGNAL_NAMES),
+  stop_mode: fc.constantFrom("group", "main", "leave"),
   stop_timeout: durations,
   reload_signal: fc.integer({ min: 1, max: 31 }),
   instances: fc.integer({ min: 1, max: 1024 }),

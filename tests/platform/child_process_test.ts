@@ -5,11 +5,14 @@ import { orphanOf } from "../../src/manager/recovery.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { bootId } from "../../src/platform/os.ts";
 import { killOwnSession, spawnInOwnSession, willLead } from "../../src/platform/child_process.ts";
-import { RunMembers, terminateRun } from "../../src/platform/process_group.ts";
+import { terminateRun } from "../../src/platform/process_group.ts";
+import { RunMembers } from "../../src/platform/run_members.ts";
 import { ProcessScan } from "../../src/platform/process_scan.ts";
 import { processRow } from "../../src/platform/process_table.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
+
+const TERM = { signal: "SIGTERM", mode: "group", main: 0 } as const;
 
 const ignore = Deno.build.os !== "linux";
 
@@ -84,7 +87,7 @@ Deno.test("killOwnSession() kills a program whose session has not begun", { igno
 Deno.test("terminateRun() waits for the session of a new wrapper", { ignore }, async () => {
   await using held = new Held();
   const deadline = performance.now() + 60_000;
-  const ended = terminateRun(held.run, "SIGTERM", () => deadline);
+  const ended = terminateRun(held.run, TERM, () => deadline);
   await sleep(100);
   await held.goOn();
   assertEquals(await ended, { killed: false, left: [] });
@@ -94,7 +97,7 @@ Deno.test("terminateRun() waits for the session of a new wrapper", { ignore }, a
 Deno.test("terminateRun() kills a wrapper whose session never begins", { ignore }, async () => {
   await using held = new Held();
   const deadline = performance.now() + 100;
-  const { killed, left } = await terminateRun(held.run, "SIGTERM", () => deadline);
+  const { killed, left } = await terminateRun(held.run, TERM, () => deadline);
   assertEquals([killed, left], [true, []]);
   await held.child.status;
 });

@@ -10,6 +10,8 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 
 const ignore = Deno.build.os !== "linux";
 
+const TERM = { signal: "SIGTERM", mode: "group", main: 0 } as const;
+
 Deno.test({
   name: "the pid of an app with pipes, which could not be recorded, is not that of their cat",
   ignore,
@@ -27,7 +29,7 @@ Deno.test({
     });
     const command = Deno.readTextFileSync(`/proc/${await child.pid}/cmdline`);
     assertEquals(command, "/bin/sleep\x001000\0");
-    await terminateRun(child.run, "SIGTERM", () => performance.now() + 2000);
+    await terminateRun(child.run, TERM, () => performance.now() + 2000);
     await launcher.close();
     files.close();
   },

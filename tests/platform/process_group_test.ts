@@ -8,11 +8,17 @@ import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const TERM = { signal: "SIGTERM", mode: "group", main: 0 } as const;
+
 /** A deadline from now. */
 function within(ms: number): () => number {
   const at = performance.now() + ms;
   return () => at;
 }
+
+/** Writes a line at SIGTERM and goes on; ends at the second. */
+const DRAINING = `trap 'echo term >&2; trap "exit 0" TERM' TERM`;
+const LOOP = "while :; do sleep 0.05; done";
 
 /** A shell script as a run. */
 class Scene implements AsyncDisposable {
@@ -44,6 +50,10 @@ class Scene implements AsyncDisposable {
     return read().map(Number);
   }
 
+  get stderr(): string {
+    return Deno.readTextFileSync(`${this.#temp.path}/stderr`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.launcher.close();
     this.files.close();
@@ -55,10 +65,63 @@ Deno.test("terminateRun() leaves the exit on file when it has to kill the app", 
   await using scene = new Scene();
   const { run } = await scene.launch("trap '' TERM; echo $$; while :; do sleep 0.05; done");
   await scene.pids(1);
-  assertEquals(await terminateRun(run, "SIGTERM", within(50)), { killed: true, left: [] });
+  assertEquals(await terminateRun(run, TERM, within(50)), { killed: true, left: [] });
   const { code, signal } = scene.launcher.exitOf(run.runId);
   assertEquals([code, signal], [137, "SIGKILL"]);
 });
+
+Deno.test("terminateRun() of the main process signals it alone, and kills the rest when it has ended", async () => {
+  await using scene = new Scene();
+  const { run } = await scene.launch(
+    `(trap 'echo child >&2' TERM; ${LOOP}) & echo $!; trap 'sleep 0.2; exit 7' TERM; echo $$; ${LOOP}`,
+  );
+  const [child, main] = await scene.pids(2);
+  const way = { ...TERM, mode: "main", main: main! } as const;
+  assertEquals(await terminateRun(run, way, within(60_000)), { killed: false, left: [] });
+  assertEquals([scene.launcher.exitOf(run.runId).code, scene.stderr], [7, ""]);
+  assert(!isAlive(child!));
+});
+
+Deno.test("terminateRun() of the main process kills all at the deadline", async () => {
+  await using scene = new Scene();
+  const { run } = await scene.launch(
+    `sleep 1000 & echo $!; ${DRAINING}; echo $$; ${LOOP}`,
+  );
+  const [child, main] = await scene.pids(2);
+  const way = { ...TERM, mode: "main", main: main! } as const;
+  assertEquals(await terminateRun(run, way, within(300)), { killed: true, left: [] });
+  assertEquals([scene.stderr, isAlive(child!), isAlive(main!)], ["term\n", false, false]);
+  assertEquals(scene.launcher.exitOf(run.runId).signal, "SIGKILL");
+});
+
+Deno.test("terminateRun() with leave ends the main process alone, by SIGKILL at the deadline", async () => {
+  for (const [ms, killed, code] of [[60_000, false, 7], [0, true, 137]] as const) {
+    await using scene = new Scene();
+    const { run } = await scene.launch(
+      `sleep 1000 & echo $!; trap 'exit 7' TERM; echo $$; ${LOOP}`,
+    );
+    const [child, main] = await scene.pids(2);
+    const way = { ...TERM, mode: "leave", main: main! } as const;
+    assertEquals(await terminateRun(run, way, within(ms)), { killed, left: [] });
+    await waitFor(() => scene.launcher.hasEnded(run.runId));
+    assertEquals(scene.launcher.exitOf(run.runId).code, code);
+    assertEquals(await cleanUpOrphans(run, way, within(50)).all, 0);
+    assert(isAlive(child!) && !isAlive(main!));
+    await cleanUpOrphans(run, TERM, within(50)).all;
+    assert(!isAlive(child!));
+  }
+});
+
+for (const signal of ["SIGTSTP", "SIGTTIN", "SIGTTOU"] as const) {
+  Deno.test(`terminateRun() delivers ${signal}, even to an app that is stopped`, async () => {
+    await using scene = new Scene();
+    const { run } = await scene.launch(`trap 'exit 5' ${signal.slice(3)}; echo $$; ${LOOP}`);
+    const [app] = await scene.pids(1);
+    Deno.kill(app!, "SIGSTOP");
+    await terminateRun(run, { ...TERM, signal }, within(60_000));
+    assertEquals(scene.launcher.exitOf(run.runId).code, 5);
+  });
+}
 
 Deno.test("terminateRun() leaves a group alone that has the number of the run's by now", async () => {
   await using scene = new Scene();
@@ -66,9 +129,9 @@ Deno.test("terminateRun() leaves a group alone that has the number of the run's 
   const [app] = await scene.pids(1);
   const run = { ...other, runId: crypto.randomUUID(), wrapperStart: "1" };
   assert(wrapperAlive(other) && !wrapperAlive(run));
-  await terminateRun(run, "SIGTERM", within(50));
+  await terminateRun(run, TERM, within(50));
   assert(isAlive(app!), "a stranger was signalled");
-  await terminateRun(other, "SIGKILL", within(50));
+  await terminateRun(other, TERM, within(50));
 });
 
 Deno.test("cleanUpOrphans() waits for members of the group when the group itself is unknown", async () => {
@@ -79,7 +142,7 @@ Deno.test("cleanUpOrphans() waits for members of the group when the group itself
   const [member] = await scene.pids(1);
   assertEquals((await exited).code, 3);
   const unknown = { ...run, wrapperPid: 0, wrapperStart: "" };
-  const { group, all } = cleanUpOrphans(unknown, "SIGTERM", within(50));
+  const { group, all } = cleanUpOrphans(unknown, TERM, within(50));
   await group;
   assert(!isAlive(member!), "what was left of the group outlives the wait for it");
   assert(await all > 0);
@@ -97,6 +160,6 @@ Deno.test("Launcher.adopt() sees the exit of an app whose wrapper was killed, ev
   assertEquals((await exited).code, null);
   await launcher.close();
   assert(isAlive(member!));
-  await cleanUpOrphans(run, "SIGTERM", within(50)).all;
+  await cleanUpOrphans(run, TERM, within(50)).all;
   assert(!isAlive(member!));
 });

@@ -2,12 +2,15 @@
 
 import { assertEquals } from "@std/assert";
 import { bootId } from "../../src/platform/os.ts";
-import { RunMembers, terminateRun } from "../../src/platform/process_group.ts";
+import { terminateRun } from "../../src/platform/process_group.ts";
+import { RunMembers } from "../../src/platform/run_members.ts";
 import { processesByRunId, ProcessScan } from "../../src/platform/process_scan.ts";
 import { type ProcessRow, processRow } from "../../src/platform/process_table.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
+
+const TERM = { signal: "SIGTERM", mode: "group", main: 0 } as const;
 
 const RUN = { runId: "run", wrapperPid: 100, wrapperStart: "1", bootId: "boot" };
 
@@ -91,7 +94,7 @@ for (const [where, script] of Object.entries(HIDING)) {
         const pid = () => Number(Deno.readTextFileSync(file));
         await waitFor(() => pid() > 0);
         const deadline = performance.now() + grace;
-        const { left } = await terminateRun(run, "SIGTERM", () => deadline);
+        const { left } = await terminateRun(run, TERM, () => deadline);
         assertEquals([left, isAlive(pid())], [[], false]);
       },
     });
@@ -125,11 +128,11 @@ Deno.test({
     await waitFor(async () => (await processesByRunId()).get(run.runId)?.includes(other.pid));
     const { left } = await terminateRun(
       { ...run, user: 1 },
-      "SIGTERM",
+      TERM,
       () => performance.now() + 5000,
     );
     assertEquals([left, isAlive(other.pid)], [[], true]);
-    await terminateRun({ ...run, user: 65534 }, "SIGTERM", () => performance.now() + 5000);
+    await terminateRun({ ...run, user: 65534 }, TERM, () => performance.now() + 5000);
     assertEquals((await other.status).signal, "SIGTERM");
   },
 });

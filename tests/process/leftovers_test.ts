@@ -11,6 +11,8 @@ import { waitFor } from "../support/wait_for.ts";
 
 const RUN: Run = { runId: "run-1", wrapperPid: 1001, wrapperStart: "1", bootId: "boot" };
 
+const WAY = { signal: "SIGTERM", mode: "group" } as const;
+
 /** A fake world that records what it terminated, and with which deadline. */
 class CountingWorld extends FakeWorld {
   group = Promise.withResolvers<void>();
@@ -18,7 +20,7 @@ class CountingWorld extends FakeWorld {
   deadline = () => 0;
   cleanups = 0;
 
-  override cleanUpOrphans(_run?: Run, _signal?: string, deadline = () => 0) {
+  override cleanUpOrphans(_run?: Run, _way?: unknown, deadline = () => 0) {
     this.cleanups++;
     this.deadline = deadline;
     return { group: this.group.promise, all: this.all.promise };
@@ -32,7 +34,7 @@ function fail(reason: unknown): never {
 Deno.test("Leftovers.groupsGone does not wait for descendants that left the group, but gone does", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, fail);
+  const count = leftovers.cleanUp(RUN, WAY, 1000, fail);
   const told: string[] = [];
   const groups = leftovers.groupsGone.then(() => told.push("groups"));
   const gone = leftovers.gone.then(() => told.push("all"));
@@ -48,7 +50,7 @@ Deno.test("Leftovers.hurry() moves the deadline forward, never back", () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const begun = world.clock.steady();
-  void leftovers.cleanUp(RUN, "SIGTERM", 1000, fail);
+  void leftovers.cleanUp(RUN, WAY, 1000, fail);
   assertEquals(world.deadline() - begun, 1000);
   leftovers.hurry(300);
   leftovers.hurry(700);
@@ -60,7 +62,7 @@ Deno.test("Leftovers.cleanUp() runs a hook first, which counts as a part of it a
   const leftovers = new Leftovers(world);
   const hook = Promise.withResolvers<void>();
   let impatient: AbortSignal | undefined;
-  const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, fail, (signal) => {
+  const count = leftovers.cleanUp(RUN, WAY, 1000, fail, (signal) => {
     impatient = signal;
     return hook.promise;
   });
@@ -82,7 +84,7 @@ Deno.test("Leftovers.cleanUp() runs a hook first, which counts as a part of it a
 Deno.test("Leftovers.cleanUp() does nothing when the machine has rebooted since", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  assertEquals(await leftovers.cleanUp({ ...RUN, bootId: "earlier" }, "SIGTERM", 1000, fail), 0);
+  assertEquals(await leftovers.cleanUp({ ...RUN, bootId: "earlier" }, WAY, 1000, fail), 0);
   assertEquals(world.cleanups, 0);
 });
 
@@ -90,7 +92,7 @@ Deno.test("Leftovers.groupsGone and gone reject while scans for a run fail", asy
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
   const told: unknown[] = [];
-  const count = leftovers.cleanUp(RUN, "SIGTERM", 1000, (reason) => told.push(reason));
+  const count = leftovers.cleanUp(RUN, WAY, 1000, (reason) => told.push(reason));
   const error = new Error("Too many open files");
   const refuse = () => {
     const { group, all } = world;

@@ -6,11 +6,11 @@ import type { SignalName } from "../../src/model/signal.ts";
 import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
 import type {
   Deadline,
-  GroupSignal,
   OrphanCleanup,
+  StopProgress,
   TerminationResult,
 } from "../../src/platform/process_group.ts";
-import type { World } from "../../src/process/world.ts";
+import type { World, WorldStopWay } from "../../src/process/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
 
@@ -169,9 +169,9 @@ export class FakeWorld implements World {
   /** Resolves at once if `prompt` is set, otherwise when the child has ended or at the deadline. */
   async terminate(
     run: Run,
-    signal: SignalName,
+    { signal }: WorldStopWay,
     deadline: Deadline,
-    { isSent, sent }: GroupSignal,
+    { isSent, sent }: StopProgress,
   ): Promise<TerminationResult> {
     this.beforeEnd();
     const child = this.#childOf(run);
