@@ -181,7 +181,7 @@ function afterwards(
   policy: Policy,
 ): Step {
   if (desired === "down") return [{ ...over, state: "stopped" }, []];
-  if (stopCause === "unready") return unready(over, input, policy);
+  if (stopCause === "unready") return failed(over, input, policy, []);
   if (stopCause === "recycled") return recycled(over, policy);
   return freshStart(over, lastReason, policy, over.hookOnceUp);
 }
@@ -207,13 +207,6 @@ export function running(now: Snapshot, policy: Policy): Step {
 export function hookEffects({ hooks }: Policy, ...names: readonly HookName[]): Effect[] {
   return names.filter((hook) => hooks[hook] !== undefined)
     .map((hook) => ({ type: "hook", hook }));
-}
-
-/** A readiness timeout fails the start; for an automatic restart it counts as one more failure. */
-function unready(over: Snapshot, input: { at: number; random: number }, policy: Policy): Step {
-  const first = over.consecutiveFailures === 0 && over.restartsAt.length === 0;
-  if (first) return [{ ...over, state: "errored" }, []];
-  return failed(over, input, policy, []);
 }
 
 /** Restarts at once but within the budget: a limit that is always hit must not loop forever. */

@@ -48,9 +48,9 @@ Deno.test("ready by health check: an answer of another process on the port does 
   await using test = await TestManager.open();
   const onListen = () => {};
   const stranger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => new Response());
-  const config = server(stranger.addr.port, { listen_timeout: "700ms" });
+  const config = server(stranger.addr.port, { listen_timeout: "700ms", restart_policy: "never" });
   await test.supervisor.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
-  assertEquals(test.info("api").state, "errored");
+  assertEquals(test.info("api").state, "crashed");
   assertEquals(
     test.info("api").lastReason,
     "not ready within 700ms: waited for its http health check: " +
@@ -169,7 +169,10 @@ Deno.test("ready by delay: ready after running for that long", async () => {
 Deno.test("a first start that times out fails and leaves nothing running", async () => {
   await using test = await TestManager.open();
   const MARK = crypto.randomUUID();
-  const config = { wait_ready: true, listen_timeout: "300ms", env: { MARK } };
+  const config = {
+    ...{ wait_ready: true, listen_timeout: "300ms", env: { MARK } },
+    restart_policy: "never",
+  };
   const start = () => test.script("app", "exec sleep 1000", config, WAIT);
   const error = await assertRejects(start, ProcsupError);
   assertEquals([error.code, error.message], [
@@ -177,7 +180,7 @@ Deno.test("a first start that times out fails and leaves nothing running", async
     'Cannot start "app": not ready within 300ms: waited for READY=1 in $PROCSUP_READY_FILE',
   ]);
   const { state, ready, restarts } = test.info("app");
-  assertEquals([state, ready, restarts], ["errored", false, 0]);
+  assertEquals([state, ready, restarts], ["crashed", false, 0]);
   assertEquals(livingWith(`MARK=${MARK}`), []);
 });
 

@@ -206,7 +206,7 @@ Deno.test("rolling reload without rollback stops at the failure", async () => {
   const { rolledBack } = await test.supervisor.reconfigure("api", { keys });
   assertEquals(rolledBack, false);
   const states = test.instances("api").map(({ state }) => state);
-  assertEquals(states, ["errored", "running", "running", "running"]);
+  assertEquals(states, ["waiting", "running", "running", "running"]);
   assertEquals(versions(test), ["bad", "1", "1", "1"]);
 });
 

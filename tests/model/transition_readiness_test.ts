@@ -51,21 +51,26 @@ Deno.test("transition() stays starting until ready when readiness is configured"
   }
 });
 
-Deno.test("transition() terminates the run and ends errored when a first start is not ready in time", () => {
-  const late = play(unready(), [readyTimedOut(1)], WAITING);
-  assertEquals([late.now.state, late.now.desired, late.now.stopCause], [
-    "stopping",
-    "up",
-    "unready",
-  ]);
-  assertEquals(late.effects, [{ type: "terminate", timeoutMs: 5000 }]);
-  const { now, effects } = play(late.now, [terminated(1)], WAITING);
-  assertEquals([now.state, now.lastReason, now.run], [
-    "errored",
-    "not ready within 30s",
-    null,
-  ]);
-  assertEquals([now.restarts, now.nextRestartAt, effects], [0, null, []]);
+Deno.test("transition() terminates a run that is not ready in time, and the policy decides what follows", () => {
+  for (
+    const [restartPolicy, state, delays] of [
+      ["always", "waiting", 1],
+      ["on-failure", "waiting", 1],
+      ["never", "crashed", 0],
+    ] as const
+  ) {
+    const rules = policy({ waitReady: true, restartPolicy });
+    const late = play(unready([START], rules), [readyTimedOut(1)], rules);
+    assertEquals([late.now.state, late.now.desired, late.now.stopCause], [
+      "stopping",
+      "up",
+      "unready",
+    ]);
+    assertEquals(late.effects, [{ type: "terminate", timeoutMs: 5000 }]);
+    const { now, effects } = play(late.now, [terminated(1)], rules);
+    assertEquals([now.state, now.lastReason, now.run], [state, "not ready within 30s", null]);
+    assertEquals([now.restartsAt.length, effects.length], [delays, delays]);
+  }
 });
 
 Deno.test("transition() waits for the next restart when an automatic one is not ready in time", () => {
@@ -97,7 +102,7 @@ Deno.test("transition() gives up when no automatic restart becomes ready", () =>
 Deno.test("transition() treats a user's restart that is not ready in time like a first start", () => {
   const running = play(unready(), [becameReady(1)], WAITING).now;
   const again = play(running, [RESTART, terminated(1), launched(2)], WAITING).now;
-  assertEquals(play(again, [readyTimedOut(2), terminated(2)], WAITING).now.state, "errored");
+  assertEquals(play(again, [readyTimedOut(2), terminated(2)], WAITING).now.state, "waiting");
 });
 
 Deno.test("transition() treats an exit before readiness like any other exit", () => {
@@ -264,7 +269,7 @@ Deno.test("transition() awaits readiness when it adopts a run that was starting"
   assertEquals([now.state, now.ready, now.pid], ["starting", false, 2001]);
   assertEquals(effects, [{ type: "adopt" }]);
   assertEquals(play(now, [becameReady(1)], WAITING).now.state, "running");
-  assertEquals(play(now, [readyTimedOut(1), terminated(1)], WAITING).now.state, "errored");
+  assertEquals(play(now, [readyTimedOut(1), terminated(1)], WAITING).now.state, "waiting");
   const ready = play(unready(), [becameReady(1)], WAITING).now;
   assertEquals(play(ready, [alive], WAITING).now.state, "running");
 });

@@ -211,7 +211,7 @@ Deno.test("start() waits for readiness and fails with the reason when it times o
     (await failure).message,
     'Cannot start "app": not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE',
   );
-  assertEquals([lone.state, lone.world.child.alive], ["errored", false]);
+  assertEquals([lone.state, lone.world.child.alive], ["waiting", false]);
 });
 
 Deno.test("a crash launches nothing until its leftovers are gone", async () => {
@@ -282,7 +282,7 @@ Deno.test("an adopted app that was not ready has only the rest of its listen_tim
   lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
   assertEquals([lone.state, lone.world.awaitsReady], ["starting", true]);
   lone.world.clock.advance(1000);
-  await waitFor(() => lone.state === "errored");
+  await waitFor(() => lone.state === "waiting");
   assertEquals(
     lone.process.snapshot.lastReason,
     "not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE",
@@ -315,7 +315,7 @@ for (
         lone.world.clock.advance(100);
         return lone.state !== "starting" && lone.state !== "stopping";
       });
-      assertEquals(lone.state, isUp ? "running" : "errored");
+      assertEquals(lone.state, isUp ? "running" : "waiting");
     }
   });
 }
@@ -332,7 +332,7 @@ Deno.test("an adopted app whose checks do not end is late after another listen_t
   lone.world.clock.advance(2999);
   assertEquals(lone.state, "starting");
   lone.world.clock.advance(101);
-  await waitFor(() => lone.state === "errored", { what: "the timeout" });
+  await waitFor(() => lone.state === "waiting", { what: "the timeout" });
 });
 
 Deno.test("dependencies are awaited before the launch, and a stop cancels the wait", async () => {

@@ -85,7 +85,7 @@ Deno.test("ready_log: a timeout when no line matches", async () => {
   await using lone = await launched({ ready_log: "ready", listen_timeout: "2s" });
   write(lone, "stdout", "still loading\n");
   lone.world.clock.advance(2000);
-  await waitFor(() => lone.state === "errored", { what: "errored" });
+  await waitFor(() => lone.state === "waiting", { what: "the timeout" });
   assertEquals(
     lone.process.snapshot.lastReason,
     'not ready within 2s: waited for a line of output that matches "ready"',
