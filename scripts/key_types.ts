@@ -195,6 +195,7 @@ function meaningCell(key: string, row: Key): string {
   const facts = [
     row.live && "Live.",
     row.masked === "always" && "Masked.",
+    row.masked === "in url" && "User, password and query values are masked.",
     row.variables && "`${VAR}`.",
     row.flag && `Flag \`--${flagName(key, row)}\`.`,
   ];

@@ -54,6 +54,8 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   readonly processes: readonly LoadedProcess[];
   readonly settings: LoadedSettings;
+  /** Keys of settings whose values contain variables, such as `webhooks.ops.url`. */
+  readonly filledSettings: ReadonlySet<string>;
   readonly run: RunSettings;
   /** Variables of the environment that were used in `${…}`. */
   readonly variables: Readonly<Record<string, string>>;
@@ -104,11 +106,11 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   }
   // A variable without a value stands for any.
   if (!request.assumeVariables) await checkSyntax(processes, problems);
-  const settings = loadSettings(parts, context);
+  const { settings, filledSettings } = loadSettings(parts, context);
   const run = loadRun(parts, names, problems);
   throwProblems(distinct(problems));
   return {
-    ...{ processes: processes.map(({ loaded }) => loaded), settings, run, notes },
+    ...{ processes: processes.map(({ loaded }) => loaded), settings, filledSettings, run, notes },
     files: files.map(({ file }) => file),
     ...{ variables: used, unset: [...unset] },
   };
@@ -277,22 +279,29 @@ export interface LoadedSettings {
 }
 
 /** Loads the settings. Later parts override earlier ones. Adds mistakes to `context.problems`. */
-function loadSettings(parts: readonly FileParts[], context: LayerContext): LoadedSettings {
+function loadSettings(
+  parts: readonly FileParts[],
+  context: LayerContext,
+): Pick<LoadedConfig, "settings" | "filledSettings"> {
   const web = parts.flatMap((part) => part.web ?? []);
   const lists = parts.flatMap((part) => part.webhooks ?? []);
   const names = new Set(lists.flatMap((list) => [...list.keys()]));
+  const filledSettings = new Set<string>();
   const webhooks = [...names].flatMap((name) => {
     const layers = lists.flatMap((list) => list.get(name) ?? []);
     const cwd = dirname(layers.at(-1)!.document.file);
-    const wire = { ...overlaid(layers, context, WEBHOOK_KEYS), name };
+    const references: Reference[] = [];
+    const wire = { ...overlaid(layers, { ...context, references }, WEBHOOK_KEYS), name };
+    for (const { path } of references) filledSettings.add(`webhooks.${name}.${path.join(".")}`);
     return checked(() => parseWebhook(wire, cwd), layers, context.problems) ?? [];
   });
-  return onlyGiven({
+  const settings = onlyGiven({
     web: web.length === 0
       ? undefined
       : checked(() => parseWeb(overlaid(web, context, WEB_KEYS)), web, context.problems),
     webhooks: lists.length === 0 ? undefined : webhooks,
   });
+  return { settings, filledSettings };
 }
 
 /** The keys of layers. Those that are null are as if they were missing. */

@@ -78,16 +78,21 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 const PLAIN = "debian:bookworm-slim";
 
-/** Left out of an image, by its `.dockerignore` file: secrets, and files that the build creates. */
-export const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
+const LEFT_OUT = [".env", ".env.*", "**/node_modules", "**/.venv", ".git", "**/__pycache__"];
+
+/** The `.dockerignore` file: secrets, and files that the build creates. */
+export function dockerignore({ secretFiles }: Stack): string {
+  // The first "/" keeps a "!" or "#" from being more than a character.
+  const secrets = secretFiles.map((path) => `/${path.replace(/[\\*?[\]]/g, "\\$&")}`);
+  return [...LEFT_OUT, ...secrets].map((line) => `${line}\n`).join("");
+}
 
 /** The text, for a folder that has files. `base` replaces the image of the first runtime. */
 export function dockerfile(stack: Stack, has: (path: string) => boolean, base?: string): string {
   const runtimes = runtimesOf(stack);
   const [first = "", ...others] = runtimes;
   const from = base ?? LAYERS[first]?.image ?? PLAIN;
-  const secrets = stack.apps.flatMap(({ files }) => Object.values(files))
-    .filter(({ inside }) => inside.startsWith(`${APP_FOLDER}/`)).map(({ inside }) => inside);
+  const secrets = stack.secretFiles.map((path) => `${APP_FOLDER}/${path}`);
   const needsRoot = stack.apps.some(({ config: { uid, gid } }) => (uid ?? gid) !== undefined);
   return [
     "# The image that has procsup: `procsup image` makes it of the program that runs it.",
@@ -103,7 +108,8 @@ export function dockerfile(stack: Stack, has: (path: string) => boolean, base?: 
     "FROM runtime AS build",
     `WORKDIR ${APP_FOLDER}`,
     "COPY . .",
-    `RUN rm -rf ${[".env", ".git", ...secrets].map(singleQuoted).join(" ")}`,
+    // A folder may have a .dockerignore of its own.
+    `RUN rm -rf ${[".git", ...secrets].map(singleQuoted).join(" ")}`,
     ...runtimes.flatMap((name) => installed(name, has)),
     "",
     "FROM runtime",

@@ -1,9 +1,10 @@
 /** Writes a stack as files of an engine, with a comment for each key without a counterpart. */
 
+import { plainText } from "../model/plain_text.ts";
 import { yaml } from "../model/yaml.ts";
 import { lookAt } from "../platform/stat.ts";
 import { composeFile, swarmFile } from "./compose.ts";
-import { dockerfile, LEFT_OUT } from "./dockerfile.ts";
+import { dockerfile, dockerignore } from "./dockerfile.ts";
 import { kubernetesManifests, secretName } from "./kubernetes.ts";
 import { nomadJob } from "./nomad.ts";
 import { type ExportRequest, type Loss, type Stack, stackOf } from "./stack.ts";
@@ -65,7 +66,7 @@ const FORMS: Readonly<Record<ExportRequest["to"], Form>> = {
     const text = dockerfile(stack, has, base);
     return [
       { path: "Dockerfile", text: head(stack, to, stack.losses) + text },
-      { path: ".dockerignore", text: `${LEFT_OUT.join("\n")}\n` },
+      { path: ".dockerignore", text: dockerignore(stack) },
     ];
   },
 };
@@ -84,7 +85,8 @@ function oneLine(value: string | number): string {
 function head({ file }: Stack, to: string, losses: readonly Loss[], advice?: string): string {
   const lost = losses.map((loss) => `No counterpart: ${lossText(loss)}`);
   return [`Written by procsup export ${to} ${file}.`, advice ?? [], ...lost].flat()
-    .flatMap((text) => text.split(/[\r\n]+/)).map((line) => `# ${line}\n`).join("");
+    .flatMap((text) => text.split(/[\r\n\x85\u2028\u2029]+/))
+    .map((line) => `# ${plainText(line)}\n`).join("");
 }
 
 /** The text of a loss: `api: watch: why it has no counterpart`. */

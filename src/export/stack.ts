@@ -3,12 +3,15 @@
 import type { LoadedConfig, LoadedProcess } from "../config/load_config.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { valueAt } from "../config/document.ts";
-import { ProcsupError, quote } from "../model/errors.ts";
+import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
+import { webhookWire } from "../model/config_schema.ts";
 import { isLoopback, parseListen } from "../model/listen_address.ts";
-import { looksSecret } from "../model/secret_values.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { basename, dirname, relative } from "../npm/path.js";
+import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { leavesOf, looksSecret, secretsIn } from "../model/secret_values.ts";
+import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
+import { basename, dirname, relative, resolve } from "../npm/path.js";
 import { parseSockets, type SocketAddress } from "../platform/sockets.ts";
 import { checksum } from "../platform/state_file.ts";
 import { type Engine, EXPORTED_ROWS, lackOf } from "./engines.ts";
@@ -78,6 +81,8 @@ export interface Stack {
   readonly profile: string | undefined;
   readonly apps: readonly App[];
   readonly losses: Loss[];
+  /** Files of the folder that hold secrets, relative to it. No image takes them along. */
+  readonly secretFiles: readonly string[];
 }
 
 export interface ExportRequest {
@@ -110,16 +115,20 @@ export function stackName(folder: string, given?: string): string {
   return `${label(name, MAX_STACK_NAME - 7)}-${checksum(name).slice(0, 6)}`;
 }
 
-/** Makes the stack. Throws `bad_request` if a needed value is not set, or names clash. */
+/**
+ * Makes the stack. Throws `bad_request` if a needed value is not set, if names clash, or if a text
+ * could be more than a value in the file of an engine.
+ */
 export function stackOf({ file, loaded, to, image, profile, stack }: ExportRequest): Stack {
   const folder = dirname(file);
+  refuseUnsafeTexts(file, loaded, [["--image", image], ["--profile", profile]]);
   const name = stackName(folder, stack);
   const isContainer = to !== "systemd";
   const apps: App[] = [];
   const losses: Loss[] = [];
   const made: Stack = {
     ...{ name, file: basename(file), folder, image: image ?? `${name}:latest`, profile },
-    ...{ apps, losses },
+    ...{ apps, losses, secretFiles: secretFilesOf(loaded, folder) },
   };
   apps.push(...loaded.processes.map((process) => appOf(made, process)));
   refuseSameIds(apps.map(({ id, name }) => [id, name]));
@@ -128,7 +137,10 @@ export function stackOf({ file, loaded, to, image, profile, stack }: ExportReque
     refuseSameIds(files.map(([id, { path }]) => [id, path]));
   }
   // An image loses no key: procsup in it reads the file.
-  if (to === "dockerfile") return made;
+  if (to === "dockerfile") {
+    losses.push(...secretTexts(loaded));
+    return made;
+  }
   for (const app of apps) reportLosses(app, to);
   for (const path of isContainer ? loaded.files : []) {
     if (isWithin(path, folder)) continue;
@@ -272,15 +284,100 @@ function variablesOf({ config, references }: LoadedProcess): Pick<App, "plain" |
 }
 
 /** A file is mounted where the app looks for it: an absolute path is the same in the container. */
-function filesOf({ config, wire, absolutePaths }: LoadedProcess, folder: string) {
+function filesOf({ wire, absolutePaths }: LoadedProcess, folder: string) {
   const absolute = new Set(absolutePaths.map((path) => valueAt(wire, path)));
-  const { secrets, envFile } = config;
-  const paths = [...envFile, ...Object.values(secrets).flatMap(({ file }) => file ?? [])];
+  const paths = [...secretsIn(wire)].filter(({ kind }) => kind === "file").map(({ text }) => text);
   return paths.map((path): [string, SecretFile] => {
     const isMoved = isWithin(path, folder) && !absolute.has(path);
     const inside = isMoved ? moved(path, folder) : path;
     return [label(inside), { path, inside }];
   });
+}
+
+/** Everything in a configuration that may be a secret, with its app and key. */
+function* allSecrets({ processes, settings: { web, webhooks = [] } }: LoadedConfig) {
+  for (const { config: { name }, wire, references } of processes) {
+    const filled = new Set(references.map(({ path }) => path.join(".")));
+    for (const secret of secretsIn(wire)) {
+      const key = secret.path.join(".");
+      if (secret.kind === "file" || !filled.has(key)) yield { ...secret, app: name, key };
+    }
+  }
+  for (const { kind, path, text } of web === undefined ? [] : secretsIn({ ...web }, WEB_KEYS)) {
+    yield { kind, text, app: undefined, key: `web.${path.join(".")}` };
+  }
+  for (const webhook of webhooks) {
+    for (const { kind, path, text } of secretsIn(webhookWire(webhook), WEBHOOK_KEYS)) {
+      const key = `webhooks.${webhook.name}.${path.join(".")}`;
+      yield {
+        kind,
+        text: kind === "file" ? resolve(webhook.cwd, text) : text,
+        app: undefined,
+        key,
+      };
+    }
+  }
+}
+
+/** Files of the folder that hold secrets, by their own path and by that which a link leads to. */
+function secretFilesOf(loaded: LoadedConfig, folder: string): string[] {
+  const named = allSecrets(loaded).filter(({ kind }) => kind === "file").map(({ text }) => text);
+  const paths = [...named, ...[folder, ...loaded.files.map(dirname)].map((at) => `${at}/.env`)];
+  const real = (path: string) => ifPossible(() => Deno.realPathSync(path)) ?? path;
+  const places = paths.flatMap((path) => [
+    ...isWithin(path, folder) ? [relative(folder, path)] : [],
+    ...isWithin(real(path), real(folder)) ? [relative(real(folder), real(path))] : [],
+  ]);
+  return [...new Set(places)];
+}
+
+/** Secrets that are written in the file itself, which an image takes along. */
+function secretTexts(loaded: LoadedConfig): Loss[] {
+  const text = "it looks like a secret, and goes into the image with the file: move it to secrets";
+  return [...allSecrets(loaded)].filter(({ kind, key }) =>
+    kind === "text" && !loaded.filledSettings.has(key)
+  ).map(({ app, key }) => ({ key, text, ...app !== undefined && { app } }));
+}
+
+/** Keys whose texts every engine gets between quotes, so that they may hold anything. */
+const QUOTED = new Set([
+  "args",
+  "env",
+  "health_check",
+  "hooks",
+  "labels",
+  "ready_log",
+  "shell_env",
+]);
+
+/** Throws `bad_request` for a text that an engine would not read as one value. */
+function refuseUnsafeTexts(
+  file: string,
+  { processes }: LoadedConfig,
+  flags: readonly (readonly [string, string | undefined])[],
+): void {
+  const named = flags.map(([name, text]) => [name, text ?? ""] as const);
+  const own = processes.flatMap(({ config: { name }, wire }) =>
+    [...leavesOf(wire, PROCESS_KEYS)].filter(({ path }) =>
+      !QUOTED.has(String(path[0])) && path.at(-1) !== "command"
+    ).map(({ path, text }) => [`"${name}": ${path.join(".")}`, text] as const)
+  );
+  for (const [where, text] of [["the file", file] as const, ...named, ...own]) {
+    // deno-lint-ignore no-control-regex
+    if (!/[\x00-\x1f\x7f-\x9f\u2028\u2029]|\\$/.test(text)) continue;
+    throw new ProcsupError("bad_request", `Cannot export ${where} ${quote(text)}`, {
+      hint: "It must be one line, and not end in a backslash",
+    });
+  }
+  for (const { config: { name, secrets } } of processes) {
+    for (const [secret, { env }] of Object.entries(secrets)) {
+      if (env === undefined || /^[A-Za-z_]\w*$/.test(env)) continue;
+      const what = `Cannot export "${name}": secrets.${secret}.env ${quote(env)}`;
+      throw new ProcsupError("bad_request", what, {
+        hint: "Engines allow only letters, digits and _ in the name of a variable",
+      });
+    }
+  }
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -3,8 +3,13 @@
 import { valueAt } from "../config/document.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
+<<<<<<< HEAD
 import { holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
+=======
+import { afterFlag, holdsSecret } from "../model/secret_values.ts";
+import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
+>>>>>>> 84f48361 (One list of what a configuration holds secret, for masks, images and exports)
 import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets.ts";
@@ -156,8 +161,7 @@ function argv(app: App): readonly string[] {
 function argumentsOf({ config: { args }, loaded }: App) {
   return args.map((arg, index) => {
     const reference = loaded.references.find(({ path }) => path[0] === "args" && path[1] === index);
-    const before = args[index - 1] ?? "";
-    const flag = /^-[^=]*$/.test(before) ? `${before} ` : "";
+    const flag = afterFlag(args[index - 1] ?? "");
     // Check the text that the unit would contain: defaults, but no values of variables.
     const text = reference?.text.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1") ?? arg;
     const secret = `ARGUMENT_${index}`;

@@ -65,9 +65,9 @@ export function plan(app: App, instances: readonly Instance[], now: number): Pla
   const count = wantedConfig(app).instances;
   const released = afterRelease(app, byIndex.slice(0, count), now);
   const steps = [...released.steps, ...resizing(count, byIndex, instances)];
-  const used = instances.flatMap(({ generation, replacing = generation }) =>
-    [generation, replacing]
-  );
+  const used = instances.flatMap((
+    { generation, replacing = generation },
+  ) => [generation, replacing]);
   const told = steps.flatMap((step) => step.type === "tell" ? [step.generation] : []);
   return { app: pruned(released.app, new Set([...used, ...told])), steps };
 }

@@ -1,10 +1,11 @@
 /** Compares configurations, and decides whether a change needs a restart. Pure. */
 
-import { isMap } from "./merge_patch.ts";
+import { isMap, type Keyed } from "./merge_patch.ts";
 import { wireKeys } from "./key_spelling.ts";
 import { type KeyTable, rowsAt } from "./key_table.ts";
 import type { ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
+import { masked } from "./secret_values.ts";
 
 /** One difference, by its wire key. */
 export interface FieldChange {
@@ -28,10 +29,14 @@ export function keyChanges(
 ): FieldChange[] {
   return keysOf(from, to).flatMap((key) => {
     if (same(from[key], to[key])) return [];
-    const hidden = table[key]?.masked !== undefined;
+    const isHidden = ["always", "in changes"].includes(table[key]?.masked!);
+    const shown = (value: unknown) => isHidden ? undefined : masked({ [key]: value }, table)[key];
     const nested = isMap(from[key] ?? to[key]) && isMap(to[key] ?? from[key]);
-    if (nested) return nestedChanges(key, from[key] ?? {}, to[key] ?? {}, hidden);
-    return [hidden ? { field: key } : { field: key, from: from[key], to: to[key] }];
+    if (!nested) return [change(key, shown(from[key]), shown(to[key]))];
+    const [a, b] = [from[key] ?? {}, to[key] ?? {}] as [Keyed, Keyed];
+    const [shownA, shownB] = [shown(a) ?? {}, shown(b) ?? {}] as [Keyed, Keyed];
+    return keysOf(a, b).filter((inner) => !same(a[inner], b[inner]))
+      .map((inner) => change(`${key}.${inner}`, shownA[inner], shownB[inner]));
   });
 }
 
@@ -42,12 +47,9 @@ export function needsRestart(changes: readonly FieldChange[]): boolean {
   );
 }
 
-function nestedChanges(key: string, from: object, to: object, hidden: boolean): FieldChange[] {
-  const [a, b] = [from as Record<string, unknown>, to as Record<string, unknown>];
-  return keysOf(a, b).filter((inner) => !same(a[inner], b[inner])).map((inner) => {
-    const field = `${key}.${inner}`;
-    return hidden ? { field } : { field, from: a[inner], to: b[inner] };
-  });
+/** Masks can make two different values look alike: then neither is shown. */
+function change(field: string, from: unknown, to: unknown): FieldChange {
+  return same(from, to) ? { field } : { field, from, to };
 }
 
 function keysOf(a: object, b: object): string[] {

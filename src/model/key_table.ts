@@ -121,8 +121,13 @@ interface KeyFacts {
   readonly input?: true;
   /** A change takes effect while the process runs; any other key restarts it. */
   readonly live?: true;
-  /** `always`: its value is never shown. `in changes`: lists of changes omit it. */
-  readonly masked?: "always" | "in changes";
+  /**
+   * `always`: its value is never shown. `in url`: it is shown without the secret parts of a URL. `in
+   * changes`: lists of changes omit it.
+   */
+  readonly masked?: "always" | "in url" | "in changes";
+  /** The files at these paths hold secrets: no image takes them along. */
+  readonly secretFile?: true;
   /** In files `${VAR}` and `${VAR:-default}` are filled in, and `$$` is a `$`. */
   readonly variables?: true;
   readonly aliases?: readonly string[];
@@ -168,7 +173,7 @@ function typesIn(type: ValueType, path: readonly PropertyKey[]): ValueType[] {
 /** Whether a value may be a secret: it is masked, or is where the source of a secret belongs. */
 export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): boolean {
   return rowsAt(table, path).some((row) =>
-    ("masked" in row && row.masked === "always") || isSource(row)
+    ("masked" in row && (row.masked === "always" || row.masked === "in url")) || isSource(row)
   );
 }
 

@@ -15,7 +15,7 @@ export const SECRET: ObjectType = {
   exactlyOne: true,
   keys: {
     env: { type: "text", help: "Variable of the supervisor's environment" },
-    file: { type: "path", help: "File, without the newline at its end" },
+    file: { type: "path", secretFile: true, help: "File, without the newline at its end" },
     command: { type: "text", help: "Shell command that prints it, without the newline at its end" },
   },
 };
@@ -31,6 +31,7 @@ const HEALTH_CHECK: ObjectType = {
       type: "text",
       format: "http_url",
       variables: true,
+      masked: "in url",
       help: "For http; a status from 200 to 399 is healthy",
     },
     tcp_endpoint: {
@@ -360,6 +361,7 @@ export const PROCESS_KEYS: KeyTable = {
       single: true,
       default: [],
       variables: true,
+      secretFile: true,
       help: "Files of KEY=VALUE lines, under env",
       note: "Later files win over earlier ones.",
       flag: { value: "FILE", help: "file of KEY=VALUE lines, under --env" },

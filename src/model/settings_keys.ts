@@ -33,7 +33,12 @@ export const WEB_KEYS: KeyTable = {
     help: "Serve HTTPS with these files in PEM; plain HTTP without it",
     keys: {
       cert: { type: "path", required: true, help: "Certificate, followed by its chain" },
-      key: { type: "path", required: true, help: "Private key; only its owner may read it" },
+      key: {
+        type: "path",
+        required: true,
+        secretFile: true,
+        help: "Private key; only its owner may read it",
+      },
     },
   },
   max_clients: {

@@ -74,3 +74,71 @@ Deno.test("exportStack() rejects two secret files with the same name on engines"
   await assertRejects(() => exportText(text, "swarm"), Error, 'are both "app-a-env" there');
   assertEquals((await exportText(text, "systemd")).files.length, 2);
 });
+
+Deno.test("an image takes along no file that the configuration names as secret, and names secrets in the file", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "image-" });
+  try {
+    Deno.mkdirSync(`${folder}/keys`);
+    Deno.mkdirSync(`${folder}/base`);
+    Deno.writeTextFileSync(`${folder}/keys/v2.pem`, "");
+    Deno.symlinkSync("keys/v2.pem", `${folder}/web.key`);
+    Deno.writeTextFileSync(`${folder}/base/procsup.yaml`, "processes: {}\n");
+    const file = `${folder}/procsup.yaml`;
+    const text = `
+extends: base/procsup.yaml
+web: { tls: { cert: web.pem, key: web.key } }
+webhooks:
+  ops: { url: "https://hooks.example.com/s3cr3t", secret: { file: "ops[1].key" } }
+  own: { url: "\${HOOK_URL}", secret: { env: HOOK_KEY } }
+processes:
+  api:
+    entrypoint: sleep
+    args: [--password, s3cr3t]
+    env: { API_KEY: s3cr3t, PORT: "80", TOKEN: "\${TOKEN}" }
+    env_file: app.env
+    secrets: { CERT: { file: cert.pem } }
+    health_check: { type: http, url: "http://u:s3cr3t@127.0.0.1:80/" }
+`;
+    const env = { HOOK_URL: "https://hooks.example.com/filled", TOKEN: "filled" };
+    const loaded = await loadConfig({ files: [file], content: { file, text }, env });
+    const { files, stack } = exportStack({ to: "dockerfile", file, loaded });
+    const secret = ["app.env", "cert.pem", "web.key", "keys/v2.pem", "ops[1].key"];
+    const [dockerfile, ignored] = files.map((file) => file.text);
+    const removed = /^RUN rm -rf (.*)$/m.exec(dockerfile!)![1]!;
+    for (const path of [...secret, ".env", "base/.env"]) {
+      assert(removed.includes(`'/app/${path}'`), `${path}: ${removed}`);
+    }
+    assert(!removed.includes("web.pem"), removed);
+    assert(ignored!.includes("/keys/v2.pem\n/ops\\[1\\].key\n"), ignored);
+    assertEquals(stack.losses.map(({ app, key }) => [app, key]), [
+      ...["args.1", "env.API_KEY", "health_check.url"].map((key) => ["api", key]),
+      [undefined, "webhooks.ops.url"],
+    ]);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
+Deno.test("exportStack() refuses a text that an engine would not read as one value", async () => {
+  const app = (keys: string) => `processes: { app: { command: /bin/sh run.sh, ${keys} } }`;
+  const refused: readonly [text: string, named: string][] = [
+    [app('env_file: "a\\nRUN id"'), "env_file"],
+    [app('secrets: { A: { file: "a\\nRUN id" } }'), "secrets.A.file"],
+    [app('secrets: { A: { env: "A }}{{ env `HOME`" } }'), "secrets.A.env"],
+    [app('cwd: "api\\\\"'), "cwd"],
+    [app('uid: "me\\\\"'), "uid"],
+    [app('inherit_env: ["A\\\\"]'), "inherit_env.0"],
+    [app('namespace: "a\\nb"'), "namespace"],
+  ];
+  for (const [text, named] of refused) {
+    for (const to of [...ENGINES, "dockerfile"] as const) {
+      const error = await assertRejects(() => exportText(text, to), Error);
+      assert(error.message.includes(named), `${to}: ${error.message}`);
+    }
+  }
+  await assertRejects(
+    () => exportText(app("nice: 1"), "systemd", { profile: "a\nb" }),
+    Error,
+    "--profile",
+  );
+});
