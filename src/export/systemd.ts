@@ -3,13 +3,8 @@
 import { valueAt } from "../config/document.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { ProcsupError } from "../model/errors.ts";
-<<<<<<< HEAD
-import { holdsSecret } from "../model/secret_values.ts";
-import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
-=======
 import { afterFlag, holdsSecret } from "../model/secret_values.ts";
-import type { HookConfig, ProcessConfig } from "../model/process_config.ts";
->>>>>>> 84f48361 (One list of what a configuration holds secret, for masks, images and exports)
+import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets.ts";
