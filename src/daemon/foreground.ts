@@ -11,7 +11,7 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/upkeep.ts";
-import { onSignals } from "../platform/signals.ts";
+import { hasTerminal, ignoresSignal, onSignals } from "../platform/signals.ts";
 import { ConfigFiles } from "./config_files.ts";
 import type { RunSettings } from "../config/load_config.ts";
 import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
@@ -46,12 +46,20 @@ interface ForegroundOptions {
   readonly newsFailed: Promise<never>;
   /** Called on Ctrl-C with the names of the apps that are stopped. */
   readonly onInterrupt: (running: readonly string[]) => void;
+  /** Called when a second signal kills these apps. */
+  readonly onHurry: (running: readonly string[]) => void;
   readonly warn: (message: string) => void;
 }
 
 /** Signals that stop everything, and signals that are forwarded to the apps. */
-const ENDING = ["SIGTERM", "SIGINT"] as const;
-const FORWARDED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
+const ENDING = ["SIGTERM", "SIGINT", "SIGQUIT"] as const;
+const FORWARDED = ["SIGUSR1", "SIGUSR2", "SIGWINCH"] as const;
+
+/** A signal this soon after the first is the same one: `npm run` passes on what its group got. */
+const SAME_SIGNAL_MS = 100;
+
+/** A shell sends SIGHUP to its jobs shortly before it ends and the terminal is gone. */
+const HANGUP_MS = 1000;
 
 /** Time for the last deliveries to webhooks: no later daemon can send them. */
 const LAST_DELIVERIES_MS = 3000;
@@ -63,12 +71,17 @@ const LAST_DELIVERIES_MS = 3000;
 export async function runForeground(options: ForegroundOptions): Promise<number> {
   using _reaper = reapOrphans();
   const { home, warn, stdin, onNews } = options;
-  const signalled = Promise.withResolvers<SignalName>();
-  using _ending = onSignals(ENDING, signalled.resolve);
+  const signals = new EndingSignals();
+  using _ending = onSignals(ENDING, (signal) => signals.add(signal));
   await using supervisor = await openSupervisor({ logDir: home, stdin, warn, onNews });
+  signals.hurry = () => {
+    ifPossible(() => options.onHurry(namesUp(supervisor)));
+    void supervisor.stop("all", { force: true }).catch((error) => warn(messageOf(error)));
+  };
   const output = new ForegroundOutput(options.onLine);
   const forward = (signal: SignalName) => void supervisor.signal("all", signal).catch(() => {});
   using _forwarded = onSignals(FORWARDED, forward);
+  using _hangup = onHangup(() => forward("SIGHUP"), () => signals.add("SIGHUP"));
   using _ready = showReadiness(supervisor, options);
   let rules: RunSettings = { critical: options.critical, exitOnFailure: [] };
   const ended = endOf(supervisor, () => rules);
@@ -78,20 +91,20 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
     refuseUnknown(options.critical, supervisor.list());
     output.follow(supervisor);
   });
-  const ending = Promise.race([signalled.promise, output.failed, options.newsFailed]);
+  const ending = Promise.race([signals.first, output.failed, options.newsFailed]);
   try {
     const started = await Promise.race([starting, ending]);
     if (typeof started === "object") rules = started;
     const signal = typeof started === "string" ? started : await Promise.race([ended(), ending]);
     const before = supervisor.list();
-    const up = before.filter(isUp).map(({ name }) => name);
+    const up = namesUp(supervisor);
     if (signal === "SIGINT" && up.length > 0) options.onInterrupt(up);
     const outcomes = await supervisor.shutDown();
     await starting.catch(() => {});
     for (const { error } of outcomes) if (error !== undefined) options.warn(messageOf(error));
     await output.finish();
-    // After Ctrl-C, or a signal during the start, the exit codes of apps do not count.
-    if (signal === "SIGINT" || signal === started) return signalCode(signal);
+    // Only at SIGTERM, when all had started, do the exit codes of apps count.
+    if (signal && (signal !== "SIGTERM" || signal === started)) return signalCode(signal);
     return codeOf(before, supervisor.list(), rules);
   } catch (error) {
     // Without a daemon, only this process can stop the apps.
@@ -102,6 +115,41 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   } finally {
     await webhooks.close(LAST_DELIVERIES_MS);
   }
+}
+
+/** The signals that end the run: the first stops its apps, each later one kills them. */
+class EndingSignals {
+  readonly #first = Promise.withResolvers<SignalName>();
+  #firstAt: number | undefined;
+  /** Called at each signal after the first. */
+  hurry: () => void = () => {};
+
+  get first(): Promise<SignalName> {
+    return this.#first.promise;
+  }
+
+  add(signal: SignalName): void {
+    const now = performance.now();
+    this.#first.resolve(signal);
+    this.#firstAt ??= now;
+    // The kernel and the shell each send one when a terminal is closed.
+    if (signal !== "SIGHUP" && now - this.#firstAt > SAME_SIGNAL_MS) this.hurry();
+  }
+}
+
+/**
+ * Calls `gone` at SIGHUP when the terminal of this process is gone, and `forward` when it is not, or
+ * there never was one. Does nothing if SIGHUP is ignored, as under nohup.
+ */
+function onHangup(forward: () => void, gone: () => void): Disposable {
+  if (ignoresSignal("SIGHUP")) return { [Symbol.dispose]() {} };
+  const hadTerminal = hasTerminal();
+  const isGone = () => hadTerminal && !hasTerminal();
+  return onSignals(["SIGHUP"], () => {
+    if (isGone()) return gone();
+    forward();
+    if (hadTerminal) setTimeout(() => isGone() && gone(), HANGUP_MS);
+  });
 }
 
 /**
@@ -141,6 +189,10 @@ function isReady({ state, health }: ProcessInfo): boolean {
 
 function isUp({ pid, state }: ProcessInfo): boolean {
   return pid > 0 || state === "starting" || state === "waiting";
+}
+
+function namesUp(supervisor: Supervisor): string[] {
+  return supervisor.list().filter(isUp).map(({ name }) => name);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Sends signals to processes, and handles signals to this one. */
 
-import type { SignalName } from "../model/signal.ts";
+import { ifPossible } from "../model/errors.ts";
+import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
 import { isLinux } from "./os.ts";
 
 /** Calls `act` at each of the signals until it is disposed of. */
@@ -17,6 +18,20 @@ export function onSignals(
       }
     },
   };
+}
+
+/** Whether this process was started with the signal ignored, as by nohup. False where unknown. */
+export function ignoresSignal(signal: SignalName): boolean {
+  const status = ifPossible(() => Deno.readTextFileSync("/proc/self/status"));
+  const [, ignored] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status ?? "") ?? [];
+  return (BigInt(`0x${ignored ?? 0}`) >> BigInt(SIGNAL_NAMES.indexOf(signal))) % 2n === 1n;
+}
+
+/** Whether this process has a controlling terminal. The kernel takes it away when it is closed. */
+export function hasTerminal(): boolean {
+  const terminal = ifPossible(() => Deno.openSync("/dev/tty"));
+  terminal?.close();
+  return terminal !== undefined;
 }
 
 /** Sends a signal to a process or, if `pid` is negative, to a group. Returns false if it does not exist. */

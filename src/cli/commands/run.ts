@@ -42,8 +42,9 @@ export async function run(context: CommandContext): Promise<number> {
       },
       newsFailed: newsFailed.promise,
       onInterrupt: (running) => {
-        output.note(`procsup: stopping ${running.join(", ")}`);
+        output.note(`procsup: stopping ${running.join(", ")} (again to kill)`);
       },
+      onHurry: (running) => output.note(`procsup: killing ${running.join(", ")}`),
       warn: (message) => output.note(`procsup: ${message}`),
     });
   } finally {
