@@ -44,7 +44,7 @@ export function allowRole(
 /** The error for a request without a valid credential. */
 export function unauthorized(): ProcsupError {
   return new ProcsupError("unauthorized", "The token is missing or wrong", {
-    hint: "The token is in the file `token` in the daemon's home",
+    hint: "Ask the owner of the daemon for one: procsup token create <name> --role read",
   });
 }
 

@@ -98,8 +98,8 @@ export class ConfigFiles {
   }
 
   /**
-   * Stops and forgets the apps of the request's files. Only their names are needed: programs and
-   * variables may be missing.
+   * Stops and forgets the apps of the request's files, and removes the settings that came only from
+   * them. Only the names are needed: programs and variables may be missing.
    */
   remove(request: ConfigRequest): Promise<Outcome[]> {
     return this.#turns.take(async () => {
@@ -107,8 +107,13 @@ export class ConfigFiles {
       const { configs, whole } = await this.#load(request, applied, "remove");
       const names = configs.map(({ name }) => name);
       const gone = whole ? this.#mine(applied.files) : [];
+      const settings = await this.#planSettings({}, applied.files, whole, { prune: true });
       this.#forget(applied.files, whole ? undefined : names);
-      return await this.#parts.supervisor.removeApps(new Set([...names, ...gone]));
+      const outcomes = await this.#parts.supervisor.removeApps(new Set([...names, ...gone]));
+      // Last: webhooks report the deletions.
+      for (const problem of await settings.carryOut()) this.#parts.warn(problem);
+      this.#forgetSettings(settings);
+      return outcomes;
     });
   }
 
@@ -145,6 +150,7 @@ export class ConfigFiles {
     const { applied, loaded, plan, wanted, settings } = await this.#plan(request);
     const { run, notes, variables, unset } = loaded;
     const failed = await settings.carryOut();
+    this.#forgetSettings(settings);
     const registered = await register(this.#parts.supervisor, plan, request);
     const names = [...plan.configs.values()]
       .filter((config) => registered.added.get(config)?.length !== 0).map(({ name }) => name);
@@ -304,6 +310,15 @@ export class ConfigFiles {
     const only = names && memory.last.only?.filter((name) => !names.includes(name));
     if (names !== undefined && only === undefined) return;
     this.#write({ ...memory, last: only?.length ? { ...memory.last, only } : undefined });
+  }
+
+  /** What was removed comes from no file any more: it may be set by hand. */
+  #forgetSettings({ changes }: SettingsPlan): void {
+    const removed = changes.filter(({ change }) => change === "removed").map(({ name }) => name);
+    if (removed.length === 0) return;
+    const { settings, ...memory } = this.#memory;
+    const left = Object.entries(settings).filter(([name]) => !removed.some((one) => one === name));
+    this.#write({ ...memory, settings: Object.fromEntries(left) });
   }
 
   #write(memory: ConfigMemory): void {

@@ -10,7 +10,7 @@ import { removeFile, removeIfPossible } from "../platform/atomic_file.ts";
 import { sleep } from "../platform/clock.ts";
 import type { HomePaths } from "../platform/paths.ts";
 import { failure } from "../protocol/envelope.ts";
-import { ByteReader, chunks, writeAll } from "../protocol/unix_http.ts";
+import { ByteReader, chunks, MAX_HEADERS, writeAll } from "../protocol/unix_http.ts";
 
 export type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -30,8 +30,6 @@ const QUEUE_MS = 2000;
 const MAX_REFUSALS = 2;
 /** Share of connections that streams may use; commands need the rest. */
 const STREAMS = 3 / 4;
-const MAX_LINE_BYTES = 16 * 1024;
-const MAX_HEADERS = 100;
 /** Limits for reading the rest of a request that was answered early, so that its sender can read the answer. */
 const MAX_REST_BYTES = 1024 * 1024;
 const REST_MS = 1000;
@@ -163,13 +161,13 @@ async function sendStream(
 
 /** Reads a request and calls `arrived` once its body is complete. Undefined if it is malformed. */
 async function readRequest(reader: ByteReader, arrived: () => void): Promise<Request | undefined> {
-  const [method = "", path = "", version = ""] = (await reader.line(MAX_LINE_BYTES)).split(" ");
+  const [method = "", path = "", version = ""] = (await reader.line()).split(" ");
   const lines: [string, string][] = [];
-  for (let line = await reader.line(MAX_LINE_BYTES); line !== "";) {
+  for (let line = await reader.line(); line !== "";) {
     const colon = line.indexOf(":");
     if (colon < 1 || lines.length >= MAX_HEADERS) return undefined;
     lines.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
-    line = await reader.line(MAX_LINE_BYTES);
+    line = await reader.line();
   }
   // Clients that treat the socket as a proxy send a whole URL.
   const url = path.startsWith("/") ? `http://procsup${path}` : path;
@@ -202,8 +200,13 @@ function bodyOf(
   return reader.upTo(Number(length));
 }
 
+/** Throws `bad_request` if the body is malformed or incomplete. */
 async function* wholly<T>(source: AsyncIterable<T>, arrived: () => void): AsyncGenerator<T> {
-  yield* source;
+  try {
+    yield* source;
+  } catch (cause) {
+    throw new ProcsupError("bad_request", "The body is malformed or incomplete", { cause });
+  }
   arrived();
 }
 

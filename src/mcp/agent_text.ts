@@ -5,6 +5,7 @@
 
 import { type ErrorCode, messageOf, ProcsupError, withCommands } from "../model/errors.ts";
 import { plainText, shortened } from "../model/plain_text.ts";
+import { StartFailedError } from "../model/start_failed.ts";
 import type { VerbName } from "../protocol/wire.ts";
 import { TOOL_VERBS } from "./tool_names.ts";
 
@@ -31,19 +32,42 @@ export function safeText(text: string): string {
   return text.split("\n").map((line) => plainText(line).replace(HIDDEN, "")).join("\n");
 }
 
-/** Applies `safeText()` to every string in a JSON value, including keys. */
-export function safeData(value: unknown): unknown {
-  if (typeof value === "string") return safeText(value);
-  if (Array.isArray(value)) return value.map(safeData);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [safeText(key), safeData(inner)]),
-  );
+/**
+ * Fields whose text may come from an app: its output, that of its hooks and checks, and reasons and
+ * errors, which quote them.
+ */
+const APP_TEXT: ReadonlySet<string> = new Set([
+  ...["line", "last_output", "error_line", "output", "message"],
+  ...["reason", "reasons", "last_reason", "error", "errors"],
+]);
+
+/** Data for an agent. */
+interface AgentData {
+  readonly data: unknown;
+  /** `UNTRUSTED_NOTICE` if the data contains text that may come from an app. */
+  readonly notice: string | undefined;
 }
 
-/** Makes lines safe to quote, and limits their length. */
-export function quotedLines(lines: readonly string[]): string[] {
-  return lines.map((line) => shortened(safeText(line), MAX_QUOTED));
+/**
+ * Makes a JSON value safe for an agent: applies `safeText()` to every string, including keys, and
+ * shortens the text of apps.
+ */
+export function forAgent(value: unknown): AgentData {
+  let quotes = false;
+  const safe = (value: unknown, isAppText: boolean): unknown => {
+    if (typeof value === "string") {
+      quotes ||= isAppText && value !== "";
+      const text = safeText(value);
+      return isAppText ? shortened(text, MAX_QUOTED) : text;
+    }
+    if (Array.isArray(value)) return value.map((item) => safe(item, isAppText));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [safeText(key), safe(inner, APP_TEXT.has(key))]),
+    );
+  };
+  const data = safe(value, false);
+  return { data, notice: quotes ? UNTRUSTED_NOTICE : undefined };
 }
 
 /** Makes log text safe: its last `MAX_LOG_BYTES`, from the start of a line. */
@@ -94,13 +118,14 @@ const TOOLS_OF: ReadonlyMap<string, readonly NextTool[]> = Map.groupBy(
   ({ word }) => word,
 );
 
-/** Formats a failure, with a hint that an agent with these tools can follow. */
+/** Formats a failure, with a hint that an agent with these tools can follow. It may quote an app. */
 export function failureOf(error: unknown, granted: ReadonlySet<string>): Failure {
   const known = error instanceof ProcsupError ? error : undefined;
   const code = known?.code ?? "internal";
   const next = known?.hint === undefined ? NEXT_STEPS[code] : inTools(known.hint, granted);
   const hint = next === undefined ? "" : `\nHint: ${next}`;
-  return { code, text: safeText(`${messageOf(error)} (${code})${hint}`) };
+  const notice = error instanceof StartFailedError ? `\n${UNTRUSTED_NOTICE}` : "";
+  return { code, text: safeText(`${messageOf(error)} (${code})${hint}${notice}`) };
 }
 
 /** Replaces commands in a hint by tools. If a command has no tool, says that it is for a terminal. */

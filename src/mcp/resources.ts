@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { USAGE_FIELDS } from "../protocol/process_json.ts";
 import type { Call } from "./tools.ts";
-import { failureOf, safeData, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
+import { failureOf, forAgent, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
 
 export const LIST_URI = "apps://list";
 
@@ -72,7 +72,7 @@ function registerList(server: McpServer, { call, granted }: Access): void {
   server.registerResource(name, uri, about, (uri, context) =>
     answering(uri, granted, async () => {
       const processes = await call("list", undefined, { signal: context.mcpReq.signal });
-      return content(uri, about.mimeType, JSON.stringify(safeData(processes)));
+      return jsonContent(uri, processes);
     }));
 }
 
@@ -99,9 +99,15 @@ function registerApp(server: McpServer, { call, granted }: Access, scheme: Schem
         const data = scheme === "apps"
           ? process
           : Object.fromEntries(METRICS.map((key) => [key, process[key]]));
-        return content(uri, mimeType, JSON.stringify(safeData(data)));
+        return jsonContent(uri, data);
       }),
   );
+}
+
+function jsonContent(uri: URL, value: unknown): ReadResourceResult {
+  const { data, notice } = forAgent(value);
+  const meta = notice && { "procsup/notice": notice };
+  return content(uri, "application/json", JSON.stringify(data), meta || undefined);
 }
 
 function content(

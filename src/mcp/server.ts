@@ -10,7 +10,7 @@ import * as z from "zod/mini";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { readPayload } from "../protocol/verbs/read_input.ts";
 import { VERSION } from "../protocol/version.ts";
-import { failureOf, safeData } from "./agent_text.ts";
+import { failureOf, forAgent } from "./agent_text.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import { type Call, type Tool, type ToolAnswer, TOOLS } from "./tools.ts";
@@ -81,7 +81,7 @@ function registerTool(server: McpServer, call: Call, tool: Tool, options: Server
         openWorldHint: row.openWorld ?? false,
       },
       inputSchema: standardSchema(row.input),
-      outputSchema: standardSchema(tool.output),
+      outputSchema: standardSchema(withNotice(tool.output)),
     },
     async (args, context) => {
       using _ = tellProgress(title, context);
@@ -143,9 +143,15 @@ function outline(schema: JsonSchema): JsonSchema {
   };
 }
 
+/** Any answer may contain text of an app. */
+function withNotice(output: z.ZodMiniType): z.ZodMiniType {
+  return z.extend(output as z.ZodMiniObject, { notice: z.optional(z.string()) });
+}
+
 /** Structured data, and the same as text for clients without structured output. */
-function toolResult({ data, failed = false }: ToolAnswer): CallToolResult {
-  const safe = safeData(data) as Record<string, unknown>;
+function toolResult({ data: given, failed = false }: ToolAnswer): CallToolResult {
+  const { data, notice } = forAgent(given);
+  const safe = { ...notice !== undefined && { notice }, ...data as Record<string, unknown> };
   return {
     content: [{ type: "text", text: JSON.stringify(safe) }],
     structuredContent: safe,

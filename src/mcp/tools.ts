@@ -22,7 +22,7 @@ import type {
   ProcessJson,
   VerbName,
 } from "../protocol/wire.ts";
-import { inTools, quotedLines, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
+import { inTools, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 
 /** Carries out a verb. Throws `ProcsupError`. `DaemonClient.call` is one. */
@@ -55,7 +55,6 @@ interface ToolRun {
 
 export interface Tool extends ToolVerb, ToolRun {}
 
-const notice = z.optional(z.string());
 const processes = z.object({ processes: z.array(z.unknown()) });
 
 /** Tools that do more than call their verb. */
@@ -67,7 +66,6 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       path: z.optional(z.string()),
       lines: z.string(),
       truncated: z.boolean(),
-      notice: z.string(),
       logs: z.string(),
     }),
     run: async ({ target, ...args }: Input<"logs">, use) => {
@@ -87,16 +85,10 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       lines: z.optional(z.array(z.unknown())),
       patterns: z.optional(z.array(z.unknown())),
       truncated: z.boolean(),
-      notice: z.string(),
     }),
-    run: async (args: Input<"search_logs">, { call }) => {
-      const { lines, patterns, truncated } = await call("search_logs", args);
-      const data = {
-        ...lines !== undefined && { lines: lines.map(quotedFound) },
-        ...patterns !== undefined && { patterns: patterns.map(quotedFound) },
-      };
-      return { data: { ...data, truncated, notice: UNTRUSTED_NOTICE } };
-    },
+    run: async (args: Input<"search_logs">, { call }) => ({
+      data: { ...await call("search_logs", args) },
+    }),
   },
   list: {
     output: processes,
@@ -108,29 +100,28 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
     },
   },
   status: {
-    output: z.extend(processes, { notice: z.string() }),
+    output: processes,
     run: async ({ target }: { target: string }, use) => {
       const answers = await forEach(target, use, "why");
       return {
         data: {
           processes: answers.map(({ process, hints: _, ...why }) => ({
             ...answers.length === 1 ? process : withoutDefaults(process),
-            ...quoted(why),
+            ...why,
           })),
-          notice: UNTRUSTED_NOTICE,
         },
       };
     },
   },
   why: {
-    output: z.object({ apps: z.array(z.unknown()), notice: z.string() }),
+    output: z.object({ apps: z.array(z.unknown()) }),
     run: async ({ target }: { target: string }, use) => {
       const answers = await forEach(target, use, "why");
       const apps = answers.map(({ process: { name, state }, hints, ...why }) => ({
-        ...{ name, state, ...quoted(why) },
+        ...{ name, state, ...why },
         hints: hints.map((hint) => inTools(hint, use.granted)),
       }));
-      return { data: { apps, notice: UNTRUSTED_NOTICE } };
+      return { data: { apps } };
     },
   },
   wait: {
@@ -167,7 +158,7 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
     },
   },
   add: {
-    output: z.extend(bulkResult, { process: processInfo, notice }),
+    output: z.extend(bulkResult, { process: processInfo }),
     run: async (args: NewApp, { call, cwd }) => {
       const payload = { config: newConfig(args, cwd), wait: true };
       const { results, from_shell: _, ...process } = await call("add", payload);
@@ -176,7 +167,7 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
     },
   },
   config_reload: {
-    output: z.extend(CONFIG_VERBS.config_reload.output, { notice }),
+    output: CONFIG_VERBS.config_reload.output,
     run: async ({ file, content, plan, ...args }: ConfigArgs, { call }) => {
       const source = content === undefined
         ? { config_path: file }
@@ -204,7 +195,7 @@ function usual({ name, verb, row }: ToolVerb): ToolRun {
   const output = verb.output as z.ZodMiniObject;
   const isBulk = "results" in output.shape;
   return {
-    output: isBulk ? z.extend(output, { notice }) : output,
+    output,
     run: async ({ target, ...args }: Record<string, unknown>, { call }) => {
       const bare = "target" in row.input.shape ? { [verb.bare!]: target } : {};
       const data = await call(name, { ...args, ...bare, ...wait } as never);
@@ -226,30 +217,8 @@ function hasErrors({ errors = [] }: Pick<Bulk, "errors">): boolean {
   return errors.length > 0;
 }
 
-function bulk({ results, ...result }: Bulk): Required<ToolAnswer> {
-  const quotes = results.some(({ last_output = [] }) => last_output.length > 0);
-  return {
-    data: {
-      ...result,
-      results: results.map(quoted),
-      ...(quotes ? { notice: UNTRUSTED_NOTICE } : {}),
-    },
-    failed: hasErrors(result) || results.some(({ ok }) => !ok),
-  };
-}
-
-/** Makes output of an app safe for an agent. */
-function quoted<T extends Pick<ActionResult, "error_line" | "last_output">>(given: T): T {
-  const { error_line: line, last_output: lines } = given;
-  return {
-    ...given,
-    ...line !== undefined && { error_line: quotedLines([line])[0]! },
-    ...lines !== undefined && { last_output: quotedLines(lines) },
-  };
-}
-
-function quotedFound<T extends { readonly line: string }>(found: T): T {
-  return { ...found, line: quotedLines([found.line])[0]! };
+function bulk(data: Bulk): Required<ToolAnswer> {
+  return { data, failed: hasErrors(data) || data.results.some(({ ok }) => !ok) };
 }
 
 /** Events that can end a run. All others carry the exit of an earlier one. */

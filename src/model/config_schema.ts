@@ -43,9 +43,13 @@ export class ConfigFieldError extends ProcsupError {
   }
 }
 
+/** Maximum number of mistakes that an error names; the others are only counted. */
+const MAX_NAMED = 10;
+
 /**
- * Returns the input in wire form, with defaults. Throws a `ConfigFieldError` that lists all unknown
- * keys, or else names the first invalid value. It has an error for each mistake.
+ * Returns the input in wire form, with defaults. Throws a `ConfigFieldError` that lists the unknown
+ * keys, or else names the first invalid value. It has an error for each of the first mistakes, and
+ * one that counts the others.
  */
 function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   const schema = objectSchema({ type: "object", keys: table, named: "" });
@@ -53,40 +57,47 @@ function checked(table: KeyTable, input: unknown, where = ""): Keyed {
   if (result.success) return result.data as Keyed;
   const { issues } = result.error;
   const unknown = issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys" ? unknownKeys(issue, input, table, where) : []
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => ({ issue, key })) : []
   );
   const invalid = issues.filter(({ code }) => code !== "unrecognized_keys").map(innermost)
     // A misspelled key makes the right one look missing.
     .filter((issue) =>
       unknown.length === 0 || located(issue.path, input, table).value !== undefined
-    )
-    .map((issue) => fieldError(issue, input, table, where));
-  const each = [...unknown, ...invalid];
-  const [{ message, path, onKey }] = each as [ConfigFieldError];
-  const all = unknown.map((error) => error.message).join("; ");
-  throw new ConfigFieldError(all || message, path, onKey, each);
+    );
+  const unknownNamed = unknown.slice(0, MAX_NAMED)
+    .map(({ issue, key }) => unknownKey(issue, key, input, table, where));
+  const named = [
+    ...unknownNamed,
+    ...invalid.slice(0, MAX_NAMED - unknownNamed.length)
+      .map((issue) => fieldError(issue, input, table, where)),
+  ];
+  const count = unknown.length + invalid.length - named.length;
+  const others = count > 0 ? [new ConfigFieldError(`and ${count} more mistakes`, [])] : [];
+  const [{ message, path, onKey }] = named as [ConfigFieldError];
+  const keys = [...unknownNamed, ...unknown.length > MAX_NAMED ? others : []];
+  const all = keys.map((error) => error.message).join("; ");
+  throw new ConfigFieldError(all || message, path, onKey, [...named, ...others]);
 }
 
-function unknownKeys(
+function unknownKey(
   issue: z.core.$ZodIssueUnrecognizedKeys,
+  key: string,
   input: unknown,
   table: KeyTable,
   where: string,
-): ConfigFieldError[] {
+): ConfigFieldError {
   const { path } = located(issue.path, input, table);
   const field = fieldOf(path, where);
-  return issue.keys.map((key) => {
-    const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
-    const known = keysAt(table, path);
-    const near = ours ?? nearestWord(key, known);
-    const name = field === "" ? key : `${field}.${key}`;
-    // The process itself has too many keys to list.
-    const expected = near === undefined && path.length > 0
-      ? `: expected one of ${known.join(", ")}`
-      : "";
-    const message = withNearest(`Unknown key "${name}"`, near) + expected;
-    return new ConfigFieldError(message, [...path, key], true);
-  });
+  const ours = table === PROCESS_KEYS && path.length === 0 ? foreignKey(key) : undefined;
+  const known = keysAt(table, path);
+  const near = ours ?? nearestWord(key, known);
+  const name = field === "" ? key : `${field}.${key}`;
+  // The process itself has too many keys to list.
+  const expected = near === undefined && path.length > 0
+    ? `: expected one of ${known.join(", ")}`
+    : "";
+  const message = withNearest(`Unknown key ${quote(name)}`, near) + expected;
+  return new ConfigFieldError(message, [...path, key], true);
 }
 
 /**
@@ -167,7 +178,9 @@ function fieldError(
 ): ConfigFieldError {
   const { path, value } = located(issue.path, input, table);
   const field = fieldOf(path, where);
-  if (issue.code === "unrecognized_keys") return unknownKeys(issue, input, table, where)[0]!;
+  if (issue.code === "unrecognized_keys") {
+    return unknownKey(issue, issue.keys[0]!, input, table, where);
+  }
   const params = issue.code === "custom" ? issue.params ?? {} : {};
   if (params.twice) {
     const whole = path.length === 1 && where === ""

@@ -10,6 +10,7 @@ import {
 import { StartFailedError } from "../model/start_failed.ts";
 import type { ActionResult } from "./wire.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
+import { shortened } from "../model/plain_text.ts";
 import { PROCESS_STATES, type ProcessState } from "../model/process_info.ts";
 import { AmbiguousTargetError } from "../model/target.ts";
 
@@ -33,11 +34,17 @@ export interface ErrorJson {
   readonly last_output?: readonly string[];
 }
 
+/** Maximum characters of a text in an error: it may quote what a client sent. */
+const MAX_TEXT = 10_000;
+
 /** Converts anything thrown to its wire form. */
 export function errorJson(error: unknown): ErrorJson {
-  if (!(error instanceof ProcsupError)) return { error: messageOf(error), code: "internal" };
-  const { message, code, hint, field, near } = error;
-  const rest = { code, ...onlyGiven({ hint, field, near }) };
+  const message = shortened(messageOf(error), MAX_TEXT);
+  if (!(error instanceof ProcsupError)) return { error: message, code: "internal" };
+  const { code, hint, field, near } = error;
+  const texts = Object.entries(onlyGiven({ hint, field, near }));
+  const shown = Object.fromEntries(texts.map(([key, text]) => [key, shortened(text, MAX_TEXT)]));
+  const rest = { code, ...shown };
   if (error instanceof AmbiguousTargetError) {
     return { error: message, ...rest, matches: error.matches };
   }

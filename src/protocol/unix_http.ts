@@ -38,6 +38,9 @@ export interface UnixResponse {
 
 /** Maximum length of a chunk's size line, including extensions. */
 const MAX_CHUNK_LINE = 1024;
+/** Maximum length of any other line, and the maximum number of headers. */
+export const MAX_LINE_BYTES: number = 16 * 1024;
+export const MAX_HEADERS = 100;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -137,7 +140,9 @@ async function readResponse(
   let length: number | undefined;
   let chunked = false;
   let peer: string | undefined;
+  let headers = 0;
   for (let line = await reader.line(); line !== ""; line = await reader.line()) {
+    if (++headers > MAX_HEADERS) throw new RangeError("The answer has too many headers");
     const [name, value = ""] = line.toLowerCase().split(/:\s*/);
     if (name === "content-length") length = Number(value);
     if (name === PEER_HEADER) peer = value;
@@ -177,7 +182,7 @@ export async function* chunks(reader: ByteReader): AsyncGenerator<Uint8Array<Arr
     if (size === 0) return void await reader.line(MAX_CHUNK_LINE);
     if (Number.isNaN(size)) throw new Error("The size of a chunk is malformed");
     yield* reader.upTo(size);
-    await reader.line();
+    if (await reader.line(MAX_CHUNK_LINE) !== "") throw new Error("A chunk is malformed");
   }
 }
 
@@ -211,7 +216,7 @@ export class ByteReader {
   }
 
   /** The next line without its end. Throws if it is longer than `most` bytes. */
-  async line(most = Infinity): Promise<string> {
+  async line(most = MAX_LINE_BYTES): Promise<string> {
     for (let from = 0;;) {
       if (from > most) throw new RangeError("The line is too long");
       const end = this.#rest.indexOf(10, from);

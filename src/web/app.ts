@@ -4,7 +4,7 @@
  */
 
 import { type Context, Hono } from "hono";
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
 import {
   endHeadBody,
   onlyFor,
@@ -114,7 +114,7 @@ function refuseForeignFields(body: object, { verb, row }: Pick<Route, "verb" | "
       ? "it comes from the path"
       : undefined;
     if (why === undefined) continue;
-    throw new ProcsupError("bad_request", `Unknown field "${field}": ${why}`);
+    throw new ProcsupError("bad_request", `Unknown field ${quote(field)}: ${why}`);
   }
 }
 

@@ -6,6 +6,8 @@ import { accept } from "../../src/platform/accept.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
+import type { ActionContext } from "../../src/daemon/actions/context.ts";
+import { ipcApp } from "../../src/daemon/ipc_server.ts";
 
 /** A server, and requests to it as text. */
 function scene(handler: Handler, most = 8) {
@@ -79,6 +81,17 @@ Deno.test("UnixServer rejects malformed requests, and never passes on a truncate
     assertEquals(await new Response(connection.readable).text(), "", request);
   }
   assertEquals(seen, []);
+});
+
+Deno.test("a malformed chunk is a bad request for the verbs of the socket", async () => {
+  // The body is read before the token is checked: nothing else of the daemon is needed.
+  const app = ipcApp({} as ActionContext);
+  await using server = scene((request) => app.fetch(request));
+  for (const chunk of ["zz\r\n", "1\r\nabc\r\n", `${"1".repeat(2000)}\r\n`]) {
+    const head = "POST /ipc HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const answer = await server.ask(head + chunk);
+    assertMatch(answer, /^HTTP\/1\.1 400 [^]*"code":"bad_request"/, chunk);
+  }
 });
 
 Deno.test("UnixServer queues connections when full, and then closes idle ones", async () => {

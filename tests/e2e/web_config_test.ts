@@ -137,6 +137,18 @@ Deno.test("web of a file changes its names in place, and is removed only with pr
   assertEquals(pruned.settings, [{ name: "web", change: "removed", fields: [] }]);
   assertEquals((await daemon.client.call("web_status")).status, "stopped");
   assertEquals((await file.apply()).settings, []);
+
+  // What the file brought goes with it, and what was set by hand stays.
+  await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  await daemon.client.call("config_delete", file.path);
+  assert(await at() > 0);
+  file.write('{ listen: "127.0.0.1:0" }\nwebhooks: { chat: { url: "http://127.0.0.1:1/" } }');
+  await file.apply();
+  await daemon.client.call("config_delete", { config_path: file.path, only: "app" });
+  assert(await at() > 0);
+  await daemon.client.call("config_delete", file.path);
+  assertEquals((await daemon.client.call("web_status")).status, "stopped");
+  assertEquals(await daemon.client.call("webhook_list"), []);
 });
 
 Deno.test("an invalid web section changes nothing, from any surface", async () => {

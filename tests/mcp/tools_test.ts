@@ -207,6 +207,9 @@ Deno.test("tools of one daemon", async (t) => {
     const lines = ["no config", `${"a".repeat(1000)}…`];
     assertEquals([results[0].ok, results[0].last_output], [false, lines]);
     assertStringIncludes(notice, "untrusted");
+    const events = await use(http.client, "get_events", { target: "dies" });
+    assertStringIncludes(events.notice, "untrusted");
+    assertStringIncludes((await use(http.client, "list_apps")).notice, "untrusted");
     const { apps: [why] } = await use(http.client, "why_app", { target: "dies" });
     assertEquals([why.state, why.last_output], ["crashed", lines]);
     assertEquals(why.hints.at(-1), 'restart_app with target "dies"');

@@ -1,12 +1,13 @@
 /** Errors over the wire and back. */
 
-import { assertEquals, assertThrows } from "@std/assert";
-import { parseConfig } from "../../src/model/config_schema.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { ConfigFieldError, parseConfig } from "../../src/model/config_schema.ts";
 import { commandLine } from "../../src/runtimes/command_line.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { StartFailedError } from "../../src/model/start_failed.ts";
 import { ambiguous, AmbiguousTargetError, notFound } from "../../src/model/target.ts";
 import { errorJson, errorOf } from "../../src/protocol/envelope.ts";
+import { readRequest } from "../../src/protocol/verbs/mod.ts";
 
 Deno.test("errorOf() restores the error that errorJson() described, with all its fields", () => {
   const failed = { processName: "db", state: "errored", lastOutput: ["no room", "bye"] } as const;
@@ -22,6 +23,28 @@ Deno.test("errorOf() restores the error that errorJson() described, with all its
     const again = errorOf(JSON.parse(JSON.stringify(errorJson(error))));
     assertEquals(again.constructor, error.constructor);
     assertEquals([again.message, { ...again }], [error.message, { ...error }]);
+  }
+});
+
+Deno.test("errorJson() is bounded, whatever a client sent", () => {
+  const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`nmae${i}`, i]));
+  const long = { ["x".repeat(500_000)]: 1 };
+  const bodies = [many, long, { env: many }, { env: { A: [], ...many } }, { health_check: many }];
+  for (const body of bodies) {
+    const error = assertThrows(
+      () => parseConfig({ name: "a", cwd: "/", entrypoint: "a", depends_on: { ...body }, ...body }),
+    );
+    assert(JSON.stringify(errorJson(error)).length < 30_000);
+  }
+  const { each, message } = assertThrows(
+    () => parseConfig({ name: "a", cwd: "/", entrypoint: "a", ...many }),
+    ConfigFieldError,
+  );
+  assertEquals([each.length, each.at(-1)!.message], [11, "and 49990 more mistakes"]);
+  assertMatch(message, /^Unknown key "nmae0"[^]*"nmae9"[^]*; and 49990 more mistakes$/);
+  for (const action of ["x".repeat(500_000), "list"]) {
+    const error = assertThrows(() => readRequest(action, { ...long, ...many }));
+    assert(JSON.stringify(errorJson(error)).length < 30_000);
   }
 });
 

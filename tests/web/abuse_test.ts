@@ -4,6 +4,7 @@ import { pathsIn } from "../../src/platform/paths.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
+import { writeAll } from "../../src/protocol/unix_http.ts";
 
 const P = "/api/v1/processes";
 const MIB = 1024 * 1024;
@@ -143,7 +144,7 @@ async function assertRefused(connection: Deno.Conn, what: string): Promise<void>
   let sent = 0;
   let isReset = false;
   try {
-    while (sent < 300 * MIB) sent += await connection.write(chunk);
+    for (; sent < 300 * MIB; sent += chunk.length) await writeAll(connection, chunk);
   } catch {
     isReset = true;
   }

@@ -1,7 +1,7 @@
 /** The registry of all verbs. Every surface is derived from these rows. */
 
 import { nearestWord, withNearest } from "../../model/nearest_word.ts";
-import { ProcsupError } from "../../model/errors.ts";
+import { ProcsupError, quote } from "../../model/errors.ts";
 import { BULK_VERBS, INSTANCE_VERBS } from "./bulk.ts";
 import { CONFIG_VERBS } from "./config.ts";
 import { CRON_VERBS } from "./cron.ts";
@@ -77,6 +77,6 @@ export function readRequest(
 
 function unknownAction(action: string): ProcsupError {
   const near = nearestWord(action, Object.keys(VERBS));
-  const message = withNearest(`Unknown action ${JSON.stringify(action)}`, near);
+  const message = withNearest(`Unknown action ${quote(action)}`, near);
   return new ProcsupError("unknown_action", message);
 }

@@ -43,8 +43,10 @@ function payloadError(
 ): ProcsupError {
   if (issue.code === "unrecognized_keys") {
     const known = schema instanceof z.ZodMiniObject ? Object.keys(schema.shape) : [];
-    const near = nearestWord(issue.keys[0]!, known);
-    return new ProcsupError("bad_request", withNearest(`Unknown field "${issue.keys[0]}"`, near));
+    const [key = "", ...others] = issue.keys;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+    const what = `Unknown field ${quote(key)}${more}`;
+    return new ProcsupError("bad_request", withNearest(what, nearestWord(key, known)));
   }
   const field = issue.path.join(".");
   const value = issue.path.reduce<unknown>((at, key) => Object(at)[key], payload);
@@ -118,7 +120,7 @@ function refuseUnknown(name: string, known: readonly string[]): void {
     : known.length > 0
     ? `expected one of ${known.join(", ")}`
     : "this route has none";
-  throw new ProcsupError("bad_request", `Unknown parameter "${name}": ${right}`);
+  throw new ProcsupError("bad_request", `Unknown parameter ${quote(name)}: ${right}`);
 }
 
 /** Maximum nesting of a value; deeper ones could overflow the stack. */
