@@ -158,7 +158,7 @@ export function placeIn(
     const [key, value] = [places.keys.get(part), places.values.get(part)];
     const span = exact && what === "value" ? value ?? key : key ?? value;
     if (span === undefined) continue;
-    const isShown = span === value && !isSecretive(part) &&
+    const isShown = span === value && !isSecretive(part, valueAt(document.value, part)) &&
       typeof valueAt(document.value, part) !== "object";
     const place = placeAt(file, text, span.offset);
     if (!isShown && key === undefined) return place;
@@ -169,9 +169,9 @@ export function placeIn(
 }
 
 /** Whether a value may be a secret. The keys of processes and webhooks may begin anywhere in a path. */
-function isSecretive(path: Path): boolean {
+function isSecretive(path: Path, value: unknown): boolean {
   return path.some((_, start) =>
-    [PROCESS_KEYS, WEBHOOK_KEYS].some((table) => mayBeSecret(table, path.slice(start)))
+    [PROCESS_KEYS, WEBHOOK_KEYS].some((table) => mayBeSecret(table, path.slice(start), value))
   );
 }
 

@@ -192,7 +192,7 @@ function fieldError(
     const why = where === "" && path.length === 1 ? ": every process needs it" : "";
     return new ConfigFieldError(`Missing "${field}"${why}`, path);
   }
-  const quoted = mayBeSecret(table, path) ? "" : ` ${quote(value)}`;
+  const quoted = mayBeSecret(table, path, value) ? "" : ` ${quote(value)}`;
   const message = `Invalid "${field}"${quoted}: ${adviceOf(issue, value, table, path)}`;
   return new ConfigFieldError(message, path, params.onKey === true);
 }

@@ -6,6 +6,7 @@ import type { Format } from "./key_table.ts";
 import { parseListen } from "./listen_address.ts";
 import { nameProblem } from "./name.ts";
 import { signalProblem } from "./signal.ts";
+import { userProblem } from "./user_id.ts";
 
 interface FormatRule {
   /** Why a text is invalid; undefined if it is valid. */
@@ -21,6 +22,7 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   },
   regex: { problem: (text) => failureOf(() => new RegExp(text)) },
   glob: { problem: (text) => failureOf(() => pathTest(text)) },
+  user: { problem: userProblem, pattern: "^(?![+-])[^\\s:]+$" },
   http_url: {
     problem: (text) => httpProblem(text, 'use type "tcp" or "command"'),
     pattern: "^https?://",

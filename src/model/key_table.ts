@@ -9,6 +9,7 @@ export type Format =
   | "name"
   | "failure_action"
   | "glob"
+  | "user"
   | "endpoint";
 
 export interface TextType {
@@ -171,10 +172,16 @@ function typesIn(type: ValueType, path: readonly PropertyKey[]): ValueType[] {
 }
 
 /** Whether a value may be a secret: it is masked, or is where the source of a secret belongs. */
-export function mayBeSecret(table: KeyTable, path: readonly PropertyKey[]): boolean {
-  return rowsAt(table, path).some((row) =>
-    ("masked" in row && (row.masked === "always" || row.masked === "in url")) || isSource(row)
-  );
+export function mayBeSecret(
+  table: KeyTable,
+  path: readonly PropertyKey[],
+  value: unknown,
+): boolean {
+  return rowsAt(table, path).some((row) => {
+    const masked = "masked" in row ? row.masked : undefined;
+    return masked === "always" || isSource(row) ||
+      (masked === "in url" && /[@?]/.test(String(value)));
+  });
 }
 
 function isSource(type: ValueType): boolean {

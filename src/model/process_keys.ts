@@ -5,6 +5,7 @@
  */
 
 import type { KeyTable, ObjectType, ValueType } from "./key_table.ts";
+import { MAX_ID } from "./user_id.ts";
 
 const ANY_TEXT: ValueType = { type: "text", mayBeEmpty: true };
 
@@ -102,6 +103,11 @@ const HOOKS: ObjectType = {
     post_healthcheck: { ...HOOK, memory: "postHealthCheck", help: "After each health check" },
   },
 };
+
+const USER: readonly ValueType[] = [
+  { type: "text", format: "user" },
+  { type: "int", min: 0, max: MAX_ID },
+];
 
 const PATHS: ValueType = { type: "list", of: { type: "path" } };
 
@@ -626,7 +632,7 @@ export const PROCESS_KEYS: KeyTable = {
   ...group("User and limits", {
     uid: {
       type: "either",
-      of: [{ type: "text" }, { type: "int", min: 0 }],
+      of: USER,
       label: "User",
       help: "User to run as: name or id",
       note: "It also applies to hooks, command checks and secret commands.",
@@ -634,7 +640,7 @@ export const PROCESS_KEYS: KeyTable = {
     },
     gid: {
       type: "either",
-      of: [{ type: "text" }, { type: "int", min: 0 }],
+      of: USER,
       label: "Group",
       help: "Group to run as: name or id",
       note: "It also applies to hooks, command checks and secret commands.",

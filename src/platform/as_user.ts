@@ -6,6 +6,7 @@
  * after the change, too: a link of the user could lead us behind folders that the user cannot enter.
  */
 
+import { parseId } from "../model/user_id.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 import { isLinux, outputOf } from "./os.ts";
 import { variablesOf } from "./process_environment.ts";
@@ -189,27 +190,22 @@ interface User {
   readonly home: string;
 }
 
-/** A user by name or id, or undefined. */
+/** A user by name or id, or undefined. Throws a `RangeError` for a number that is no id. */
 export function findUser(user: string | number): User | undefined {
   const row = findRow("passwd", user);
-  if (row === undefined) return undefined;
-  return { name: row[0]!, uid: Number(row[2]), gid: Number(row[3]), home: row[5]! };
+  const [uid, gid] = [2, 3].map((field) => parseId(row?.[field] ?? ""));
+  if (row === undefined || uid === undefined || gid === undefined) return undefined;
+  return { name: row[0]!, uid, gid, home: row[5]! };
 }
 
 /** A group's id by its name, or undefined. */
-export function findGroup(group: string | number): number | undefined {
-  const row = findRow("group", group);
-  return row === undefined ? undefined : Number(row[2]);
-}
-
-/** Whether a user or group is given by its number. */
-export function isId(user: string | number): boolean {
-  return /^\d+$/.test(String(user));
+export function findGroup(group: string): number | undefined {
+  return parseId(findRow("group", group)?.[2] ?? "");
 }
 
 /** The fields of a database entry: from its file, else from `getent`. */
 function findRow(database: "passwd" | "group", key: string | number): string[] | undefined {
-  const field = isId(key) ? 2 : 0;
+  const field = parseId(key) === undefined ? 0 : 2;
   const rows = (readFileIfAny(`/etc/${database}`) ?? "").split("\n").map((row) => row.split(":"));
   return rows.find((row) => row[field] === String(key)) ?? getent(database, String(key));
 }

@@ -2,7 +2,8 @@
 
 import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { findGroup, findUser, isId, type OtherUser } from "../platform/as_user.ts";
+import { parseId } from "../model/user_id.ts";
+import { findGroup, findUser, type OtherUser } from "../platform/as_user.ts";
 
 export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
 
@@ -27,13 +28,13 @@ export function appUser({ name, uid, gid }: UserConfig): OtherUser | undefined {
 function userOf(name: string, uid: string | number): Pick<OtherUser, "uid"> & Partial<OtherUser> {
   const user = findUser(uid);
   if (user !== undefined) return user;
-  if (isId(uid)) return { uid: Number(uid) };
+  const id = parseId(uid);
+  if (id !== undefined) return { uid: id };
   return refuseStart(name, `uid ${JSON.stringify(uid)} is not a user of this machine`);
 }
 
 function groupOf(name: string, gid: string | number): number {
-  if (isId(gid)) return Number(gid);
-  return findGroup(gid) ??
+  return parseId(gid) ?? findGroup(String(gid)) ??
     refuseStart(name, `gid ${JSON.stringify(gid)} is not a group of this machine`);
 }
 
