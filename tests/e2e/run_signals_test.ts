@@ -8,8 +8,10 @@ import { waitFor } from "../support/wait_for.ts";
 const STUBBORN =
   "trap '' HUP INT TERM; echo $$ >app.tmp; mv app.tmp app; while :; do sleep 0.1; done";
 
-function pidIn(folder: string): Promise<number> {
-  return waitFor(() => Number(Deno.readTextFileSync(`${folder}/app`)));
+async function pidIn(folder: string): Promise<number> {
+  const path = `${folder}/app`;
+  await waitFor(() => Deno.readTextFileSync(path) !== "", { what: "the app's pid" });
+  return Number(Deno.readTextFileSync(path));
 }
 
 /** Its home is named, so that a run that did not end leaves nothing in the folder for all. */

@@ -163,6 +163,8 @@ export class TestDaemon implements AsyncDisposable {
   /** Stops every process and the daemon, and removes the home. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.revive();
+    // Without grace: what a test started may ignore every other signal.
+    await this.client.call("stop", { target: "all", force: true }).catch(() => {});
     // On a machine that stands still, a daemon that stops many apps answers no ping meanwhile.
     await this.client.call("shutdown").catch((error) => {
       if (!hasCode(error, "daemon_hangs")) throw error;
