@@ -48,7 +48,13 @@ type Cell<E extends Input = Input> = (now: Snapshot, input: E, policy: Policy) =
 type InputOf<T extends Input["type"]> = Extract<Input, { type: T }>;
 type Row = { readonly [T in Input["type"]]?: Cell<InputOf<T>> };
 
+const fileChanged: Cell<InputOf<"file_changed">> = (now, input) => [
+  { ...now, watchRestarts: withRestart(now.watchRestarts, input) },
+  [],
+];
+
 const RESTING: Row = {
+  file_changed: fileChanged,
   recovered: (now, input, policy) =>
     input.found.kind === "rebooted" ? afterReboot(now, input.found.autostart, policy) : [now, []],
   start_requested: (now, input, policy) => freshStart(now, startReason(input), policy),
@@ -73,10 +79,7 @@ const ALIVE: Row = {
   restart_requested: (now, input, policy) =>
     endFor("asked", { ...now, hookOnceUp: input.hook }, input.reason, policy),
   recycle_requested: (now, input, policy) => endFor("recycled", now, input.reason, policy),
-  file_changed: (now, input) => [
-    { ...now, watchRestarts: withRestart(now.watchRestarts, input) },
-    [],
-  ],
+  file_changed: fileChanged,
   exited,
 };
 
@@ -88,6 +91,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   crashed: RESTING,
   errored: RESTING,
   waiting: {
+    file_changed: fileChanged,
     recovered: (now, input, policy) => {
       if (input.found.kind === "rebooted") return afterReboot(now, input.found.autostart, policy);
       if (now.awaiting === "dependencies") return [now, [{ type: "await_dependencies" }]];

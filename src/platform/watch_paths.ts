@@ -21,7 +21,7 @@ export function checkWatch({ watch, cwd }: Pick<ProcessConfig, "watch" | "cwd">)
 }
 
 /** Why a path cannot be watched. */
-export function watchFailure(error: unknown): string {
+function watchFailure(error: unknown): string {
   if (error instanceof Deno.errors.NotFound) return "no such file or directory";
   return (error as Error).message;
 }

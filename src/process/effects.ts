@@ -15,6 +15,7 @@ import { launchPlan, spawnRun } from "./spawn.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { RunController } from "./run_controller.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
+import { SourceWatch } from "./source_watch.ts";
 import type { World } from "./world.ts";
 
 /** Performs effects for one process. */
@@ -22,6 +23,7 @@ export class Effects {
   readonly #process: ProcessHandle;
   readonly #world: World;
   readonly run: RunController;
+  readonly sources: SourceWatch;
   /** The last runs of its hooks and health checks. */
   readonly journal: Journal = new Journal();
   /** The launch in progress, and what cancels it. */
@@ -35,6 +37,7 @@ export class Effects {
     this.#process = process;
     this.#world = world;
     this.run = new RunController(process, world, this);
+    this.sources = new SourceWatch(process, world);
   }
 
   /** Name of the runtime that runs it; `auto` for a plain program. */
@@ -110,6 +113,7 @@ export class Effects {
   close(): void {
     this.#closed = true;
     this.#disarm?.();
+    this.sources.stop();
     this.run.close();
   }
 

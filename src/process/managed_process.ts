@@ -426,7 +426,8 @@ export class ManagedProcess {
   #handle(input: Input): void {
     const before = this.#snapshot;
     const [next, effects] = transition(before, input, this.config);
-    if (next === before && effects.length === 0) return;
+    // A later daemon finds a process that has failed: nothing changes, but it is watched.
+    if (next === before && effects.length === 0) return this.#effects.sources.follow(next);
     this.#snapshot = next;
     if (input.type === "successor_launching") this.#successorConfig = this.#givenConfig;
     if (next.state === "stopping" || next.run?.runId !== before.run?.runId) this.#runLeft(input);
@@ -437,6 +438,7 @@ export class ManagedProcess {
     this.#record(input, next);
     if (!isEnd) this.#observer.changed(this, before, input);
     for (const effect of effects) this.#effects.perform(effect);
+    this.#effects.sources.follow(next);
     this.#waiters.tell(next);
   }
 

@@ -2,11 +2,8 @@
 
 import { UNKNOWN_HEALTH } from "../model/health.ts";
 import { formatSize, humanBytes } from "../model/size.ts";
-import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
-import { dirname } from "../npm/path.js";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
-import { watchFiles } from "./watch/file_watch.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
@@ -22,11 +19,6 @@ export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monito
   healthCheck: (process) => {
     const { healthCheck } = process.config;
     return healthCheck && new HealthMonitor(process, healthCheck);
-  },
-  watch: (process) => {
-    const { pending, watchRestarts } = process.snapshot;
-    const isOver = isLoop(watchRestarts) || pending?.verb === "restart";
-    return process.config.watch?.enabled && !isOver ? watchSources(process) : undefined;
   },
   maxAge: (process) => {
     const { maxAgeMs } = process.config;
@@ -53,27 +45,6 @@ export class RunMonitors implements Monitor {
   stop(): void {
     for (const monitor of this.#monitors) monitor.stop();
   }
-}
-
-function watchSources(process: MonitoredRun): Monitor {
-  const { config, world, attempt } = process;
-  return watchFiles({
-    cwd: config.cwd,
-    ...config.watch!,
-    own: [dirname(world.apps)],
-    upForMs: process.uptimeMs,
-  }, {
-    changed: (path) => {
-      const [at, upForMs] = [world.clock.now(), process.uptimeMs];
-      process.post({ type: "file_changed", attempt, at, upForMs });
-      if (!isLoop(process.snapshot.watchRestarts)) return process.restart(`file changed: ${path}`);
-      process.note(
-        `watching is paused until the next restart: ${LOOP_RESTARTS} restarts in a row came right ` +
-          `after a start, "${path}" changed last. If the app writes it, add it to watch.ignore`,
-      );
-    },
-    problem: (message) => process.note(message),
-  });
 }
 
 function limitAge(process: MonitoredRun, maxAgeMs: number): Monitor {

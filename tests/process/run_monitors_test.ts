@@ -25,10 +25,6 @@ const CASES: Readonly<Record<keyof typeof MONITORS, Case>> = {
     config: { health_check: { type: "command", command: "exit 1", retries: 1 } },
     act: () => {},
   },
-  watch: {
-    config: { watch: { enabled: true, debounce: "1ms" } },
-    act: ({ process }) => Deno.writeTextFileSync(`${process.config.cwd}/changed`, ""),
-  },
   maxAge: {
     config: { max_age: "1h" },
     act: ({ world }) => world.clock.advance(3_600_000),

@@ -1,6 +1,6 @@
 /**
  * Restart on change: reports the first change below the watched paths, once its burst is over, and
- * then stops, since the run is over. Ignored folders are not watched, and links are not followed.
+ * then stops, since the run is over. Ignored folders are not watched.
  */
 
 import { ifPossible, messageOf } from "../../model/errors.ts";
@@ -8,7 +8,7 @@ import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "../../npm/path.js";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
-import { resolveRoots, WatchTree } from "./tree.ts";
+import { type Look, WatchTree } from "./tree.ts";
 
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {
   /** Absolute. Paths are relative to it; without any paths, it is watched itself. */
@@ -50,7 +50,8 @@ class FileWatch {
   readonly #upSince: number;
   /** What existed when the watch began. A file that came and went since does not count. */
   #known: ReadonlySet<string> = new Set();
-  #tree: WatchTree | undefined;
+  readonly #tree: WatchTree;
+  #files: readonly string[] = [];
   #poll: FilePoll | undefined;
   #cancelWalk: Cancel | undefined;
   #walking = false;
@@ -61,6 +62,8 @@ class FileWatch {
   constructor(options: FileWatchOptions, on: FileWatchListener) {
     this.#options = options;
     this.#on = on;
+    const { cwd, paths, ignore, own = [] } = options;
+    this.#tree = new WatchTree(cwd, paths, ignore, own);
     this.#clock = options.clock ?? systemClock;
     this.#upSince = Date.now() - (options.upForMs ?? 0);
     this.#debouncer = new Debouncer(
@@ -78,7 +81,7 @@ class FileWatch {
       },
       failed: (error) => this.#pollInstead(error),
     }, options.open);
-    void this.#begin();
+    void this.#walk(true);
   }
 
   stop(): void {
@@ -89,29 +92,23 @@ class FileWatch {
     this.#poll?.stop();
   }
 
-  async #begin(): Promise<void> {
-    const { cwd, paths, ignore, own = [] } = this.#options;
-    const { roots, problems, base } = await resolveRoots(cwd, paths);
-    for (const problem of problems) this.#on.problem(problem);
-    this.#tree = new WatchTree(base, roots, ignore, own);
-    await this.#walk(true);
-  }
-
   /** Watches folders that are not watched yet. Files in folders that appeared later are changes. */
   async #walk(first: boolean): Promise<void> {
     this.#walking = true;
     const appeared = new Set<string>();
     try {
+      let look: Look | undefined;
       for (let fresh = [""]; fresh.length > 0 && !this.#stopped;) {
-        const { folders, all } = await this.#tree!.walk();
-        if (first && appeared.size === 0) this.#known = all;
-        fresh = folders.filter((folder) => !this.#folders.has(folder));
+        look = await this.#tree.look();
+        this.#files = look.files;
+        if (first && appeared.size === 0) this.#begin(look);
+        fresh = look.folders.filter((folder) => !this.#folders.has(folder));
         await this.#folders.add(fresh);
         for (const folder of fresh) appeared.add(folder);
       }
-      if (!first && appeared.size > 0) await this.#tellFilesIn(appeared);
+      if (!first) this.#tellFilesIn(appeared);
       if (this.#missed) await this.#findMissed();
-      if (!await this.#tree!.allThere()) this.#walkSoon(RETURN_MS);
+      if (look !== undefined && look.problems.length > 0) this.#walkSoon(RETURN_MS);
     } catch (error) {
       this.#pollInstead(error);
     } finally {
@@ -119,10 +116,18 @@ class FileWatch {
     }
   }
 
-  async #tellFilesIn(folders: ReadonlySet<string>): Promise<void> {
-    for await (const { path, isFolder } of this.#tree!.entries()) {
-      if (!isFolder && folders.has(dirname(path))) return this.#changed(path);
+  #begin({ files, problems }: Look): void {
+    for (const problem of problems) this.#on.problem(problem);
+    const known = new Set<string>();
+    for (const file of files) {
+      for (let at = file; at !== "/" && !known.has(at); at = dirname(at)) known.add(at);
     }
+    this.#known = known;
+  }
+
+  #tellFilesIn(folders: ReadonlySet<string>): void {
+    const first = this.#files.find((path) => folders.has(dirname(path)));
+    if (first !== undefined) this.#changed(first);
   }
 
   #walkSoon(ms: number): void {
@@ -137,7 +142,7 @@ class FileWatch {
   #happened(event: Deno.FsEvent): void {
     if (event.kind === "access") return;
     for (const path of event.paths) {
-      if (!this.#tree!.counts(path)) continue;
+      if (!this.#tree.counts(path)) continue;
       // A folder itself does not count as a change. Its files have events of their own.
       if (kindOf(path) !== "folder") this.#changed(path);
       else if (event.kind !== "modify") this.#walkSoon(SETTLE_MS);
@@ -151,9 +156,8 @@ class FileWatch {
   async #findMissed(): Promise<void> {
     this.#missed = false;
     const now = Date.now();
-    for await (const { path, isFolder } of this.#tree!.entries()) {
+    for (const path of this.#files) {
       if (this.#stopped) return;
-      if (isFolder) continue;
       const info = await Deno.lstat(path).catch(() => undefined);
       const times = info === undefined ? [] : changeTimes(info);
       if (times.some((at) => at > this.#upSince && at <= now)) return this.#changed(path);
@@ -165,7 +169,7 @@ class FileWatch {
   }
 
   #told(changed: string): void {
-    const path = this.#tree!.shown(changed);
+    const path = this.#tree.shown(changed);
     this.stop();
     this.#on.changed(path);
   }
@@ -174,7 +178,7 @@ class FileWatch {
     if (this.#stopped || this.#poll !== undefined) return;
     this.#folders.stop();
     this.#on.problem(limitProblem(messageOf(error)));
-    this.#poll = new FilePoll(this.#tree!, this.#clock, (path) => this.#changed(path));
+    this.#poll = new FilePoll(this.#tree, this.#clock, (path) => this.#changed(path));
     // Its first poll reports nothing: find the changes before it here.
     void this.#findMissed();
   }
@@ -229,8 +233,7 @@ class FilePoll {
 /** Files, each with a mark that every change alters. */
 async function marks(tree: WatchTree): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for await (const { path, isFolder } of tree.entries()) {
-    if (isFolder) continue;
+  for (const path of (await tree.look()).files) {
     const info = await Deno.lstat(path).catch(() => undefined);
     if (info !== undefined) found.set(path, `${changeTimes(info)} ${info.size} ${info.ino}`);
   }

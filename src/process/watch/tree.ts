@@ -1,8 +1,7 @@
-/** The watched folders and files. Links are not followed, so a loop of links does no harm. */
+/** The watched folders and files, and those that links in them point to. */
 
 import { pathTest } from "../../model/glob.ts";
 import { dirname, join, relative, resolve } from "../../npm/path.js";
-import { watchFailure } from "../../platform/watch_paths.ts";
 
 /**
  * Files that never count: data of tools, and what editors write beside an open file. A path in
@@ -21,6 +20,8 @@ const DEFAULT_IGNORES: readonly string[] = [
   ".#*",
   "#*#",
   "4913",
+  // Kubernetes writes a mounted ConfigMap there, then points `..data` to it.
+  "..*_*_*",
 ];
 
 /** Whether a path, given relative to the watched folder, does not count. */
@@ -40,88 +41,150 @@ export function ignoreTest(globs: readonly string[]): IgnoreTest {
   return (relative) => tests.some((test) => test(relative));
 }
 
-/** One watched path: a folder with all below it, or a file. */
+/** A folder that is watched with all below it, or a file. */
 interface WatchRoot {
   /** Absolute, links resolved: the form in which the system reports changes. */
   readonly path: string;
+  /** Where a link to it is; `path` without one. Globs and people get paths below it. */
+  readonly at: string;
+  /** The watched path that it belongs to; globs are relative to it. */
+  readonly base: string;
   readonly isFile: boolean;
+}
+
+/** What is watched at a moment. */
+export interface Look {
+  /** Every folder to watch. */
+  readonly folders: readonly string[];
+  /** Every file that counts, and every link. */
+  readonly files: readonly string[];
+  /** Why some of the watched paths cannot be watched now. */
+  readonly problems: readonly string[];
 }
 
 /** The watched paths, without what is ignored. */
 export class WatchTree {
   readonly #cwd: string;
-  readonly #roots: readonly WatchRoot[];
+  readonly #paths: readonly string[];
   readonly #ignored: IgnoreTest;
   /** Absolute paths that never count, whatever is watched. */
   readonly #own: readonly string[];
+  #base: string;
+  #scope: Scope = { roots: [], links: new Set() };
 
+  /** Paths are relative to `cwd`, which is watched itself if there are none. */
   constructor(
     cwd: string,
-    roots: readonly WatchRoot[],
+    paths: readonly string[],
     ignore: readonly string[],
     own: readonly string[],
   ) {
-    this.#cwd = cwd;
-    this.#roots = roots;
+    this.#cwd = this.#base = cwd;
+    this.#paths = paths.length === 0 ? ["."] : paths;
     this.#ignored = ignoreTest([...DEFAULT_IGNORES, ...ignore]);
     this.#own = own;
   }
 
   /** Whether a change of this path counts. */
-  counts(path: string): boolean {
+  counts(path: string, { roots, links }: Scope = this.#scope): boolean {
     if (this.#own.some((own) => isWithin(path, own))) return false;
-    return this.#roots.some((root) =>
-      path === root.path ||
-      (!root.isFile && isWithin(path, root.path) &&
-        !this.#ignored(relative(root.path, path)))
-    );
+    return links.has(path) || roots.some((root) => this.#isBelow(path, root));
+  }
+
+  #isBelow(path: string, root: WatchRoot): boolean {
+    if (path === root.path) return true;
+    return !root.isFile && isWithin(path, root.path) &&
+      !this.#ignored(relative(root.base, inTree(path, root)));
   }
 
   /** A path as shown to people: relative to the working directory. */
   shown(path: string): string {
-    return isWithin(path, this.#cwd) && path !== this.#cwd ? relative(this.#cwd, path) : path;
+    const root = this.#scope.roots.find((root) => this.#isBelow(path, root));
+    const at = root === undefined ? path : inTree(path, root);
+    return isWithin(at, this.#base) && at !== this.#base ? relative(this.#base, at) : at;
   }
 
-  /** Whether every watched path exists. */
-  async allThere(): Promise<boolean> {
-    const found = await Promise.all(this.#roots.map(({ path }) => isThere(path)));
-    return found.every((there) => there);
-  }
-
-  /** Every folder to watch, with those of single files; every file, and the folders above it. */
-  async walk(): Promise<{ folders: string[]; all: Set<string> }> {
-    const folders = new Set<string>();
-    const all = new Set<string>();
-    for await (const { path, isFolder } of this.entries()) {
-      if (isFolder) folders.add(path);
-      else for (let at = path; at !== "/" && !all.has(at); at = dirname(at)) all.add(at);
+  /** Resolves the watched paths, and finds all that is below them now. */
+  async look(): Promise<Look> {
+    const scope: Scope = { roots: [], links: new Set() };
+    const problems: string[] = [];
+    this.#base = (await followed(this.#cwd)).real;
+    for (const path of this.#paths) {
+      const { real, links, info } = await followed(resolve(this.#cwd, path));
+      for (const link of links) scope.links.add(link);
+      scope.roots.push({ path: real, at: real, base: real, isFile: info?.isDirectory === false });
+      if (info === undefined) {
+        problems.push(`cannot watch "${path}" yet: no such file or directory`);
+      }
     }
-    for (const { path, isFile } of this.#roots) if (isFile) folders.add(dirname(path));
-    return { folders: [...folders], all };
-  }
-
-  /** Every existing folder and file that counts, a folder before its entries. */
-  async *entries(): AsyncGenerator<{ path: string; isFolder: boolean }> {
-    for (const { path, isFile } of this.#roots) {
-      if (!isFile) yield* this.#below(path);
-      else if (await isThere(path)) yield { path, isFolder: false };
+    const found = { folders: new Set<string>(), files: new Set<string>() };
+    // Links add roots meanwhile.
+    for (const root of scope.roots) await this.#add(root, found, scope);
+    for (const link of scope.links) {
+      found.files.add(link);
+      const folder = dirname(link);
+      // A watch on what cannot be read would fail, and those on all others with it.
+      if (await entriesOf(folder) !== undefined) found.folders.add(folder);
     }
+    this.#scope = scope;
+    return { folders: [...found.folders], files: [...found.files], problems };
   }
 
-  async *#below(folder: string): AsyncGenerator<{ path: string; isFolder: boolean }> {
-    const open = [folder];
+  async #add(root: WatchRoot, { folders, files }: Found, scope: Scope): Promise<void> {
+    if (root.isFile) {
+      folders.add(dirname(root.path));
+      files.add(root.path);
+      return;
+    }
+    const open = [root.path];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const entries = await entriesOf(next);
+      const entries = folders.has(next) ? undefined : await entriesOf(next);
       if (entries === undefined) continue;
-      yield { path: next, isFolder: true };
-      for (const entry of entries) {
-        const path = join(next, entry.name);
-        if (!this.counts(path)) continue;
-        if (entry.isDirectory) open.push(path);
-        else yield { path, isFolder: false };
+      folders.add(next);
+      for (const { name, isDirectory, isSymlink } of entries) {
+        const path = join(next, name);
+        if (!this.counts(path, scope)) continue;
+        if (isDirectory) open.push(path);
+        else files.add(path);
+        if (isSymlink) await this.#follow(path, root, scope);
       }
     }
   }
+
+  /** Adds what a link in a watched folder points to, unless it is watched already. */
+  async #follow(link: string, root: WatchRoot, scope: Scope): Promise<void> {
+    const { real, links, info } = await followed(link);
+    for (const each of links) scope.links.add(each);
+    if (info === undefined || this.counts(real, scope)) return;
+    // A link to a folder above would add all that is beside the watched paths.
+    if (scope.roots.some(({ path }) => isWithin(path, real))) return;
+    if (!await mayFollow(link, info)) return;
+    const { base } = root;
+    scope.roots.push({ path: real, at: inTree(link, root), base, isFile: !info.isDirectory });
+  }
+}
+
+/** The paths that count. */
+interface Scope {
+  readonly roots: WatchRoot[];
+  /** Links on the way to what is watched: one that points elsewhere is a change. */
+  readonly links: Set<string>;
+}
+
+interface Found {
+  readonly folders: Set<string>;
+  readonly files: Set<string>;
+}
+
+/** A path below a root, as if its link were a folder. */
+function inTree(path: string, root: WatchRoot): string {
+  return join(root.at, relative(root.path, path));
+}
+
+/** A link that another user made must not lead the daemon through the files of others. */
+async function mayFollow(link: string, target: Deno.FileInfo): Promise<boolean> {
+  const { uid } = await Deno.lstat(link);
+  return uid === target.uid || uid === Deno.uid() || uid === 0;
 }
 
 /** Undefined if the folder was removed meanwhile or is not readable: it cannot be watched. */
@@ -133,34 +196,39 @@ async function entriesOf(folder: string): Promise<Deno.DirEntry[] | undefined> {
   }
 }
 
-function isThere(path: string): Promise<boolean> {
-  return Deno.lstat(path).then(() => true, () => false);
-}
-
 function isWithin(path: string, folder: string): boolean {
   return path === folder || folder === "/" || path.startsWith(`${folder}/`);
 }
 
-/** The resolved paths, and why others cannot be watched. */
-interface Roots {
-  /** The working directory, links resolved. */
-  readonly base: string;
-  readonly roots: readonly WatchRoot[];
-  readonly problems: readonly string[];
+/** Links in a row, as the kernel limits them. */
+const MAX_LINKS = 40;
+
+interface Followed {
+  /** The path with links resolved, as far as it exists. */
+  readonly real: string;
+  /** Every link on the way. */
+  readonly links: readonly string[];
+  /** Undefined if it does not exist. */
+  readonly info?: Deno.FileInfo;
 }
 
-/** The watched paths, links resolved: the system reports changes in this form. */
-export async function resolveRoots(cwd: string, paths: readonly string[]): Promise<Roots> {
-  const roots: WatchRoot[] = [];
-  const problems: string[] = [];
-  for (const path of paths.length === 0 ? [cwd] : paths) {
-    try {
-      const real = await Deno.realPath(resolve(cwd, path));
-      roots.push({ path: real, isFile: !(await Deno.stat(real)).isDirectory });
-    } catch (error) {
-      problems.push(`cannot watch "${path}": ${watchFailure(error)}`);
+async function followed(path: string): Promise<Followed> {
+  const links: string[] = [];
+  const rest = path.split("/");
+  let real = "/";
+  let info: Deno.FileInfo | undefined;
+  while (rest.length > 0) {
+    const next = join(real, rest.shift()!);
+    info = await Deno.lstat(next).catch(() => undefined);
+    const target = info?.isSymlink ? await Deno.readLink(next).catch(() => undefined) : undefined;
+    if (info === undefined || links.length > MAX_LINKS) return { real: join(next, ...rest), links };
+    if (target === undefined) {
+      real = next;
+      continue;
     }
+    links.push(next);
+    if (target.startsWith("/")) real = "/";
+    rest.unshift(...target.split("/"));
   }
-  const base = await Deno.realPath(cwd).catch(() => cwd);
-  return { base, roots, problems };
+  return { real, links, info: info! };
 }

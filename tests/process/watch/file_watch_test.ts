@@ -216,6 +216,71 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     watched.write("src/a.ts");
     await watched.told("src/a.ts");
   }],
+  ["sees a link on the way to a watched path that points elsewhere", async () => {
+    await Promise.all([[], ["."], ["a.ts"]].map(async (paths) => {
+      await using watched = new Watched();
+      watched.write("v1/a.ts");
+      watched.write("v2/a.ts");
+      Deno.symlinkSync("v1", `${watched.path}/current`);
+      await watched.watch({ cwd: `${watched.path}/current`, paths });
+      Deno.symlinkSync("v2", `${watched.path}/next`);
+      Deno.renameSync(`${watched.path}/next`, `${watched.path}/current`);
+      await watched.told(`${watched.path}/current`);
+    }));
+  }],
+  ["sees a mounted ConfigMap change", async () => {
+    await Promise.all([["etc"], ["etc/app.yaml"]].map(async (paths) => {
+      await using watched = new Watched();
+      const etc = `${watched.path}/etc`;
+      watched.write("etc/..2026_01_01_00_00_00.1/app.yaml");
+      Deno.symlinkSync("..2026_01_01_00_00_00.1", `${etc}/..data`);
+      Deno.symlinkSync("..data/app.yaml", `${etc}/app.yaml`);
+      await watched.watch({ paths });
+      watched.write("etc/..2026_01_01_00_00_01.2/app.yaml");
+      await watched.quiet();
+      Deno.symlinkSync("..2026_01_01_00_00_01.2", `${etc}/..data_tmp`);
+      Deno.renameSync(`${etc}/..data_tmp`, `${etc}/..data`);
+      Deno.removeSync(`${etc}/..2026_01_01_00_00_00.1`, { recursive: true });
+      await waitFor(() => watched.changes.length > 0);
+      await settle();
+      assertEquals(watched.changes.length, 1);
+    }));
+  }],
+  [
+    "sees files behind a link in a watched folder, unless their place there is ignored",
+    async () => {
+      await using watched = new Watched();
+      await using shared = new Watched();
+      Deno.symlinkSync(`${shared.path}/src/deep`, `${watched.path}/src/linked`);
+      Deno.symlinkSync(`${shared.path}/src/a.ts`, `${watched.path}/src/one.ts`);
+      await watched.watch({ ignore: ["src/linked/*.log"] });
+      shared.write("src/deep/some.log");
+      shared.write("src/other.ts");
+      await watched.quiet();
+      shared.write("src/deep/er/b.ts");
+      await watched.told("src/linked/er/b.ts");
+    },
+  ],
+  ["sees a file behind a link in a watched folder", async () => {
+    await using watched = new Watched();
+    await using shared = new Watched();
+    Deno.symlinkSync(`${shared.path}/src/a.ts`, `${watched.path}/src/one.ts`);
+    await watched.watch();
+    shared.write("src/a.ts");
+    await watched.told("src/one.ts");
+  }],
+  ["sees a watched path that is missing at first", async () => {
+    await Promise.all(
+      [["dist", "dist/deep/a.js"], ["dist/deep/a.js", "dist/deep/a.js"]].map(
+        async ([path, file]) => {
+          await using watched = new Watched();
+          await watched.watch({ paths: [path!, "src"] });
+          watched.write(file!);
+          await watched.told(file!);
+        },
+      ),
+    );
+  }],
   ["watches through a link that is the watched path itself", async () => {
     await using watched = new Watched();
     await using link = new Watched();
@@ -227,7 +292,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
   ["names a missing path and watches the others", async () => {
     await using watched = new Watched();
     await watched.watch({ paths: ["nowhere", "src"] });
-    assertEquals(watched.problems, ['cannot watch "nowhere": no such file or directory']);
+    assertEquals(watched.problems, ['cannot watch "nowhere" yet: no such file or directory']);
     watched.write("src/a.ts");
     await watched.told("src/a.ts");
   }],
