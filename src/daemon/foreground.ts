@@ -4,7 +4,7 @@ import { noteText } from "../config/problem.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
-import { SIGNAL_NAMES, type SignalName } from "../model/signal.ts";
+import { signalCode, type SignalName } from "../model/signal.ts";
 import { isSuccess } from "../model/transition_steps.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
@@ -310,11 +310,6 @@ function exitCode({ lastExit, state, config }: ProcessInfo): number {
   if (isSuccess(lastExit, config)) return 0;
   if (lastExit.signal !== null) return signalCode(lastExit.signal as SignalName);
   return lastExit.code ?? 1;
-}
-
-/** The exit code of shells after a signal. */
-function signalCode(signal: SignalName): number {
-  return 129 + SIGNAL_NAMES.indexOf(signal);
 }
 
 const STREAMS = ["stdout", "stderr"] as const;

@@ -41,6 +41,11 @@ export const SIGNAL_NAMES = [
 /** The name of a signal, with its SIG prefix. */
 export type SignalName = (typeof SIGNAL_NAMES)[number];
 
+/** The exit code of shells after a signal. */
+export function signalCode(signal: SignalName): number {
+  return 129 + SIGNAL_NAMES.indexOf(signal);
+}
+
 /** `"TERM"`, `"sigterm"`, `"SIGTERM"` or `15` → `"SIGTERM"`. Throws `bad_request` for an unknown one. */
 export function parseSignal(value: string | number): SignalName {
   const found = signalOf(value);

@@ -319,12 +319,16 @@ function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): 
   return [{ ...over, state: "errored", lastReason }, effects];
 }
 
+/** Signals that ended an app, unless it exited with 130 or 141: a shell does not tell which. */
+const PERHAPS_CODES: ReadonlySet<string | null> = new Set(["SIGINT", "SIGPIPE"]);
+
 /** Whether the app exited by itself with one of its success codes. */
 export function isSuccess(
-  exit: Exit | null,
+  exit: Pick<Exit, "code" | "signal"> | null,
   policy: Pick<Policy, "successExitCodes">,
 ): boolean {
-  return exit !== null && exit.signal === null && policy.successExitCodes.includes(exit.code ?? -1);
+  if (exit === null || exit.signal !== null && !PERHAPS_CODES.has(exit.signal)) return false;
+  return policy.successExitCodes.includes(exit.code ?? -1);
 }
 
 /** `exited with code 1`, `ended by SIGSEGV`, `exit code unknown`. */

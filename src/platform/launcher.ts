@@ -146,7 +146,9 @@ export class Launcher {
     const status = this.#files.read(runId, "exit");
     if (status === undefined) return { code: null, signal: null, at: new Date() };
     if (status === NOT_STARTED) return { code: null, signal: null, at: new Date(), refused: true };
-    return { ...exitFromStatus(status), at: this.#files.writtenAt(runId, "exit") };
+    const at = this.#files.writtenAt(runId, "exit");
+    const isCode = !UNTOLD_STATUS.has(status) && !this.#files.tellsSignal(runId);
+    return isCode ? { code: status, signal: null, at } : { ...exitFromStatus(status), at };
   }
 
   /** Forgets a run that is over and recorded. */
@@ -300,6 +302,9 @@ function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
 function pidSoFar(pid: Promise<number>): Promise<number> {
   return Promise.race([pid, new Promise<number>((resolve) => setTimeout(resolve, 0, 0))]);
 }
+
+/** Statuses after SIGINT and SIGPIPE, about which no shell prints anything. */
+const UNTOLD_STATUS: ReadonlySet<number> = new Set([130, 141]);
 
 /** A shell reports an end by a signal as 128 + its number. */
 function exitFromStatus(status: number, known?: string): Exit {

@@ -17,9 +17,9 @@ type FileKind = "pid" | "exit" | "ready";
 
 /** The valid content of each file. The wrapper's files are complete once they have a newline. */
 const CONTENT: Readonly<Record<FileKind, RegExp>> = {
-  pid: /^(\d+)\n$/,
-  exit: /^(-?\d+)\n$/,
-  ready: /^READY=(1)\b/m,
+  pid: /^(?<value>\d+)\n$/,
+  exit: /^(?<words>[^]*\n)?(?<value>-?\d+)\n$/,
+  ready: /^READY=(?<value>1)\b/m,
 };
 
 /** Polling interval where the folder cannot be watched. */
@@ -65,11 +65,20 @@ export class RunFiles {
 
   /** The number in a run's file; undefined while it is missing, incomplete or unreadable. */
   read(runId: string, kind: FileKind): number | undefined {
+    const value = this.#parts(runId, kind)?.value;
+    return value === undefined ? undefined : Number(value);
+  }
+
+  /** Whether the shell of a run that is over has told that a signal ended the app. */
+  tellsSignal(runId: string): boolean {
+    return this.#parts(runId, "exit")?.words !== undefined;
+  }
+
+  #parts(runId: string, kind: FileKind): Partial<Record<string, string>> | undefined {
     const path = `${this.stem(runId)}.${kind}`;
     try {
       const text = kind === "ready" ? readReadyFile(path) : readFileIfAny(path);
-      const value = text === undefined ? undefined : CONTENT[kind].exec(text)?.[1];
-      return value === undefined ? undefined : Number(value);
+      return text === undefined ? undefined : CONTENT[kind].exec(text)?.groups;
     } catch {
       // One bad file must not end the watch, nor hide that its app has ended.
       return undefined;

@@ -22,8 +22,9 @@
  *   set on it, may allow neither.
  * - Shared sockets stay open in the wrapper, too: the next daemon recovers them from here, whatever
  *   the app has done with its own descriptors or its user.
- * - The subshell opens the logs, so that "Killed", which the outer shell prints about a killed app,
- *   does not get into them.
+ * - The exit file also takes what the shell prints about a signal that ended the app, such as
+ *   "Killed": `$?` is 137 after SIGKILL and after `exit 137`. bash prints it except in POSIX mode. No
+ *   shell prints anything about SIGINT and SIGPIPE.
  * - Instead of the logs the app may have two pipes, each with a `cat` that copies it to its log: a
  *   program that opens `/dev/stderr` itself truncates a file, but not a pipe. Each `cat` has its own
  *   session and no run id, so that no signal to the app ends it before it has copied the last line.
@@ -49,7 +50,9 @@ export const NOT_STARTED = -1;
 const POWER_SIGNAL = isLinux ? " PWR" : "";
 
 /** A `cat` in a session of its own and without the run id. */
-const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${isLinux ? "setsid " : ""}cat`;
+const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${
+  isLinux ? "setsid " : ""
+}cat 2>/dev/null`;
 
 /**
  * A FIFO in the app's folder. A watch on another folder, such as that of the run files or of a log
@@ -82,11 +85,14 @@ exec <>${path} 9<>${STDIN}
 const text = (prepare: string, open: string, drain: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
 trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_RUN_ID.exit"' EXIT
+case $BASH_VERSION in ?*) command set +o posix; esac
+command exec 2>>"$1/$PROCSUP_RUN_ID.exit"
 ${prepare}
 (exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_RUN_ID.pid"; eval "$4"; unset procsup_pid; shift 5; exec "$@")
 s=$?
 trap - EXIT
-echo $s >"$1/$PROCSUP_RUN_ID.exit"
+echo $s >>"$1/$PROCSUP_RUN_ID.exit"
+exec 2>/dev/null
 ${drain}
 exit $s`;
 

@@ -98,6 +98,7 @@ Deno.test("runWithError() returns the run whose failure led to the state, if any
   assertEquals(runWithError(info({ health: "unhealthy" })), "last");
   assertEquals(runWithError(info({ restarts: 1, lastExit: failed })), "before");
   assertEquals(runWithError(info({ restarts: 1, lastExit: ENDED })), undefined);
+  assertEquals(runWithError(info({ restarts: 1, lastExit: { ...failed, code: 143 } })), undefined);
   assertEquals(runWithError(info({ lastExit: failed })), undefined);
   assertEquals(runWithError(info({ state: "stopped", pid: 0, lastExit: failed })), undefined);
 });

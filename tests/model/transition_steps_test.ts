@@ -5,6 +5,7 @@ import {
   AT_REST,
   disarmed,
   freshStart,
+  isSuccess,
   launch,
   wantsReadiness,
 } from "../../src/model/transition_steps.ts";
@@ -55,4 +56,17 @@ Deno.test("AT_REST lists the states in which nothing runs and nothing is due", (
     "errored",
     "stopped",
   ]);
+});
+
+Deno.test("isSuccess() accepts a code above 128, but no signal that the wrapper's shell tells from one", () => {
+  const rules = { successExitCodes: [0, 130, 143] };
+  const outcomes = [
+    { code: 143, signal: null },
+    { code: 143, signal: "SIGTERM" },
+    { code: 130, signal: "SIGINT" },
+    { code: 141, signal: "SIGPIPE" },
+    { code: 129, signal: null },
+    { code: null, signal: null },
+  ].map((exit) => isSuccess(exit, rules));
+  assertEquals(outcomes, [true, false, true, false, false, false]);
 });

@@ -70,6 +70,20 @@ Deno.test("terminateRun() leaves the exit on file when it has to kill the app", 
   assertEquals([code, signal], [137, "SIGKILL"]);
 });
 
+Deno.test("Launcher.exitOf() gives codes above 128 as codes, but 130 and 141 as the signals they may be", async () => {
+  await using scene = new Scene();
+  const exits = await Promise.all(
+    ["exit 129", "exit 130", "exit 137", "exit 143", "kill -HUP $$", "kill -KILL $$"].map(
+      async (script) => {
+        const { code, signal } = await (await scene.launch(script)).exited;
+        return [code, signal];
+      },
+    ),
+  );
+  const codes = [[129, null], [130, "SIGINT"], [137, null], [143, null]];
+  assertEquals(exits, [...codes, [129, "SIGHUP"], [137, "SIGKILL"]]);
+});
+
 Deno.test("terminateRun() of the main process signals it alone, and kills the rest when it has ended", async () => {
   await using scene = new Scene();
   const { run } = await scene.launch(

@@ -7,6 +7,7 @@ import { spawnWrapper } from "../../src/platform/child_process.ts";
 import { openLibc } from "../../src/platform/libc.ts";
 import { closeSocket, openListener, parseSockets } from "../../src/platform/sockets.ts";
 import { processRow } from "../../src/platform/process_table.ts";
+import { RunFiles } from "../../src/platform/run_files.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
 import { dirname } from "../../src/npm/path.js";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
@@ -51,6 +52,20 @@ for (const shell of SHELLS) {
       assertEquals([code, read("run.exit")], [7, "7\n"]);
       assertEquals(read("stdout"), `a  b *|${pid}|${pid}|kept|none\n`);
       assertEquals(read("stderr"), "no\n");
+    },
+  });
+  Deno.test({
+    name: `WRAPPER tells a signal from an exit code above 128, under ${shell.join(" ")}`,
+    ignore,
+    fn: async () => {
+      for (const [script, status] of [["exit", 143], ["exit", 129], ["kill", 143], ["kill", 137]]) {
+        await using home = tempHome();
+        const line = script === "exit" ? `exit ${status}` : `kill -${Number(status) - 128} $$`;
+        await wrapped(shell, home.path, "", ["/bin/sh", "-c", line]).output();
+        const files = new RunFiles(home.path);
+        assertEquals(files.read("run", "exit"), status);
+        assertEquals(files.tellsSignal("run"), script === "kill", line);
+      }
     },
   });
   Deno.test({

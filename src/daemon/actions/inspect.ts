@@ -19,6 +19,7 @@ import type {
 import type { ActionContext, Handlers } from "./context.ts";
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
+import { signalCode } from "../../model/signal.ts";
 import { isSuccess, wantsReadiness } from "../../model/transition_steps.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import { readySign } from "../../process/readiness.ts";
@@ -222,7 +223,7 @@ export function runWithError(
   if (pid === 0 || state === "stopping") return undefined;
   if (state === "running" && health === "unhealthy") return "last";
   const failed = lastExit !== null && !isSuccess(lastExit, config) &&
-    lastExit.signal !== config.stopSignal;
+    lastExit.signal !== config.stopSignal && lastExit.code !== signalCode(config.stopSignal);
   if (restarts > 0 && failed) return "before";
   return state === "starting" ? "last" : undefined;
 }

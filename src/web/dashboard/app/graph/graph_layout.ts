@@ -3,6 +3,7 @@
 import { baseName } from "../../../../model/name.ts";
 import type { DependencyCondition } from "../../../../model/process_config.ts";
 import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import { isSuccess } from "../../../../model/transition_steps.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { dependenciesOf } from "../process/select.ts";
 
@@ -41,8 +42,8 @@ function isCompleted({ state, last_exit }: ProcessJson): boolean {
 }
 
 function endedWell({ last_exit, config }: ProcessJson): boolean {
-  const good = config.success_exit_codes as readonly (number | null)[] | undefined ?? [0];
-  return last_exit?.signal === null && good.includes(last_exit.code);
+  const successExitCodes = config.success_exit_codes as readonly number[] | undefined ?? [0];
+  return isSuccess(last_exit, { successExitCodes });
 }
 
 export interface Layout {
