@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { Launcher } from "../platform/launcher.ts";
 import { cleanUpOrphans, terminateRun, wrapperAlive } from "../platform/process_group.ts";
 import type { HomePaths } from "../platform/paths.ts";
+import { connectToRun } from "../platform/run_connection.ts";
 import { ReadyFiles, RunFiles } from "../platform/run_files.ts";
 import { sendSignal } from "../platform/signals.ts";
 import { inheritedEnvironment } from "../platform/inherited_environment.ts";
@@ -51,6 +52,7 @@ export function systemWorld(
     readyFile: (runId, user) => ready.path(runId, user),
     whenReady: (runId, act) => ready.when(runId, act),
     limitMemory: (run, bytes, exceeded) => memory.limit(run, bytes, exceeded),
+    connect: connectToRun,
     forget: (runId) => {
       launcher.forget(runId);
       ready.forget(runId);

@@ -12,13 +12,31 @@ export interface HealthRecord {
   readonly failures: number;
   /** Consecutive successes. */
   readonly successes: number;
+  /** Uptime in milliseconds at the first of these successes. */
+  readonly goodSince?: number;
+  /** Uptime in milliseconds at the last failure that counted. */
+  readonly failedAt?: number;
+}
+
+/** Delays of the first checks after a start; then the interval. */
+const EARLY_DELAYS_MS = [200, 500, 1000, 2000, 5000, 10_000, 20_000];
+
+/** Milliseconds between one of the checks since a start, counted from 0, and the next. */
+export function delayAfter(check: number, { intervalMs }: Thresholds): number {
+  return Math.min(EARLY_DELAYS_MS[check] ?? intervalMs, intervalMs);
 }
 
 export const UNKNOWN_HEALTH: HealthRecord = { health: "unknown", failures: 0, successes: 0 };
 
-type Thresholds = Pick<HealthCheckConfig, "retries" | "successThreshold" | "gracePeriodMs">;
+type Thresholds = Pick<
+  HealthCheckConfig,
+  "retries" | "successThreshold" | "gracePeriodMs" | "intervalMs"
+>;
 
-/** Returns the record after one more check, made `upForMs` after the start. */
+/**
+ * Returns the record after one more check, made `upForMs` after the start. Failures count once per
+ * interval: checks are more frequent after a start, and an app may take its time then.
+ */
 export function judge(
   record: HealthRecord,
   ok: boolean,
@@ -28,10 +46,15 @@ export function judge(
   if (ok) {
     const successes = record.successes + 1;
     const health = successes >= config.successThreshold ? "healthy" : record.health;
-    return { health, failures: 0, successes };
+    return { health, failures: 0, successes, goodSince: record.goodSince ?? upForMs };
   }
-  if (upForMs < config.gracePeriodMs) return { ...record, successes: 0 };
-  const failures = record.failures + 1;
-  const health = failures >= config.retries ? "unhealthy" : record.health;
-  return { health, failures, successes: 0 };
+  const { failures, failedAt, health } = record;
+  const isEarly = failedAt !== undefined && upForMs - failedAt < config.intervalMs;
+  if (upForMs < config.gracePeriodMs || isEarly) {
+    return { health, failures, successes: 0, ...failedAt !== undefined && { failedAt } };
+  }
+  return {
+    health: failures + 1 >= config.retries ? "unhealthy" : health,
+    ...{ failures: failures + 1, successes: 0, failedAt: upForMs },
+  };
 }

@@ -29,13 +29,3 @@ function hasOneOf(codes: ReadonlySet<unknown>, error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return codes.has(code) || hasOneOf(codes, error.cause);
 }
-
-/** The error of opening one more descriptor, if that fails: `fetch()` hides the code of its own. */
-export function lackOfDescriptors(): unknown {
-  try {
-    Deno.openSync("/dev/null").close();
-  } catch (error) {
-    return isLack(error) ? error : undefined;
-  }
-  return undefined;
-}

@@ -1,13 +1,13 @@
 /**
- * The listening ports of process trees, and who listens on one. Read on demand, since it inspects
- * every descriptor.
+ * The listening ports of process trees, and the other ends of connections, from the kernel's tables.
+ * Read on demand, since it inspects every descriptor.
  */
 
 import { ifPossible } from "../model/errors.ts";
-import { isLocal, type ListenAddress, withoutBrackets } from "../model/listen_address.ts";
-import { comesTrue } from "./clock.ts";
+import { isLoopback, withoutBrackets } from "../model/listen_address.ts";
+import { isLack } from "./lack.ts";
 import { isLinux } from "./os.ts";
-import { descriptorsOf, linkOf, processRow, processTableIfReadable } from "./process_table.ts";
+import { descriptorsOf, linkOf, processTableIfReadable } from "./process_table.ts";
 import { hostText } from "./sockets.ts";
 import { treesOf } from "./usage.ts";
 
@@ -28,8 +28,8 @@ const PIECE_BYTES = 16 * 1024;
 export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPort[]> {
   const found = new Map<number, ListeningPort[]>();
   if (!isLinux) return found;
-  const sockets = listeningSockets();
-  if (sockets.size === 0) return found;
+  const sockets = ifPossible(listeningSockets);
+  if (sockets === undefined || sockets.size === 0) return found;
   for (const [root, rows] of treesOf(new Set(roots), processTableIfReadable())) {
     const inodes = new Set(rows.flatMap(({ pid }) => socketsOf(pid)));
     const ports = [...inodes].flatMap((inode) => sockets.get(inode) ?? []);
@@ -40,7 +40,7 @@ export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPo
 
 /** Whether anything on this machine listens on a port. */
 export function isListenedOn(port: number): boolean {
-  return isLinux && [...listeningSockets().values()].some((one) => one.port === port);
+  return isLinux && (ifPossible(() => listenersOn(port)) ?? []).length > 0;
 }
 
 /** All listening sockets of the machine, by `socket:[inode]`, the link target of descriptors. */
@@ -57,13 +57,13 @@ function listeningSockets(): Map<string, ListeningPort> {
   return sockets;
 }
 
-/** Parses `0100007F:1F90`. Within each 32 bits the bytes are reversed. */
+/** Parses `0100007F:1F90`. Within each 32 bits the bytes are reversed. IPv4 in IPv6 becomes IPv4. */
 export function localAddress(text: string): ListeningPort {
   const [hex = "", port = "0"] = text.split(":");
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) =>
     word.match(/../g)!.reverse().map((byte) => parseInt(byte, 16))
   );
-  const address = withoutBrackets(hostText(Uint8Array.from(bytes)));
+  const address = canonicalHost(withoutBrackets(hostText(Uint8Array.from(bytes))));
   return { port: parseInt(port, 16), address };
 }
 
@@ -83,7 +83,8 @@ function* linesOf(path: string): Generator<string> {
         else yield line;
       }
     }
-  } catch {
+  } catch (error) {
+    if (isLack(error)) throw error;
     // No such table: a kernel without IPv6.
   }
 }
@@ -97,105 +98,58 @@ function socketsOf(pid: number): string[] {
   return descriptorsOf(pid).map(linkOf).filter((link) => link.startsWith("socket:"));
 }
 
-/**
- * Readiness must not be another process's answer: true if a process of the group may hold an address.
- * False only if another process of this machine certainly listens there.
- */
-export function mayBelongTo({ hostname, port }: ListenAddress, pgid: number): boolean {
-  if (!isLinux || !isHere(hostname)) return true;
-  const sockets = socketsOn(port);
-  return sockets.length === 0 || mayHold(pgid, sockets);
-}
-
-function socketsOn(port: number): string[] {
+/** The listening sockets of a port, as `socket:[inode]`. Throws for lack of a descriptor. */
+export function listenersOn(port: number): string[] {
   return [...listeningSockets()].filter(([, held]) => held.port === port).map(([name]) => name);
 }
 
-/** Connections of one look, and how long each may wait to be accepted. */
-const TRIES = 4;
-const ACCEPT_MS = 1000;
-const LOOK_MS = 5;
-
-/**
- * True if a process of the group serves a socket that it shares with other instances: it waits for
- * connections by epoll, or accepts a test connection. True also if that cannot be found out.
- */
-export async function accepts(
-  { hostname, port }: ListenAddress,
-  pgid: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (!isLinux || !isHere(hostname)) return true;
-  const sockets = new Set(socketsOn(port));
-  // With EPOLLEXCLUSIVE the oldest instance would accept every connection of an idle service.
-  if (membersOf(pgid).some((pid) => polledBy(pid).some((socket) => sockets.has(socket)))) {
-    return true;
-  }
-  for (let left = TRIES; left > 0; left--) {
-    using connection = await Deno.connect({ hostname, port, signal });
-    const { port: from } = connection.localAddr as Deno.NetAddr;
-    let socket: string | undefined;
-    const isAccepted = () => (socket = otherEnd(from, port)) !== NOT_ACCEPTED;
-    const isKnown = await comesTrue(isAccepted, { ms: ACCEPT_MS, everyMs: LOOK_MS });
-    if (!isKnown || socket === undefined || mayHold(pgid, [socket])) return true;
-  }
-  return false;
+/** The end of a connection that another process of this machine holds. */
+interface OtherEnd {
+  /** `socket:[inode]`; undefined before it is accepted, and after it is closed. */
+  readonly socket: string | undefined;
+  readonly isEstablished: boolean;
 }
 
-const NOT_ACCEPTED = "socket:[0]";
+const ESTABLISHED = "01";
 
-/** The socket of a server for a connection of this machine, as `listeningSockets()` names it. */
-function otherEnd(from: number, to: number): string | undefined {
-  const [near, far] = [to, from].map((port) => `:${hex(port)}`);
+/**
+ * The other end of a connection within this machine; undefined if the kernel's tables lack it. Throws
+ * for lack of a descriptor.
+ */
+export function otherEnd({ localAddr, remoteAddr }: Deno.TcpConn): OtherEnd | undefined {
+  const [near, far] = [remoteAddr, localAddr].map(({ port }) => `:${hex(port)}`);
+  const [here, there] = [remoteAddr, localAddr].map(({ hostname }) => canonicalHost(hostname));
   for (const file of TABLES) {
     // A busy server has thousands of connections.
     for (const line of linesOf(file)) {
       if (!line.includes(far!)) continue;
-      const fields = fieldsOf(line);
-      if (fields[1]!.endsWith(near!) && fields[2]!.endsWith(far!)) return `socket:[${fields[9]}]`;
+      const [, local = "", remote = "", state, , , , , , inode] = fieldsOf(line);
+      if (!local.endsWith(near!) || !remote.endsWith(far!)) continue;
+      if (localAddress(local).address !== here || localAddress(remote).address !== there) continue;
+      const socket = inode === "0" ? undefined : `socket:[${inode}]`;
+      return { socket, isEstablished: state === ESTABLISHED };
     }
   }
   return undefined;
+}
+
+/** The same text for each spelling of an address; IPv4 in IPv6 becomes IPv4. */
+function canonicalHost(hostname: string): string {
+  if (!hostname.includes(":")) return hostname;
+  const text = new URL(`http://[${hostname.replace(/%.*/, "")}]/`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(text);
+  if (mapped === null) return text;
+  const [high, low] = mapped.slice(1).map((part) => parseInt(part, 16)) as [number, number];
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
 function hex(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** Whether a process of a group, or a descendant, has one of these sockets; true if unknown. */
-function mayHold(pgid: number, sockets: readonly string[]): boolean {
-  const members = membersOf(pgid);
-  return members.length === 0 || members.some((pid) => mayHave(pid, sockets));
-}
-
-function mayHave(pid: number, sockets: readonly string[]): boolean {
-  const links = descriptorsOf(pid).map(linkOf);
-  // Hidden: a program with capabilities, or another user's in a container without CAP_SYS_PTRACE.
-  if (links.every((link) => link === "")) return processRow(pid)?.zombie === false;
-  return links.some((link) => sockets.includes(link));
-}
-
-/** The leader of a group, its other processes, and descendants that left it; empty if unknown. */
-function membersOf(pgid: number): number[] {
-  const table = processTableIfReadable();
-  if (table.length === 0) return [];
-  const others = treesOf(new Set([pgid]), table).get(pgid) ?? [];
-  return [pgid, ...others.map(({ pid }) => pid)];
-}
-
-/** The sockets that a process waits for by epoll. */
-function polledBy(pid: number): string[] {
-  const polls = descriptorsOf(pid).filter((path) => linkOf(path) === "anon_inode:[eventpoll]");
-  return polls.flatMap((path) => {
-    const info = ifPossible(() => Deno.readTextFileSync(path.replace("/fd/", "/fdinfo/"))) ?? "";
-    return [...info.matchAll(/ ino:([0-9a-f]+)/g)].map(([, ino]) =>
-      `socket:[${parseInt(ino!, 16)}]`
-    );
-  });
-}
-
-/** Whether an address is one of this machine. A name other than localhost may be any machine's. */
-function isHere(hostname: string): boolean {
-  return isLocal(hostname) ||
-    Deno.networkInterfaces().some(({ address }) => address === hostname);
+/** Whether an IP address is one of this machine. */
+export function isHere(address: string): boolean {
+  const host = canonicalHost(address);
+  return isLoopback({ hostname: host }) ||
+    Deno.networkInterfaces().some((one) => canonicalHost(one.address) === host);
 }

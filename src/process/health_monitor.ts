@@ -1,23 +1,18 @@
 /** Checks a run's health, one check at a time: a target that hangs does not pile up checks. */
 
 import { messageOf } from "../model/errors.ts";
-import { type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
+import { delayAfter, type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
 import { isReadyByHealth } from "../model/transition_steps.ts";
-import { type ListenAddress, withoutBrackets } from "../model/listen_address.ts";
 import type { HealthCheckConfig } from "../model/process_config.ts";
 import { parseSignal } from "../model/signal.ts";
 import { type Cancel, timeoutSignal } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
-import { accepts, mayBelongTo } from "../platform/listening_ports.ts";
-import { probeHttp, probeTcp } from "../platform/direct_http.ts";
+import { probeHttp, type ProbeOptions, probeTcp } from "../platform/probe.ts";
 import { runShell } from "../platform/shell.ts";
 import { runHook } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";
 import type { Monitor, MonitoredRun } from "./monitor.ts";
-
-/** Interval of checks until a process is ready. */
-const READINESS_INTERVAL_MS = 200;
 
 /** `PROCSUP_EVENT` of a check by command. */
 export const HEALTH_CHECK_EVENT = "healthcheck";
@@ -33,10 +28,13 @@ export class HealthMonitor implements Monitor {
   #posting: Promise<void> | undefined;
   /** Whether the machine refused the last check. */
   #refused = false;
+  /** Checks since the run was ready. */
+  #checks: number;
 
   constructor(process: MonitoredRun, config: HealthCheckConfig) {
     this.#process = process;
     this.#config = config;
+    this.#checks = process.isAdopted && process.snapshot.ready ? Infinity : 0;
     void this.#begin();
   }
 
@@ -72,10 +70,9 @@ export class HealthMonitor implements Monitor {
       else this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
     }
     if (this.#abort.signal.aborted) return;
-    const interval = this.#process.snapshot.ready
-      ? this.#config.intervalMs
-      : Math.min(this.#config.intervalMs, READINESS_INTERVAL_MS);
-    this.#cancel = clock.after(interval, () => void this.#check());
+    const delay = delayAfter(this.#checks, this.#config);
+    if (this.#process.snapshot.ready) this.#checks++;
+    this.#cancel = clock.after(delay, () => void this.#check());
   }
 
   #lacks(problem: string): void {
@@ -135,11 +132,9 @@ async function probe(
   const { timeoutMs } = config;
   switch (config.type) {
     case "http":
-      return await probeHttp(config.url!, timeoutMs, signal) ??
-        await othersPort(addressOf(config.url!), process, timeoutMs, signal);
+      return await probeHttp(config.url!, toRun(process, { timeoutMs, signal }));
     case "tcp":
-      return await probeTcp(config.tcpEndpoint!, timeoutMs, signal) ??
-        await othersPort(addressOf(`tcp://${config.tcpEndpoint!}`), process, timeoutMs, signal);
+      return await probeTcp(config.tcpEndpoint!, toRun(process, { timeoutMs, signal }));
     case "command": {
       const { cwd, env, user, prepare } = process.hookContext();
       await prepare?.();
@@ -158,28 +153,19 @@ async function probe(
   }
 }
 
-/** The problem if what answers before the process is ready is not the process itself. */
-async function othersPort(
-  address: ListenAddress,
-  { snapshot, run, config }: MonitoredRun,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (snapshot.ready) return undefined;
-  const shared = sharedSockets(config)?.addresses ?? [];
-  if (shared.every(({ port }) => port !== address.port)) {
-    if (mayBelongTo(address, run.wrapperPid)) return undefined;
-    return `port ${address.port} is held by another process`;
-  }
-  const either = AbortSignal.any([timeoutSignal(timeoutMs), signal]);
-  if (await accepts(address, run.wrapperPid, either)) return undefined;
-  return `port ${address.port} is answered by another instance`;
-}
+/** Time to reach the run among its neighbours, however late it is. */
+const LEAST_CONNECT_MS = 500;
 
-function addressOf(url: string): ListenAddress {
-  const { hostname, port, protocol } = new URL(url);
-  return {
-    hostname: withoutBrackets(hostname),
-    port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+/** Probes the run itself: its neighbours on a shared socket may be well when it is not. */
+function toRun(process: MonitoredRun, limits: Omit<ProbeOptions, "connect">): ProbeOptions {
+  const { config, run, world, snapshot } = process;
+  const shared = new Set(sharedSockets(config)?.addresses.map(({ port }) => port));
+  // Who answers instead must be known before the readiness timeout, which reports it.
+  const left = (config.listenTimeoutMs - process.uptimeMs) / 2;
+  const ms = snapshot.ready ? Infinity : Math.max(LEAST_CONNECT_MS, left);
+  const connect: ProbeOptions["connect"] = (address, signal) => {
+    const limit = AbortSignal.any([signal, timeoutSignal(ms)]);
+    return world.connect({ run, address, isShared: shared.has(address.port) }, limit);
   };
+  return { ...limits, connect };
 }

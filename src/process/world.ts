@@ -12,6 +12,7 @@ import type {
   StopWay,
   TerminationResult,
 } from "../platform/process_group.ts";
+import type { RunTarget } from "../platform/run_connection.ts";
 import type { ReadyUser } from "../platform/run_files.ts";
 import type { SharedSockets } from "../platform/sockets.ts";
 
@@ -52,6 +53,8 @@ export interface World {
   whenReady(runId: string, act: () => void): Cancel;
   /** Calls `exceeded` at each check that finds more memory in use. Returns a cancel function. */
   limitMemory(run: Run, bytes: number, exceeded: (bytes: number) => void): Cancel;
+  /** Connects to a run, and to no other process. Throws `NotTheRun` if that is not possible. */
+  connect(target: RunTarget, signal: AbortSignal): Promise<Deno.TcpConn>;
   /** Removes the files of a run that is over and recorded. */
   forget(runId: string): void;
   /** Signals the app alone; false when it has ended. */

@@ -48,13 +48,16 @@ Deno.test("ready by health check: an answer of another process on the port does 
   await using test = await TestManager.open();
   const onListen = () => {};
   const stranger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => new Response());
-  const config = server(stranger.addr.port, { listen_timeout: "700ms", restart_policy: "never" });
+  const config = server(stranger.addr.port, {
+    listen_timeout: "700ms",
+    restart_policy: "never",
+  });
   await test.supervisor.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
   assertEquals(test.info("api").state, "crashed");
   assertEquals(
     test.info("api").lastReason,
     "not ready within 700ms: waited for its http health check: " +
-      `port ${stranger.addr.port} is held by another process`,
+      `port ${stranger.addr.port} is answered by another process, pid ${Deno.pid}`,
   );
   await stranger.shutdown();
 });

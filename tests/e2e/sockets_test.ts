@@ -142,7 +142,7 @@ Deno.test({
 
     await Deno.writeTextFile(entrypoint, "setInterval(() => {}, 1000)");
     const { results } = await daemon.client.call("reload", "web");
-    assertStringIncludes(results[0]!.error!, `port ${port} is answered by another instance`);
+    assertStringIncludes(results[0]!.error!, `port ${port} is answered by another process`);
     assertEquals(await pids(daemon), second);
     assert(second.includes(await request(port)));
   },

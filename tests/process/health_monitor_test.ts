@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HealthMonitor } from "../../src/process/health_monitor.ts";
 import type { MonitoredRun } from "../../src/process/monitor.ts";
+import { connectToRun } from "../../src/platform/run_connection.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
@@ -83,11 +84,14 @@ Deno.test("http: one check per interval, and only one at a time", async () => {
   await using target = new Target(() => new Response());
   await using lone = await checked({ url: target.url });
   assertEquals(target.asked.length, 1);
-  lone.world.clock.advance(999);
-  assertEquals(lone.world.clock.pending, 1);
-  lone.world.clock.advance(1);
-  await checkIsOver(lone);
-  assertEquals(target.asked.length, 2);
+  // More often after the start.
+  for (const [at, delay] of [200, 500, 1000, 1000].entries()) {
+    lone.world.clock.advance(delay - 1);
+    assertEquals(lone.world.clock.pending, 1);
+    lone.world.clock.advance(1);
+    await checkIsOver(lone);
+    assertEquals(target.asked.length, at + 2);
+  }
 });
 
 Deno.test("http: a redirect counts as an answer and is not followed", async () => {
@@ -216,7 +220,7 @@ Deno.test("http: a closed port is a failure with that reason", async () => {
   await waitFor(() => lone.process.snapshot.restarts > 0, { what: "a restart" });
   assertMatch(
     lone.process.snapshot.lastReason,
-    /^unhealthy: http:\S+ does not answer: tcp connect error: Connection refused/,
+    /^unhealthy: http:\S+ does not answer: Connection refused/,
   );
   await lone.process.stop();
 });
@@ -326,8 +330,9 @@ Deno.test("a port that another process holds does not count as readiness", {
     await using lone = new LoneProcess({
       wait_ready: true,
       listen_timeout: "3s",
-      health_check: { interval: "10s", ...check },
+      health_check: { interval: "10s", timeout: "100ms", ...check },
     });
+    lone.world.connect = connectToRun;
     void lone.process.start().catch(() => {});
     // The readiness timeout, and the next check, soon.
     for (let n = 0; n < 3; n++) {
@@ -335,6 +340,8 @@ Deno.test("a port that another process holds does not count as readiness", {
       lone.world.clock.advance(200);
     }
     assertEquals([lone.state, lone.health], ["starting", []]);
+    const { problem = "" } = lone.process.journal.checks.at(-1)!;
+    assertMatch(problem, /^port \d+ is answered by another process, pid \d+$/);
     await lone.process.stop();
   }
 });

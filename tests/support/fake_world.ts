@@ -10,6 +10,7 @@ import type {
   StopProgress,
   TerminationResult,
 } from "../../src/platform/process_group.ts";
+import type { RunTarget } from "../../src/platform/run_connection.ts";
 import type { World, WorldStopWay } from "../../src/process/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
@@ -156,6 +157,10 @@ export class FakeWorld implements World {
   limitMemory(_run: Run, limit: number, exceeded: (bytes: number) => void): () => void {
     this.useMemory = (bytes) => bytes > limit && exceeded(bytes);
     return () => this.useMemory = () => {};
+  }
+
+  connect({ address }: RunTarget, signal: AbortSignal): Promise<Deno.TcpConn> {
+    return Deno.connect({ ...address, signal });
   }
 
   forget(): void {}

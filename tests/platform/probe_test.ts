@@ -7,13 +7,19 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 /** Takes every descriptor, then probes addresses that answer and that do not. */
 const PROGRAM = `
 import { isLack } from "${src}lack.ts";
-import { probeHttp, probeTcp } from "${src}direct_http.ts";
+import { probeHttp, probeTcp } from "${src}probe.ts";
+import { connectToRun } from "${src}run_connection.ts";
 const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response());
 const endpoint = "127.0.0.1:" + server.addr.port;
-const { signal } = new AbortController();
+const run = { runId: "none", wrapperPid: Deno.pid };
+const options = {
+  timeoutMs: 5000,
+  signal: new AbortController().signal,
+  connect: (address, signal) => connectToRun({ run, address, isShared: false }, signal),
+};
 const asks = () => [
-  probeHttp("http://" + endpoint + "/" + Math.random(), 5000, signal),
-  probeTcp(endpoint, 5000, signal),
+  probeHttp("http://" + endpoint + "/" + Math.random(), options),
+  probeTcp(endpoint, options),
 ];
 const held = [];
 try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {}

@@ -1,0 +1,58 @@
+/** Releases that answer badly, on a socket that is shared with instances that answer well. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { freePort } from "../support/http_load.ts";
+import { TestDaemon } from "../support/procsup.ts";
+
+const SERVER = `
+const http = require("http");
+const answer = (_, response) => {
+  response.statusCode = process.env.BAD ? 503 : 200;
+  response.end(String(process.pid));
+};
+http.createServer(answer).listen(Number(process.env.PORT), "127.0.0.1");
+`;
+
+for (const overlap of [true, false]) {
+  Deno.test(
+    `a release that answers 503 is rolled back after its first instance, with overlap ${overlap}`,
+    {
+      ignore: Deno.build.os !== "linux",
+    },
+    async () => {
+      await using daemon = await TestDaemon.start();
+      const port = freePort();
+      const entrypoint = `${daemon.home}/server.js`;
+      await Deno.writeTextFile(entrypoint, SERVER);
+      await daemon.client.call("start", {
+        ...{ name: "web", entrypoint, runtime: "node", cwd: "/", instances: 2, overlap },
+        ...{ env: { PORT: String(port) }, sockets: [`127.0.0.1:${port}`] },
+        ...{ wait_ready: true, listen_timeout: "4s", wait: true },
+        health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
+      });
+      const [first, second] = await daemon.client.call("list");
+      const { results, rolled_back } = await daemon.client.call("rolling_reload", {
+        target: "web",
+        rollback_on_failure: true,
+        config: { env: { PORT: String(port), BAD: "1" } },
+      });
+      assert(rolled_back);
+      assertStringIncludes(
+        results[0]!.error!,
+        "not ready within 4s: waited for its http health check",
+      );
+      const after = await daemon.client.call("list");
+      assertEquals(after.map(({ state, health }) => [state, health]), [
+        ["running", "healthy"],
+        ["running", "healthy"],
+      ]);
+      assertEquals(after[1]!.pid, second!.pid);
+      assertEquals(after[0]!.pid === first!.pid, overlap);
+      assertEquals(after.map(({ restarts }) => restarts), [0, 0]);
+      for (let n = 0; n < 20; n++) {
+        const response = await fetch(`http://127.0.0.1:${port}/`);
+        assertEquals(response.status, 200, await response.text());
+      }
+    },
+  );
+}

@@ -1,0 +1,197 @@
+/** Connections to a run, with real processes that accept on one port. */
+
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { descriptorsOf, linkOf } from "../../src/platform/process_table.ts";
+import { otherEnd } from "../../src/platform/listening_ports.ts";
+import { connectToRun, NotTheRun } from "../../src/platform/run_connection.ts";
+import { lookAt } from "../../src/platform/stat.ts";
+import { tempHome } from "../support/temp_home.ts";
+
+/** Every user may run it. */
+const PYTHON = "/usr/bin/python3";
+
+const ignore = Deno.build.os !== "linux" || lookAt(PYTHON) === undefined;
+
+/** Prints in a single write, after which nobody reads. */
+const TELL = `
+import os, socket, time
+def tell(*pids):
+    line = " ".join(map(str, [listener.getsockname()[1], *pids]))
+    os.write(1, (line + "\\n").encode())
+`;
+
+/** A Python program that prints its port and, in the same line, pids. */
+class Server implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #said: Promise<readonly number[]>;
+
+  constructor(program: string, env: Record<string, string> = {}) {
+    this.#child = new Deno.Command(PYTHON, {
+      args: ["-c", `${TELL}${program}`],
+      ...{ env, stdout: "piped", detached: true },
+    }).spawn();
+    const reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    this.#said = reader.read().then(async ({ value }) => {
+      await reader.cancel();
+      return value!.trim().split(" ").map(Number);
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** Connects to the run of a process, which leads its group. */
+  async connect(
+    { wrapperPid = this.pid, runId = "none", isShared = false, ms = 5000 } = {},
+  ): Promise<Deno.TcpConn> {
+    const address = { hostname: "127.0.0.1", port: (await this.#said)[0]! };
+    const run = { wrapperPid, runId };
+    return await connectToRun({ run, address, isShared }, AbortSignal.timeout(ms));
+  }
+
+  async pids(): Promise<readonly number[]> {
+    return (await this.#said).slice(1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const pid of await this.pids()) Deno.kill(pid, "SIGKILL");
+    this.#child.kill("SIGKILL");
+    await this.#child.status;
+  }
+}
+
+/** Three processes accept from one socket, each in a session of its own. */
+const shared = (accept: string) => `
+listener = socket.create_server(("127.0.0.1", 0))
+pids = []
+for _ in range(3):
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        ${accept}
+    pids.append(pid)
+tell(*pids)
+time.sleep(60)
+`;
+
+const ACCEPTS = {
+  "wait in accept()": "while True: listener.accept()[0].recv(9)",
+  "wait by epoll, of which the kernel wakes only the oldest idle one": `
+        import select
+        poll = select.epoll()
+        poll.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+        listener.setblocking(False)
+        while poll.poll():
+            try: listener.accept()[0].recv(9)
+            except BlockingIOError: pass`.trim(),
+};
+
+for (const [how, accept] of Object.entries(ACCEPTS)) {
+  Deno.test(`connectToRun() reaches each of three processes that share a socket and ${how}`, {
+    ignore,
+  }, async () => {
+    await using server = new Server(shared(accept));
+    const pids = await server.pids();
+    assertEquals(pids.length, 3);
+    for (const wrapperPid of pids) {
+      using connection = await server.connect({ wrapperPid, isShared: true });
+      const { socket } = otherEnd(connection)!;
+      assert(descriptorsOf(wrapperPid).some((path) => linkOf(path) === socket));
+    }
+  });
+}
+
+const SERVES = `
+listener = socket.create_server(("127.0.0.1", 0))
+tell()
+held = []
+while True: held.append(listener.accept())
+`;
+
+Deno.test("connectToRun() names the process that answers in place of the run", {
+  ignore,
+}, async () => {
+  await using server = new Server(SERVES);
+  const error = await assertRejects(
+    () => server.connect({ wrapperPid: Deno.pid, ms: 100 }),
+    NotTheRun,
+  );
+  assert(error.message.endsWith(`is answered by another process, pid ${server.pid}`));
+});
+
+Deno.test("connectToRun() knows a process that has left the tree of its run by its run id", {
+  ignore,
+}, async () => {
+  const runId = crypto.randomUUID();
+  await using server = new Server(SERVES, { PROCSUP_RUN_ID: runId });
+  using _ = await server.connect({ wrapperPid: Deno.pid, runId });
+});
+
+Deno.test("connectToRun() waits in vain for a process that listens and accepts nothing", {
+  ignore,
+}, async () => {
+  await using server = new Server(`
+listener = socket.create_server(("127.0.0.1", 0))
+tell()
+time.sleep(60)
+`);
+  await assertRejects(() => server.connect({ ms: 100 }), DOMException, "timeout");
+});
+
+Deno.test(
+  "connectToRun() counts connections that are closed at once, unless others share the socket",
+  {
+    ignore,
+  },
+  async () => {
+    await using server = new Server(`
+listener = socket.create_server(("127.0.0.1", 0))
+tell()
+while True: listener.accept()[0].close()
+`);
+    (await server.connect()).close();
+    await assertRejects(() => server.connect({ wrapperPid: Deno.pid, ms: 100 }), NotTheRun);
+  },
+);
+
+/** An app of another user, in a container: its descriptors are hidden. */
+const HIDDEN = `
+import { connectToRun } from "${import.meta.resolve("../../src/platform/run_connection.ts")}";
+const child = new Deno.Command("${PYTHON}", {
+  args: ["-c", "import socket, time; s = socket.create_server(('127.0.0.1', 0));" +
+    "print(s.getsockname()[1], flush=True); kept = [s.accept() for _ in range(99)]"],
+  ...{ uid: 65534, gid: 65534, cwd: "/", detached: true, stdout: "piped" },
+}).spawn();
+const { value } = await child.stdout.getReader().read();
+const address = { hostname: "127.0.0.1", port: Number(new TextDecoder().decode(value)) };
+const connects = (wrapperPid, isShared) =>
+  connectToRun({ run: { runId: "none", wrapperPid }, address, isShared }, AbortSignal.timeout(100))
+    .then(() => "own", ({ message }) => message.replace(/^port \\d+ is /, ""));
+console.log(await connects(child.pid, false));
+console.log(await connects(999999, false));
+console.log(await connects(child.pid, true));
+child.kill("SIGKILL");
+Deno.exit();
+`;
+
+Deno.test(
+  "connectToRun() does not rule out a run whose descriptors are hidden, unless it shares the socket",
+  {
+    ignore: ignore || Deno.uid() !== 0,
+  },
+  async () => {
+    await using temp = tempHome();
+    const { stdout } = await new Deno.Command("setpriv", {
+      args: ["--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+        .concat(Deno.execPath(), "eval", HIDDEN),
+      cwd: temp.path,
+      stderr: "null",
+    }).output();
+    assertEquals(new TextDecoder().decode(stdout).trim().split("\n"), [
+      "own",
+      "answered by another process",
+      "shared, and the system hides which instance answers: use type command, or a port of its own",
+    ]);
+  },
+);
