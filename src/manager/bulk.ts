@@ -174,9 +174,10 @@ const REACHED: Readonly<Record<WaitPoint, (info: ProcessInfo) => boolean>> = {
 
 /** Whether it has failed and only a user starts it again: not the clock, nor a request under way. */
 function hasGivenUp({ snapshot, config }: ManagedProcess): boolean {
-  const { state, pending } = snapshot;
+  const { state, pending, requests } = snapshot;
+  const isFree = pending === null && requests.length === 0;
   const isOnSchedule = config.cron !== undefined || config.cronRestart !== undefined;
-  return (state === "crashed" || state === "errored") && pending === null && !isOnSchedule;
+  return (state === "crashed" || state === "errored") && isFree && !isOnSchedule;
 }
 
 function givenUp({ name, snapshot }: ManagedProcess): ProcsupError {

@@ -96,7 +96,7 @@ async function becomeJobs(
   const outcomes = await runBulk(processes, async (process) => {
     const before = process.config;
     // Recorded with the stop: if the daemon is killed meanwhile, it is a job all the same.
-    if (isLatest(process, config)) process.reconfigureForReload(config);
+    if (isLatest(process, config)) process.reconfigure(config);
     try {
       await process.stop({ reason: "stopped to wait for its schedule" });
     } catch (error) {

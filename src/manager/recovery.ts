@@ -4,6 +4,8 @@ import { parseConfig } from "../model/config_schema.ts";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type Recovered, type Run, type Snapshot } from "../model/process_state.ts";
+import { snakeCase } from "../model/key_table.ts";
+import { hookWithin, transition } from "../model/transition.ts";
 import { leftBy } from "../model/transition_steps.ts";
 import { dirname } from "../npm/path.js";
 import { findRuns, type FoundRun, homeElsewhere } from "../platform/found_runs.ts";
@@ -104,41 +106,36 @@ function runIdsOf({ snapshot }: Pick<ProcessRecord, "snapshot">): string[] {
   return [run, successor, ...leftovers].flatMap((one) => one === null ? [] : [one.runId]);
 }
 
-/** Tells each process what became of its run: alive, ended, or never launched. */
+/** Posts to each process what became of its run: alive, ended, or never launched. */
 async function recoverAll(processes: readonly ManagedProcess[], traces: Traces): Promise<void> {
   const lost = processes.some(({ snapshot: { run } }) => run !== null && !isAlive(run));
-  const events = new Map(processes.map((process) => [process, brokenOff(process)]));
-  const looked = lost || [...events.values()].some(({ length }) => length > 0);
+  const looked = lost || processes.some(mayRunCommands);
   const byRunId = looked ? await processesByRunId() : new Map<string, number[]>();
-  for (const [process, its] of events) endBrokenOff(process, its, byRunId.get(process.id) ?? []);
   // Dependencies first: processes that wait for them read their state.
   for (const process of inWaves(processes).flat()) {
-    process.post({
-      type: "recovered",
-      at: process.clock.now(),
-      found: find(process, traces, byRunId),
-    });
+    const found = find(process, traces, byRunId);
+    const input: Recovered = { type: "recovered", at: process.clock.now(), found };
+    endCommands(process, commandsOf(process, input), byRunId.get(process.id) ?? []);
+    process.post(input);
   }
 }
 
-/** Events of commands for which the earlier daemon may have been waiting. */
-function brokenOff(process: ManagedProcess): string[] {
-  const { config: { hooks, healthCheck }, snapshot } = process;
-  const { state, run, stopCause, leftovers, pending } = snapshot;
-  const isLaunching = state === "starting" && run === null;
-  const isStopping = state === "stopping";
-  return [
-    ...(hooks.preStart !== undefined && isLaunching ? ["pre_start"] : []),
-    ...(hooks.preRestart !== undefined &&
-        (isStopping ? stopCause === "recycled" : pending?.verb === "restart")
-      ? ["pre_restart"]
-      : []),
-    ...(hooks.preReload !== undefined && pending?.verb === "reload" ? ["pre_reload"] : []),
-    ...(hooks.preStop !== undefined && (isStopping || leftovers.some(({ replaced }) => replaced))
-      ? ["pre_stop"]
-      : []),
-    ...(healthCheck?.type === "command" && run !== null ? [HEALTH_CHECK_EVENT] : []),
-  ];
+/** Whether the earlier daemon may have been waiting for a command that runs again. */
+function mayRunCommands({ config: { hooks, healthCheck }, snapshot }: ManagedProcess): boolean {
+  const { state, run, requestStep, leftovers } = snapshot;
+  const isAtWork = state === "starting" || state === "stopping" || requestStep !== null ||
+    leftovers.length > 0;
+  return isAtWork && Object.keys(hooks).length > 0 ||
+    healthCheck?.type === "command" && run !== null;
+}
+
+/** Events of its health check, and of the hooks that its effects run again. */
+function commandsOf(process: ManagedProcess, input: Recovered): string[] {
+  const { snapshot, config: { healthCheck } } = process;
+  const [, effects] = transition(snapshot, input, (generation) => process.specOf(generation));
+  const isChecked = healthCheck?.type === "command" && snapshot.run !== null;
+  const hooks = effects.flatMap((effect) => hookWithin(effect) ?? []).map(snakeCase);
+  return isChecked ? [HEALTH_CHECK_EVENT, ...hooks] : hooks;
 }
 
 /**
@@ -146,7 +143,7 @@ function brokenOff(process: ManagedProcess): string[] {
  * in their interval. Other hooks continue, and so do background processes of an earlier hook. Those
  * have the same environment, but are older than the last start or exit.
  */
-function endBrokenOff(
+function endCommands(
   process: ManagedProcess,
   events: readonly string[],
   hookPids: readonly number[],

@@ -20,6 +20,7 @@ import {
 import { Turns } from "../platform/concurrency.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
 import { sharedSockets } from "../process/launch_setup.ts";
+import { Specs } from "../process/specs.ts";
 import type { StopRequest } from "../process/process_handle.ts";
 import type { World } from "../process/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
@@ -384,7 +385,15 @@ export class Registry implements Observer {
   }
 
   #register({ identity, config, snapshot }: ProcessRecord): ManagedProcess {
-    const process = new ManagedProcess(identity, config, snapshot, this.#world, this);
+    const specs = new Specs(snapshot.generation, config);
+    // Its configuration is not on record: the change is made when it is asked for again.
+    const requests = snapshot.requests.filter(({ generation = snapshot.generation }) =>
+      specs.has(generation)
+    );
+    const known = requests.length < snapshot.requests.length
+      ? { ...snapshot, requests, requestStep: null }
+      : snapshot;
+    const process = new ManagedProcess(identity, specs, known, this.#world, this);
     this.#processes.set(identity.id, process);
     this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
     this.#announce(process);

@@ -193,18 +193,7 @@ async function reloadOne(
   config: ProcessConfig | undefined,
   wait = true,
 ): Promise<void> {
-  if (config !== undefined) process.reconfigureForReload(config);
-  try {
-    // A reload signal cannot change the environment or the command line.
-    const stays = config !== undefined && config.reloadSignal !== undefined;
-    await (stays
-      ? process.restart({ wait, reason: "reloaded by user" })
-      : process.reload({ wait }));
-  } catch (error) {
-    // With overlap the old run goes on.
-    if (config !== undefined) process.keepRun(config);
-    throw error;
-  }
+  await (config === undefined ? process.reload({ wait }) : process.replaceWith(config, { wait }));
 }
 
 /** Undoes a failed reload of a process that had the configuration `before`. */
@@ -217,10 +206,8 @@ export async function putBack(
   if (!isToPutBack(process, failed)) return;
   const config = failed === undefined ? process.config : before;
   if (isStopped) return process.reconfigure(config);
-  process.reconfigureForReload(config);
-  const overlaps = config.overlap && config.reloadSignal === undefined &&
-    process.snapshot.state === "running";
-  await (overlaps ? process.reload({ wait }) : process.restart({ wait, reason: "rolled back" }));
+  const how = { wait, reason: "rolled back" };
+  await (failed === undefined ? process.restart(how) : process.replaceWith(config, how));
 }
 
 /** False if its old run goes on: the new one did not come up beside it. */

@@ -297,6 +297,8 @@ export class Supervisor implements AsyncDisposable {
       runWaves(reversed(inWaves(left("stop"))), carryOut),
       runWaves(inWaves(left("start")), carryOut),
       runBulk(left("restart"), carryOut),
+      // With these they go on by themselves.
+      runBulk(all, async (process) => await process.underWay()),
       ...[...reloads.values()].map((processes) => this.#completeReload(processes)),
     ]);
     for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
@@ -310,6 +312,10 @@ export class Supervisor implements AsyncDisposable {
   async #completeReload(processes: readonly ManagedProcess[]): Promise<readonly Outcome[]> {
     const requests = processes.map(({ snapshot }) => snapshot.pending!);
     const [{ config }] = requests as [PendingRequest & { verb: "reload" }];
+    // The earlier daemon was killed while it reloaded one of their instances.
+    const instances = this.registry.instancesOf(processes[0]!.config.name);
+    const underWay = instances.map((process) => process.underWay());
+    await Promise.allSettled(underWay);
     try {
       if (config === undefined) return await reloadAll(this.registry, processes, {});
       // It may be the configuration that they have already.

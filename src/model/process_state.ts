@@ -1,9 +1,11 @@
 /** The vocabulary of a process's life: its snapshot, its inputs and its effects. */
 
 import type { LogPaths } from "./log_paths.ts";
+import type { ErrorCode } from "./errors.ts";
 import type { HookName } from "./process_config.ts";
 import type { Exit, ProcessState } from "./process_info.ts";
 import type { WatchRestart } from "./restart_budget.ts";
+import type { SignalName } from "./signal.ts";
 
 /** Whether the user wants the process to run. */
 export type DesiredState = "up" | "down";
@@ -17,6 +19,8 @@ export interface Run {
   /** Start time of the wrapper, in the kernel's unit: detects that its pid was reused. */
   readonly wrapperStart: string;
   readonly bootId: string;
+  /** The generation of its configuration. */
+  readonly generation?: number;
   /** User id that it runs as, if that is not the supervisor's. */
   readonly user?: number;
   /** Sizes of both logs at the launch: the run's own output starts there. */
@@ -25,6 +29,8 @@ export interface Run {
   readonly logs?: LogPaths;
   /** A reload replaced it. Its end completes the reload. */
   readonly replaced?: true;
+  /** Of a replaced run: its `pre_stop` hook is over, and it has its stop signal. */
+  readonly isSignalled?: true;
 }
 
 /**
@@ -36,7 +42,29 @@ type StopCause = "asked" | "unready" | "recycled";
 /** A hook that completes a restart or a reload. */
 export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
 
-/** A request whose turn has not come: other processes come first, or a hook is still running. */
+/** A request to one process that replaces its run. */
+export interface ReplaceRequest {
+  readonly verb: "restart" | "reload";
+  readonly reason: string;
+  /** The generation to launch. Default: the present one when its turn comes. */
+  readonly generation?: number;
+  /** True if the configuration of the run stays the same: a reload signal is enough. */
+  readonly unchanged?: true;
+  /** True if the app must survive its reload signal for `min_uptime`. */
+  readonly proof?: true;
+  /** The attempt whose run is unhealthy, too large or too old. Undefined for a request of a user. */
+  readonly recycles?: number;
+}
+
+/** Why a request was not carried out. */
+export interface RequestFailure {
+  readonly code: ErrorCode;
+  /** In words, without the name of the process. */
+  readonly why: string;
+  readonly hint?: string;
+}
+
+/** A request to several processes, while its turn has not come. */
 export type PendingRequest =
   | { readonly verb: "start" }
   /** With this configuration in wire form, or with the present one. */
@@ -52,8 +80,18 @@ export interface Snapshot {
   readonly leaving: boolean;
   /** If the daemon is killed before its turn comes, the next one carries it out. */
   readonly pending: PendingRequest | null;
+  /** Requests that replace the run, in order. The first is under way. */
+  readonly requests: readonly ReplaceRequest[];
+  /** What is done for the first request; see `transition_requests.ts`. */
+  readonly requestStep: "before" | "signal" | "proof" | "successor" | null;
+  /** Why the last request was not carried out; null if it was. */
+  readonly requestFailed: RequestFailure | null;
+  /** The generation of its configuration: its next launch uses that. */
+  readonly generation: number;
   /** Number of the current or last attempt to start. */
   readonly attempt: number;
+  /** Who caused that attempt: a user, a schedule included, or the restart policy. */
+  readonly launchedBy: "user" | "automatic";
   readonly run: Run | null;
   /** A second run that replaces `run` once it is ready. */
   readonly successor: Run | null;
@@ -99,7 +137,12 @@ export const NEW: Snapshot = {
   desired: "down",
   leaving: false,
   pending: null,
+  requests: [],
+  requestStep: null,
+  requestFailed: null,
+  generation: 1,
   attempt: 0,
+  launchedBy: "user",
   run: null,
   successor: null,
   leftovers: [],
@@ -131,7 +174,19 @@ export type Input =
   /** Its deletion begins, or has failed. */
   | { readonly type: "leaving"; readonly leaving: boolean }
   | { readonly type: "pending"; readonly request: PendingRequest | null }
-  | { readonly type: "restart_requested"; readonly reason: string; readonly hook: RestartHook }
+  /** Its configuration is that of another generation from its next launch on. */
+  | { readonly type: "generation"; readonly generation: number }
+  | { readonly type: "replace_requested"; readonly request: ReplaceRequest }
+  /** The hook before a restart or reload is over. */
+  | { readonly type: "before_over"; readonly request: ReplaceRequest }
+  /** The app has its reload signal, unless it could not be sent. */
+  | {
+    readonly type: "reload_signalled";
+    readonly request: ReplaceRequest;
+    readonly isSent: boolean;
+  }
+  /** The app has survived its reload signal. */
+  | { readonly type: "proof_over"; readonly request: ReplaceRequest }
   /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }
   | {
@@ -166,17 +221,24 @@ export type Input =
     readonly random: number;
   }
   /** Recorded before a second run is spawned beside the current one. */
-  | { readonly type: "successor_launching"; readonly attempt: number; readonly run: Run }
+  | { readonly type: "successor_launching"; readonly request: ReplaceRequest; readonly run: Run }
+  | {
+    readonly type: "successor_failed";
+    readonly request: ReplaceRequest;
+    readonly failure: RequestFailure;
+  }
   /** The second run is up, and ready if readiness is configured: it takes over. */
   | {
     readonly type: "replaced";
-    readonly attempt: number;
+    readonly request: ReplaceRequest;
     readonly at: number;
     readonly run: Run;
     readonly pid: number;
   }
   /** A background hook has started. */
   | { readonly type: "hook_begun"; readonly hook: HookName }
+  /** A replaced run has its stop signal. */
+  | { readonly type: "other_signalled"; readonly run: Run }
   /** A run other than `run` has left nothing behind. */
   | { readonly type: "released"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
@@ -224,8 +286,6 @@ export type Effect =
   | {
     readonly type: "terminate";
     readonly timeoutMs: number;
-    /** A hook before `pre_stop`. */
-    readonly first?: HookName;
     /** An earlier daemon has run the hooks and sent the signal: only wait. */
     readonly isSignalled?: true;
   }
@@ -233,8 +293,24 @@ export type Effect =
   | { readonly type: "clean_up_orphans"; readonly run: Run }
   /** Posts `delay_over` after `ms`. */
   | { readonly type: "arm_delay"; readonly ms: number }
-  /** Kills what is left of a run of an earlier daemon; then posts `released`. */
+  /** Ends a run other than the current one, with everything it started; then posts `released`. */
   | { readonly type: "release"; readonly run: Run }
+  /** Runs the hook before a restart or reload, then posts `before_over`. */
+  | { readonly type: "before"; readonly request: ReplaceRequest; readonly hook: HookName }
+  /** Sends the reload signal, then posts `reload_signalled`. */
+  | {
+    readonly type: "reload_signal";
+    readonly request: ReplaceRequest;
+    readonly signal: SignalName;
+  }
+  /** Posts `proof_over` after `ms`. */
+  | { readonly type: "arm_proof"; readonly request: ReplaceRequest; readonly ms: number }
+  /** Launches a second run; then posts `replaced` or `successor_failed`. */
+  | { readonly type: "launch_successor"; readonly request: ReplaceRequest }
+  /** The second run is the current one from now on. */
+  | { readonly type: "take_over"; readonly run: Run }
+  /** Cancels the launch of a second run, and the wait for it. */
+  | { readonly type: "abandon" }
   /** Runs a hook in the background. */
   | { readonly type: "hook"; readonly hook: HookName }
   /** Cancels the delay and the wait for dependencies. */

@@ -18,15 +18,29 @@
 
 import type { ChangeType, ProcessState } from "./process_info.ts";
 import type { HookName } from "./process_config.ts";
-import type { Effect, Input, PendingRequest, Run, Snapshot } from "./process_state.ts";
-import { longestDelay, rowAtStart, withRestart } from "./restart_budget.ts";
+import type {
+  Effect,
+  Input,
+  PendingRequest,
+  ReplaceRequest,
+  Run,
+  Snapshot,
+} from "./process_state.ts";
+import { longestDelay, withRestart } from "./restart_budget.ts";
+import {
+  abandoned,
+  afterExit,
+  type Policies,
+  recycleRequested,
+  REQUEST_CELLS,
+  resumed,
+} from "./transition_requests.ts";
 import {
   AT_REST,
   counted,
   disarmed,
   endFor,
   exited,
-  FORGIVEN,
   freshStart,
   hookEffects,
   isSuccess,
@@ -38,7 +52,6 @@ import {
   running,
   type Step,
   stopDesired,
-  stopWithHooks,
   terminated,
   upAgain,
   wantsReadiness,
@@ -46,6 +59,7 @@ import {
 
 type Cell<E extends Input = Input> = (now: Snapshot, input: E, policy: Policy) => Step;
 type InputOf<T extends Input["type"]> = Extract<Input, { type: T }>;
+type RequestCell = (now: Snapshot, input: Input, policies: Policies) => Step;
 type Row = { readonly [T in Input["type"]]?: Cell<InputOf<T>> };
 
 const fileChanged: Cell<InputOf<"file_changed">> = (now, input) => [
@@ -58,7 +72,6 @@ const RESTING: Row = {
   recovered: (now, input, policy) =>
     input.found.kind === "rebooted" ? afterReboot(now, input.found.autostart, policy) : [now, []],
   start_requested: (now, input, policy) => freshStart(now, startReason(input), policy),
-  restart_requested: (now, input, policy) => freshStart(now, input.reason, policy, input.hook),
   stop_requested: (now, input) => [{ ...stopDesired(now, input), state: "stopped" }, []],
 };
 
@@ -76,9 +89,6 @@ const ALIVE: Row = {
     { ...stopDesired(now, input), state: "stopping", stopTimeoutMs: input.timeoutMs },
     [{ type: "terminate", timeoutMs: input.timeoutMs }],
   ],
-  restart_requested: (now, input, policy) =>
-    endFor("asked", { ...now, hookOnceUp: input.hook }, input.reason, policy),
-  recycle_requested: (now, input, policy) => endFor("recycled", now, input.reason, policy),
   file_changed: fileChanged,
   exited,
 };
@@ -100,8 +110,6 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
       return [now, [{ type: "arm_delay", ms: Math.min(ms, longestDelay(policy)) }]];
     },
     start_requested: (now, input, policy) => disarmed(freshStart(now, startReason(input), policy)),
-    restart_requested: (now, input, policy) =>
-      disarmed(freshStart(now, input.reason, policy, input.hook)),
     stop_requested: (now, input) => [
       { ...stopDesired(now, input), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
@@ -137,30 +145,10 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   },
   running: {
     ...ALIVE,
-    successor_launching: (now, input) => [{ ...now, successor: input.run }, []],
-    replaced: (now, input, policy) => [
-      {
-        ...now,
-        ...FORGIVEN,
-        attempt: now.attempt + 1,
-        run: input.run,
-        pid: input.pid,
-        startedAt: input.at,
-        watchRestarts: rowAtStart(now.watchRestarts),
-        successor: null,
-        leftovers: leftBy({ ...now, run: { ...now.run!, replaced: true } }),
-        lastReason: "reloaded by user",
-      },
-      hookEffects(policy, "postStart"),
-    ],
   },
   stopping: {
     pid_known: ALIVE.pid_known!,
     start_requested: (now, input) => [upAgain(now, startReason(input)), []],
-    restart_requested: (now, input) => [
-      { ...upAgain(now, input.reason), hookOnceUp: input.hook },
-      [],
-    ],
     stop_requested: (now, input, policy) => [
       {
         ...stopDesired(now, input),
@@ -192,7 +180,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
 /** The rest of a stop that an earlier daemon began, when the run has this age. */
 function restOfStop(now: Snapshot, ageMs: number, policy: Policy): Effect {
   const timeoutMs = now.stopTimeoutMs ?? policy.stopTimeoutMs;
-  if (now.signalledAt === null) return stopWithHooks(now, timeoutMs, policy);
+  if (now.signalledAt === null) return { type: "terminate", timeoutMs };
   // By the age of the run: the clock may have been set since.
   const waitedMs = Math.max(0, ageMs - (now.signalledAt - (now.startedAt ?? now.signalledAt)));
   return { type: "terminate", timeoutMs: Math.max(0, timeoutMs - waitedMs), isSignalled: true };
@@ -203,23 +191,94 @@ function startReason({ reason = "started by user" }: InputOf<"start_requested">)
 }
 
 /** Applies an input to a process. Returns the next snapshot and the effects to perform. Pure. */
-export function transition(before: Snapshot, input: Input, policy: Policy): Step {
+export function transition(before: Snapshot, input: Input, policies: Policies): Step {
   const now = withPending(before, pendingAfter(before, input));
   if (input.type === "hook_begun") return [withoutHook(now, input.hook), []];
   if (input.type === "leaving") {
     return [now.leaving === input.leaving ? now : { ...now, leaving: input.leaving }, []];
   }
   if ("attempt" in input && input.attempt !== now.attempt) return [now, []];
-  const cell = (input.type === "released" ? released : TABLE[now.state][input.type]) as
-    | Cell
-    | undefined;
-  if (cell === undefined) return [now, []];
-  const [next, effects] = cell(now, input, policy);
-  const missed = input.type === "recovered" ? missedHooks(now, input) : now.dueHooks;
-  const step = withDue(next, [...missed, ...hooksIn(effects)]);
-  if (input.type !== "recovered") return [step, effects];
-  const hooks = missed.map((hook): Effect => ({ type: "hook", hook }));
-  return [step, [...disposals(now), ...effects, ...hooks]];
+  const [next, effects] = stepOf(now, input, policies);
+  // Those that a new daemon runs are among the effects.
+  const due = input.type === "recovered" ? [] : now.dueHooks;
+  return [withDue(reached(now, next), [...due, ...hooksIn(effects)]), effects];
+}
+
+function stepOf(now: Snapshot, input: Input, policies: Policies): Step {
+  const policy = policies(now.generation);
+  switch (input.type) {
+    case "generation":
+      return [
+        input.generation === now.generation ? now : { ...now, generation: input.generation },
+        [],
+      ];
+    case "released":
+      return released(now, input, policy);
+    case "other_signalled":
+      return [otherSignalled(now, input), []];
+    case "recycle_requested":
+      return recycleRequested(now, input, policies);
+    case "recovered":
+      return recovered(now, input, policies);
+    case "exited":
+      return afterExit(byState(now, input, policy), policies);
+    case "stop_requested": {
+      const [free, effects] = abandoned(now, "it was stopped meanwhile");
+      const [next, more] = byState(free, input, policy);
+      return [next, [...effects, ...more]];
+    }
+    default: {
+      const cell = REQUEST_CELLS[input.type] as RequestCell | undefined;
+      return cell === undefined ? byState(now, input, policy) : cell(now, input, policies);
+    }
+  }
+}
+
+function byState(now: Snapshot, input: Input, policy: Policy): Step {
+  const cell = TABLE[now.state][input.type] as Cell | undefined;
+  return cell === undefined ? [now, []] : cell(now, input, policy);
+}
+
+/**
+ * A new daemon continues with the current run and ends what is left of all others. It goes on with
+ * the request that was under way, which a reboot has made superfluous.
+ */
+function recovered(before: Snapshot, input: InputOf<"recovered">, policies: Policies): Step {
+  const isRebooted = input.found.kind === "rebooted";
+  const { successor, leftovers } = before;
+  const left = successor === null
+    ? before
+    : { ...before, successor: null, leftovers: [...leftovers, successor] };
+  const now = isRebooted ? withoutRequests(left) : left;
+  const [next, effects] = byState(now, input, policies(now.generation));
+  const all: Effect[] = [
+    ...now.leftovers.map((run) => ({ type: "release", run }) as const),
+    ...effects,
+    ...missedHooks(now, input).map((hook) => ({ type: "hook", hook }) as const),
+  ];
+  return isRebooted ? [next, all] : resumed([next, all], policies);
+}
+
+/** The configuration that was to be launched stays. */
+function withoutRequests(now: Snapshot): Snapshot {
+  const generation = now.requests.reduce(
+    (last, { generation = last }) => generation,
+    now.generation,
+  );
+  return { ...now, generation, requests: [], requestStep: null };
+}
+
+function otherSignalled(now: Snapshot, { run: { runId } }: InputOf<"other_signalled">): Snapshot {
+  const leftovers = now.leftovers.map((run) =>
+    run.runId === runId ? { ...run, isSignalled: true as const } : run
+  );
+  return { ...now, leftovers };
+}
+
+/** A change of the configuration that was pending is made. */
+function reached(before: Snapshot, now: Snapshot): Snapshot {
+  const isMade = now.generation !== before.generation && now.pending?.verb === "reload";
+  return isMade ? { ...now, pending: null } : now;
 }
 
 function withDue(now: Snapshot, dueHooks: readonly HookName[]): Snapshot {
@@ -252,14 +311,17 @@ function pendingAfter({ pending }: Snapshot, input: Input): PendingRequest | nul
     case "start_requested":
     case "stop_requested":
       return null;
-    case "replaced":
-      return pending?.verb === "reload" ? null : pending;
-    case "restart_requested":
-      // A watch or a schedule also restarts, which does not cancel a stop.
-      return pending?.verb === "stop" ? pending : null;
+    case "replace_requested":
+      return isLeftPending(pending, input.request) ? pending : null;
     default:
       return pending;
   }
+}
+
+/** A watch or a schedule also restarts, which cancels neither a stop nor a later configuration. */
+function isLeftPending(pending: PendingRequest | null, request: ReplaceRequest): boolean {
+  if (pending?.verb !== "reload") return pending?.verb === "stop";
+  return pending.config !== undefined && request.generation !== undefined;
 }
 
 function withPending(now: Snapshot, pending: PendingRequest | null): Snapshot {
@@ -268,17 +330,10 @@ function withPending(now: Snapshot, pending: PendingRequest | null): Snapshot {
 
 /** The same in every state. */
 function released(now: Snapshot, { run: { runId } }: InputOf<"released">, policy: Policy): Step {
-  if (now.successor?.runId === runId) return [{ ...now, successor: null }, []];
   const run = now.leftovers.find((run) => run.runId === runId);
   if (run === undefined) return [now, []];
   const leftovers = now.leftovers.filter((other) => other !== run);
   return [{ ...now, leftovers }, run.replaced ? hookEffects(policy, "postStop", "postReload") : []];
-}
-
-/** A new daemon continues with the current run and kills what is left of all others. */
-function disposals({ successor, leftovers }: Snapshot): Effect[] {
-  const others = successor === null ? leftovers : [successor, ...leftovers];
-  return others.map((run) => ({ type: "release", run }));
 }
 
 /** Smaller differences are inaccuracies of the kernel's age of a process. */
@@ -343,6 +398,23 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
 /** Whether a request is still carried out after a reboot. Every start makes the others. */
 function outlivesBoot(request: PendingRequest | null): boolean {
   return request?.verb === "stop" || request?.verb === "reload" && request.config !== undefined;
+}
+
+/** The hook that an effect runs first, and waits for. */
+export function hookWithin(effect: Effect): HookName | undefined {
+  switch (effect.type) {
+    case "before":
+      return effect.hook;
+    case "launch":
+    case "launch_successor":
+      return "preStart";
+    case "terminate":
+      return effect.isSignalled ? undefined : "preStop";
+    case "release":
+      return effect.run.replaced && !effect.run.isSignalled ? "preStop" : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** The events of a change from one snapshot to another, in order. */

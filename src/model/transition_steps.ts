@@ -27,6 +27,8 @@ export type Policy = Pick<
   | "readyLog"
   | "readyDelayMs"
   | "hooks"
+  | "overlap"
+  | "reloadSignal"
 >;
 
 /** The next snapshot, and the effects to perform. */
@@ -77,17 +79,7 @@ export function endFor(
   policy: Policy,
 ): Step {
   const next: Snapshot = { ...now, state: "stopping", stopCause, lastReason: reason };
-  return [next, [stopWithHooks(next, policy.stopTimeoutMs, policy)]];
-}
-
-/** A stop from its beginning. A restart by a user has run its hook already. */
-export function stopWithHooks(
-  { stopCause }: Snapshot,
-  timeoutMs: number,
-  policy: Pick<Policy, "hooks">,
-): Effect {
-  const isOurs = stopCause === "recycled" && policy.hooks.preRestart !== undefined;
-  return { type: "terminate", timeoutMs, ...(isOurs && { first: "preRestart" }) };
+  return [next, [{ type: "terminate", timeoutMs: policy.stopTimeoutMs }]];
 }
 
 /** What a user's start, restart or reload forgets. */
@@ -106,6 +98,7 @@ export function freshStart(
   const fresh: Snapshot = {
     ...now,
     ...FORGIVEN,
+    launchedBy: "user",
     desired: "up",
     nextRestartAt: null,
     hookOnceUp,
@@ -191,7 +184,7 @@ function afterwards(
  * daemon is killed before, does not count.
  */
 export function counted(now: Snapshot): Snapshot {
-  const isCounted = now.startedAt !== null || now.restartsAt.length === 0;
+  const isCounted = now.startedAt !== null || now.launchedBy === "user";
   return isCounted ? now : { ...now, restarts: now.restarts + 1 };
 }
 
@@ -213,7 +206,8 @@ export function hookEffects({ hooks }: Policy, ...names: readonly HookName[]): E
 function recycled(over: Snapshot, policy: Policy): Step {
   const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
   if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
-  const [next, effects] = launch({ ...over, restartsAt: [...recent, over.totalUptimeMs] });
+  const restartsAt = [...recent, over.totalUptimeMs];
+  const [next, effects] = launch({ ...over, launchedBy: "automatic", restartsAt });
   return [{ ...next, hookOnceUp: "postRestart" }, effects];
 }
 
@@ -304,6 +298,7 @@ function failed(
       ...over,
       state: "waiting",
       awaiting: "delay",
+      launchedBy: "automatic",
       hookOnceUp: null,
       consecutiveFailures: over.consecutiveFailures + 1,
       restartsAt: [...recent, over.totalUptimeMs],

@@ -1,8 +1,8 @@
 /** Performs what the state machine decides. Slow results come back as inputs. */
 
 import { messageOf } from "../model/errors.ts";
-import type { HookName } from "../model/process_config.ts";
-import type { Effect } from "../model/process_state.ts";
+import type { HookName, ProcessConfig } from "../model/process_config.ts";
+import type { Effect, ReplaceRequest } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
 import type { Cancel } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
@@ -18,6 +18,12 @@ import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 import { SourceWatch } from "./source_watch.ts";
 import type { World } from "./world.ts";
 
+/** The effects of requests that replace the run. */
+type RequestEffect = Extract<
+  Effect,
+  { request: ReplaceRequest } | { type: "take_over" } | { type: "abandon" }
+>;
+
 /** Performs effects for one process. */
 export class Effects {
   readonly #process: ProcessHandle;
@@ -30,6 +36,7 @@ export class Effects {
   #launching: Promise<void> | undefined;
   #launchAbort = new AbortController();
   #disarm: Cancel | undefined;
+  #cancelProof: Cancel | undefined;
   #closed = false;
   #runtime: string | undefined;
 
@@ -75,19 +82,57 @@ export class Effects {
         return this.run.release(effect.run);
       case "hook":
         return void this.#hookAside(effect.hook);
+      default:
+        return this.#performForRequest(effect);
     }
+  }
+
+  #performForRequest(effect: RequestEffect): void {
+    switch (effect.type) {
+      case "before":
+        return void this.#hookBefore(effect);
+      case "reload_signal": {
+        const { request, signal } = effect;
+        const isSent = this.run.signal(signal);
+        return this.#process.post({ type: "reload_signalled", request, isSent });
+      }
+      case "arm_proof": {
+        const { request, ms } = effect;
+        const over = () => this.#process.post({ type: "proof_over", request });
+        this.#cancelProof = this.#world.clock.after(ms, over);
+        return;
+      }
+      case "launch_successor":
+        return this.run.launchSuccessor(effect.request);
+      case "take_over":
+        return this.run.takeOver();
+      case "abandon":
+        this.#cancelProof?.();
+        return this.run.abandonSuccessor();
+    }
+  }
+
+  /** A hook that an abandoned request began runs to its end. */
+  async #hookBefore({ request, hook }: Extract<Effect, { type: "before" }>): Promise<void> {
+    const generation = request.generation ?? this.#process.snapshot.generation;
+    await this.hook(hook, undefined, this.#process.specOf(generation));
+    this.#process.post({ type: "before_over", request });
   }
 
   /**
    * Runs a hook and notes a failure with its output. Resolves with how it failed; undefined if it
    * succeeded, or its failure is ignored.
    */
-  async hook(hook: HookName, signal?: AbortSignal): Promise<string | undefined> {
-    const config = this.#process.config.hooks[hook];
+  async hook(
+    hook: HookName,
+    signal?: AbortSignal,
+    spec: ProcessConfig = this.#process.config,
+  ): Promise<string | undefined> {
+    const config = spec.hooks[hook];
     if (config === undefined) return undefined;
     let ended: HookRun | undefined;
     const ran = (run: HookRun) => void (ended = this.journal.ran(run));
-    const run = runHook(hook, config, { ...this.hookContext(), ran }, signal);
+    const run = runHook(hook, config, { ...this.hookContext(spec), ran }, signal);
     this.journal.begun(run);
     const problem = await run;
     if (problem === undefined) return undefined;
@@ -114,6 +159,7 @@ export class Effects {
     this.#closed = true;
     this.#disarm?.();
     this.sources.stop();
+    this.#cancelProof?.();
     this.run.close();
   }
 
@@ -144,13 +190,12 @@ export class Effects {
     try {
       await this.run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
-      // Looked up now: the configuration may have been changed meanwhile.
-      if (this.#process.config.hooks.preStart !== undefined) {
-        const failure = await this.hook("preStart", this.#launchAbort.signal);
+      const { signal } = this.#launchAbort;
+      if (this.#spec.hooks.preStart !== undefined) {
+        const failure = await this.hook("preStart", signal, this.#spec);
         if (failure !== undefined) throw new Error(failure);
       }
-      const { signal } = this.#launchAbort;
-      const fetched = fetchSecrets(this.#process.config, this.#world.inherited, "fresh", signal);
+      const fetched = fetchSecrets(this.#spec, this.#world.inherited, "fresh", signal);
       // Awaited only if needed: another turn of the loop would delay every start.
       if (fetched !== undefined) await fetched;
       for (let busy; (busy = this.#world.busyLaunching) !== undefined;) await busy;
@@ -162,13 +207,20 @@ export class Effects {
     }
   }
 
+  /** The configuration to launch. Looked up at each use: it may be changed meanwhile. */
+  get #spec(): ProcessConfig {
+    return this.#process.specOf(this.#process.snapshot.generation);
+  }
+
   #isWanted(attempt: number): boolean {
     const { snapshot } = this.#process;
     return !this.#closed && snapshot.state === "starting" && snapshot.attempt === attempt;
   }
 
   #spawn(attempt: number): void {
-    const spawned = spawnRun(this.#process, this.#world, (run) => {
+    const { id, name, instanceIndex, snapshot: { generation } } = this.#process;
+    const launched = { id, name, instanceIndex, config: this.#spec, generation };
+    const spawned = spawnRun(launched, this.#world, (run) => {
       this.#process.post({ type: "launching", attempt, run });
     });
     this.#runtime = spawned.runtime;
@@ -183,8 +235,8 @@ export class Effects {
   }
 
   /** The process as hooks and checks see it. */
-  hookContext(): HookContext {
-    const { id, name, config, snapshot } = this.#process;
+  hookContext(config: ProcessConfig = this.#process.config): HookContext {
+    const { id, name, instanceIndex, snapshot } = this.#process;
     return {
       id,
       name,
@@ -192,10 +244,10 @@ export class Effects {
       cwd: config.cwd,
       home: dirname(this.#world.apps),
       prepare: () => fetchSecrets(config, this.#world.inherited, "known"),
-      env: () => appEnvironment(this.#world.inherited, this.#process),
+      env: () => appEnvironment(this.#world.inherited, { id, name, instanceIndex, config }),
       user: () => appUser(config),
       inherited: this.#world.inherited,
-      hide: (text) => withoutSecrets(text, this.#process.config, this.#world.inherited),
+      hide: (text) => withoutSecrets(text, config, this.#world.inherited),
       ran: (run) => this.journal.ran(run),
     };
   }

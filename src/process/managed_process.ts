@@ -3,19 +3,21 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
-import type { Input, PendingRequest, Snapshot } from "../model/process_state.ts";
+import type { Input, PendingRequest, ReplaceRequest, Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
-import { startAndWait, staysUp, Waiters } from "./start_and_wait.ts";
+import { Specs } from "./specs.ts";
+import { endedWell, startAndWait, untilUp, Waiters } from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
 import { Mailbox } from "../platform/concurrency.ts";
 import {
   refuseEndless,
+  type ReplaceOptions,
   type RestartOptions,
   type StopRequest,
   type UpOptions,
@@ -57,13 +59,7 @@ export interface Observer {
 /** One supervised process. */
 export class ManagedProcess {
   #identity: Identity;
-  #config: ProcessConfig;
-  /** The configuration as it was set last: `#config`, except for the number of instances. */
-  #givenConfig: ProcessConfig;
-  /** The configuration of the run, until a reload with another one has replaced it. */
-  #replacedConfig: ProcessConfig | undefined;
-  /** The configuration of the second run of a reload with overlap, as it was set. */
-  #successorConfig: ProcessConfig | undefined;
+  readonly #specs: Specs;
   readonly clock: Clock;
   readonly #apps: string;
   readonly #observer: Observer;
@@ -83,13 +79,13 @@ export class ManagedProcess {
 
   constructor(
     identity: Identity,
-    config: ProcessConfig,
+    specs: Specs,
     snapshot: Snapshot,
     world: World,
     observer: Observer,
   ) {
     this.#identity = identity;
-    this.#config = this.#givenConfig = config;
+    this.#specs = specs;
     this.#snapshot = snapshot;
     this.clock = world.clock;
     this.#apps = world.apps;
@@ -109,9 +105,14 @@ export class ManagedProcess {
     return this.identity.name;
   }
 
-  /** Its configuration; a change takes effect at its next start. */
+  /** The configuration that it has, or that a reload under way gives it. */
   get config(): ProcessConfig {
-    return this.#config;
+    const { requests, generation } = this.#snapshot;
+    return this.specOf(requests.findLast((it) => it.generation)?.generation ?? generation);
+  }
+
+  specOf(generation: number): ProcessConfig {
+    return this.#specs.specOf(generation);
   }
 
   /** Whether it is expected to end by itself. */
@@ -190,15 +191,88 @@ export class ManagedProcess {
   async start(options: RestartOptions = {}): Promise<void> {
     this.#refuseStart("start");
     const { reason } = options;
-    await this.#startAndWait({ type: "start_requested", ...(reason && { reason }) }, options);
+    const input = { type: "start_requested", ...reason && { reason } } as const;
+    await this.#unlessClosed(startAndWait(this, input, options));
   }
 
   /** Stops it and starts it again. */
   async restart(options: RestartOptions = {}): Promise<void> {
-    refuseEndless("restart", this, options);
     const { reason = "restarted by user" } = options;
-    await this.#before({ verb: "restart", reason });
-    await this.#startAndWait({ type: "restart_requested", reason, hook: "postRestart" }, options);
+    await this.#carryOut({ verb: "restart", reason }, options);
+  }
+
+  /**
+   * Sends its reload signal; without one it is replaced with overlap, or stopped and started. So is
+   * one on its way up or down, which may not handle the signal. Throws `wrong_state` if no
+   * process can receive the signal.
+   */
+  async reload(options: RestartOptions = {}): Promise<void> {
+    const { reason = "reloaded by user", wait } = options;
+    const request = { verb: "reload", reason, unchanged: true } as const;
+    await this.#carryOut({ ...request, ...wait && { proof: true } }, options);
+  }
+
+  /**
+   * Like `reload()`, to the configuration of another generation. A reload that fails leaves the old
+   * configuration, and with overlap the old run. Throws `start_failed` before any change if its logs
+   * cannot be created.
+   */
+  async replace(options: ReplaceOptions): Promise<void> {
+    const { generation, reason = "reloaded by user", wait } = options;
+    const config = this.specOf(generation);
+    if (this.#snapshot.run !== null) {
+      const paths = logPaths(config, this.instanceIndex);
+      prepareLogFiles(this.folder, logFiles(this.#apps, this.name, paths));
+    }
+    const unchanged = config === this.specOf(this.#snapshot.generation);
+    await this.#carryOut({
+      ...{ verb: "reload", reason, generation },
+      ...unchanged && { unchanged },
+      ...wait && { proof: true },
+    }, options);
+  }
+
+  /** Replaces the run by one with another configuration; see `replace()`. */
+  replaceWith(config: ProcessConfig, options: RestartOptions): Promise<void> {
+    return this.replace({ ...options, generation: this.#add(config) });
+  }
+
+  /** Settles like the last request, if that leads to a generation; undefined without one. */
+  underWay(generation = this.#snapshot.generation): Promise<void> | undefined {
+    const { requests, generation: present } = this.#snapshot;
+    const request = requests.findLast((one) => (one.generation ?? present) === generation);
+    return request && this.#carriedOut(request, { wait: true });
+  }
+
+  /** Posts a request and waits until it is carried out. Throws why it was not. */
+  async #carryOut(request: ReplaceRequest, options: UpOptions): Promise<void> {
+    const { verb } = request;
+    refuseEndless(verb, this, options);
+    this.#refuseStart(verb);
+    this.post({ type: "replace_requested", request });
+    await this.#carriedOut(request, options);
+  }
+
+  async #carriedOut(request: ReplaceRequest, options: UpOptions): Promise<void> {
+    const now = await this.until(({ requests }) => !requests.includes(request), this.gone);
+    if (now.requestFailed !== null) return this.#failed(request, now);
+    if (now.state === "running") {
+      // The app has reloaded itself, or a second run has taken over: then the old one ends.
+      const old = now.leftovers.filter(({ replaced }) => replaced).map(({ runId }) => runId);
+      const isOver = ({ leftovers }: Snapshot) =>
+        !leftovers.some(({ runId }) => old.includes(runId));
+      return void await this.until(isOver, this.gone);
+    }
+    await this.#unlessClosed(untilUp(this, attemptBefore(now), options));
+  }
+
+  #failed(request: ReplaceRequest, now: Snapshot): void {
+    this.#observer.refuseClosed();
+    const { code, why, hint } = now.requestFailed!;
+    // A job may end at its reload signal.
+    if (request.proof && endedWell(now, this.config) && this.mayEnd) return;
+    const what = `Cannot ${request.verb} "${this.name}": ${why}`;
+    throw new ProcsupError(code, what, { hint });
   }
 
   /** Renames it and moves its logs. A running app keeps writing into them. */
@@ -209,78 +283,30 @@ export class ManagedProcess {
 
   /** Sets the configuration for its next start, except for the number of instances. */
   reconfigure(config: ProcessConfig): void {
-    this.#givenConfig = config;
-    this.#config = withInstances(config, this.#config.instances);
-    this.#replacedConfig = undefined;
-    this.#observer.record(this);
+    this.post({ type: "generation", generation: this.#add(config) });
   }
 
   /** Sets the number of instances that its configuration shows. */
   recount(instances: number): void {
-    this.#config = withInstances(this.#config, instances);
-    this.#replacedConfig &&= withInstances(this.#replacedConfig, instances);
+    this.#specs.recount(instances);
     this.#observer.record(this);
   }
 
-  /**
-   * Sets the configuration for a reload that follows. It is recorded once the run is left: if the
-   * daemon is killed before that, the old run goes on with the old configuration. Throws
-   * `start_failed` before any change if its logs cannot be created.
-   */
-  reconfigureForReload(config: ProcessConfig): void {
-    const { state, run } = this.#snapshot;
-    if (run === null || state === "stopping") return this.reconfigure(config);
-    const logs = logPaths(config, this.instanceIndex);
-    prepareLogFiles(this.folder, logFiles(this.#apps, this.name, logs));
-    this.#replacedConfig ??= this.#config;
-    this.#givenConfig = config;
-    this.#config = withInstances(config, this.#config.instances);
-  }
-
-  /**
-   * Call it when the reload with a configuration has failed. If the run that it was to replace goes
-   * on, sets the configuration of that run, unless a later request has set another one.
-   */
-  keepRun(failed: ProcessConfig): void {
-    const config = this.#replacedConfig;
-    if (config !== undefined && this.wasGiven(failed)) this.reconfigure(config);
-  }
-
-  /** Whether this is the configuration that was set last, apart from the number of instances. */
+  /** Whether this is its configuration, apart from the number of instances. */
   wasGiven(config: ProcessConfig): boolean {
-    return this.#givenConfig === config;
+    return this.#specs.isGiven(this.#snapshot.generation, config);
+  }
+
+  #add(config: ProcessConfig): number {
+    const { generation, requests } = this.#snapshot;
+    const used = requests.map((request) => request.generation ?? generation);
+    return this.#specs.add(config, [generation, ...used]);
   }
 
   /** What the next daemon must know of it. */
   get record(): { identity: Identity; config: ProcessConfig; snapshot: Snapshot } {
-    const config = this.#replacedConfig ?? this.#config;
+    const config = this.specOf(this.#snapshot.generation);
     return { identity: this.#identity, config, snapshot: this.#snapshot };
-  }
-
-  /**
-   * Sends its reload signal; without one it is replaced with overlap, or stopped and started. So is
-   * one on its way up or down, which may not handle the signal. Throws `wrong_state` if no
-   * process can receive the signal.
-   */
-  async reload(options: UpOptions = {}): Promise<void> {
-    refuseEndless("reload", this, options);
-    const request = { verb: "reload" } as const;
-    await this.whilePending(request, () => this.#reload(request, options));
-  }
-
-  async #reload(request: { readonly verb: "reload" }, options: UpOptions): Promise<void> {
-    await this.#before(request);
-    const { reloadSignal, overlap } = this.config;
-    const { state } = this.#snapshot;
-    const isRunning = state === "running";
-    if (reloadSignal !== undefined && (isRunning || AT_REST.has(state))) {
-      this.signal(reloadSignal);
-      if (options.wait) await staysUp(this);
-      return void this.#effects.hook("postReload");
-    }
-    if (overlap && isRunning) return await this.#effects.run.overlap();
-    const reason = "reloaded by user";
-    await this.#startAndWait({ type: "restart_requested", reason, hook: "postReload" }, options);
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */
@@ -388,25 +414,9 @@ export class ManagedProcess {
     return this.#observer.dependencies(this, signal);
   }
 
-  /** Runs the hook before it. Throws if a stop or a shutdown was requested meanwhile. */
-  async #before(request: PendingRequest & { verb: "restart" | "reload" }): Promise<void> {
-    const { verb } = request;
-    this.#refuseStart(verb);
-    const stops = this.#stops;
-    const hook = verb === "restart" ? "preRestart" : "preReload";
-    // A change of its configuration is not on record yet: it is made when it is asked for again.
-    const isRecorded = this.#replacedConfig === undefined;
-    if (this.config.hooks[hook] !== undefined && isRecorded) {
-      this.post({ type: "pending", request });
-    }
-    await this.#effects.hook(hook);
-    if (this.#stops !== stops) this.#refuse(verb, "it was stopped meanwhile");
-    this.#observer.refuseClosed();
-  }
-
-  async #startAndWait(input: Input, options: UpOptions): Promise<void> {
+  async #unlessClosed(start: Promise<void>): Promise<void> {
     try {
-      await startAndWait(this, input, options);
+      await start;
     } catch (error) {
       // The shutdown stopped it: that is no failure of the app.
       this.#observer.refuseClosed();
@@ -425,12 +435,10 @@ export class ManagedProcess {
 
   #handle(input: Input): void {
     const before = this.#snapshot;
-    const [next, effects] = transition(before, input, this.config);
+    const [next, effects] = transition(before, input, (generation) => this.specOf(generation));
     // A later daemon finds a process that has failed: nothing changes, but it is watched.
     if (next === before && effects.length === 0) return this.#effects.sources.follow(next);
     this.#snapshot = next;
-    if (input.type === "successor_launching") this.#successorConfig = this.#givenConfig;
-    if (next.state === "stopping" || next.run?.runId !== before.run?.runId) this.#runLeft(input);
     // The end of a run is published first: if the daemon is killed in between, the next one finds it
     // again, and webhooks report it twice rather than never.
     const isEnd = input.type === "exited" || input.type === "recovered";
@@ -442,18 +450,10 @@ export class ManagedProcess {
     this.#waiters.tell(next);
   }
 
-  /** The configuration of the run is that of the next one now. */
-  #runLeft(input: Input): void {
-    const next = input.type === "replaced" ? this.#successorConfig! : this.#givenConfig;
-    // A later reload with another configuration is still to come.
-    const isReplaced = this.#replacedConfig !== undefined && !this.wasGiven(next);
-    this.#replacedConfig = isReplaced ? withInstances(next, this.#config.instances) : undefined;
-  }
-
   #record(input: Input, now: Snapshot): void {
     // The intent is recorded: with it recovery finds the run and its pid. A second stop signal is
     // the worst that a crash in between costs.
-    if (["launched", "pid_known", "signalled", "released"].includes(input.type)) {
+    if (RECORDED_SOON.has(input.type)) {
       return this.#observer.recordSoon(this);
     }
     try {
@@ -462,14 +462,23 @@ export class ManagedProcess {
       const message = messageOf(error);
       const failure = new ProcsupError("start_failed", message, { cause: error });
       // The next daemon would start an unrecorded app again, so it is not launched.
-      if (input.type === "launching") throw failure;
+      if (input.type === "launching" || input.type === "successor_launching") throw failure;
       this.#observer.note(this, `${now.state}: ${message}`);
     }
   }
 }
 
-function withInstances(config: ProcessConfig, instances: number): ProcessConfig {
-  return config.instances === instances ? config : { ...config, instances };
+const RECORDED_SOON: ReadonlySet<Input["type"]> = new Set([
+  "launched",
+  "pid_known",
+  "signalled",
+  "other_signalled",
+  "released",
+]);
+
+/** The attempt before the one that a request has begun, or begins once the run is over. */
+function attemptBefore({ state, attempt }: Snapshot): number {
+  return state === "starting" ? attempt - 1 : attempt;
 }
 
 function dateOrNull(ms: number | null): Date | null {

@@ -13,6 +13,8 @@ export interface ProcessHandle {
   readonly instanceIndex: number;
   readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
+  /** The configuration of a generation. */
+  specOf(generation: number): ProcessConfig;
   readonly clock: Clock;
   /** Milliseconds since the launch; 0 while nothing runs. */
   readonly uptimeMs: number;
@@ -44,6 +46,11 @@ export interface StopRequest {
   readonly bySchedule?: boolean;
   /** Called once it is stopped, unless it was started again. Until it resolves, its schedule starts nothing. */
   readonly then?: () => Promise<void>;
+}
+
+/** A request to replace the run by one of another generation; see `ManagedProcess.replace()`. */
+export interface ReplaceOptions extends RestartOptions {
+  readonly generation: number;
 }
 
 export interface HookOrigin {

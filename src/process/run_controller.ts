@@ -2,8 +2,14 @@
 
 import { messageOf } from "../model/errors.ts";
 import type { Health } from "../model/health.ts";
-import type { HookName } from "../model/process_config.ts";
-import { type Effect, NEW, type Run, type Snapshot } from "../model/process_state.ts";
+import type { HookName, ProcessConfig } from "../model/process_config.ts";
+import {
+  type Effect,
+  NEW,
+  type ReplaceRequest,
+  type Run,
+  type Snapshot,
+} from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import { removeInput } from "../platform/app_input.ts";
@@ -15,15 +21,15 @@ import type { ProcessHandle } from "./process_handle.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";
-import { overlapReload } from "./overlap.ts";
 import { type Ended, RunEnd } from "./run_end.ts";
 import type { Spawned } from "./spawn.ts";
+import { Successor } from "./successor.ts";
 import type { World } from "./world.ts";
 
 type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
 interface HookRunner {
-  hook(hook: HookName, signal?: AbortSignal): Promise<string | undefined>;
+  hook(hook: HookName, signal?: AbortSignal, config?: ProcessConfig): Promise<string | undefined>;
   hookContext(): HookContext;
   readonly journal: Journal;
 }
@@ -42,14 +48,14 @@ export class RunController {
   /** Steady milliseconds of the launch. */
   #launchedAt = 0;
   #monitors: RunMonitors | undefined;
-  /** Aborted when the current run is left. */
-  #leaving = new AbortController();
   readonly #leftovers: Leftovers;
   #end: RunEnd | undefined;
-  /** Reloads with overlap, one after the other. */
-  #reloads: Promise<unknown> = Promise.resolve();
-  /** Ends the other run of a reload. */
-  #otherEnd: RunEnd | undefined;
+  /** The second run of the reload under way, or of the last one. */
+  #successor: Successor | undefined;
+  /** Other runs that this daemon has launched or adopted, by run id. */
+  readonly #others = new Map<string, Child>();
+  /** The ends of other runs that are under way. */
+  readonly #otherEnds = new Map<RunEnd, { readonly run: Run; readonly over: Promise<void> }>();
 
   constructor(process: ProcessHandle, world: World, hooks: HookRunner) {
     this.#process = process;
@@ -77,9 +83,14 @@ export class RunController {
     return this.#monitors?.health ?? "unknown";
   }
 
-  /** Resolves when the groups of earlier runs are gone. Every launch waits for this. */
-  get cleanedUp(): Promise<void> {
-    return this.#leftovers.groupsGone;
+  /**
+   * Resolves when the groups of earlier runs are gone. Every launch waits for this, but not for a
+   * run that was replaced: it may take long to end.
+   */
+  get cleanedUp(): Promise<unknown> {
+    const ends = [...this.#otherEnds.values()].filter(({ run }) => !run.replaced);
+    if (ends.length === 0) return this.#leftovers.groupsGone;
+    return Promise.all([this.#leftovers.groupsGone, ...ends.map(({ over }) => over)]);
   }
 
   /** Takes over a run that was just launched. */
@@ -110,64 +121,71 @@ export class RunController {
       this.#world.signal(this.#child.run, pid, signal);
   }
 
-  /**
-   * Starts a new run, and ends the current one when the new one is ready. Waits for an earlier
-   * reload first. Throws `start_failed`.
-   */
-  overlap(): Promise<void> {
-    const leaving = this.#leaving.signal;
-    const turn = this.#reloads.then(() => this.#overlap(leaving));
-    this.#reloads = turn.catch(() => {});
-    return turn;
-  }
-
-  async #overlap(leaving: AbortSignal): Promise<void> {
-    await overlapReload({
-      ...{ process: this.#process, leaving, world: this.#world },
-      launched: (run) => this.#hooks.journal.launched(run),
+  /** Launches a second run beside the current one. */
+  launchSuccessor(request: ReplaceRequest): void {
+    const { clock } = this.#world;
+    this.#successor = new Successor({
+      ...{ process: this.#process, world: this.#world, request },
+      cleanedUp: () => this.#othersGone,
+      preStart: (config, signal) => this.#hooks.hook("preStart", signal, config),
+      launched: ({ run }) => this.#hooks.journal.launched(run),
       monitored: ({ run, launchedAt }, post) =>
         this.#monitored(run, {
           ...{ attempt: 0, isAdopted: false, post, snapshot: () => NEW },
-          uptime: () => this.#world.clock.steady() - launchedAt,
+          uptime: () => clock.steady() - launchedAt,
         }),
-      swap: (spawned, pid) => this.#swap(spawned, pid),
-      preStart: () => this.#hooks.hook("preStart", leaving),
-      preStop: () => this.#hooks.hook("preStop", leaving),
-      endOther: (child) => this.#endOther(child),
     });
+    void this.#successor.bringUp();
   }
 
-  #swap({ child, run, launchedAt }: Spawned, pid: number): Child {
+  /** Gives up the launch of a second run, and the wait for it. */
+  abandonSuccessor(): void {
+    this.#successor?.abandon();
+    const child = this.#successor?.child;
+    if (child !== undefined) this.#others.set(child.run.runId, child);
+    this.#successor = undefined;
+  }
+
+  /** The second run is the current one from now on. */
+  takeOver(): void {
     const old = this.#child!;
+    const { child, run, launchedAt } = this.#successor!.spawned!;
     const { attempt } = this.#process.snapshot;
+    this.#successor = undefined;
     this.#monitors?.stop();
-    const at = this.#world.clock.now();
-    this.#process.post({ type: "replaced", attempt, at, run, pid });
-    this.#watch(child, attempt + 1, launchedAt);
-    this.#monitor(run, attempt + 1);
-    return old;
+    this.#others.set(old.run.runId, old);
+    this.#watch(child, attempt, launchedAt);
+    this.#monitor(run, attempt);
   }
 
-  /** Ends the run of a reload that is not the process's own. */
-  async #endOther(child: Child): Promise<void> {
-    const { config } = this.#process;
-    const end = new RunEnd(this.#world, this.#end?.graceMs ?? config.stopTimeoutMs);
-    this.#otherEnd = end;
-    const { left, problem } = await end.terminate(child, config);
-    this.#otherEnd = undefined;
+  /** Ends a run that is not the current one, with everything it started. */
+  release(run: Run): void {
+    const child = this.#others.get(run.runId);
+    this.#others.delete(run.runId);
+    if (child === undefined) return this.#cleanUp(run);
+    const end = new RunEnd(this.#world, this.#end?.graceMs ?? this.#process.config.stopTimeoutMs);
+    const over = this.#endOther(end, child, run).finally(() => this.#otherEnds.delete(end));
+    this.#otherEnds.set(end, { run, over });
+  }
+
+  async #endOther(end: RunEnd, child: Child, run: Run): Promise<void> {
+    if (run.replaced && !end.impatient.aborted) await this.#hooks.hook("preStop", end.impatient);
+    const signalled = () => this.#process.post({ type: "other_signalled", run });
+    const { left, problem } = await end.terminate(child, this.#process.config, { signalled });
     const what = problem ?? (left.length > 0 ? `pid ${left.join(", ")} is left` : undefined);
     if (what !== undefined) this.#process.note(`could not end its last run: ${what}`);
-    this.#released(child.run);
+    this.#released(run);
   }
 
-  /** Terminates what is left of a run that is not the current one. */
-  release(run: Run): void {
+  /** Terminates what is left of a run of an earlier daemon, or of one that ended by itself. */
+  #cleanUp(run: Run): void {
     const { stopSignal, stopMode, stopTimeoutMs } = this.#process.config;
     const way = { signal: stopSignal, mode: stopMode };
     const cannotLook = (reason: unknown) =>
       this.#process.note(`cannot look for what it left behind: ${messageOf(reason)}`);
-    // An earlier daemon was ending it for a reload. Its pre_stop hook runs again, as in every stop.
-    const preStop = run.replaced && !this.#world.hasEnded(run.runId)
+    // Unless its hook is over, it runs again, as in every stop.
+    const isHooked = run.replaced && !run.isSignalled && !this.#world.hasEnded(run.runId);
+    const preStop = isHooked
       ? (impatient: AbortSignal) => this.#hooks.hook("preStop", impatient)
       : undefined;
     const cleanUp = this.#leftovers.cleanUp(run, way, stopTimeoutMs, cannotLook, preStop);
@@ -185,11 +203,12 @@ export class RunController {
   }
 
   get #othersGone(): Promise<unknown> {
-    return Promise.all([this.#reloads, this.#leftovers.gone]);
+    const ends = [...this.#otherEnds.values()].map(({ over }) => over);
+    return Promise.all([this.#leftovers.gone, ...ends]);
   }
 
   #hurryOthers(timeoutMs: number): void {
-    this.#otherEnd?.hurry(timeoutMs);
+    for (const end of this.#otherEnds.keys()) end.hurry(timeoutMs);
     this.#leftovers.hurry(timeoutMs);
   }
 
@@ -211,7 +230,7 @@ export class RunController {
     this.#hurryOthers(effect.timeoutMs);
     if (this.#end !== undefined) return this.#end.hurry(effect.timeoutMs);
     this.#end = new RunEnd(this.#world, effect.timeoutMs);
-    this.#leave();
+    this.#monitors?.stop();
     const end = this.#end;
     void giveUpLaunch().then(() => this.#endAll(attempt, end, effect));
   }
@@ -219,15 +238,15 @@ export class RunController {
   async #endAll(
     attempt: number,
     end: RunEnd,
-    { first, isSignalled }: TerminateEffect,
+    { isSignalled }: TerminateEffect,
   ): Promise<void> {
     const child = this.#child;
     const { clock } = this.#world;
     const ranForMs = this.uptimeMs;
     let ended: Ended = { exit: null, left: [] };
     if (child !== undefined) {
-      for (const hook of isSignalled ? [] : [first, "preStop"] as const) {
-        if (hook && !end.impatient.aborted) await this.#hooks.hook(hook, end.impatient);
+      if (!isSignalled && !end.impatient.aborted) {
+        await this.#hooks.hook("preStop", end.impatient);
       }
       ended = await end.terminate(child, this.#process.config, {
         isSignalled,
@@ -250,23 +269,17 @@ export class RunController {
     if (child !== undefined) this.#forget(child.run);
   }
 
-  /** Stops everything that works beside the run. */
-  #leave(): void {
-    this.#monitors?.stop();
-    this.#leaving.abort();
-    this.#leaving = new AbortController();
-  }
-
   /** Ends what the app left behind when it ended by itself. */
   cleanUpOrphans(run: Run): void {
-    this.#leave();
+    this.#monitors?.stop();
     this.#child = undefined;
-    this.release(run);
+    this.#cleanUp(run);
   }
 
   /** Releases the run, which keeps running. */
   close(): void {
-    this.#leave();
+    this.#monitors?.stop();
+    this.#successor?.abandon();
     this.#leftovers.close();
   }
 

@@ -38,9 +38,11 @@ export class SourceWatch implements Monitor {
     this.#watch = undefined;
   }
 
-  #isWatched({ state, run, pending, watchRestarts, awaiting, desired }: Snapshot): boolean {
+  #isWatched({ state, run, watchRestarts, awaiting, desired, ...now }: Snapshot): boolean {
     const { watch, cron } = this.#process.config;
-    if (!watch?.enabled || isLoop(watchRestarts) || pending?.verb === "restart") return false;
+    if (!watch?.enabled || isLoop(watchRestarts)) return false;
+    const { pending, requests } = now;
+    if (pending?.verb === "restart" || requests.some(({ verb }) => verb === "restart")) return false;
     if (run !== null) return state === "running" || state === "starting";
     // What made it fail may be mended now. A job waits for its schedule.
     const hasFailed = state === "crashed" || state === "errored" ||

@@ -57,12 +57,17 @@ export interface Spawned {
   readonly launchedAt: number;
 }
 
+/** A process with the configuration of its next run. */
+interface LaunchedRun extends LaunchedProcess {
+  readonly generation: number;
+}
+
 /**
  * Launches a run. `intend` records it before there is a process, and may throw to refuse it. Throws
  * `ProcsupError` when the process cannot be started.
  */
 export function spawnRun(
-  process: LaunchedProcess,
+  process: LaunchedRun,
   world: World,
   intend: (run: Run) => void,
 ): Spawned {
@@ -75,6 +80,7 @@ export function spawnRun(
   const outputFrom = [endOf(files.stdout), endOf(files.stderr)] as const;
   const { argv, cwd, setup } = plan;
   const more = {
+    generation: process.generation,
     outputFrom,
     ...(setup.user && { user: setup.user.uid }),
     ...(process.config.log.stdout ?? process.config.log.stderr ? { logs } : {}),

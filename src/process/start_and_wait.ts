@@ -71,23 +71,38 @@ export function endedWell(now: Snapshot, config: ProcessConfig): boolean {
  */
 export async function startAndWait(
   process: ProcessHandle,
-  input: Input,
+  input: Input & { readonly type: "start_requested" },
   { wait }: UpOptions,
 ): Promise<void> {
-  const { name, snapshot: { attempt, state } } = process;
-  const isStart = input.type === "start_requested";
-  const isRunning = isStart && state === "running";
-  // A start joins one that is under way, or that is over.
-  const earlier = isStart && isUp(process.snapshot) ? attempt - 1 : attempt;
-  if (!isRunning) process.post(input);
-  const isHooked = isStart && process.config.hooks.preStart !== undefined;
+  const { snapshot: { attempt, state } } = process;
+  // It joins a start that is under way, or that is over.
+  const earlier = isUp(process.snapshot) ? attempt - 1 : attempt;
+  if (state !== "running") process.post(input);
+  // Not the time since the launch: on a busy machine an app begins long after it.
+  const uptimeMs = state === "running" ? process.uptimeMs : 0;
+  const isHooked = process.config.hooks.preStart !== undefined;
+  await untilUp(process, earlier, { wait, uptimeMs, isHookEnough: wait === false && isHooked });
+}
+
+interface UntilUp extends UpOptions {
+  /** How long it has been up. */
+  readonly uptimeMs?: number;
+  /** Whether it is enough that its `pre_start` hook has begun. */
+  readonly isHookEnough?: boolean;
+}
+
+/** Waits for the first attempt after `earlier`, and throws like `startAndWait()`. */
+export async function untilUp(
+  process: ProcessHandle,
+  earlier: number,
+  { wait, uptimeMs = 0, isHookEnough = false }: UntilUp,
+): Promise<void> {
+  const { name } = process;
   const isEnough = (now: Snapshot) =>
-    settled(now, wait === true) || (wait === false && isHooked && now.state === "starting");
+    settled(now, wait === true) || isHookEnough && now.state === "starting";
   const begun = await process.until((now) =>
     isEnough(now) && (now.attempt > earlier || atRest(now))
   );
-  // Not the time since the launch: on a busy machine an app begins long after it.
-  const uptimeMs = isRunning ? process.uptimeMs : 0;
   const now = wait && !wantsReadiness(process.config)
     ? await survivedMinUptime(process, begun, uptimeMs)
     : begun;
@@ -114,18 +129,12 @@ export function startFailed(
 
 /** The reason for its state, without the words that name the process. */
 export function reasonOf({ lastReason }: Snapshot): string {
-  return lastReason.replace(/^Cannot start "[^"]*": /, "");
+  return withoutName(lastReason);
 }
 
-/** Throws `start_failed` if it ends within `min_uptime` from now: its reload signal was its end. */
-export async function staysUp(process: ProcessHandle): Promise<void> {
-  const { name, config, snapshot } = process;
-  const now = await survivedMinUptime(process, snapshot, 0);
-  if (now.state === "running" || endedWell(now, config) && process.mayEnd) return;
-  throw new ProcsupError(
-    "start_failed",
-    `Cannot reload "${name}": it did not survive ${config.reloadSignal}: ${now.lastReason}`,
-  );
+/** The message of a failed start, without the words that name the process. */
+export function withoutName(message: string): string {
+  return message.replace(/^Cannot start "[^"]*": /, "");
 }
 
 /**

@@ -241,10 +241,10 @@ export class ClockRestart implements Runner {
     this.#process = process;
     this.#log = log;
     if (since === null) return;
-    const { run, state, startedAt, pending } = process.snapshot;
+    const { run, state, startedAt } = process.snapshot;
     const isOldRun = run !== null && (startedAt ?? 0) < since;
     // The daemon was killed before it asked for the restart, with which the process itself goes on.
-    if (isOldRun && state !== "stopping" && pending === null) void this.#restart("by schedule");
+    if (isOldRun && state !== "stopping" && isFree(process.snapshot)) void this.#restart("by schedule");
     else void this.#follow(since);
   }
 
@@ -291,7 +291,7 @@ export class ClockRestart implements Runner {
   /** Waits for a restart that the process itself continues. */
   async #follow(since: number): Promise<void> {
     this.#busy = true;
-    const isOver = (now: Snapshot) => now.pending === null && settled(now, false);
+    const isOver = (now: Snapshot) => isFree(now) && settled(now, false);
     const { state } = await this.#process.until(isOver);
     this.#busy = false;
     this.#ended(since, Math.max(0, this.#log.clock.now() - since), !AT_REST.has(state));
@@ -301,4 +301,9 @@ export class ClockRestart implements Runner {
     this.#log.remember(running(null));
     this.#log.ended({ at, durationMs, status: ok ? "ok" : "failed", exitCode: null });
   }
+}
+
+/** Whether no request is under way. */
+function isFree({ pending, requests }: Snapshot): boolean {
+  return pending === null && requests.length === 0;
 }

@@ -206,10 +206,11 @@ Deno.test("a restart is not done by the next daemon once the app was stopped in 
     hooks: { pre_restart: hook },
   });
   const restart = daemon.client.call("restart", { target: "app" });
-  const stopped = async () =>
-    has(daemon, "hooks") &&
-    (await daemon.client.call("stop", { target: "app" })).status === "stopped";
-  await killedAt(daemon, restart, stopped);
+  await waitFor(() => has(daemon, "hooks"), { what: "the hook" });
+  assertEquals((await daemon.client.call("stop", { target: "app" })).status, "stopped");
+  assertEquals((await restart).results[0]?.code, "wrong_state");
+  await daemon.kill();
+  await daemon.run();
   put(daemon, "go");
   await sleep(300);
   assertEquals(await states(daemon), { app: "stopped" });

@@ -5,6 +5,7 @@ import {
   type Effect,
   type Input,
   NEW,
+  type ReplaceRequest,
   type Run,
   type Snapshot,
 } from "../../src/model/process_state.ts";
@@ -25,6 +26,7 @@ export function policy(changes: Partial<Policy> = {}): Policy {
     dependsOn: {},
     waitReady: false,
     hooks: {},
+    overlap: false,
     ...changes,
   };
 }
@@ -34,7 +36,8 @@ export const NOON = Date.UTC(2026, 0, 1, 12);
 
 /** The launch of the given attempt. */
 export function runOf(attempt: number): Run {
-  return { runId: `run-${attempt}`, wrapperPid: 1000 + attempt, wrapperStart: "1", bootId: "boot" };
+  const wrapper = { wrapperPid: 1000 + attempt, wrapperStart: "1", bootId: "boot" };
+  return { runId: `run-${attempt}`, generation: 1, ...wrapper };
 }
 
 /** The exit of an app, with a code or by a signal. */
@@ -53,10 +56,15 @@ export function stop(changes: Partial<Of<"stop_requested">> = {}): Input {
 
 /** A request to restart. */
 export const RESTART: Input = {
-  type: "restart_requested",
-  reason: "restarted by user",
-  hook: "postRestart",
+  type: "replace_requested",
+  request: { verb: "restart", reason: "restarted by user" },
 };
+
+/** A reload, with other changes to the request. */
+export function reload(changes: Partial<ReplaceRequest> = {}): Of<"replace_requested"> {
+  const request = { verb: "reload", reason: "reloaded by user", ...changes } as const;
+  return { type: "replace_requested", request };
+}
 
 /** A request to start. */
 export const START: Input = { type: "start_requested" };
@@ -125,7 +133,7 @@ export function play(
   let now = from;
   const effects: Effect[] = [];
   for (const event of events) {
-    const [next, asked] = transition(now, event, rules);
+    const [next, asked] = transition(now, event, () => rules);
     now = next;
     effects.push(...asked);
   }

@@ -2,7 +2,15 @@
 
 import { assert } from "@std/assert";
 import type { HookName } from "../../src/model/process_config.ts";
-import { type Effect, type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
+import {
+  type Effect,
+  type Input,
+  NEW,
+  type Recovered,
+  type ReplaceRequest,
+  type Run,
+  type Snapshot,
+} from "../../src/model/process_state.ts";
 import { type Policy, wantsReadiness } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 import {
@@ -12,10 +20,11 @@ import {
   dependencyFailed,
   exited,
   exitOf,
-  launched,
+  NOON,
   readyTimedOut,
   recovered,
   recycle,
+  reload,
   RESTART,
   runOf,
   START,
@@ -28,6 +37,16 @@ export const STEPS = [
   "start",
   "stop",
   "restart",
+  "reload",
+  "reload with another configuration",
+  "hook over",
+  "signal sent",
+  "signal refused",
+  "survived the signal",
+  "successor spawned",
+  "successor up",
+  "successor fails",
+  "old run gone",
   "spawn",
   "spawn fails",
   "pid",
@@ -53,6 +72,9 @@ export type WorldStep = (typeof STEPS)[number];
  */
 type Matter = "launching" | "running" | "ending" | "delayed" | "depending" | "unready";
 
+/** The effect of a request that is under way. */
+type RequestEffect = Extract<Effect, { request: ReplaceRequest }>;
+
 /** Runs one process by its effects, and fails as soon as two runs would be alive. */
 export class SmallWorld {
   now: Snapshot = NEW;
@@ -61,6 +83,17 @@ export class SmallWorld {
   readonly #rules: Policy;
   /** What is pending, with its attempt. */
   readonly #matters = new Map<Matter, number>();
+  /** What a request has begun: at most one step at a time. */
+  #step: RequestEffect | undefined;
+  /** The second run of a reload. */
+  #successor: Run | undefined;
+  /** Runs that are being ended beside the current one. */
+  readonly #others = new Set<Run>();
+  /** The current run. */
+  #run: Run | undefined;
+  #runs = 0;
+  /** The latest configuration that was asked for. */
+  generation = 1;
 
   constructor(rules: Policy) {
     this.#rules = rules;
@@ -80,6 +113,29 @@ export class SmallWorld {
         return this.#post(stop());
       case "restart":
         return this.#post(RESTART);
+      case "reload":
+        return this.#post(reload({ unchanged: true, proof: true }));
+      case "reload with another configuration":
+        return this.#post(reload({ generation: ++this.generation }));
+      case "hook over":
+        return this.#passStep("before", (request) => ({ type: "before_over", request }));
+      case "signal sent":
+        return this.#passStep("reload_signal", signalled(true));
+      case "signal refused":
+        return this.#passStep("reload_signal", signalled(false));
+      case "survived the signal":
+        return this.#passStep("arm_proof", (request) => ({ type: "proof_over", request }));
+      case "successor spawned":
+        return this.#spawnSuccessor();
+      case "successor up":
+        return this.#takeOver();
+      case "successor fails":
+        return this.#passStep("launch_successor", (request) => {
+          const failure = { code: "start_failed", why: "it ended at once" } as const;
+          return { type: "successor_failed", request, failure };
+        });
+      case "old run gone":
+        return this.#goOthers();
       case "spawn":
         return this.#spawn();
       case "spawn fails":
@@ -119,6 +175,8 @@ export class SmallWorld {
       else if (this.#is("delayed")) this.#pass("delayed", delayOver);
       else if (this.#is("depending")) this.#pass("depending", dependenciesMet);
       else if (this.#is("unready")) this.#pass("unready", becameReady);
+      else if (this.#step !== undefined) this.#settleStep();
+      else if (this.#others.size > 0) this.#goOthers();
       else return;
     }
     throw new Error("it never comes to rest");
@@ -148,7 +206,7 @@ export class SmallWorld {
   }
 
   #post(event: Input): void {
-    const [next, effects] = transition(this.now, event, this.#rules);
+    const [next, effects] = transition(this.now, event, () => this.#rules);
     this.now = next;
     for (const effect of effects) this.#perform(effect);
   }
@@ -167,7 +225,7 @@ export class SmallWorld {
         return void this.#matters.set("ending", attempt);
       case "clean_up_orphans":
         assert(!this.#is("running"), "cleaned up while the app runs");
-        return;
+        return void this.#others.add(effect.run);
       case "arm_delay":
         assert(!this.#is("delayed"), "two delays at once");
         assert(!this.#is("depending"), "delayed while it waits for dependencies");
@@ -181,6 +239,27 @@ export class SmallWorld {
         this.#over("delayed");
         this.#over("depending");
         return;
+      case "before":
+      case "reload_signal":
+      case "arm_proof":
+      case "launch_successor":
+        assert(this.#step === undefined, "two steps of requests at once");
+        assert(effect.type === "before" || this.#is("running"), "no run to replace");
+        this.#step = effect;
+        return;
+      case "abandon":
+        this.#step = undefined;
+        return;
+      case "take_over":
+        assert(effect.run === this.#successor, "another run takes over");
+        assert(this.now.state === "running", "it takes over from nothing");
+        this.#successor = undefined;
+        this.#run = effect.run;
+        return void this.#matters.set("running", attempt);
+      case "release":
+        assert(effect.run.runId !== this.now.run?.runId, "the current run is released");
+        if (effect.run.runId === this.#successor?.runId) this.#successor = undefined;
+        return void this.#others.add(effect.run);
       case "hook":
         this.hooks.push(effect.hook);
         this.#post({ type: "hook_begun", hook: effect.hook });
@@ -192,8 +271,52 @@ export class SmallWorld {
     if (attempt === undefined) return;
     this.#matters.set("running", attempt);
     if (wantsReadiness(this.#rules)) this.#matters.set("unready", attempt);
-    this.#post({ type: "launching", attempt, run: runOf(attempt) });
-    this.#post(launched(attempt));
+    const run = this.#run = this.#newRun();
+    this.#post({ type: "launching", attempt, run });
+    this.#post({ type: "launched", attempt, at: NOON, run });
+  }
+
+  #newRun(generation = this.now.generation): Run {
+    return { ...runOf(++this.#runs), generation };
+  }
+
+  /** Completes the step of a request that is under way, if it is this one. */
+  #passStep(type: RequestEffect["type"], event: (request: ReplaceRequest) => Input): void {
+    if (this.#step?.type !== type) return;
+    const { request } = this.#step;
+    this.#step = undefined;
+    this.#post(event(request));
+  }
+
+  #settleStep(): void {
+    const { type } = this.#step!;
+    if (type === "before") return this.take("hook over");
+    if (type === "reload_signal") return this.take("signal sent");
+    if (type === "arm_proof") return this.take("survived the signal");
+    this.take("successor spawned");
+    this.take("successor up");
+  }
+
+  #spawnSuccessor(): void {
+    if (this.#step?.type !== "launch_successor" || this.#successor !== undefined) return;
+    const { request } = this.#step;
+    const run = this.#successor = this.#newRun(request.generation);
+    this.#post({ type: "successor_launching", request, run });
+  }
+
+  #takeOver(): void {
+    const run = this.#successor;
+    if (run === undefined) return;
+    this.#passStep(
+      "launch_successor",
+      (request) => ({ type: "replaced", request, at: NOON, run, pid: 78 }),
+    );
+  }
+
+  #goOthers(): void {
+    const others = [...this.#others];
+    this.#others.clear();
+    for (const run of others) this.#post({ type: "released", run });
   }
 
   #exit(code: number): void {
@@ -212,14 +335,29 @@ export class SmallWorld {
   /** A new daemon: everything pending is lost, apps survive. */
   #recover(appEnds: boolean): void {
     const attempt = this.#matters.get("running");
+    const successor = this.#successor;
     this.#matters.clear();
-    if (attempt === undefined) return this.#post(recovered({ kind: "no_run" }));
-    if (appEnds) return this.#post(recovered({ kind: "ended", exit: exitOf(1), random: 0 }));
-    this.#matters.set("running", attempt);
-    this.#post(recovered({ kind: "alive", run: runOf(attempt), pid: 77 }));
+    this.#others.clear();
+    this.#step = undefined;
+    if (attempt !== undefined && !appEnds) this.#matters.set("running", attempt);
+    this.#post(recovered(this.#found(attempt, appEnds)));
+    const left = [...this.#others].map(({ runId }) => runId);
+    assert(successor === undefined || left.includes(successor.runId), "a second run is left");
     // Readiness is checked again unless it is on record.
-    if (this.now.state === "starting") this.#matters.set("unready", attempt);
+    if (attempt !== undefined && !appEnds && this.now.state === "starting") {
+      this.#matters.set("unready", attempt);
+    }
   }
+
+  #found(attempt: number | undefined, appEnds: boolean): Recovered["found"] {
+    if (attempt === undefined) return { kind: "no_run" };
+    if (appEnds) return { kind: "ended", exit: exitOf(1), random: 0 };
+    return { kind: "alive", run: this.#run!, pid: 77 };
+  }
+}
+
+function signalled(isSent: boolean): (request: ReplaceRequest) => Input {
+  return (request) => ({ type: "reload_signalled", request, isSent });
 }
 
 function launchFailed(attempt: number): Input {

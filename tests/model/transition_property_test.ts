@@ -2,7 +2,12 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
+import {
+  type Input,
+  NEW,
+  type ReplaceRequest,
+  type Snapshot,
+} from "../../src/model/process_state.ts";
 import type { Policy } from "../../src/model/transition_steps.ts";
 import { transition } from "../../src/model/transition.ts";
 import {
@@ -32,10 +37,14 @@ const policies: fc.Arbitrary<Policy> = fc.record({
   stopTimeoutMs: fc.nat(10_000),
   dependsOn: fc.constantFrom<Policy["dependsOn"]>({}, { db: "ready" }),
   waitReady: fc.boolean(),
-  hooks: fc.constantFrom<Policy["hooks"]>({}, { postStart: HOOK }, {
-    postStart: HOOK,
-    postStop: HOOK,
-  }),
+  hooks: fc.constantFrom<Policy["hooks"]>(
+    {},
+    { postStart: HOOK },
+    { postStart: HOOK, postStop: HOOK },
+    { preRestart: HOOK, preReload: HOOK, postReload: HOOK },
+  ),
+  overlap: fc.boolean(),
+  reloadSignal: fc.constantFrom(undefined, "SIGHUP"),
 });
 
 const exits = fc.record({
@@ -63,6 +72,17 @@ function event<T extends Input["type"], R>(
   return fc.record({ type: fc.constant(type), ...rest }) as unknown as fc.Arbitrary<Input>;
 }
 
+const generations = fc.integer({ min: 1, max: 4 });
+
+/** The same objects again and again: the inputs of a request carry it. */
+const requests = fc.constantFrom<ReplaceRequest>(
+  { verb: "restart", reason: "by user" },
+  { verb: "reload", reason: "by user", unchanged: true },
+  { verb: "reload", reason: "by user", unchanged: true, proof: true },
+  { verb: "reload", reason: "by user", generation: 2 },
+  { verb: "reload", reason: "by user", generation: 3 },
+);
+
 /** Any event, whether or not it makes sense. */
 const events: fc.Arbitrary<Input> = fc.oneof(
   event("start_requested", {}),
@@ -74,10 +94,18 @@ const events: fc.Arbitrary<Input> = fc.oneof(
       ...(["start", "stop", "restart", "reload"] as const).map((verb) => ({ verb })),
     ),
   }),
-  event("restart_requested", {
-    reason: fc.string(),
-    hook: fc.constantFrom("postRestart", "postReload"),
+  event("replace_requested", { request: requests }),
+  event("generation", { generation: generations }),
+  event("before_over", { request: requests }),
+  event("reload_signalled", { request: requests, isSent: fc.boolean() }),
+  event("proof_over", { request: requests }),
+  event("successor_launching", { request: requests, run: runs }),
+  event("successor_failed", {
+    request: requests,
+    failure: fc.constant({ code: "start_failed" as const, why: "it ended at once" }),
   }),
+  event("replaced", { request: requests, at, run: runs, pid: fc.nat() }),
+  event("released", { run: runs }),
   event("launching", { attempt: attempts, run: runs }),
   event("launch_failed", { attempt: attempts, reason: fc.string() }),
   event("launch_failed", {
@@ -113,14 +141,14 @@ function holdsAtEveryStep(check: (before: Snapshot, event: Input, rules: Policy)
     let now = NEW;
     for (const event of sequence) {
       check(now, event, rules);
-      now = transition(now, event, rules)[0];
+      now = transition(now, event, () => rules)[0];
     }
   }));
 }
 
 Deno.test("transition() accepts every event in every state", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after, effects] = transition(before, event, rules);
+    const [after, effects] = transition(before, event, () => rules);
     assertEquals(Object.keys(after).sort(), Object.keys(NEW).sort());
     assert(Array.isArray(effects));
   });
@@ -128,7 +156,7 @@ Deno.test("transition() accepts every event in every state", () => {
 
 Deno.test("transition() launches only when nothing runs, once per step, with a new attempt", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after, effects] = transition(before, event, rules);
+    const [after, effects] = transition(before, event, () => rules);
     const launches = effects.filter((effect) => effect.type === "launch").length;
     assertEquals(after.attempt, before.attempt + launches);
     assert(launches <= 1);
@@ -138,7 +166,7 @@ Deno.test("transition() launches only when nothing runs, once per step, with a n
 
 Deno.test("transition() never decreases restarts, and counts at most one per attempt", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after] = transition(before, event, rules);
+    const [after] = transition(before, event, () => rules);
     assert([0, 1].includes(after.restarts - before.restarts));
     // The first attempt is not a restart.
     assert(after.restarts <= Math.max(0, after.attempt - 1));
@@ -147,7 +175,7 @@ Deno.test("transition() never decreases restarts, and counts at most one per att
 
 Deno.test("transition() has a next restart time exactly while it waits for a delay", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after] = transition(before, event, rules);
+    const [after] = transition(before, event, () => rules);
     assertEquals(after.awaiting !== null, after.state === "waiting");
     assertEquals(after.nextRestartAt !== null, isDelay(after));
   });
@@ -155,10 +183,10 @@ Deno.test("transition() has a next restart time exactly while it waits for a del
 
 Deno.test("transition() ignores the end of a wait other than the current one", () => {
   const depending = play(NEW, [START], policy({ dependsOn: { db: "ready" } })).now;
-  assertEquals(transition(depending, delayOver(0), policy())[0], depending);
+  assertEquals(transition(depending, delayOver(0), () => policy())[0], depending);
   const delayed = play(NEW, [START, launched(1), exited(1, 1)]).now;
   for (const other of [dependenciesMet(1), dependencyFailed(1)]) {
-    assertEquals(transition(delayed, other, policy())[0], delayed);
+    assertEquals(transition(delayed, other, () => policy())[0], delayed);
   }
 });
 
@@ -169,7 +197,7 @@ function isDelay({ awaiting }: Snapshot): boolean {
 
 Deno.test("transition() never waits without an effect that ends the wait", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after, effects] = transition(before, event, rules);
+    const [after, effects] = transition(before, event, () => rules);
     if (after.state !== "waiting") return;
     const begun = isDelay(after) ? "arm_delay" : "await_dependencies";
     const goesOn = before.state === "waiting" && before.awaiting === after.awaiting;
@@ -180,7 +208,7 @@ Deno.test("transition() never waits without an effect that ends the wait", () =>
 
 Deno.test("transition() has a stop cause only while it stops a process that is desired up", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [{ state, desired, stopCause, signalledAt }] = transition(before, event, rules);
+    const [{ state, desired, stopCause, signalledAt }] = transition(before, event, () => rules);
     assertEquals(stopCause !== null, state === "stopping" && desired === "up");
     assert(signalledAt === null || state === "stopping");
   });
@@ -188,7 +216,7 @@ Deno.test("transition() has a stop cause only while it stops a process that is d
 
 Deno.test("transition() is running only when ready, and runs only configured hooks", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after, effects] = transition(before, event, rules);
+    const [after, effects] = transition(before, event, () => rules);
     if (after.state === "running") assert(after.ready);
     for (const effect of effects) {
       if (effect.type === "hook") assert(rules.hooks[effect.hook] !== undefined, effect.hook);
@@ -198,7 +226,7 @@ Deno.test("transition() is running only when ready, and runs only configured hoo
 
 Deno.test("transition() has no run, pid or readiness at rest", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [{ state, run, pid, ready }] = transition(before, event, rules);
+    const [{ state, run, pid, ready }] = transition(before, event, () => rules);
     if (["starting", "running", "stopping"].includes(state)) return;
     assertEquals([run, pid, ready], [null, 0, false]);
   });
@@ -206,11 +234,32 @@ Deno.test("transition() has no run, pid or readiness at rest", () => {
 
 Deno.test("transition() changes `desired` only on a user's request", () => {
   holdsAtEveryStep((before, event, rules) => {
-    const [after] = transition(before, event, rules);
-    const byUser = ["start_requested", "stop_requested", "restart_requested"];
+    const [after] = transition(before, event, () => rules);
+    const byUser = ["start_requested", "stop_requested"];
     // After a reboot a start takes place whose turn had not come.
     const isPending = event.type === "recovered" && before.pending?.verb === "start";
-    if (!byUser.includes(event.type) && !isPending) assertEquals(after.desired, before.desired);
+    const isAsked = before.requests.length > 0 || event.type === "replace_requested";
+    if (!byUser.includes(event.type) && !isPending && !isAsked) {
+      assertEquals(after.desired, before.desired);
+    }
+  });
+});
+
+Deno.test("transition() has a step exactly while a request is under way, and a second run only in one", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [{ requests, requestStep, state, successor }] = transition(before, event, () => rules);
+    assertEquals(requestStep !== null, requests.length > 0);
+    if (requestStep !== null && requestStep !== "before") assertEquals(state, "running");
+    if (successor !== null) assertEquals(requestStep, "successor");
+  });
+});
+
+Deno.test("transition() keeps its generation until the run is left, or told of another one", () => {
+  holdsAtEveryStep((before, event, rules) => {
+    const [after] = transition(before, event, () => rules);
+    if (after.generation === before.generation || event.type === "generation") return;
+    const isLeft = after.state !== "running" || after.run?.runId !== before.run?.runId;
+    assert(isLeft || before.requestStep === "signal" || before.requestStep === "proof");
   });
 });
 
@@ -245,6 +294,28 @@ Deno.test("transition() ends stopped when the last request is a stop", () => {
     world.take("stop");
     world.settle();
     assertEquals([world.now.state, world.alive], ["stopped", false]);
+  });
+});
+
+Deno.test("transition() carries out every request, or fails it, once every event is delivered", () => {
+  afterAnything((world) => {
+    world.settle();
+    assertEquals([world.now.requests, world.now.leftovers], [[], []]);
+  });
+});
+
+Deno.test("transition() launches the latest configuration that was asked for, whenever the daemon dies", () => {
+  afterAnything((world) => {
+    world.take("start");
+    world.settle();
+    if (world.now.state !== "running") return;
+    world.take("reload with another configuration");
+    for (const died of [true, false]) {
+      if (died) world.take("daemon dies");
+      world.settle();
+    }
+    assertEquals(world.now.generation, world.generation);
+    assertEquals([world.now.state, world.now.run?.generation], ["running", world.generation]);
   });
 });
 

@@ -220,24 +220,27 @@ Deno.test("transition() runs post_start once running, and only if configured", (
 Deno.test("transition() runs the restart hooks around a replacement, and post_restart for a user's restart", () => {
   const rules = policy({ hooks: { preRestart: HOOK, postRestart: HOOK } });
   const post = { type: "hook", hook: "postRestart" } as const;
-  const replaced = play(inState("running"), [recycle(1), terminated(1), launched(2)], rules);
+  const asked = play(inState("running"), [recycle(1)], rules);
+  const request = asked.now.requests[0]!;
+  assertEquals([asked.now.state, asked.now.requestStep], ["running", "before"]);
+  assertEquals(asked.effects, [{ type: "before", request, hook: "preRestart" }]);
+  const hooked = { type: "before_over", request } as const;
+  const replaced = play(asked.now, [hooked, terminated(1), launched(2)], rules);
   assertEquals(replaced.effects, [
-    { type: "terminate", timeoutMs: 5000, first: "preRestart" },
+    { type: "terminate", timeoutMs: 5000 },
     { type: "launch" },
     post,
   ]);
   assertEquals(replaced.now.hookOnceUp, null);
   for (const [other, hook] of [[RESTART, "postRestart"], [START, ""]] as const) {
-    const { effects } = play(
-      inState("running"),
-      [recycle(1), other, terminated(1), launched(2)],
-      rules,
-    );
+    const ending = play(asked.now, [hooked, other], rules).now;
+    const over = ending.requests.map((request): Input => ({ type: "before_over", request }));
+    const { effects } = play(ending, [...over, terminated(1), launched(2)], rules);
     const ran = effects.flatMap((it) => it.type === "hook" ? [it.hook] : []);
     assertEquals(ran.join(), hook, other.type);
   }
   const late = policy({ ...rules, waitReady: true });
-  const { now } = play(inState("running"), [recycle(1), terminated(1), launched(2)], late);
+  const { now } = play(asked.now, [hooked, terminated(1), launched(2)], late);
   assertEquals(play(now, [becameReady(2)], late).effects, [post]);
 });
 

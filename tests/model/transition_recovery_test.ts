@@ -1,7 +1,12 @@
 /** How a new daemon takes over a process of an earlier one. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Input, NEW, type PendingRequest } from "../../src/model/process_state.ts";
+import {
+  type Effect,
+  type Input,
+  NEW,
+  type PendingRequest,
+} from "../../src/model/process_state.ts";
 import { AT_REST } from "../../src/model/transition_steps.ts";
 import {
   delayOver,
@@ -13,6 +18,7 @@ import {
   play,
   policy,
   recovered,
+  reload,
   RESTART,
   runOf,
   START,
@@ -117,8 +123,7 @@ Deno.test("transition() keeps the watch of an app paused that restarted it in a 
   const { now } = play(inState("running"), [...loop, recovered(ALIVE)]);
   assertEquals(now.watchRestarts.length, 11);
   assertEquals(play(now, [RESTART, terminated(1)]).now.watchRestarts, []);
-  const replaced: Input = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 7 };
-  assertEquals(play(now, [replaced]).now.watchRestarts, []);
+  assertEquals(play(now, [RELOAD, replaced()], OVERLAP).now.watchRestarts, []);
   const few = play(inState("running"), [changed(NOON), RESTART, terminated(1)]).now;
   assertEquals(few.watchRestarts, [NOON]);
 });
@@ -249,12 +254,28 @@ Deno.test("transition() runs post_restart under a new daemon, at any stage of th
   assertEquals(play(stopping, stopped, rules).effects.includes(hook), false);
 });
 
+const OVERLAP = policy({ overlap: true });
+const RELOAD = reload();
+
+/** The second run of `RELOAD` takes over. */
+function replaced(): Input {
+  return { type: "replaced", request: RELOAD.request, at: NOON, run: runOf(2), pid: 2002 };
+}
+
 Deno.test("transition() completes a reload with overlap once the old run has ended, also under a new daemon", () => {
-  const rules = policy({ hooks: { postStart: HOOK, postStop: HOOK, postReload: HOOK } });
-  const replaced = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 2002 } as const;
+  const rules = policy({
+    ...OVERLAP,
+    hooks: { postStart: HOOK, postStop: HOOK, postReload: HOOK },
+  });
   const released = { type: "released", run: runOf(1) } as const;
-  const over = play(inState("running"), [replaced], rules);
-  assertEquals(over.effects, [{ type: "hook", hook: "postStart" }]);
+  const asked = play(inState("running"), [RELOAD], rules);
+  assertEquals(asked.effects, [{ type: "launch_successor", request: RELOAD.request }]);
+  const over = play(asked.now, [replaced()], rules);
+  assertEquals(over.effects, [
+    { type: "take_over", run: runOf(2) },
+    { type: "hook", hook: "postStart" },
+    { type: "release", run: { ...runOf(1), replaced: true } },
+  ]);
   const begun = play(over.now, [{ type: "hook_begun", hook: "postStart" }], rules).now;
   const hooks = ["postStop", "postReload"] as const;
   const after = (found: Parameters<typeof recovered>[0]) =>
@@ -264,11 +285,69 @@ Deno.test("transition() completes a reload with overlap once the old run has end
   assertEquals(after({ kind: "rebooted", autostart: true }), []);
 });
 
+Deno.test("transition() does the step of a reload again that the daemon was killed in", () => {
+  const { request } = RELOAD;
+  const launching = { type: "successor_launching", request, run: runOf(2) } as const;
+  const asked = play(inState("running"), [RELOAD, launching], OVERLAP).now;
+  assertEquals([asked.requestStep, asked.successor], ["successor", runOf(2)]);
+  const again = play(asked, [recovered(ALIVE)], OVERLAP);
+  assertEquals(again.effects, [
+    { type: "release", run: runOf(2) },
+    { type: "adopt" },
+    { type: "launch_successor", request },
+  ]);
+  assertEquals([again.now.successor, again.now.leftovers], [null, [runOf(2)]]);
+  const signal = policy({ reloadSignal: "SIGHUP" });
+  const itself = reload({ unchanged: true, proof: true });
+  const sent = { type: "reload_signalled", request: itself.request, isSent: true } as const;
+  for (const [inputs, effect] of [[[], "reload_signal"], [[sent], "arm_proof"]] as const) {
+    const { now } = play(inState("running"), [itself, ...inputs], signal);
+    assertEquals(play(now, [recovered(ALIVE)], signal).effects.map(({ type }) => type), [
+      "adopt",
+      effect,
+    ]);
+  }
+  const hooked = policy({ hooks: { preReload: HOOK } });
+  const hook = { type: "before", request, hook: "preReload" } as const;
+  const { now } = play(inState("running"), [RELOAD], hooked);
+  assertEquals(play(now, [recovered(ALIVE)], hooked).effects, [{ type: "adopt" }, hook]);
+});
+
+Deno.test("transition() starts the new configuration when the old run ends while its successor comes up", () => {
+  const { request } = reload({ generation: 2 });
+  const inputs: Input[] = [
+    { type: "replace_requested", request },
+    { type: "successor_launching", request, run: runOf(2) },
+  ];
+  const { now } = play(inState("running"), inputs, OVERLAP);
+  for (const end of [exited(1, 1), recovered(ended(1))]) {
+    const over = play(now, [end], OVERLAP);
+    assertEquals([over.now.state, over.now.generation], ["starting", 2]);
+    assertEquals(over.now.leftovers.map(({ runId }) => runId).sort(), ["run-1", "run-2"]);
+    assertEquals(over.effects.at(-1), { type: "launch" });
+    assertEquals([over.now.requests, over.now.requestFailed], [[], null]);
+  }
+});
+
+Deno.test("transition() ends the second run of a reload when a later request replaces the run", () => {
+  const { request } = reload({ generation: 2 });
+  const launching = { type: "successor_launching", request, run: runOf(2) } as const;
+  const { now } = play(inState("running"), [reload({ generation: 2 })], OVERLAP);
+  const begun = play({ ...now, requests: [request] }, [launching], OVERLAP).now;
+  const ending: Effect[] = [{ type: "abandon" }, { type: "release", run: runOf(2) }];
+  for (const later of [RESTART, reload({ generation: 3 }), stop()]) {
+    const { now, effects } = play(begun, [later], OVERLAP);
+    assertEquals(effects.slice(0, 2), ending);
+    assertEquals(now.requests.length, later === RESTART || later.type === "stop_requested" ? 0 : 1);
+  }
+  const queued = play(begun, [reload({ generation: 2 })], OVERLAP);
+  assertEquals([queued.effects, queued.now.requests.length], [[], 2]);
+});
+
 Deno.test("transition() resets the failure count at a reload with overlap, as at a restart", () => {
   const failed = { consecutiveFailures: 3, totalUptimeMs: 500, restartsAt: [100, 200] };
-  const replaced = { type: "replaced", attempt: 1, at: NOON, run: runOf(2), pid: 2002 } as const;
   const { consecutiveFailures, totalUptimeMs, restartsAt } =
-    play({ ...inState("running"), ...failed }, [replaced]).now;
+    play({ ...inState("running"), ...failed }, [RELOAD, replaced()], OVERLAP).now;
   assertEquals([consecutiveFailures, totalUptimeMs, restartsAt], [0, 0, []]);
 });
 

@@ -3,6 +3,7 @@
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { ManagedProcess, type Observer } from "../../src/process/managed_process.ts";
+import { Specs } from "../../src/process/specs.ts";
 import { FakeWorld } from "../support/fake_world.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -48,7 +49,10 @@ export class LoneProcess implements AsyncDisposable {
     };
     this.process = new ManagedProcess(
       { id: "id", numericId: 0, name: "app", instanceIndex: 0, createdAt: new Date() },
-      parseConfig({ name: "app", entrypoint: "/bin/sleep", cwd: temp.path, ...config }),
+      new Specs(
+        snapshot.generation,
+        parseConfig({ name: "app", entrypoint: "/bin/sleep", cwd: temp.path, ...config }),
+      ),
       snapshot,
       this.world,
       observer,
