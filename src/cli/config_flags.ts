@@ -110,7 +110,7 @@ function schedules(flags: Flags): Record<string, unknown> {
 
 /** `NAME` alone gets its value from this shell: the daemon's environment may differ. */
 function withValue(word: string, variable: (name: string) => string | undefined): string {
-  const value = /^[A-Za-z_]\w*$/.test(word) ? variable(word) : undefined;
+  const value = word === "" || word.includes("=") ? undefined : variable(word);
   return value === undefined ? word : `${word}=${value}`;
 }
 

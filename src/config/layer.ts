@@ -6,6 +6,7 @@ import { expanded } from "../model/key_spelling.ts";
 import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
+import { type ReferenceReader, replaceReferences } from "../model/references.ts";
 import { dirname, isAbsolute, resolve } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
 import { extensionOf, isBareWord, isExecutable } from "../runtimes/programs.ts";
@@ -157,34 +158,31 @@ function entryPath(folder: string, path: string): string {
   return runs ? file : path;
 }
 
-/** An unclosed reference matches once as a whole, rather than from each `${`. */
-const REFERENCE = /\$\$|\$\{([^}]*)(\}|$)/g;
 const INSIDE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
-/** Looks up a variable; undefined if it is not set. `fallback` is the default in the reference. */
+/** Looks up a variable; undefined if it is not set. `fallback` is the default as it is written. */
 export type Lookup = (name: string, fallback?: string) => string | undefined;
 
 /**
- * Fills in the variables of a text. A default replaces variables that are unset or empty; `$$` is a
- * `$`. Throws an `Error` that never quotes a value.
+ * Fills in the variables of a text. A default replaces variables that are unset or empty, and may
+ * contain others; `$$` is a `$`. Throws an `Error` that never quotes a value.
  */
 export function interpolate(text: string, lookup: Lookup): string {
-  return text.replace(REFERENCE, (whole, inside?: string, end?: string) => {
-    if (inside === undefined) return "$";
-    if (end === "") return whole.replaceAll("$$", "$");
+  const braced: ReferenceReader["braced"] = (inside, depth) => {
     const [, name, fallback] = INSIDE.exec(inside) ?? [];
     if (name === undefined) {
       // Do not quote it: it may be part of a secret.
       throw new Error("${…} is not a variable: expected ${NAME} or ${NAME:-default}");
     }
     const value = lookup(name, fallback);
-    if (fallback !== undefined) return value || fallback;
+    if (fallback !== undefined) return value || replaceReferences(fallback, { braced }, depth + 1);
     if (value === undefined) {
       const ways = `write \${${name}:-default}, or $\${${name}} to leave it as it is`;
       throw new Error(`the variable ${name} is not set: set it, ${ways}`);
     }
     return value;
-  });
+  };
+  return replaceReferences(text, { braced });
 }
 
 /** The result of `parse`; undefined if it throws, after adding its mistakes to `problems`. */

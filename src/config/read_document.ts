@@ -55,7 +55,8 @@ export async function readDocument(
 /** The text of a file. Throws `ConfigProblem`. */
 export function readText(file: string): string {
   try {
-    return readForeignFile(file, { maxBytes: MAX_BYTES });
+    // Editors on Windows write a byte order mark.
+    return readForeignFile(file, { maxBytes: MAX_BYTES }).replace(/^\uFEFF/, "");
   } catch (error) {
     const missing = error instanceof Deno.errors.NotFound;
     const why = missing ? "no such file" : `cannot be read: ${messageOf(error)}`;

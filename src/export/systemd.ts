@@ -2,6 +2,7 @@
 
 import { valueAt } from "../config/document.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
+import { interpolate } from "../config/layer.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { afterFlag, holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
@@ -158,7 +159,7 @@ function argumentsOf({ config: { args }, loaded }: App) {
     const reference = loaded.references.find(({ path }) => path[0] === "args" && path[1] === index);
     const flag = afterFlag(args[index - 1] ?? "");
     // Check the text that the unit would contain: defaults, but no values of variables.
-    const text = reference?.text.replace(/\$\{[^}:]+(?::-([^}]*))?\}/g, "$1") ?? arg;
+    const text = reference === undefined ? arg : interpolate(reference.text, () => "");
     const secret = `ARGUMENT_${index}`;
     if (holdsSecret(flag + text)) return { word: `\${${secret}}`, needs: [secret], secret };
     if (reference === undefined) return { word: commandWord(arg), needs: [] };

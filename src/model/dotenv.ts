@@ -7,7 +7,8 @@ const DOUBLE_QUOTED = `"([^"\\\\]*(?:\\\\[^][^"\\\\]*)*)"`;
 const SINGLE_QUOTED = "'([^']*)'";
 const UNQUOTED = `(?!${SPACE}["'])([^\\n]*)`;
 const COMMENT = "(?:#[^\\n]*)?";
-const NAME = "([A-Za-z_][A-Za-z0-9_.-]*)";
+/** Whatever a program may be given, such as `discovery.type`; shells allow less. */
+const NAME = "([^\\s=#\"'][^\\s=\"'\0]*)";
 const VALUE = `(?:${SPACE}(?:${DOUBLE_QUOTED}|${SINGLE_QUOTED})${SPACE}${COMMENT}|${UNQUOTED})`;
 
 /** A line, or the lines of a variable whose quotes close on a later one. */

@@ -84,10 +84,15 @@ function textProblem(text: string, type: TextType): string | undefined {
 
 function pathSchema(absolute: boolean): Schema {
   return z.string().check((context) => {
-    const isRelative = absolute && !isAbsolute(context.value);
-    refuse(context, isRelative ? 'must start with "/"' : textProblem(context.value, ANY));
+    const { value } = context;
+    if (absolute && !isAbsolute(value)) refuse(context, 'must start with "/"');
+    else if (value.split("/").includes("~")) refuse(context, TILDE);
+    else refuse(context, textProblem(value, ANY));
   });
 }
+
+/** A shell would have replaced it. As it is, it would become the name of a folder. */
+const TILDE = 'only shells replace "~": write the whole path, or ${HOME} in a file';
 
 const ANY: TextType = { type: "text" };
 

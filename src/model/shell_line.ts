@@ -1,5 +1,7 @@
 /** Parses and writes the command lines of shells, and words in the settings of systemd units. */
 
+import { mapReferences, type ReferenceReader, replaceReferences } from "./references.ts";
+
 /** Shell words and builtins that `exec` cannot run. */
 const BUILTIN =
   /^(if|for|while|until|case|cd|export|\.|source|exit|ulimit|umask|set|eval|exec|trap|wait|test|command|type|read|unset|alias|\[|!|\{|\()(\s|$)/;
@@ -32,8 +34,20 @@ const SHELL = /[;&|<>()`*?[\]\n'"\\]|\$(?!\{)|(^|\s)[#~]|^[A-Za-z_]\w*=/;
 export function commandOf(line: string): { entrypoint: string; args: string[] } {
   const bare = line.trim().replace(/'[^']*'|"(?:[^"\\$`]|\\.|\$\{)*"|\\./g, "x");
   if (SHELL.test(bare) || BUILTIN.test(line.trim())) return shellCommand(line);
-  const [entrypoint = "", ...args] = splitWords(line);
+  const [entrypoint = "", ...args] = splitWords(mapReferences(line, withoutSpaces)).map(withSpaces);
   return { entrypoint, args };
+}
+
+/** Spaces in a default do not separate words: characters for private use stand for them. */
+const PRIVATE = 0xe000;
+
+function withoutSpaces(reference: string): string {
+  return reference.replace(/\s/g, (space) => String.fromCharCode(PRIVATE + space.charCodeAt(0)));
+}
+
+function withSpaces(word: string): string {
+  const code = (character: string) => character.charCodeAt(0) - PRIVATE;
+  return word.replace(/[\ue000-\ue020]/g, (space) => String.fromCharCode(code(space)));
 }
 
 /** Splits a line into words as a shell would, honoring quotes and backslashes. */
@@ -65,13 +79,20 @@ export function singleQuoted(word: string): string {
  * `${VAR:-default}`.
  */
 export function referringWord(text: string): string {
-  const filled = text.replace(
-    /\$\$?(?!\{)|\$\{([^}:]+)(?::-([^}]*))?\}/g,
-    (_, name, fallback) =>
-      name === undefined ? "$$" : fallback?.replaceAll("$", "$$$$") ?? `\${${name}}`,
-  );
+  const reader: ReferenceReader = {
+    braced: (inside, depth) => {
+      const [, name, fallback] = /^([^:]+)(?::-([^]*))?$/.exec(inside) ?? [];
+      return fallback === undefined
+        ? `${DOLLAR}{${name}}`
+        : replaceReferences(fallback, reader, depth + 1);
+    },
+  };
+  const filled = replaceReferences(text, reader).replaceAll("$", "$$$$").replaceAll(DOLLAR, "$");
   return quoted(specifiers(filled));
 }
+
+/** Placeholder for the `$` of references; a configuration has no NUL. */
+const DOLLAR = "\0";
 
 /** Escapes `%`, which begins a specifier in nearly every setting of a unit. */
 export function specifiers(text: string): string {

@@ -16,9 +16,9 @@ export function inheritedEnvironment(): Record<string, string> {
   return only((name) => !name.startsWith("PROCSUP_"));
 }
 
-/** The same for a shell, without the variables that it manages itself and those it cannot set. */
+/** The same for a shell, without the variables that it manages itself. */
 export function shellEnvironment(): Record<string, string> {
-  return only((name) => /^(?!PROCSUP_)(?!(_|SHLVL|PWD|OLDPWD)$)[A-Za-z_]\w*$/.test(name));
+  return only((name) => !/^PROCSUP_|^(_|SHLVL|PWD|OLDPWD)$/.test(name));
 }
 
 function only(kept: (name: string) => boolean): Record<string, string> {

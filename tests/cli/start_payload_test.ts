@@ -16,7 +16,7 @@ function payloads(...words: string[]): StartPayload[] {
     flags,
     cwd: "/srv",
     cpus: 8,
-    variable: (name) => name === "TOKEN" ? "of=shell" : undefined,
+    variable: (name) => ["TOKEN", "discovery.type"].includes(name) ? "of=shell" : undefined,
     isFile: (path) => FILES.includes(path),
   });
 }
@@ -157,6 +157,12 @@ Deno.test("startPayloads() accepts PM2's names of flags with the same meaning", 
     success_exit_codes: [0, 2],
     uid: "nobody",
   });
+});
+
+Deno.test("startPayloads() takes a variable from the shell by any name", () => {
+  const [payload] = payloads("api.ts", "-e", "discovery.type", "-e", "1X=2");
+  assertEquals(payload?.env, { "discovery.type": "of=shell", "1X": "2" });
+  assertEquals(refused("api.ts", "-e", "not.set").code, "bad_request");
 });
 
 Deno.test("startPayloads() resolves environment files against the current directory", () => {

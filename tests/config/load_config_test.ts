@@ -1,6 +1,6 @@
 /** Configuration files: merged, extended, interpolated. */
 
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { interpolate } from "../../src/config/layer.ts";
 import { ConfigProblems } from "../../src/config/problem.ts";
 import { Files, loadedFrom } from "./files.ts";
@@ -137,6 +137,16 @@ Deno.test("interpolate() fills in variables and defaults, and keeps other dollar
   assertEquals(filled("${A}${A}"), "11");
   assertEquals(filled("${EMPTY}|${EMPTY:-x}|${NO:-}|${NO:-a:-b}"), "|x||a:-b");
   assertEquals(filled("$A $ $$ $${A} $(date)"), "$A $ $ ${A} $(date)");
+  assertEquals(
+    filled("${NO:-${A}}|${NO:-a ${NO:-${A} b} c}|${A:-${NO}}|${EMPTY:-$${A}}"),
+    "1|a 1 b c|1|${A}",
+  );
+  assertEquals(filled("${A|$$"), "${A|$");
+  assertThrows(() => filled("${NO:-${A}"), Error, "is not closed");
+  assertThrows(() => filled("${NO:-${NO}}"), Error, "the variable NO is not set");
+  const deep = (depth: number) => filled("${NO:-".repeat(depth) + "x" + "}".repeat(depth));
+  assertEquals(deep(30), "x");
+  assertThrows(() => deep(50), Error, "nested more than");
 });
 
 Deno.test("loadConfig() splits a command line, and uses a shell only where one is needed", async () => {
@@ -145,6 +155,7 @@ Deno.test("loadConfig() splits a command line, and uses a shell only where one i
     `processes:
   plain: { command: 'node server.js --name "a b" \${UNSET_PORT:-80}' }
   shell: { command: "a | b" }
+  nested: { command: 'echo \${UNSET:-a \${UNSET:-b "c  d"} e} f' }
   variable: { command: "echo $PORT" }
 profiles: { other: { processes: { plain: { command: sleep 1 } } } }
 cron:
@@ -156,6 +167,7 @@ cron:
     return [restartPolicy, entrypoint, ...args];
   };
   assertEquals(line("plain"), ["on-failure", "node", "server.js", "--name", "a b", "80"]);
+  assertEquals(line("nested"), ["on-failure", "echo", "a b c  d e", "f"]);
   assertEquals(line("shell"), ["on-failure", "/bin/sh", "-c", "a | b"]);
   assertEquals(line("variable"), ["on-failure", "/bin/sh", "-c", "exec echo $PORT"]);
   assertEquals(line("job"), ["never", "/bin/sh", "-c", "exec date > now"]);
@@ -254,4 +266,25 @@ processes:
     checks.map(({ tcpEndpoint, intervalMs }) => [tcpEndpoint, intervalMs]),
     [["127.0.0.1:2", 7000], ["127.0.0.1:3", 7000]],
   );
+});
+
+Deno.test("loadConfig() reads files with a byte order mark", async () => {
+  const configs = {
+    "procsup.yaml": "processes:\n  a: { entrypoint: sleep }\n",
+    "procsup.toml": '[processes.a]\nentrypoint = "sleep"\n',
+    "procsup.json": '{"processes":{"a":{"entrypoint":"sleep"}}}',
+    "supervisord.conf": "[program:a]\ncommand=sleep 1\n",
+    Procfile: "a: sleep 1\n",
+  };
+  for (const [file, text] of Object.entries(configs)) {
+    assertEquals([...(await loadedFrom(file, `\uFEFF${text}`)).keys()], ["a"], file);
+  }
+});
+
+Deno.test("loadConfig() refuses a ~ in a path, which would become a folder", async () => {
+  await using files = new Files({
+    "a.yaml": "processes:\n  a: { entrypoint: sleep, log: { stdout: ~/a.log } }\n",
+  });
+  const { problems } = await assertRejects(() => files.load(["a.yaml"]), ConfigProblems);
+  assertStringIncludes(problems[0]!.message, 'only shells replace "~": write the whole path');
 });

@@ -173,6 +173,8 @@ const MISTAKES: readonly [object, string][] = [
   [{ cron_restart: { schedule: "@daily", overlap: "skip" } }, 'Unknown key "cron_restart.overlap"'],
   [{ cron: "@daily", restart_policy: "always" }, 'Invalid "restart_policy" "always": '],
   [{ cron: "@daily", cron_restart: "@daily" }, 'Invalid "cron_restart" "@daily": '],
+  [{ log: { stdout: "/x/~/a.log" } }, 'Invalid "log.stdout" "/x/~/a.log": only shells replace "~"'],
+  [{ env_file: "~/.env" }, 'Invalid "env_file" "~/.env": only shells replace "~"'],
   [{ umask: "999" }, 'Invalid "umask" "999": expected octal digits'],
   [{ nice: 20 }, 'Invalid "nice" 20: expected 19 or less'],
   [{ uid: -1 }, 'Invalid "uid" -1: expected 0 or more'],

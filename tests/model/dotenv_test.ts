@@ -56,12 +56,24 @@ Deno.test("parseDotenv() accepts CRLF line endings, and the last value of a repe
   assertEquals(parseDotenv("A=1\r\nB='2'\r\nA=3\r\n", ".env"), { A: "3", B: "2" });
 });
 
+Deno.test("parseDotenv() accepts names that are no identifiers", () => {
+  const variables = {
+    "discovery.type": "x",
+    "1X": "y",
+    "a-b/c": "z",
+    "BASH_FUNC_f%%": "() { :; }",
+  };
+  assertEquals(parse(...Object.entries(variables).map((pair) => pair.join("="))), variables);
+});
+
 Deno.test("parseDotenv() accepts a byte order mark at the start", () => {
   assertEquals(parseDotenv("\uFEFFA=1\n", ".env"), { A: "1" });
 });
 
 Deno.test("parseDotenv() names the invalid line, and never its value", () => {
-  for (const line of ["secret", "1A=secret", "A B=secret", "=secret", `A="secret`, `A='sec'ret`]) {
+  for (
+    const line of ["secret", "A B=secret", "A: x=secret", "=secret", `A="secret`, `A='sec'ret`]
+  ) {
     const error = assertThrows(() => parse("OK=1", line), ProcsupError);
     assertEquals(error.message, 'Invalid line 2 in ".env": expected NAME=value');
   }

@@ -4,6 +4,7 @@ import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
 import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import { type ReferenceReader, replaceReferences } from "../../model/references.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { dirname, resolve } from "../../npm/path.js";
 import { sharedFileProblem } from "../../platform/way.ts";
@@ -114,13 +115,16 @@ export function reference(name: string, fallback?: string): string {
  * become empty.
  */
 export function withReferences(text: string): string {
-  return text.replace(
-    /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?([-?])([^}]*))?\})/g,
-    (_, dollar?: string, bare?: string, name?: string, sign?: string, rest = "") => {
-      if (dollar !== undefined) return "$";
-      return sign === "?" ? reference(name!) : reference((bare ?? name)!, sign && rest || "");
+  const reader: ReferenceReader = {
+    braced: (inside, depth) => {
+      const [, name, sign, rest = ""] = /^([A-Za-z_]\w*)(?::?([-?])([^]*))?$/.exec(inside) ?? [];
+      if (name === undefined) return `\${${inside}}`;
+      if (sign === "?") return reference(name);
+      return reference(name, sign && replaceReferences(rest, reader, depth + 1));
     },
-  );
+    bare: (name) => reference(name, ""),
+  };
+  return replaceReferences(text, reader);
 }
 
 /** Log files of another tool, and the folder of relative paths. */

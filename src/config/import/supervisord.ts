@@ -246,7 +246,7 @@ function expander(program: Program, number: number): (text: string) => string {
 
 /** `KEY="value",KEY2=value` as a map. */
 function environment(text: string): Record<string, string> {
-  const pairs = text.matchAll(/(?<!\w)([A-Za-z_]\w*)\s*=\s*("[^"]*"|'[^']*'|[^,]*)/g);
+  const pairs = text.matchAll(/(?<![\w.-])([\w.-]+)\s*=\s*("[^"]*"|'[^']*'|[^,]*)/g);
   return Object.fromEntries(
     [...pairs].map(([, key, value]) => [key, value!.trim().replace(/^(["'])(.*)\1$/s, "$2")]),
   );

@@ -1,5 +1,6 @@
 /** The registry of all verbs. Every surface is derived from these rows. */
 
+import { isMap } from "../../model/merge_patch.ts";
 import { nearestWord, withNearest } from "../../model/nearest_word.ts";
 import { ProcsupError, quote } from "../../model/errors.ts";
 import { BULK_VERBS, INSTANCE_VERBS } from "./bulk.ts";
@@ -50,10 +51,8 @@ export interface Asked {
 /** The verb for an action on the wire: `start` with a configuration means `add`. Throws `unknown_action`. */
 export function readAction(action: string, payload: unknown): Asked {
   if (!Object.hasOwn(VERBS, action)) throw unknownAction(action);
-  if (
-    action === "start" && typeof payload === "object" && !Object.hasOwn(payload ?? {}, "target")
-  ) {
-    const { wait, ...config } = { ...payload } as Record<string, unknown>;
+  if (action === "start" && isMap(payload) && !Object.hasOwn(payload, "target")) {
+    const { wait, ...config } = payload;
     return { name: "add", verb: VERBS.add, payload: { config, wait } };
   }
   const name = action as VerbName;
