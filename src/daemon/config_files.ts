@@ -138,7 +138,9 @@ export class ConfigFiles {
     const applied = this.#applied(request);
     const { loaded, configs, whole } = await this.#load(request, applied);
     const mine = whole ? this.#mine(applied.files) : [];
-    const plan = await planApply(this.#parts.supervisor, configs, mine, request);
+    const { prune } = request;
+    const purpose = request.dryRun ? "look" : "start";
+    const plan = await planApply(this.#parts.supervisor, configs, mine, { prune, purpose });
     // A selection of processes leaves the daemon's settings alone.
     const wanted = whole ? loaded.settings : {};
     const settings = await this.#planSettings(wanted, applied.files, whole, request);
@@ -197,7 +199,7 @@ export class ConfigFiles {
     wanted: LoadedSettings,
     files: readonly string[],
     whole: boolean,
-    { prune = false }: ConfigRequest,
+    { prune = false, dryRun = false }: ConfigRequest,
   ): Promise<SettingsPlan> {
     const { settings } = this.#memory;
     const present = await presentSettings(this.#parts);
@@ -213,7 +215,9 @@ export class ConfigFiles {
     const mine = SETTING_NAMES.filter((name) =>
       whole && comesOnlyFrom(files, settings[name] ?? [])
     );
-    return await planSettings(this.#parts, { wanted, mine, prune });
+    return await planSettings(this.#parts, {
+      ...{ wanted, mine, prune, purpose: dryRun ? "look" : "start" },
+    });
   }
 
   #applied({ files, inline, content, profile, variables = {} }: ConfigRequest): Applied {

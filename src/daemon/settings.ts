@@ -2,8 +2,10 @@
 
 import type { LoadedSettings } from "../config/load_config.ts";
 import { messageOf } from "../model/errors.ts";
+import type { Purpose } from "../manager/check_config.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
+import { readTls } from "./tls_files.ts";
 import { webChanges, type WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 
@@ -23,6 +25,7 @@ interface SettingsRequest {
   readonly mine: readonly SettingName[];
   /** Whether to remove settings that the files no longer have. */
   readonly prune: boolean;
+  readonly purpose: Purpose;
 }
 
 /** The owners of the settings. In the foreground there is no web listener. */
@@ -81,13 +84,15 @@ async function webStep(
     return goes ? unset("web", prune, () => web.stop()) : undefined;
   }
   const fields = webChanges(now, settings);
+  // Unreadable files are found before any change.
+  if (fields.length > 0 && settings.tls !== undefined) readTls(settings.tls);
   const change = now === undefined ? "added" : fields.length === 0 ? "unchanged" : "changed";
   return { name: "web", change, fields, act: () => web.configure(settings) };
 }
 
 async function webhooksStep(
   { webhooks, supervisor }: SettingsParts,
-  { wanted, mine, prune }: SettingsRequest,
+  { wanted, mine, prune, purpose }: SettingsRequest,
 ): Promise<Step | undefined> {
   const now = await webhooks.list();
   if (wanted.webhooks === undefined) {
@@ -95,7 +100,7 @@ async function webhooksStep(
     const remove = () => webhooks.configure(supervisor, []);
     return goes ? unset("webhooks", prune, remove) : undefined;
   }
-  const keyed = await webhooks.keyed(wanted.webhooks);
+  const keyed = await webhooks.keyed(wanted.webhooks, purpose);
   const { webhookChanges } = await import("./webhooks/configured_webhooks.ts");
   const fields = webhookChanges(now, wanted.webhooks);
   const change = fields.length === 0 ? "unchanged" : now.length === 0 ? "added" : "changed";

@@ -134,7 +134,8 @@ function runtimesOf({ apps, losses }: Stack): string[] {
   for (const { name, config } of apps) {
     let runtime = config.runtime as string;
     try {
-      runtime = commandLine(config, Deno.env.get("PATH") ?? "").runtime;
+      runtime =
+        commandLine(config, { path: Deno.env.get("PATH") ?? "", versions: "assumed" }).runtime;
     } catch {
       if (runtime === "auto") {
         losses.push({ app: name, key: "runtime", text: "unknown here: the image may lack it" });

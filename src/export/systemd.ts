@@ -142,7 +142,8 @@ function program(app: App): Setting[] {
 function argv(app: App): readonly string[] {
   const { config, lose } = app;
   try {
-    return commandLine({ ...config, args: [] }, Deno.env.get("PATH") ?? "").argv;
+    const search = { path: Deno.env.get("PATH") ?? "", versions: "assumed" } as const;
+    return commandLine({ ...config, args: [] }, search).argv;
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
     lose("entrypoint", `not found here: ${error.message}`);

@@ -21,7 +21,7 @@ import {
   whatStayedUp,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "../model/config_diff.ts";
-import { refuseTaken, takenLogs } from "./check_config.ts";
+import { type Purpose, refuseTaken, takenLogs } from "./check_config.ts";
 import { firstChanges, reloadWith } from "./reconfigure.ts";
 import { changeInProgress, hasFailed, isLatest, supersede } from "./rolling_reload.ts";
 import { scale } from "./scale.ts";
@@ -64,6 +64,11 @@ export interface ApplyOptions {
   readonly wait?: boolean | undefined;
 }
 
+interface PlanOptions extends Pick<ApplyOptions, "prune"> {
+  /** `look` for a plan that is only shown: it runs nothing. */
+  readonly purpose?: Purpose;
+}
+
 /**
  * Compares configurations with existing processes. `mine` are names of processes that came from the
  * same files. Throws `invalid_config` if one could not be started, before any change.
@@ -72,14 +77,14 @@ export async function planApply(
   supervisor: Supervisor,
   wanted: readonly ProcessConfig[],
   mine: Iterable<string> = [],
-  { prune = false }: Pick<ApplyOptions, "prune"> = {},
+  { prune = false, purpose = "start" }: PlanOptions = {},
 ): Promise<ApplyPlan> {
   supervisor.registry.refuseClosed();
   const leaving = new Set([...wanted.map(({ name }) => name), ...prune ? mine : []]);
   const isStopped = stoppedSince(supervisor.registry.list());
   const present = supervisor.registry.list().map(({ config }) => config);
   const kept = present.filter(({ name }) => !leaving.has(name));
-  const configs = await checkAll(supervisor, wanted, kept);
+  const configs = await checkAll(supervisor, wanted, kept, purpose);
   const there = Map.groupBy(supervisor.registry.list(), ({ config }) => config.name);
   const added: ProcessConfig[] = [];
   const changed: ConfigChange[] = [];
@@ -158,6 +163,7 @@ async function checkAll(
   supervisor: Supervisor,
   wanted: readonly ProcessConfig[],
   kept: readonly ProcessConfig[],
+  purpose: Purpose,
 ): Promise<Map<string, ProcessConfig>> {
   const configs = new Map<string, ProcessConfig>();
   const problems: ProcsupError[] = [];
@@ -165,7 +171,7 @@ async function checkAll(
     // Yield, so that the daemon can serve others.
     if (index % 16 === 15) await sleep(0);
     try {
-      await supervisor.check(config, [...kept, ...configs.values()]);
+      await supervisor.check(config, [...kept, ...configs.values()], purpose);
       configs.set(config.name, config);
     } catch (error) {
       problems.push(asProcsupError(error));

@@ -1,7 +1,7 @@
 /** Adds defaults to configurations. Checks configurations and their log files before a start. */
 
 import type { ProcessDefaults } from "../model/config_input.ts";
-import { ifPossible, refuseStart } from "../model/errors.ts";
+import { ifPossible, ProcsupError, refuseStart } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
 import { literally } from "../model/plain_text.ts";
@@ -9,10 +9,19 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { basename, dirname } from "../npm/path.js";
 import { checkWatch } from "../platform/watch_paths.ts";
 import { sharedFileProblem } from "../platform/way.ts";
-import { launchPlan } from "../process/spawn.ts";
-import { refuseTakenSockets } from "../process/launch_setup.ts";
+import type { OtherUser } from "../platform/as_user.ts";
+import { appEnvironment, fileVariables } from "../process/environment.ts";
+import {
+  checkLimits,
+  checkRootHooks,
+  checkTerminal,
+  knownUser,
+  refuseTakenSockets,
+  sharedSockets,
+} from "../process/launch_setup.ts";
 import { readyPattern } from "../process/readiness.ts";
-import { fetchSecrets } from "../process/secrets.ts";
+import { fetchSecrets, secretVariables } from "../process/secrets.ts";
+import { commandLine } from "../runtimes/command_line.ts";
 import type { World } from "../process/world.ts";
 
 /** The supervisor's defaults that apply to a configuration, in wire form. */
@@ -25,20 +34,95 @@ export function wireDefaults(
   return inputKeys({ restartWindow: restWindow, ...policy, ...others });
 }
 
-/** Throws `invalid_config` for problems that can be found before a start. Fetches secrets last. */
-export async function checkConfig(
-  config: ProcessConfig,
-  { world: { inherited, apps }, others }: {
-    readonly world: Pick<World, "inherited" | "apps">;
-    readonly others: Iterable<ProcessConfig>;
-  },
-): Promise<void> {
-  launchPlan({ id: "", name: config.name, instanceIndex: 0, config }, inherited, "left out");
-  checkWatch(config);
-  checkLogPaths(config, dirname(apps));
-  refuseTaken(config, others);
-  await fetchSecrets(config, inherited, "fresh");
+/** To look, which runs nothing that a configuration names, or to start. */
+export type Purpose = "look" | "start";
+
+interface CheckParts {
+  readonly world: Pick<World, "inherited" | "apps">;
+  readonly others: Iterable<ProcessConfig>;
+  readonly purpose: Purpose;
+}
+
+/**
+ * Throws `invalid_config` for a problem that can be found before a start. To start, the secrets are
+ * fetched last.
+ */
+export async function checkConfig(config: ProcessConfig, parts: CheckParts): Promise<void> {
+  for (const { error } of startProblems(config, parts)) throw error;
+  if (parts.purpose === "start") await fetchSecrets(config, parts.world.inherited, "fresh");
   if (config.readyLog !== undefined) await readyPattern(config.readyLog).ready();
+}
+
+/** Why a configuration cannot be started. */
+export interface StartProblem {
+  readonly error: ProcsupError;
+  /** Whether it is about the supervisor itself: one that runs already may be set up otherwise. */
+  readonly ofSupervisor: boolean;
+}
+
+/**
+ * What would keep a configuration from starting, for the user that it runs as: programs, files,
+ * secrets, limits, sockets and logs.
+ */
+export function startProblems(
+  config: ProcessConfig,
+  { world: { inherited, apps }, others, purpose }: CheckParts,
+): StartProblem[] {
+  const problems: StartProblem[] = [];
+  function attempt<T>(act: () => T, ofSupervisor = false): T | undefined {
+    try {
+      return act();
+    } catch (error) {
+      if (!(error instanceof ProcsupError)) throw error;
+      problems.push({ error, ofSupervisor });
+      return undefined;
+    }
+  }
+  const user = attempt(() => knownUser(config));
+  // Everything else depends on the user.
+  if (problems.length > 0) return problems;
+  const env = environmentFor(config, inherited, user, attempt);
+  const path = env?.PATH ?? config.env.PATH ?? inherited.PATH ?? "";
+  const versions = purpose === "look" ? "assumed" : "asked";
+  attempt(() => commandLine(config, { path, user, versions }));
+  attempt(() => checkLimits(config), true);
+  attempt(() => checkRootHooks(config));
+  attempt(() => checkTerminal(config));
+  attempt(() => sharedSockets(config));
+  attempt(() => checkWatch(config));
+  attempt(() => checkLogPaths(config, dirname(apps)));
+  attempt(() => refuseTakenSockets(config, others));
+  attempt(() => refuseTakenLogs(config, others));
+  return problems;
+}
+
+/** The environment, without secrets that only a command prints; undefined if a part is missing. */
+function environmentFor(
+  config: ProcessConfig,
+  inherited: Readonly<Record<string, string>>,
+  user: OtherUser | undefined,
+  attempt: <T>(act: () => T, ofSupervisor?: boolean) => T | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const secrets = Object.entries(config.secrets).filter(([, source]) =>
+    source.command === undefined
+  );
+  const parts = [
+    ...secrets.map(([name, source]) => {
+      const one = { ...config, secrets: { [name]: source } };
+      return attempt(() => secretVariables(one, inherited), source.env !== undefined);
+    }),
+    ...config.envFile.map((file) =>
+      attempt(() => fileVariables({ ...config, envFile: [file] }, user))
+    ),
+  ];
+  if (parts.includes(undefined)) return undefined;
+  const isPrinted = (name: string) => config.secrets[name]?.command !== undefined;
+  const known = {
+    ...{ ...config, secrets: Object.fromEntries(secrets) },
+    incrementEnv: config.incrementEnv.filter((name) => !isPrinted(name)),
+  };
+  const source = { id: "", name: config.name, instanceIndex: 0, config: known };
+  return attempt(() => appEnvironment(inherited, source));
 }
 
 /**
@@ -47,6 +131,10 @@ export async function checkConfig(
  */
 export function refuseTaken(config: ProcessConfig, others: Iterable<ProcessConfig>): void {
   refuseTakenSockets(config, others);
+  refuseTakenLogs(config, others);
+}
+
+function refuseTakenLogs(config: ProcessConfig, others: Iterable<ProcessConfig>): void {
   const [taken] = takenLogs(config, others);
   if (taken !== undefined) {
     refuseStart(config.name, `log "${taken.path}" belongs to "${taken.owner}"`);

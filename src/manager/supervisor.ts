@@ -30,7 +30,7 @@ import {
   whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
-import { checkConfig, refuseTaken, wireDefaults } from "./check_config.ts";
+import { checkConfig, type Purpose, refuseTaken, wireDefaults } from "./check_config.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "../log_keeping/log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
@@ -166,8 +166,9 @@ export class Supervisor implements AsyncDisposable {
   async check(
     config: ProcessConfig,
     others: Iterable<ProcessConfig> = this.#configs(),
+    purpose: Purpose = "start",
   ): Promise<void> {
-    await checkConfig(config, { world: this.system.world, others });
+    await checkConfig(config, { world: this.system.world, others, purpose });
     await this.scheduler.check(config);
   }
 

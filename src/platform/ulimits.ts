@@ -2,6 +2,7 @@
 
 import type { LimitsConfig } from "../model/process_config.ts";
 import { readFileIfAny } from "./atomic_file.ts";
+import { systemProgram } from "./as_user.ts";
 import { outputOf } from "./os.ts";
 
 interface Row {
@@ -85,5 +86,5 @@ let own: string | undefined;
 
 /** Niceness of this process, which its children inherit. Read once; 0 while it cannot be read. */
 export function ownNiceness(): number {
-  return Number(own ??= outputOf("nice")) || 0;
+  return Number(own ??= outputOf(systemProgram("nice") ?? "nice")) || 0;
 }

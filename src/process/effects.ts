@@ -256,9 +256,9 @@ export class Effects {
   #runtimeOrNone(): string {
     try {
       const { id, name, instanceIndex, config } = this.#process;
-      // Nothing is launched, so no secret is needed.
+      // Nothing is launched, so no secret is needed and nothing is run.
       const asked = { id, name, instanceIndex, config: { ...config, secrets: {} } };
-      return launchPlan(asked, this.#world.inherited).runtime;
+      return launchPlan(asked, this.#world.inherited, "assumed").runtime;
     } catch {
       return this.#process.config.runtime;
     }

@@ -8,7 +8,7 @@ import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
-import { type SecretCommands, type Secretive, secretVariables } from "./secrets.ts";
+import { type Secretive, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
@@ -29,7 +29,6 @@ export interface EnvironmentSource {
 export function appEnvironment(
   inherited: Readonly<Record<string, string>>,
   source: EnvironmentSource,
-  secrets: SecretCommands = "fetched",
 ): Record<string, string> {
   const { config, instanceIndex } = source;
   const user = appUser(config);
@@ -37,7 +36,7 @@ export function appEnvironment(
     ...startingEnvironment(inherited, config, user),
     ...fileVariables(config, user),
     ...config.env,
-    ...secretVariables(config, inherited, secrets),
+    ...secretVariables(config, inherited),
   };
   for (const name of config.incrementEnv) {
     env[name] = String(numberOf(env[name], name, config.name) + instanceIndex);
@@ -64,7 +63,8 @@ export function takenFromShell(
     .filter(([name, value]) => own[name] !== value).map(([name]) => name).sort();
 }
 
-function fileVariables(
+/** The variables of the files. Throws `invalid_config` naming one that cannot be read. */
+export function fileVariables(
   { name, cwd, envFile }: EnvironmentSource["config"],
   user: OtherUser | undefined,
 ): Record<string, string> {

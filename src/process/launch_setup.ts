@@ -96,16 +96,28 @@ export function* takenSockets(
   }
 }
 
-function checkLimits({ name, limits }: SetupConfig): void {
-  const problem = ulimitProblem(limits, isRoot()) ??
-    (limitsGroup(limits) ? cgroups().problem(limits) : undefined);
+/** Throws `invalid_config` for limits and a niceness that this supervisor cannot set. */
+export function checkLimits(config: Pick<SetupConfig, "name" | "limits" | "nice">): void {
+  const { name, limits } = config;
+  const problem = ulimitProblem(limits, isRoot());
   if (problem !== undefined) refuseStart(name, problem);
+  const lack = limitsGroup(limits) ? cgroups().problem(limits) : undefined;
+  if (lack !== undefined) {
+    const hint = limits.memoryBytes === undefined
+      ? "procsup doctor shows what this machine supports"
+      : "max_memory needs no cgroup: it restarts an app that uses more";
+    refuseStart(name, lack, { hint });
+  }
+  niceWords(config);
 }
 
 /** The launch wrapper uses descriptor 9 for itself. */
 const MAX_SOCKETS_WITH_TTY = 6;
 
-function checkTerminal({ name, tty, log, sockets }: SetupConfig): void {
+/** Throws `invalid_config` for a terminal that cannot be given. */
+export function checkTerminal(
+  { name, tty, log, sockets }: Pick<SetupConfig, "name" | "tty" | "log" | "sockets">,
+): void {
   if (!tty) return;
   if (sockets.length > MAX_SOCKETS_WITH_TTY) {
     refuseStart(name, `tty allows at most ${MAX_SOCKETS_WITH_TTY} sockets`);
@@ -120,7 +132,7 @@ function limitsGroup({ memoryBytes, cpuPercent, pids }: LimitsConfig): boolean {
   return (memoryBytes ?? cpuPercent ?? pids) !== undefined;
 }
 
-function niceWords({ name, nice }: SetupConfig): string[] {
+function niceWords({ name, nice }: Pick<SetupConfig, "name" | "nice">): string[] {
   if (nice === undefined || nice === ownNiceness()) return [];
   // `nice` adds to the current niceness.
   const change = nice - ownNiceness();
@@ -136,13 +148,14 @@ function niceWords({ name, nice }: SetupConfig): string[] {
 }
 
 /** The user that the app runs as; undefined: ours. Throws if this system cannot change users. */
-function knownUser(config: SetupConfig): OtherUser | undefined {
+export function knownUser(config: UserConfig): OtherUser | undefined {
   const user = appUser(config);
   const problem = user === undefined ? undefined : otherUserProblem();
   return problem === undefined ? user : refuseStart(config.name, `uid and gid ${problem}`);
 }
 
-function checkRootHooks({ name, hooks }: SetupConfig): void {
+/** Throws `invalid_config` for hooks that only root can run. */
+export function checkRootHooks({ name, hooks }: Pick<SetupConfig, "name" | "hooks">): void {
   if (isRoot()) return;
   const [hook] = Object.entries(hooks).find(([, hook]) => hook?.runAsRoot) ?? [];
   if (hook === undefined) return;

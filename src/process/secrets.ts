@@ -18,9 +18,6 @@ const FRESH_MS = 30_000;
 /** `fresh` values for a start; `known` ones of the last start for hooks and checks. */
 export type SecretAge = "fresh" | "known";
 
-/** `left out` where a configuration is only examined: nothing may wait for commands there. */
-export type SecretCommands = "fetched" | "left out";
-
 export type Secretive = UserConfig & Inheriting & Pick<ProcessConfig, "cwd" | "secrets">;
 type Variables = Readonly<Record<string, string>>;
 
@@ -128,17 +125,15 @@ function keyOf(command: string, { cwd, uid, gid, inheritEnv, shellEnv }: Secreti
 }
 
 /**
- * The variables of a configuration's secrets. Its commands must have been run by `fetchSecrets()`,
- * or are left out. Throws `invalid_config` naming the secret and its source, never its value.
+ * The variables of a configuration's secrets. Its commands must have been run by `fetchSecrets()`.
+ * Throws `invalid_config` naming the secret and its source, never its value.
  */
 export function secretVariables(
   config: Secretive,
   inherited: Variables,
-  commands: SecretCommands = "fetched",
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, source] of Object.entries(config.secrets)) {
-    if (source.command !== undefined && commands === "left out") continue;
     const problem = (why: string) => refuseStart(config.name, `secret "${name}": ${why}`);
     variables[name] = secretValue(source, config, inherited, problem);
   }

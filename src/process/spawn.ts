@@ -8,11 +8,11 @@ import type { Run } from "../model/process_state.ts";
 import { basename } from "../npm/path.js";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
+import type { Versions } from "../runtimes/programs.ts";
 import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
 import { launchSetup, saysReady } from "./launch_setup.ts";
 import type { ProcessHandle } from "./process_handle.ts";
-import type { SecretCommands } from "./secrets.ts";
 import type { World } from "./world.ts";
 
 type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
@@ -28,18 +28,17 @@ interface LaunchPlan {
 }
 
 /**
- * The command line and environment of a process. Throws `invalid_config` naming what is missing, so
- * that a process that cannot be started is refused before it is registered. Secrets that commands
- * print must have been fetched, or are left out.
+ * The command line and environment of a process. Throws `invalid_config` naming what is missing.
+ * Secrets that commands print must have been fetched.
  */
 export function launchPlan(
   process: LaunchedProcess,
   inherited: Readonly<Record<string, string>>,
-  secrets: SecretCommands = "fetched",
+  versions: Versions = "asked",
 ): LaunchPlan {
-  const env = appEnvironment(inherited, process, secrets);
+  const env = appEnvironment(inherited, process);
   const user = appUser(process.config);
-  const { argv, runtime } = commandLine(process.config, env.PATH ?? "", user);
+  const { argv, runtime } = commandLine(process.config, { path: env.PATH ?? "", user, versions });
   // A user's own deno command line may lack the permissions that the preload needs.
   const program = runtime === "auto" ? basename(argv[0]!).replace(/^deno$/, "") : runtime;
   const setup = launchSetup(process.config, program);

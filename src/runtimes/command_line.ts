@@ -2,7 +2,7 @@
 
 import { ifPossible, refuseStart } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { basename, dirname, resolve } from "../npm/path.js";
+import { basename, dirname, isAbsolute, resolve } from "../npm/path.js";
 import { actingAs, headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
 import type { OtherUser } from "../platform/as_user.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
@@ -15,6 +15,7 @@ import {
   findEntry,
   isBareWord,
   refuseEntrypoint,
+  type Search,
   Tools,
 } from "./programs.ts";
 
@@ -27,16 +28,17 @@ export interface CommandLine {
 
 /**
  * The command line of an app. It is computed at every start, since files and PATH may have changed.
- * `path` is the PATH of the app's environment; `user` is set if it runs as another user. An interpreter
- * wins over a runtime, and a configured runtime over detection. Deno apps get all permissions (`-A`).
+ * An interpreter wins over a runtime, and a configured runtime over detection. Deno apps get all
+ * permissions (`-A`).
  *
  * Throws `invalid_config` naming what is missing: working directory, entrypoint, its x bit, or
  * interpreter.
  */
-export function commandLine(config: CommandConfig, path: string, user?: OtherUser): CommandLine {
-  checkCwd(config, user);
-  const { argv, runtime } = resolved(config, new Tools(config, path, user));
-  if (argv.length === 1) checkFirstLine(config, argv[0]!, user);
+export function commandLine(config: CommandConfig, search: Search): CommandLine {
+  checkCwd(config, search.user);
+  const { argv, runtime } = resolved(config, new Tools(config, search));
+  if (argv.length === 1) checkFirstLine(config, argv[0]!, search.user);
+  refuseUnreachable(config, argv, search.user);
   return { argv: [...argv, ...config.args], runtime };
 }
 
@@ -53,15 +55,26 @@ function checkCwd({ name, cwd, entrypoint }: CommandConfig, user: OtherUser | un
     return refuseStart(name, problem, { field: "cwd" });
   }
   if (!info.isDirectory) refuseStart(name, `${quoted} is not a directory`, { field: "cwd" });
-  if (user === undefined || mayEnter(user, cwd)) return;
+  if (user === undefined || mayReach(user, `${cwd}/.`)) return;
   const problem = `${quoted} cannot be entered by user ${user.name ?? user.uid}`;
   refuseStart(name, problem, { field: "cwd" });
 }
 
+/** Root finds programs and scripts in folders that the app's user cannot enter. */
+function refuseUnreachable(
+  { name }: CommandConfig,
+  argv: readonly string[],
+  user: OtherUser | undefined,
+): void {
+  const path = user && argv.find((word) => isAbsolute(word) && !mayReach(user, word));
+  if (path === undefined) return;
+  refuseStart(name, `${JSON.stringify(path)} cannot be reached by user ${user!.name ?? user!.uid}`);
+}
+
 /** False only if the system says so: the launch decides. */
-function mayEnter(user: OtherUser, cwd: string): boolean {
+function mayReach(user: OtherUser, path: string): boolean {
   try {
-    actingAs(user, () => Deno.statSync(`${cwd}/.`));
+    actingAs(user, () => Deno.statSync(path));
     return true;
   } catch (error) {
     return !(error instanceof Deno.errors.PermissionDenied);

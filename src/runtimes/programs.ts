@@ -28,18 +28,36 @@ export function findExecutable(command: string, cwd: string, path: string): stri
   return undefined;
 }
 
+/** Whether a program is run to find out its version, or taken for a current one. */
+export type Versions = "asked" | "assumed";
+
+/** Where programs are searched, and for whom. */
+export interface Search {
+  /** The PATH of the app's environment. */
+  readonly path: string;
+  /** Set if the app runs as another user. */
+  readonly user?: OtherUser | undefined;
+  /** `assumed` to run nothing. */
+  readonly versions?: Versions;
+}
+
 export class Tools {
   readonly #name: string;
   readonly cwd: string;
   readonly path: string;
   /** Programs are run as this user to find out their version. */
   readonly user: OtherUser | undefined;
+  readonly versions: Versions;
 
-  constructor(config: Pick<ProcessConfig, "name" | "cwd">, path: string, user?: OtherUser) {
+  constructor(
+    config: Pick<ProcessConfig, "name" | "cwd">,
+    { path, user, versions = "asked" }: Search,
+  ) {
     this.#name = config.name;
     this.cwd = config.cwd;
     this.path = path;
     this.user = user;
+    this.versions = versions;
   }
 
   /** The absolute path of an interpreter. Throws `invalid_config` if it does not exist. */

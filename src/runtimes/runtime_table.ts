@@ -97,7 +97,8 @@ export function runsTypeScript(entry: Entry, tools: Tools): boolean {
 
 function supportFor(entry: Entry, node: string, tools: Tools): TypeScriptSupport {
   // Stripping types does not transform JSX.
-  return entry.extension === "tsx" ? "none" : typeScriptSupport(node, tools);
+  if (entry.extension === "tsx") return "none";
+  return tools.versions === "assumed" ? "native" : typeScriptSupport(node, tools);
 }
 
 /** Whether npx finds an installed tsx in the folder, above it, or on PATH. */

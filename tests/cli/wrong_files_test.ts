@@ -153,13 +153,16 @@ Deno.test("procsup config validate and plan need no daemon and, with --no-files,
   });
   const env = { PROCSUP_HOME: `${files.folder}/home` };
   const run = (...args: string[]) => runCommandLine(args, env, files.folder);
-  const [planned, missing, skipped, unset, assumed] = await Promise.all([
+  const [refused, planned, missing, skipped, unset, assumed] = await Promise.all([
     run("config", "plan"),
+    run("config", "plan", "--no-files"),
     run("config", "validate"),
     run("config", "validate", "--no-files"),
     run("config", "plan", "ci.yaml"),
     run("config", "plan", "ci.yaml", "--no-files"),
   ]);
+  assertEquals([refused.code, refused.stdout], [2, ""]);
+  assertStringIncludes(refused.stderr, 'Procfile: cannot start "web": entrypoint "nosuch"');
   assertEquals([planned.code, planned.stdout], [0, "+ web  new\n"]);
   assertEquals(planned.stderr, "using Procfile\nno daemon is running: everything is new\n");
   assertEquals([missing.code, skipped.code], [2, 0]);
@@ -183,7 +186,7 @@ Deno.test("procsup config validate gives the line of each missing program and wa
   const watched = `"${files.folder}/nonexist": no such file or directory`;
   assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": invalid "watch.paths" ${watched}`);
   const log = `log.stderr "${files.folder}" is not safe to write to: it is not a file`;
-  assertStringIncludes(missing.stderr, `procsup.yaml:2:3 "a": ${log}`);
+  assertStringIncludes(missing.stderr, `procsup.yaml:2:3 cannot start "a": ${log}`);
 });
 
 Deno.test("procsup config validate refuses two apps with one socket or one log, as up does", async () => {

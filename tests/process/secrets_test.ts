@@ -85,7 +85,6 @@ Deno.test("fetchSecrets() runs a command once for concurrent callers, without bl
   assertEquals(secretVariables(config, INHERITED).A?.trim(), "1");
   assert(ticks > 3, `${ticks} turns were taken meanwhile`);
   assertEquals(fetchSecrets(config, INHERITED, "fresh"), undefined);
-  assertEquals(secretVariables(config, INHERITED, "left out"), {});
 });
 
 Deno.test("withoutSecrets() hides a value that contains another one", () => {

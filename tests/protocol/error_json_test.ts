@@ -50,7 +50,11 @@ Deno.test("errorJson() is bounded, whatever a client sent", () => {
 
 Deno.test("errorJson() names the invalid key, and suggests the likely name", () => {
   const wrong = (config: Record<string, unknown>) =>
-    errorJson(assertThrows(() => commandLine(parseConfig({ name: "a", cwd: "/", ...config }), "")));
+    errorJson(
+      assertThrows(() =>
+        commandLine(parseConfig({ name: "a", cwd: "/", ...config }), { path: "" })
+      ),
+    );
   assertEquals(wrong({ entrypoint: "true", stop_timeout: "soon" }).field, "stop_timeout");
   const check = { type: "http", url: 7 };
   assertEquals(wrong({ entrypoint: "true", health_check: check }).field, "health_check.url");

@@ -8,7 +8,7 @@ import { Sandbox } from "./sandbox.ts";
 
 function line(box: Sandbox, entrypoint: string, more?: Partial<CommandConfig>): string {
   const config = box.config(entrypoint, { useBundle: true, ...more });
-  const { argv, runtime } = commandLine(config, box.bin);
+  const { argv, runtime } = commandLine(config, { path: box.bin });
   return `${runtime}: ${box.short(argv)}`;
 }
 

@@ -7,14 +7,14 @@ import { type CommandConfig, findExecutable } from "../../src/runtimes/programs.
 import { Sandbox } from "./sandbox.ts";
 
 function refusal(box: Sandbox, config: CommandConfig): ProcsupError {
-  const error = assertThrows(() => commandLine(config, box.bin), ProcsupError);
+  const error = assertThrows(() => commandLine(config, { path: box.bin }), ProcsupError);
   assertEquals(error.code, "invalid_config");
   assert(error.message.startsWith('Cannot start "api": '), error.message);
   return error;
 }
 
 function shortLine(box: Sandbox, entrypoint: string, more?: Partial<CommandConfig>): string {
-  const { argv, runtime } = commandLine(box.config(entrypoint, more), box.bin);
+  const { argv, runtime } = commandLine(box.config(entrypoint, more), { path: box.bin });
   return `${runtime}: ${box.short(argv)}`;
 }
 
@@ -148,7 +148,7 @@ Deno.test("commandLine() returns command lines that really run", async () => {
   for (const [file, source] of Object.entries(scripts)) {
     if (file in needs && findExecutable(needs[file]!, box.cwd, path) === undefined) continue;
     await Deno.writeTextFile(`${box.cwd}/${file}`, source);
-    const { argv } = commandLine(box.config(file, { args: ["it's"] }), path);
+    const { argv } = commandLine(box.config(file, { args: ["it's"] }), { path });
     const { stdout } = await new Deno.Command(argv[0]!, { args: argv.slice(1), cwd: box.cwd })
       .output();
     assertEquals(new TextDecoder().decode(stdout), "ran it's\n", argv.join(" "));
@@ -159,7 +159,10 @@ Deno.test("commandLine() names a shebang that the system cannot follow", () => {
   using box = new Sandbox();
   const refused = (text: string) => {
     Deno.writeTextFileSync(box.program("my run").cwd + "/my run", text);
-    const error = assertThrows(() => commandLine(box.config("my run"), box.bin), ProcsupError);
+    const error = assertThrows(
+      () => commandLine(box.config("my run"), { path: box.bin }),
+      ProcsupError,
+    );
     return `${error.message}; ${error.hint}`;
   };
   const crlf = refused("#!/bin/sh\r\nexit\r\n");
@@ -169,12 +172,12 @@ Deno.test("commandLine() names a shebang that the system cannot follow", () => {
     /begins with "#!\/opt\/no\/such", which does not exist/,
   );
   Deno.writeTextFileSync(`${box.cwd}/my run`, "#!/bin/sh\n");
-  assertEquals(box.short(commandLine(box.config("my run"), box.bin).argv), "app/my run");
+  assertEquals(box.short(commandLine(box.config("my run"), { path: box.bin }).argv), "app/my run");
 });
 
 Deno.test("commandLine() uses the Python of the folder's virtual environment, unless one is activated", () => {
   using box = new Sandbox().installed(["python3"]).files("a.py").program(".venv/bin/python");
-  const line = () => box.short(commandLine(box.config("a.py"), box.bin).argv);
+  const line = () => box.short(commandLine(box.config("a.py"), { path: box.bin }).argv);
   assertEquals(line(), "app/.venv/bin/python app/a.py");
   Deno.writeTextFileSync(`${box.bin}/../pyvenv.cfg`, "");
   assertEquals(line(), "bin/python3 app/a.py");

@@ -8,7 +8,7 @@ const ALL = ["go", "python3", "node", "bun", "deno", "ruby", "php"];
 
 function line(files: readonly string[], entrypoint: string): string {
   using box = new Sandbox().installed(ALL, "v24.0.0").files(...files);
-  const { argv, runtime } = commandLine(box.config(entrypoint), box.bin);
+  const { argv, runtime } = commandLine(box.config(entrypoint), { path: box.bin });
   return `${runtime}: ${box.short(argv)}`;
 }
 
@@ -43,7 +43,7 @@ Deno.test("detectRuntime() chooses a TypeScript runtime by the folder's files", 
 
 Deno.test("detectRuntime() falls back to the deno that runs procsup", () => {
   using box = new Sandbox().files("a.ts");
-  const { argv, runtime } = commandLine(box.config("a.ts"), box.bin);
+  const { argv, runtime } = commandLine(box.config("a.ts"), { path: box.bin });
   assertEquals(runtime, "deno");
   assertEquals(argv, [Deno.execPath(), "run", "-A", `${box.cwd}/a.ts`]);
 });

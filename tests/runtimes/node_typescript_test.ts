@@ -28,7 +28,7 @@ const TSX = "node_modules/.bin/tsx";
 function line(version: string, script: string, ...files: string[]): string {
   using box = new Sandbox().installed(["node", "npx"], version);
   box.files("package.json", script, ...files);
-  return box.short(commandLine(box.config(script), box.bin).argv);
+  return box.short(commandLine(box.config(script), { path: box.bin }).argv);
 }
 
 Deno.test("commandLine() runs TypeScript in the way that the installed Node.js supports", () => {
@@ -42,7 +42,7 @@ Deno.test("commandLine() falls back to Deno when Node.js lacks tsx, or explains 
   assertMatch(line("v20.20.2", "a.ts"), /deno run -A app\/a\.ts$/);
   using box = new Sandbox().installed(["node", "npx"], "v20.20.2").files("a.ts");
   const error = assertThrows(
-    () => commandLine(box.config("a.ts", { runtime: "node" }), box.bin),
+    () => commandLine(box.config("a.ts", { runtime: "node" }), { path: box.bin }),
     ProcsupError,
     "without tsx",
   );
@@ -57,7 +57,7 @@ Deno.test("commandLine() asks Node.js for its version once, and again when it wa
     Deno.writeTextFileSync(`${box.bin}/node`, count, { append: true });
     Deno.utimeSync(`${box.bin}/node`, mtime, mtime);
   };
-  const ask = () => box.short(commandLine(box.config("a.ts"), box.bin).argv);
+  const ask = () => box.short(commandLine(box.config("a.ts"), { path: box.bin }).argv);
   install("v20.0.0", 1000);
   assertEquals([ask(), ask()], ["bin/npx tsx app/a.ts", "bin/npx tsx app/a.ts"]);
   install("v24.0.0", 2000);
@@ -71,7 +71,7 @@ Deno.test("commandLine() asks a Node.js again that failed or hung, and does not 
     Deno.writeTextFileSync(`${box.bin}/node`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     Deno.utimeSync(`${box.bin}/node`, 1000, 1000);
   };
-  const ask = () => box.short(commandLine(box.config("a.ts"), box.bin).argv);
+  const ask = () => box.short(commandLine(box.config("a.ts"), { path: box.bin }).argv);
   for (const script of ["exit 1", "exec /bin/sleep 100"]) {
     install(script);
     assertEquals(ask(), "bin/npx tsx app/a.ts");
@@ -85,7 +85,10 @@ Deno.test("commandLine() does not ask a Node.js that hangs at each start", () =>
   const script = `#!/bin/sh\necho asked >>'${box.cwd}/asked'\nexec /bin/sleep 100\n`;
   Deno.writeTextFileSync(`${box.bin}/node`, script, { mode: 0o755 });
   for (let start = 0; start < 3; start++) {
-    assertEquals(box.short(commandLine(box.config("a.ts"), box.bin).argv), "bin/npx tsx app/a.ts");
+    assertEquals(
+      box.short(commandLine(box.config("a.ts"), { path: box.bin }).argv),
+      "bin/npx tsx app/a.ts",
+    );
   }
   assertEquals(Deno.readTextFileSync(`${box.cwd}/asked`), "asked\n");
 });

@@ -90,16 +90,31 @@ async function selected(
 async function validate(context: CommandContext, words: readonly string[]): Promise<void> {
   const cwd = here();
   const { files, loaded } = await readSource(context, words);
-  const { processes } = await selected(context, loaded);
-  if (!context.flags.on("no-files")) {
-    const { fileProblems, sharedProblems } = await import("../../config/check_files.ts");
-    const path = Deno.env.get("PATH") ?? "";
-    throwProblems([...sharedProblems(processes), ...fileProblems(processes, path)]);
-  }
-  const names = processes.map(({ config }) => config.name);
-  if (await printData(context.output, { valid: true, files, processes: names }, names)) return;
+  const chosen = await selected(context, loaded);
+  const warnings = await refuseProblems(context, { files, ...chosen });
+  const names = chosen.processes.map(({ config }) => config.name);
+  const value = { valid: true, files, processes: names, warnings };
+  if (await printData(context.output, value, names)) return;
   const shown = files.map((file) => file.replace(`${cwd}/`, "")).join(", ");
   context.output.done(`✔ ${shown}  ${counted(names.length, "process", "processes")}, no mistake`);
+}
+
+/**
+ * Throws what would keep processes of the files from starting. Prints what only this environment may
+ * lack, and returns it.
+ */
+async function refuseProblems(
+  { flags, home, output }: CommandContext,
+  loaded: Pick<LoadedConfig, "files" | "processes" | "settings">,
+): Promise<string[]> {
+  if (flags.on("no-files")) return [];
+  const { findingsIn } = await import("../../daemon/check_files.ts");
+  const { problems, warnings } = await findingsIn(loaded, home);
+  throwProblems(problems);
+  for (const { message, hint } of warnings) {
+    output.note(`warning: ${message}${hint === undefined ? "" : `\n  hint: ${hint}`}`);
+  }
+  return warnings.map(({ message }) => message);
 }
 
 /** Prints the plan; nothing is changed. */
@@ -122,6 +137,7 @@ async function planWithoutDaemon(
   const isAbsent = hasCode(error, "daemon_unreachable");
   if (!isAbsent || loaded === undefined) throw error;
   const { processes, settings } = await selected(context, loaded);
+  await refuseProblems(context, { files: loaded.files, processes, settings });
   const names = Object.keys(settings) as (keyof LoadedSettings)[];
   context.output.note("no daemon is running: everything is new");
   return {

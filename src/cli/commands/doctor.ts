@@ -3,7 +3,7 @@
  * daemon; those of its home and of the machine are in `doctor_checks.ts`.
  */
 
-import { ifPossible, ProcsupError } from "../../model/errors.ts";
+import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { isNewer, otherVersion, type Peer, VERSION } from "../../protocol/version.ts";
 import { dirname } from "../../npm/path.js";
 import { findUser } from "../../platform/as_user.ts";
@@ -30,6 +30,7 @@ import {
   warning,
   wrong,
 } from "../doctor_checks.ts";
+import { counted } from "../human.ts";
 import { printData } from "../output.ts";
 import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup_unit.ts";
 
@@ -78,10 +79,26 @@ async function checkDaemon(home: string): Promise<Finding[]> {
         : warning("daemon", other, isNewer(version, VERSION) ? undefined : upgrade),
       ...checkToken(home),
       ...firstProcess(home),
+      // Another version may answer in another way.
+      ...other === undefined ? await checkFiles(client) : [],
     ];
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
     return [silentDaemon(home)];
+  }
+}
+
+/** Checks that a reload of the applied configuration files would succeed. */
+async function checkFiles(client: DaemonClient): Promise<Finding[]> {
+  try {
+    const { added, changed, unchanged } = await client.call("config_reload", { dry_run: true });
+    const count = added.length + changed.length + unchanged.length;
+    return [ok("files", `${counted(count, "process", "processes")}, no mistake`)];
+  } catch (error) {
+    // No file is applied.
+    if (hasCode(error, "bad_request")) return [];
+    if (!(error instanceof ProcsupError)) throw error;
+    return [wrong("files", error.message, error.hint)];
   }
 }
 

@@ -1,5 +1,6 @@
 /** Sends messages to one webhook, in order and one at a time. */
 
+import type { Purpose } from "../../manager/check_config.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import {
   retryAfter,
@@ -267,8 +268,12 @@ const COMMAND_TIMEOUT_MS = 10_000;
  * The signing key of a webhook; undefined if none is configured. Throws `invalid_config`, without the
  * secret.
  */
-export async function webhookKey(webhook: Webhook): Promise<CryptoKey | undefined> {
+export async function webhookKey(
+  webhook: Webhook,
+  purpose: Purpose = "start",
+): Promise<CryptoKey | undefined> {
   if (webhook.secret === undefined) return undefined;
+  if (purpose === "look" && webhook.secret.command !== undefined) return undefined;
   const text = await secretText(webhook);
   return await signingKey(webhook.name, text.replace(/\r?\n$/, ""));
 }

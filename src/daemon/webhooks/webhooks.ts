@@ -5,6 +5,7 @@ import { didYouMean, nearestWord } from "../../model/nearest_word.ts";
 import { exitOf, type ProcessChange } from "../../model/process_info.ts";
 import type { Webhook } from "../../model/webhook.ts";
 import { troubleOf } from "../../model/webhook_rules.ts";
+import type { Purpose } from "../../manager/check_config.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import { readFileIfAny, removeIfPossible } from "../../platform/atomic_file.ts";
 import { sleep } from "../../platform/clock.ts";
@@ -90,11 +91,14 @@ export class Webhooks {
   }
 
   /** Fetches their keys. Throws `invalid_config` if a secret cannot be read. */
-  async keyed(webhooks: readonly Webhook[]): Promise<KeyedWebhook[]> {
+  async keyed(
+    webhooks: readonly Webhook[],
+    purpose: Purpose = "start",
+  ): Promise<KeyedWebhook[]> {
     if (webhooks.length === 0) return [];
     const { webhookKey } = await import("./sender.ts");
     return await Promise.all(
-      webhooks.map(async (webhook) => ({ webhook, key: await webhookKey(webhook) })),
+      webhooks.map(async (webhook) => ({ webhook, key: await webhookKey(webhook, purpose) })),
     );
   }
 
