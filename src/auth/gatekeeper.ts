@@ -11,6 +11,7 @@ import {
   type SessionKeys,
   type SessionOwner,
   type Sessions,
+  whenPast,
 } from "./sessions.ts";
 import { includesRole, type Role } from "../protocol/verbs/verb.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -27,6 +28,13 @@ export interface Principal {
    * owner.
    */
   readonly account: string;
+  /** The apps that exist for it, see `isWithin()`; undefined for all. */
+  readonly only?: readonly string[] | undefined;
+}
+
+/** The name of who asked, for records. */
+export function actorOf({ account }: Pick<Principal, "account">): string {
+  return account === "" ? "owner" : `token ${account}`;
 }
 
 /** Throws `forbidden` if the role does not include the needed one. */
@@ -68,6 +76,7 @@ interface GatekeeperParts {
   readonly tokens: NamedTokens;
   readonly sessions: Sessions;
   readonly attempts: SignInRateLimit;
+  readonly clock?: Pick<Clock, "now" | "after">;
 }
 
 /** Authenticates requests on every surface. */
@@ -157,32 +166,44 @@ export class Gatekeeper {
    */
   whenRevoked(principal: Principal, act: () => void): () => void {
     if (!this.#isValid(principal)) act();
-    const { via, credential } = principal;
-    return via === "cookie"
-      ? this.sessions.whenEnded(credential, act)
-      : this.#revocations.subscribe(credential, act);
+    const { name, via, credential } = principal;
+    if (via === "cookie") return this.sessions.whenEnded(credential, act);
+    const unsubscribe = this.#revocations.subscribe(credential, act);
+    const end = this.#parts.tokens.valid(name)?.expires_at;
+    if (end === undefined) return unsubscribe;
+    const cancel = whenPast(Date.parse(end), this.#parts.clock ?? systemClock, act);
+    return () => {
+      unsubscribe();
+      cancel();
+    };
   }
 
   #isValid({ name, via, credential }: Principal): boolean {
-    return via === "cookie"
-      ? this.sessions.has(credential)
-      : credential === this.#credentialOf(name);
+    if (via === "cookie") return this.sessions.has(credential);
+    const isKnown = name === "" || this.#parts.tokens.valid(name) !== undefined;
+    return isKnown && credential === this.#credentialOf(name);
   }
 
   /** Identifies a token. A later one of the same name is another. */
   #credentialOf(name: string): string {
     return name === ""
       ? `owner ${this.#rotations}`
-      : `token ${name} ${this.#parts.tokens.madeAt(name)}`;
+      : `token ${name} ${this.#parts.tokens.valid(name)?.created_at}`;
   }
 
   #ownerFor(principal: Principal): SessionOwner {
     const { account, role } = principal;
-    const tokenOf = this.#parts.tokens.madeAt(account);
-    const isRevoked = account !== "" && tokenOf === undefined;
+    const token = this.#parts.tokens.valid(account);
+    const isRevoked = account !== "" && token === undefined;
     // Since it was identified.
     if (isRevoked || !this.#isValid(principal)) throw unauthorized();
-    return { name: account || "dashboard", role, ...tokenOf !== undefined && { tokenOf } };
+    const { created_at: tokenOf, expires_at: end } = token ?? {};
+    return {
+      name: account || "dashboard",
+      role,
+      ...tokenOf !== undefined && { tokenOf },
+      ...end !== undefined && { until: Date.parse(end) },
+    };
   }
 
   #bySession(keys: SessionKeys): Principal | undefined {
@@ -190,9 +211,12 @@ export class Gatekeeper {
     if (owner === undefined) return undefined;
     const { name, role, tokenOf } = owner;
     const account = accountOf(owner);
+    const token = tokenOf === undefined ? undefined : this.#parts.tokens.valid(name);
     // A new token of the same name does not continue the sessions of an old one.
-    const isValid = tokenOf === undefined || this.#parts.tokens.madeAt(name) === tokenOf;
-    if (isValid) return { name, role, via: "cookie", credential: keys.session, account };
+    if (tokenOf === token?.created_at) {
+      const credential = keys.session;
+      return { name, role, via: "cookie", credential, account, only: token?.only };
+    }
     this.sessions.signOut(keys.session);
     return undefined;
   }
@@ -200,13 +224,13 @@ export class Gatekeeper {
   async #byToken(authorization: string, address: string): Promise<Principal> {
     const secret = /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1];
     const found = secret === undefined ? undefined : await this.#parts.tokens.find(secret);
-    if (found !== undefined) return this.#principalOf(found.name, found.role);
+    if (found !== undefined) return this.#principalOf(found.name, found.role, found.only);
     this.#countFailure(address);
     throw unauthorized();
   }
 
-  #principalOf(name: string, role: Role): Principal {
-    return { name, role, via: "token", credential: this.#credentialOf(name), account: name };
+  #principalOf(name: string, role: Role, only?: readonly string[]): Principal {
+    return { name, role, via: "token", credential: this.#credentialOf(name), account: name, only };
   }
 
   #countFailure(address: string): void {

@@ -1,6 +1,9 @@
 /** Tokens with a name and a role. Their hashes are kept in a file that only the user can read. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
+import { limitProblem } from "../model/target.ts";
+import { parseExpiry } from "../model/time_spec.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { removeFile } from "../platform/atomic_file.ts";
 import { copyOf, readState, writeState } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
@@ -12,6 +15,18 @@ interface NamedToken {
   readonly role: Role;
   /** Creation time, as ISO 8601. */
   readonly created_at: string;
+  /** The apps that exist for it, see `isWithin()`; undefined for all. */
+  readonly only?: readonly string[];
+  /** When it expires, as ISO 8601; undefined if it does not. */
+  readonly expires_at?: string;
+}
+
+/** What a token may do, where and how long. */
+export interface Grant {
+  readonly role: Role;
+  readonly only?: readonly string[] | undefined;
+  /** See `parseExpiry()`. */
+  readonly expires?: string | undefined;
 }
 
 interface Entry extends NamedToken {
@@ -27,24 +42,34 @@ export class NamedTokens {
   readonly #warn: (message: string) => void;
   #entries: Map<string, Entry> | undefined;
 
-  constructor(path: string, warn: (message: string) => void = () => {}) {
+  readonly #clock: Pick<Clock, "now">;
+
+  constructor(
+    path: string,
+    warn: (message: string) => void = () => {},
+    clock: Pick<Clock, "now"> = systemClock,
+  ) {
     this.#path = path;
     this.#warn = warn;
+    this.#clock = clock;
   }
 
   /** Creates a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
-  async create(name: string, role: Role): Promise<{ token: string } & NamedToken> {
+  async create(name: string, grant: Grant): Promise<{ token: string } & NamedToken> {
     if (!NAME.test(name)) {
       throw new ProcsupError(
         "bad_request",
         `Invalid name ${JSON.stringify(name)}: expected up to 64 letters, digits, ".", "_" or "-"`,
       );
     }
+    const now = this.#clock.now();
+    const limits = limitsOf(grant, now);
     this.#refuseTaken(name);
     const token = `ps_${crypto.getRandomValues(new Uint8Array(32)).toHex()}`;
     const sha256 = await hashOf(token);
     this.#refuseTaken(name);
-    const shown: NamedToken = { name, role, created_at: new Date().toISOString() };
+    const created_at = new Date(now).toISOString();
+    const shown: NamedToken = { name, role: grant.role, created_at, ...limits };
     this.#write(new Map([...this.#all(), [name, { ...shown, sha256 }]]));
     return { token, ...shown };
   }
@@ -52,13 +77,18 @@ export class NamedTokens {
   /** All tokens, sorted by name. */
   list(): NamedToken[] {
     return [...this.#all().values()]
-      .map(({ name, role, created_at }) => ({ name, role, created_at }))
+      .map(({ sha256: _, ...shown }) => shown)
       .sort((a, b) => a.name < b.name ? -1 : 1);
   }
 
-  /** Creation time of a token; undefined if no token has that name. */
-  madeAt(name: string): string | undefined {
-    return this.#all().get(name)?.created_at;
+  /** A token that is valid; undefined if no such token has that name. */
+  valid(name: string): NamedToken | undefined {
+    const found = this.#all().get(name);
+    return found !== undefined && this.#isValid(found) ? found : undefined;
+  }
+
+  #isValid({ expires_at: end }: NamedToken): boolean {
+    return end === undefined || this.#clock.now() < Date.parse(end);
   }
 
   /** Revokes a token at once. Throws `not_found`. If it cannot be saved, the token stays valid. */
@@ -72,15 +102,16 @@ export class NamedTokens {
     this.#write(rest);
   }
 
-  /** Finds the token of a secret. Comparing hashes does not reveal the secret through timing. */
+  /** Finds the valid token of a secret. Comparing hashes does not reveal the secret through timing. */
   async find(secret: string): Promise<NamedToken | undefined> {
     if (this.#all().size === 0) return undefined;
     const hash = await hashOf(secret);
-    return [...this.#all().values()].find(({ sha256 }) => sha256 === hash);
+    return [...this.#all().values()].find((one) => one.sha256 === hash && this.#isValid(one));
   }
 
+  /** An expired token does not keep its name. */
   #refuseTaken(name: string): void {
-    if (this.#all().has(name)) {
+    if (this.valid(name) !== undefined) {
       throw new ProcsupError("name_taken", `Token "${name}" exists already`, {
         hint: `procsup token revoke ${name}`,
       });
@@ -111,6 +142,31 @@ export class NamedTokens {
     writeState(this.#path, { version: 1, tokens }, { durable: true });
     this.#entries = entries;
   }
+}
+
+/** Throws `bad_request` for limits that are invalid, or that the role makes void. */
+function limitsOf(
+  { role, only, expires }: Grant,
+  now: number,
+): Pick<NamedToken, "only" | "expires_at"> {
+  for (const word of only ?? []) {
+    const problem = limitProblem(word);
+    if (problem === undefined) continue;
+    throw new ProcsupError("bad_request", `Invalid "only" ${quote(word)}: ${problem}`);
+  }
+  if (only !== undefined && role === "admin") {
+    throw new ProcsupError(
+      "bad_request",
+      'Invalid "only": an admin can run any command as the user of the daemon, so no limit holds',
+      { hint: "Use the role read or operate" },
+    );
+  }
+  return {
+    ...only !== undefined && { only },
+    ...expires !== undefined && {
+      expires_at: new Date(parseExpiry("expires", expires, now)).toISOString(),
+    },
+  };
 }
 
 async function hashOf(secret: string): Promise<string> {

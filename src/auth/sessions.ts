@@ -27,6 +27,8 @@ export interface SessionOwner {
   readonly role: Role;
   /** Creation time of the named token behind the session, which ends with the token. */
   readonly tokenOf?: string;
+  /** When the token expires, in milliseconds since the epoch. */
+  readonly until?: number;
 }
 
 /** What a browser needs to authenticate. */
@@ -86,7 +88,11 @@ export class Sessions {
   open(owner: SessionOwner): SessionKeys {
     if (this.#sessions.size >= MAX_SESSIONS) this.#endOne(accountOf(owner));
     const [session, secret] = [random(), random()];
-    this.#sessions.set(session, { secret, until: this.#clock.now() + SESSION_MS, owner });
+    this.#sessions.set(session, {
+      secret,
+      until: Math.min(this.#clock.now() + SESSION_MS, owner.until ?? Infinity),
+      owner,
+    });
     this.#changed();
     return { session, secret };
   }
@@ -110,13 +116,7 @@ export class Sessions {
     const found = this.#sessions.get(session);
     if (found === undefined) return () => {};
     const unsubscribe = this.#endings.subscribe(session, act);
-    let cancel: Cancel;
-    const wait = () => {
-      // Once more if the machine's clock was set back meanwhile.
-      const over = () => this.has(session) ? wait() : act();
-      cancel = this.#clock.after(found.until - this.#clock.now() + 1, over);
-    };
-    wait();
+    const cancel = whenPast(found.until, this.#clock, act);
     return () => {
       unsubscribe();
       cancel();
@@ -156,6 +156,25 @@ export class Sessions {
 /** The account of a session: the name of its token; empty for the owner. */
 export function accountOf({ name, tokenOf }: SessionOwner): string {
   return tokenOf === undefined ? "" : name;
+}
+
+/** The longest time of a timer. */
+const MAX_WAIT_MS = 2 ** 31 - 1;
+
+/** Calls `act` after a time, in milliseconds since the epoch. Returns a function that cancels this. */
+export function whenPast(
+  time: number,
+  clock: Pick<Clock, "now" | "after">,
+  act: () => void,
+): Cancel {
+  let cancel: Cancel;
+  const wait = () => {
+    // Once more if the machine's clock was set back meanwhile.
+    const over = () => clock.now() <= time ? wait() : act();
+    cancel = clock.after(Math.min(time - clock.now() + 1, MAX_WAIT_MS), over);
+  };
+  wait();
+  return () => cancel();
 }
 
 /** Listeners for revoked credentials. Forgets a credential with its last listener. */

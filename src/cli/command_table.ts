@@ -231,9 +231,12 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
       text("role", "ROLE", "role of a new token (default: read)", {
         choices: ["read", "operate", "admin"],
       }),
+      text("only", "APPS", "apps that exist for a new token: names, ns:…, tag:…, label:…"),
+      text("expires", "TIME", "how long a new token is valid, such as 30d, or until when"),
     ],
     examples: [
       "procsup token create grafana --role read",
+      "procsup token create ci --role operate --only ns:shop,tag:web --expires 30d",
       "procsup token list",
       "procsup token revoke grafana",
     ],

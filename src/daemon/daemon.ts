@@ -73,7 +73,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
   supervisor.registry.watch(({ name }, before) => before && history.renamed(before, name));
-  const given = { supervisor, paths, webhooks, journal, history, endDaemon };
+  const given = { supervisor, paths, webhooks, journal, history, endDaemon, log };
   const context = daemonContext(given, warn);
   // A daemon has no terminal: SIGHUP reloads its files.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));

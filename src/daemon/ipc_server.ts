@@ -17,6 +17,7 @@ import { endHeadBody } from "../web/context.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs, terminalFeed } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
+import { narrowed } from "./actions/reach.ts";
 import { LogBatch } from "./log_batch.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -66,7 +67,7 @@ export function ipcApp(context: ActionContext): Hono {
   });
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
-    const lines = await streamLogs(context, new URL(c.req.url).searchParams);
+    const lines = await streamLogs({ ...context, by }, new URL(c.req.url).searchParams);
     return ndjson(untilDenied(lines, by, context));
   });
   // The same stream for commands, which resume it across an upgrade: `from` holds the positions the
@@ -75,16 +76,18 @@ export function ipcApp(context: ActionContext): Hono {
     const by = await authorize(c, context);
     const { from } = readPayload(logResumption, await readJson(c));
     const options = { from, byName: true };
-    const lines = await streamLogs(context, new URL(c.req.url).searchParams, options);
+    const query = new URL(c.req.url).searchParams;
+    const lines = await streamLogs({ ...context, by }, query, options);
     return ndjson(untilShutdown(lines, by, context));
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
-    return ndjson(untilShutdown(events(c, context), by, context));
+    return ndjson(untilShutdown(events(c, context, by), by, context));
   });
   app.get("/attach", async (c) => {
     const by = await authorize(c, context, () => "operate");
-    const { target, lines = 0, from } = readPayload(attachQuery, c.req.query());
+    const { target: given, lines = 0, from } = readPayload(attachQuery, c.req.query());
+    const { target } = narrowed({ ...context, by }, "attach", { target: given });
     const pieces = terminalFeed(context.supervisor, target, { lines, from });
     return ndjson(untilShutdown(pieces, by, context));
   });
@@ -166,10 +169,14 @@ function untilDenied(
   return untilRevoked(items, { principal, gatekeeper, last: (error) => error });
 }
 
-function events(c: Context, { supervisor }: ActionContext): ReadableStream<unknown> {
+function events(
+  c: Context,
+  { supervisor }: ActionContext,
+  { only }: Principal,
+): ReadableStream<unknown> {
   const { target, since } = readPayload(eventQuery, c.req.query());
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const isWanted = supervisor.registry.matcher(target);
+  const isWanted = supervisor.registry.matcher(target, only);
   const from = since === undefined ? undefined : Date.parse(since);
   return changesOf(supervisor.events.stream(undefined, from), isWanted);
 }

@@ -1,34 +1,56 @@
 /** The daemon's side of the web surface: verbs, streams, and MCP at `/mcp`. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
+import type { ProcessChange } from "../model/process_info.ts";
 import type { McpHandler } from "../mcp/http_server.ts";
 import type { Call } from "../mcp/tools.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
-import type { Role } from "../protocol/verbs/verb.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
-import { allowRole } from "../auth/gatekeeper.ts";
+import { allowRole, type Principal } from "../auth/gatekeeper.ts";
 import type { ActionContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import type { LogBatch } from "./log_batch.ts";
+
+/** Maximum number of senders whose handler for MCP is kept. */
+const MAX_HANDLERS = 20;
 
 /** `context` is called when the first verb is carried out. */
 export function webBackend(
   supervisor: Supervisor,
   shutdownNotice: ShutdownNotice,
   context: () => ActionContext,
+  by?: Principal,
 ): Backend {
+  const only = by?.only;
   return {
-    shutdownNotice,
-    dispatch: (action, payload) => dispatch(context(), action, payload),
-    events: (signal) => supervisor.events.stream(signal),
-    matcher: (target) => supervisor.registry.matcher(target),
+    ...{ shutdownNotice, only },
+    as: (principal) => webBackend(supervisor, shutdownNotice, context, principal),
+    dispatch: (action, payload) => dispatch({ ...context(), by }, action, payload),
+    events: (signal) => changesFor(supervisor, only, signal),
+    matcher: (target) => supervisor.registry.matcher(target, only),
     // Without positions the stream has lines only.
     streamLogs: (query, options) =>
-      streamLogs(context(), query, options) as Promise<ReadableStream<LogBatch>>,
+      streamLogs({ ...context(), by }, query, options) as Promise<ReadableStream<LogBatch>>,
   };
+}
+
+/** The events of the apps that exist for a token. */
+function changesFor(
+  { events, registry }: Supervisor,
+  only: readonly string[] | undefined,
+  signal: AbortSignal | undefined,
+): ReadableStream<ProcessChange> {
+  const all = events.stream(signal);
+  if (only === undefined) return all;
+  const isVisible = registry.matcher("all", only);
+  return all.pipeThrough(
+    new TransformStream<ProcessChange, ProcessChange>({
+      transform: (change, out) => isVisible(change) ? out.enqueue(change) : undefined,
+    }),
+  );
 }
 
 /** Handlers of other surfaces on the web listener. The first request loads the SDK of MCP. */
@@ -36,26 +58,35 @@ export function webMounts(
   backend: Backend,
   warn: (message: string) => void,
 ): Readonly<Record<string, Mount>> {
-  const handlerFor = async (role: Role): Promise<McpHandler> => {
+  const handlerFor = async (principal: Principal): Promise<McpHandler> => {
+    const { role } = principal;
+    const own = backend.as(principal);
     const call = (action: string, payload: unknown) => {
       allowRole({ role }, roleFor(readAction(action, payload)));
-      return backend.dispatch(action, payload);
+      return own.dispatch(action, payload);
     };
     const { httpServer } = await import("../mcp/http_server.ts");
     return httpServer(call as Call, {
       role,
-      changes: (signal) => backend.events(signal),
+      changes: (signal) => own.events(signal),
       onError: (error) => warn(`MCP: ${error.message}`),
     });
   };
-  // One handler for each role, so that no request can act with another role.
-  const handlers = new Map<Role, Promise<McpHandler>>();
+  // One handler for each kind of sender, so that no request can act as another one.
+  const handlers = new Map<string, Promise<McpHandler>>();
   return {
     "/mcp": {
       role: "read",
-      async handle(request, { role }) {
-        const handler = await handlers.getOrInsertComputed(role, handlerFor);
-        return await handler(request);
+      async handle(request, principal) {
+        const { role, account, only = [] } = principal;
+        const sender = JSON.stringify([role, account, only]);
+        const known = handlers.get(sender);
+        // The last one used is the last one forgotten.
+        handlers.delete(sender);
+        const handler = known ?? handlerFor(principal);
+        handlers.set(sender, handler);
+        if (handlers.size > MAX_HANDLERS) handlers.delete(handlers.keys().next().value!);
+        return await (await handler)(request);
       },
     },
   };

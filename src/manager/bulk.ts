@@ -6,6 +6,7 @@ import { nearestWord } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type ProcessInfo, WAIT_POINTS, type WaitPoint } from "../model/process_info.ts";
 import { type Ordered, startWaves } from "../model/start_order.ts";
+import { isGroup } from "../model/target.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_handle.ts";
@@ -120,10 +121,6 @@ export function withoutJobs(target: string, found: ManagedProcess[]): ManagedPro
  */
 export function thoseThatRun(target: string, found: ManagedProcess[]): ManagedProcess[] {
   return isGroup(target) ? found.filter(({ snapshot }) => snapshot.run !== null) : found;
-}
-
-function isGroup(target: string): boolean {
-  return target === "all" || /^(ns|tag|label):|:\*$/.test(target);
 }
 
 /** The parts of a configuration that decide the order of starts. */

@@ -18,6 +18,8 @@ interface SourceOptions {
   readonly end: "deleted" | "gone";
   /** Continue with later processes of the same names, whatever the target. */
   readonly byName?: boolean;
+  /** The processes that exist for the reader, see `isWithin()`; undefined for all. */
+  readonly only?: readonly string[] | undefined;
 }
 
 export interface LogSources {
@@ -29,19 +31,25 @@ export interface LogSources {
 export function logSources(
   registry: Registry,
   targets: readonly string[],
-  { end, byName = false }: SourceOptions,
+  { end, byName = false, only }: SourceOptions,
 ): LogSources {
   const sourceOf = (process: ManagedProcess): LogSource => {
     return { name: process.name, files: process.logs, gone: process[end] };
   };
-  const found = new Set([...new Set(targets)].flatMap((target) => registry.resolve(target)));
+  const found = new Set(
+    [...new Set(targets)].flatMap((target) => registry.resolve(target, undefined, only)),
+  );
   const now = [...found].map(sourceOf);
   const names = new Set(byName ? now.map(({ name }) => name) : []);
   const watch: LaterSources["watch"] = (changes) => {
-    const tests = targets.map((target) => registry.matcher(target));
+    const tests = targets.map((target) => registry.matcher(target, only));
+    const isVisible = registry.matcher("all", only);
     return registry.watch((process, before) => {
       if (before !== undefined) changes.renamed(before, sourceOf(process));
-      else if (names.has(process.name) || tests.some((matches) => matches(process))) {
+      else if (
+        isVisible(process) &&
+        (names.has(process.name) || tests.some((matches) => matches(process)))
+      ) {
         changes.added(sourceOf(process));
       }
     });

@@ -4,7 +4,7 @@ import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
-import type { ChangeType } from "../model/process_info.ts";
+import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
@@ -13,6 +13,7 @@ import { startWaves } from "../model/start_order.ts";
 import {
   type Addressable,
   isNameOf,
+  isWithin,
   resolveTarget,
   selectorOf,
   withoutGroup,
@@ -110,32 +111,42 @@ export class Registry implements Observer {
     return this.list().filter(({ config }) => config.name === name);
   }
 
-  /** The processes that a target addresses; see `resolveTarget()`. */
-  resolve(target: string, minPrefix?: number): ManagedProcess[] {
-    const found = resolveTarget(target, this.list().map(addressable), minPrefix);
+  /**
+   * The processes that a target addresses; see `resolveTarget()`. With `only`, no other processes
+   * exist: see `isWithin()`.
+   */
+  resolve(target: string, minPrefix?: number, only?: readonly string[]): ManagedProcess[] {
+    const found = resolveTarget(target, this.#within(only), minPrefix);
     return found.map(({ process }) => process);
+  }
+
+  #within(only: readonly string[] | undefined): AddressableProcess[] {
+    const all = this.list().map(addressable);
+    return only === undefined ? all : all.filter((process) => isWithin(only, process));
   }
 
   /**
    * A test for the events of the processes that a target addresses. A name, tag, namespace or label
    * also matches processes that are added later; an id stays that of one process. Throws like
-   * `resolve()`.
+   * `resolve()`. With `only`, no other processes exist: see `isWithin()`.
    */
-  matcher(given: string): (subject: EventSubject) => boolean {
-    if (given === "all") return () => true;
-    const all = this.list().map(addressable);
+  matcher(given: string, only?: readonly string[]): (subject: EventSubject) => boolean {
+    if (given === "all" && only === undefined) return () => true;
+    const all = this.#within(only);
     const found = resolveTarget(given, all);
     const target = withoutGroup(given, all);
-    const selects = selectorOf(target);
-    if (selects === undefined && found.every(({ name }) => isNameOf(target, name))) {
-      return ({ name }) => isNameOf(target, name);
-    }
+    const isNamed = found.every(({ name }) => isNameOf(target, name));
+    const selects = given === "all"
+      ? () => true
+      : selectorOf(target) ?? (isNamed ? ({ name }) => isNameOf(target, name) : undefined);
+    if (isNamed && only === undefined) return ({ name }) => isNameOf(target, name);
     // The event of a deletion comes when the tags of the process are no longer known.
     const ids = new Set(found.map(({ id }) => shortId(id)));
     return ({ id }) => {
       const process = this.#processes.get(id);
       if (selects !== undefined && process !== undefined) {
-        if (selects(addressable(process))) ids.add(shortId(id));
+        const now = addressable(process);
+        if (selects(now) && (only === undefined || isWithin(only, now))) ids.add(shortId(id));
         else ids.delete(shortId(id));
       }
       return ids.has(shortId(id));
@@ -355,6 +366,11 @@ export class Registry implements Observer {
     if (this.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 
+  /** Tells who asked for a change of a process. */
+  asked(process: ManagedProcess, what: string, by: string): void {
+    this.#tell(process, "asked", what, { by });
+  }
+
   note(process: ManagedProcess, message: string): void {
     this.#warn(`"${process.name}": ${message}`);
     this.#tell(process, "note", message);
@@ -428,7 +444,12 @@ export class Registry implements Observer {
     if (taken !== undefined) throw nameTaken(name);
   }
 
-  #tell(process: ManagedProcess, type: ChangeType, reason = process.snapshot.lastReason): void {
+  #tell(
+    process: ManagedProcess,
+    type: ChangeType,
+    reason = process.snapshot.lastReason,
+    more: Pick<ProcessChange, "by"> = {},
+  ): void {
     const { state, pid, restarts, lastExit } = process.snapshot;
     this.#heard(() =>
       this.#hub.publish({
@@ -441,6 +462,7 @@ export class Registry implements Observer {
         restarts,
         reason,
         exit: lastExit,
+        ...more,
       })
     );
   }
@@ -451,7 +473,11 @@ function shortId(id: string): string {
   return id.slice(0, 8);
 }
 
-function addressable(process: ManagedProcess): Addressable & { process: ManagedProcess } {
+interface AddressableProcess extends Addressable {
+  readonly process: ManagedProcess;
+}
+
+function addressable(process: ManagedProcess): AddressableProcess {
   const { namespace, tags, labels } = process.config;
   const { id, numericId, name } = process.identity satisfies Identity;
   return { id, numericId, name, namespace, tags, labels, process };

@@ -133,6 +133,7 @@ export type ChangeType =
   | "deleted"
   | "adopted"
   | "note"
+  | "asked"
   | "healthy"
   | "unhealthy"
   | ProcessState;
@@ -143,6 +144,7 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   deleted: "The process was deleted.",
   adopted: "A new daemon adopted the running process.",
   note: "A warning; `reason` says what happened. The state is unchanged.",
+  asked: "Someone asked for a change: `by` says who, `reason` for what.",
   healthy: "The health checks succeed again, or for the first time.",
   unhealthy: "The health checks failed `retries` times in a row.",
   starting: "A run is being launched.",
@@ -177,4 +179,6 @@ export interface ProcessChange {
   readonly reason: string;
   /** How the last run ended, at any event; null before the first end. */
   readonly exit: Exit | null;
+  /** Who asked, for `asked`: `owner`, or the name of a token, such as `token ci`. */
+  readonly by?: string;
 }

@@ -2,7 +2,7 @@
 
 import { didYouMean, nearestWord } from "./nearest_word.ts";
 import { type ErrorDetails, ProcsupError, quote } from "./errors.ts";
-import { baseName } from "./name.ts";
+import { baseName, nameProblem } from "./name.ts";
 
 /** The properties of a process that targets match. */
 export interface Addressable {
@@ -59,7 +59,7 @@ export function resolveTarget<P extends Addressable>(
   const found = selects
     ? processes.filter(selects)
     : exact(meant, processes) ?? (target.length < minPrefix ? [] : byPrefix(target, processes));
-  if (found.length === 0) throw notFound(target, processes);
+  if (found.length === 0 && target !== idsTarget([])) throw notFound(target, processes);
   return found;
 }
 
@@ -89,9 +89,42 @@ export function checkTarget(target: unknown): void {
   );
 }
 
+/** The kind of `idsTarget()`. No namespace can have that name. */
+const IDS = "@";
+
+/** A target for exactly these processes, like a group. Only the daemon makes it. */
+export function idsTarget(processes: readonly Pick<Addressable, "id">[]): string {
+  return `${IDS}:${processes.map(({ id }) => id).join(",")}`;
+}
+
+/** Whether a target stands for any number of processes, even none. */
+export function isGroup(target: string): boolean {
+  return target === "all" || /^(@|ns|tag|label):|:\*$/.test(target);
+}
+
+/**
+ * Why a word cannot limit a token to apps; undefined if it can. Ids cannot: an app that is created
+ * again has another.
+ */
+export function limitProblem(word: string): string | undefined {
+  const [kind, value] = atColon(word);
+  const isSelector = ["ns", "tag", "label"].includes(kind ?? "") && value !== "";
+  if (isSelector || nameProblem(baseName(word)) === undefined) return undefined;
+  return "expected the name of an app, ns:NAMESPACE, tag:TAG or label:KEY=VALUE";
+}
+
+/** Whether a process is one of those that the words of `limitProblem()` select. */
+export function isWithin(only: readonly string[], process: Addressable): boolean {
+  return only.some((word) => selectorOf(word)?.(process) ?? isNameOf(word, process.name));
+}
+
 /** The test of `ns:…`, `tag:…` or `label:k=v`; undefined for any other target. */
 export function selectorOf(target: string): ((process: Addressable) => boolean) | undefined {
   const [kind, value] = atColon(target);
+  if (kind === IDS) {
+    const ids = new Set(value.split(","));
+    return ({ id }) => ids.has(id);
+  }
   if (kind === "ns") return ({ namespace }) => namespace === value;
   if (kind === "tag") return ({ tags }) => tags.includes(value);
   if (kind !== "label") return undefined;

@@ -29,6 +29,26 @@ export function parseTimeSpec(field: string, value: string | Date, now: number):
 }
 
 /**
+ * Parses a time to come: `30d` or `12h` from now, or a date with or without a time, to milliseconds
+ * since the epoch. Throws `bad_request` naming `field`.
+ */
+export function parseExpiry(field: string, value: string, now: number): number {
+  const text = value.trim();
+  const time = /^\d{4}-/.test(text) ? timeSpec(text, now) : now + agoMs(text);
+  if (time > now && time <= MAX_TIME) return time;
+  throw new ProcsupError(
+    "bad_request",
+    `Invalid "${field}" ${
+      quote(value)
+    }: expected how long from now, such as "30d" or "12h", or a ` +
+      'time to come, such as "2030-01-31"',
+  );
+}
+
+/** The last time that a date can have. */
+const MAX_TIME = 8.64e15;
+
+/**
  * Parses both ends of a range like `parseTimeSpec()`; an omitted end is undefined. Also throws
  * `bad_request` if the range ends before it begins.
  */

@@ -77,9 +77,12 @@ async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Resp
   // Check before reading the body, and again with its fields.
   allowRole(principal, verb.role);
   const payload = await payloadOf(c, route);
-  if (name === "list" && cachedList !== undefined) return replyJsonText(await cachedList.json());
+  if (name === "list" && cachedList !== undefined && principal?.only === undefined) {
+    return replyJsonText(await cachedList.json());
+  }
   allowRole(principal, roleFor({ name, verb, payload }));
-  const data = await backend.dispatch(name, payload);
+  const sender = principal === undefined ? backend : backend.as(principal);
+  const data = await sender.dispatch(name, payload);
   const failure = failureOf(data);
   if (failure !== undefined) throw failure;
   const answer = row.answer === undefined ? data : row.answer.of(data as never);

@@ -1,13 +1,18 @@
 /** The daemon's verbs and streams, as used by the web surface. */
 
+import type { Principal } from "../auth/gatekeeper.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
 import type { LogPositions, LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 
 export interface Backend {
+  /** The same for this sender: other apps than its own do not exist, and what it asks is recorded. */
+  as(principal: Principal): Backend;
   /** Carries out a verb. Throws `ProcsupError`. */
   dispatch(action: string, payload: unknown): Promise<unknown>;
+  /** The apps that exist for the sender; undefined for all. */
+  readonly only: readonly string[] | undefined;
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
   /** Tells the events of a target from others; see `Registry.matcher()`. Throws like `dispatch()`. */
   matcher(target: string): (change: ProcessChange) => boolean;

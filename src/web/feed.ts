@@ -3,6 +3,7 @@
  * is built and serialized once for all clients; nothing runs without clients.
  */
 
+import type { Principal } from "../auth/gatekeeper.ts";
 import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
@@ -41,22 +42,23 @@ export class Feed {
   #ticks = 0;
   #cancelPush: Cancel | undefined;
   #pushedAt = -Infinity;
-  #latest: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  /** The list for clients that see the same apps. */
+  readonly #latest = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
 
   constructor(parts: FeedParts) {
     this.#parts = { clock: systemClock, ...parts };
   }
 
   /** Adds a client and sends it the list. */
-  join(socket: FeedSocket): { receive(text: string): void; left(): void } {
-    const client = new FeedClient(socket, this.#parts.backend);
+  join(socket: FeedSocket, principal: Principal): { receive(text: string): void; left(): void } {
+    const client = new FeedClient(socket, this.#parts.backend.as(principal));
     this.#clients.add(client);
     if (this.#clients.size === 1) this.#awaitTick();
-    this.#quietly(async () => client.send(await this.#message()));
+    this.#quietly(async () => client.send(await this.#list(client)));
     return {
       receive: (text) => {
         if (client.receive(text).includes("system_metrics")) {
-          this.#quietly(async () => client.send(await this.#metrics()));
+          this.#quietly(async () => client.send(await metricsFor(client)));
         }
       },
       left: () => this.#remove(client),
@@ -66,7 +68,7 @@ export class Feed {
   /** Call it after an event of a process. */
   changed(change: ProcessChange): void {
     if (this.#clients.size === 0) return;
-    this.#latest = undefined;
+    this.#latest.clear();
     this.#tellEvent(change);
     if (this.#cancelPush !== undefined) return;
     const { clock } = this.#parts;
@@ -96,7 +98,8 @@ export class Feed {
     if (this.#clients.size > 0) return;
     this.#cancelTick?.();
     this.#cancelPush?.();
-    this.#cancelPush = this.#latest = undefined;
+    this.#cancelPush = undefined;
+    this.#latest.clear();
   }
 
   #awaitTick(): void {
@@ -105,36 +108,29 @@ export class Feed {
 
   #tick(): void {
     this.#awaitTick();
-    this.#latest = undefined;
+    this.#latest.clear();
     this.#quietly(() => this.#push());
     if (++this.#ticks % TICKS_A_PING === 0) { for (const client of this.#clients) client.ping(); }
     const curious = [...this.#clients].filter((client) => client.wants("system_metrics"));
-    if (curious.length === 0) return;
-    this.#quietly(async () => {
-      const text = await this.#metrics();
-      for (const client of curious) client.send(text);
-    });
+    for (const [, clients] of bySight(curious)) {
+      this.#quietly(async () => {
+        const text = await metricsFor(clients[0]!);
+        for (const client of clients) client.send(text);
+      });
+    }
   }
 
   async #push(): Promise<void> {
     this.#pushedAt = this.#parts.clock.steady();
-    const bytes = await this.#message();
-    for (const client of this.#clients) client.sendList(bytes);
+    for (const [, clients] of bySight(this.#clients)) {
+      const bytes = await this.#list(clients[0]!);
+      for (const client of clients) client.sendList(bytes);
+    }
   }
 
   /** The list, cached until the next change or tick. */
-  #message(): Promise<Uint8Array<ArrayBuffer>> {
-    return this.#latest ??= this.#list();
-  }
-
-  async #list(): Promise<Uint8Array<ArrayBuffer>> {
-    const list = await this.#parts.backend.dispatch("list", undefined) as ProcessJson[];
-    return encoded({ type: "process_list", processes: list.map(itemOf), ...timestamp() });
-  }
-
-  async #metrics(): Promise<Uint8Array<ArrayBuffer>> {
-    const metrics = await this.#parts.backend.dispatch("system_metrics", undefined);
-    return encoded({ type: "system_metrics", metrics, ...timestamp() });
+  #list(client: FeedClient): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#latest.getOrInsertComputed(client.sight, () => listFor(client));
   }
 
   #tellEvent(change: ProcessChange): void {
@@ -149,10 +145,25 @@ export class Feed {
   /** Logs an error; the next message is another attempt. */
   #quietly(act: () => Promise<void>): void {
     act().catch((error) => {
-      this.#latest = undefined;
+      this.#latest.clear();
       this.#parts.warn(`Feed: ${messageOf(error)}`);
     });
   }
+}
+
+/** Clients that see the same apps get the same messages. */
+function bySight(clients: Iterable<FeedClient>): Map<string, FeedClient[]> {
+  return Map.groupBy(clients, ({ sight }) => sight);
+}
+
+async function listFor({ backend }: FeedClient): Promise<Uint8Array<ArrayBuffer>> {
+  const list = await backend.dispatch("list", undefined) as ProcessJson[];
+  return encoded({ type: "process_list", processes: list.map(itemOf), ...timestamp() });
+}
+
+async function metricsFor({ backend }: FeedClient): Promise<Uint8Array<ArrayBuffer>> {
+  const metrics = await backend.dispatch("system_metrics", undefined);
+  return encoded({ type: "system_metrics", metrics, ...timestamp() });
 }
 
 function itemOf(process: ProcessJson): Record<string, unknown> {

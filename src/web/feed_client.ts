@@ -51,7 +51,8 @@ const [POLICY, GONE] = [1008, 1006];
 
 export class FeedClient {
   readonly #socket: FeedSocket;
-  readonly #backend: Backend;
+  /** The daemon as it is for the client. */
+  readonly backend: Backend;
   readonly #topics = new Set<Topic>();
   #matches: (change: ProcessChange) => boolean = () => true;
   #logs: FeedLogs | undefined;
@@ -62,7 +63,12 @@ export class FeedClient {
 
   constructor(socket: FeedSocket, backend: Backend) {
     this.#socket = socket;
-    this.#backend = backend;
+    this.backend = backend;
+  }
+
+  /** Clients with the same value see the same apps. */
+  get sight(): string {
+    return JSON.stringify(this.backend.only ?? null);
   }
 
   wants(topic: Topic): boolean {
@@ -129,7 +135,7 @@ export class FeedClient {
   /** The topic `logs` is confirmed, like the others, once it is open. */
   #subscribe(message: unknown): readonly Topic[] {
     const { topics, ...wanted } = readPayload(subscription, message);
-    const matches = this.#backend.matcher(wanted.target);
+    const matches = this.backend.matcher(wanted.target);
     if (topics.includes("events")) this.#matches = matches;
     const others = topics.filter((topic) => topic !== "logs");
     for (const topic of others) this.#topics.add(topic);
@@ -198,7 +204,7 @@ export class FeedClient {
     options: FeedLogsOptions,
     start: Partial<z.output<typeof logResumption>> = {},
   ): FeedLogs {
-    const open = () => this.#backend.streamLogs(query, { byName: true, ...start });
+    const open = () => this.backend.streamLogs(query, { byName: true, ...start });
     return new FeedLogs(open, this, options);
   }
 

@@ -123,7 +123,7 @@ export class SocketServer {
   #join(ws: WebSocket, principal: Principal): void {
     const { feed, gatekeeper } = this.#parts;
     this.#clients.set(ws, principal.account);
-    const { receive, left } = feed.join(feedSocket(ws));
+    const { receive, left } = feed.join(feedSocket(ws), principal);
     const undo = gatekeeper.whenRevoked(principal, () => {
       left();
       ws.close(POLICY, "signed out");

@@ -22,13 +22,13 @@ import {
 import { reply, replyJson, replyWith } from "./reply.ts";
 
 export function addExtras(app: WebApp, parts: WebParts): void {
-  const { backend, gatekeeper } = parts;
-  type Answer = (c: WebContext, principal: Principal) => Promise<Response>;
+  const { gatekeeper } = parts;
+  type Answer = (c: WebContext, principal: Principal, backend: Backend) => Promise<Response>;
   const get = (path: string, answer: Answer, methods: readonly string[] = ["GET"]) => {
     app.on([...methods], path, async (c) => {
       const principal = await principalOf(c, gatekeeper);
       allowRole(principal, "read");
-      return await answer(c, principal);
+      return await answer(c, principal, parts.backend.as(principal));
     });
     onlyFor(app, path, methods);
   };
@@ -37,13 +37,13 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     "/livez",
     () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }),
   );
-  get(`${REST_BASE}/events`, (c, principal) => {
+  get(`${REST_BASE}/events`, (c, principal, backend) => {
     const items = untilRevoked(events(c, backend), {
       ...{ principal, gatekeeper, last: (error) => error },
     });
     return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req));
   });
-  get(`${REST_BASE}/logs`, async (c, principal) => {
+  get(`${REST_BASE}/logs`, async (c, principal, backend) => {
     // A client that resumes knows the names of its logs.
     const start = c.req.method === "POST"
       ? { ...readPayload(logResumption, await readBody(c, true)), byName: true }
@@ -56,7 +56,7 @@ export function addExtras(app: WebApp, parts: WebParts): void {
       (item) => "ndjson" in item ? item.ndjson : lineOf(item),
     );
   }, ["GET", "POST"]);
-  get("/metrics", async () => {
+  get("/metrics", async (_c, _principal, backend) => {
     const { metricsText, METRICS_TYPE } = await import("./prometheus.ts");
     return reply(await metricsText(backend), {
       "content-type": METRICS_TYPE,

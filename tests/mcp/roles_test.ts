@@ -129,7 +129,7 @@ const ANSWERS = {
 for (const role of ["read", "operate", "admin"] as const) {
   Deno.test(`/mcp allows the role ${role} exactly what it permits, in every version`, async () => {
     await using web = new FakeWeb(ANSWERS);
-    const { token } = await web.tokens.create("agent", role);
+    const { token } = await web.tokens.create("agent", { role });
     const mayAct = new Set(TOOLS_OF[role].map((name) => ACTION_OF[name]!));
     for (const version of VERSIONS) {
       const asking = { token, version };

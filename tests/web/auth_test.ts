@@ -30,9 +30,9 @@ Deno.test("webApp() rejects requests without a token, except for public routes",
 
 Deno.test("webApp() allows a named token what its role permits, and nothing once revoked", async () => {
   await using web = new FakeWeb();
-  const { token: read } = await web.tokens.create("grafana", "read");
-  const { token: operate } = await web.tokens.create("ops", "operate");
-  const { token: admin } = await web.tokens.create("boss", "admin");
+  const { token: read } = await web.tokens.create("grafana", { role: "read" });
+  const { token: operate } = await web.tokens.create("ops", { role: "operate" });
+  const { token: admin } = await web.tokens.create("boss", { role: "admin" });
   const rows: [string, string, unknown, number, number, number][] = [
     ["GET", P, undefined, 200, 200, 200],
     ["GET", `${P}/api/logs`, undefined, 200, 200, 200],
@@ -211,7 +211,7 @@ Deno.test("webApp() serves the dashboard with an ETag", async () => {
 Deno.test("NamedTokens stores hashes in a private file, and recognizes the tokens later", async () => {
   await using home = tempHome();
   const path = `${home.path}/tokens.json`;
-  const { token } = await new NamedTokens(path).create("ci", "operate");
+  const { token } = await new NamedTokens(path).create("ci", { role: "operate" });
   assert(!Deno.readTextFileSync(path).includes(token));
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
   assertEquals((await new NamedTokens(path).find(token))?.role, "operate");
@@ -221,7 +221,7 @@ Deno.test("NamedTokens stores hashes in a private file, and recognizes the token
 Deno.test("NamedTokens revokes all with their file, whatever copy is left", async () => {
   await using home = tempHome();
   const path = `${home.path}/tokens.json`;
-  const { token } = await new NamedTokens(path).create("ci", "operate");
+  const { token } = await new NamedTokens(path).create("ci", { role: "operate" });
   Deno.removeSync(path);
   assertEquals(await new NamedTokens(path).find(token), undefined);
   assertEquals(await new NamedTokens(path).find(token), undefined);
@@ -231,7 +231,7 @@ Deno.test("NamedTokens creates one token of a name that two ask for at once", as
   await using home = tempHome();
   const tokens = new NamedTokens(`${home.path}/tokens.json`);
   const all = await Promise.allSettled(
-    ["read", "admin"].map((role) => tokens.create("ci", role as Role)),
+    ["read", "admin"].map((role) => tokens.create("ci", { role: role as Role })),
   );
   // Whose hash is ready first creates it.
   assertEquals(all.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
@@ -241,14 +241,14 @@ Deno.test("NamedTokens creates one token of a name that two ask for at once", as
 Deno.test("NamedTokens keeps at most 1000 tokens, and none of an unknown role", async () => {
   await using home = tempHome();
   const path = `${home.path}/tokens.json`;
-  const { token } = await new NamedTokens(path).create("ci", "operate");
+  const { token } = await new NamedTokens(path).create("ci", { role: "operate" });
   const file = unsealed(Deno.readTextFileSync(path)) as { tokens: { sha256: string }[] };
   const { sha256, ...ci } = file.tokens[0]!;
   const write = (tokens: readonly unknown[]) => writeState(path, { version: 1, tokens });
   write(Array.from({ length: 999 }, (_, n) => ({ ...ci, sha256: `${n}`, name: `n${n}` })));
   const tokens = new NamedTokens(path);
-  await tokens.create("last", "read");
-  await assertRejects(() => tokens.create("more", "read"), ProcsupError, "limit 1000");
+  await tokens.create("last", { role: "read" });
+  await assertRejects(() => tokens.create("more", { role: "read" }), ProcsupError, "limit 1000");
   write([{ ...ci, sha256, role: "root" }]);
   assertEquals(await new NamedTokens(path).find(token), undefined);
   write([{ ...ci, sha256 }]);
@@ -260,20 +260,20 @@ Deno.test("NamedTokens changes nothing that it cannot save", async () => {
   const folder = `${home.path}/a`;
   Deno.mkdirSync(folder);
   const tokens = new NamedTokens(`${folder}/tokens.json`);
-  const { token } = await tokens.create("ci", "admin");
+  const { token } = await tokens.create("ci", { role: "admin" });
   Deno.renameSync(folder, `${home.path}/b`);
   assertThrows(() => tokens.revoke("ci"), Deno.errors.NotFound);
-  await assertRejects(() => tokens.create("ops", "read"), Deno.errors.NotFound);
+  await assertRejects(() => tokens.create("ops", { role: "read" }), Deno.errors.NotFound);
   Deno.renameSync(`${home.path}/b`, folder);
   tokens.revoke("ci");
   assertEquals(await new NamedTokens(`${folder}/tokens.json`).find(token), undefined);
-  await tokens.create("ops", "read");
+  await tokens.create("ops", { role: "read" });
 });
 
 Deno.test("Gatekeeper gives the holder of a token that was just revoked no session and no code", async () => {
   await using web = new FakeWeb();
   const { gatekeeper, tokens } = web;
-  const { token } = await tokens.create("boss", "admin");
+  const { token } = await tokens.create("boss", { role: "admin" });
   const authorization = `Bearer ${token}`;
   const principal = await gatekeeper.identify({ authorization, cookie: undefined, address: "" });
   const assertRefused = () => {
@@ -287,14 +287,14 @@ Deno.test("Gatekeeper gives the holder of a token that was just revoked no sessi
   assertRefused();
   // Neither does a new token of the same name, which has fewer rights.
   await waitFor(() => new Date().toISOString() > principal.credential.split(" ")[2]!);
-  await tokens.create("boss", "read");
+  await tokens.create("boss", { role: "read" });
   assertRefused();
 });
 
 Deno.test("Gatekeeper ends at once what begins after its credential was revoked", async () => {
   await using web = new FakeWeb();
   const { gatekeeper } = web;
-  const { token } = await web.tokens.create("ci", "read");
+  const { token } = await web.tokens.create("ci", { role: "read" });
   const identify = (secret: string) =>
     gatekeeper.identify({ authorization: `Bearer ${secret}`, cookie: undefined, address: "" });
   const [owner, named] = [await identify(TOKEN), await identify(token)];

@@ -74,6 +74,8 @@ export class FakeWeb implements AsyncDisposable {
   constructor(answers: Answers = {}, clock: Clock = systemClock) {
     const all = { ...USUAL, ...answers };
     this.backend = {
+      as: () => this.backend,
+      only: undefined,
       dispatch: async (action, payload) => {
         const { name, input } = readRequest(action, payload);
         this.calls.push([name, input]);

@@ -1,5 +1,6 @@
 /** The feed alone: when it sends what, and to which clients. */
 
+import type { Principal } from "../../src/auth/gatekeeper.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessChange } from "../../src/model/process_info.ts";
 import { type Backend, CachedList, type LogLines } from "../../src/web/backend.ts";
@@ -20,6 +21,8 @@ const CHANGE: ProcessChange = {
   ...{ pid: 0, restarts: 0, reason: "exited with code 1", exit: null },
 };
 
+const OWNER: Principal = { name: "", role: "admin", via: "token", credential: "", account: "" };
+
 /** A feed of a fake daemon. */
 class Scene {
   /** How often the list was built. */
@@ -33,6 +36,8 @@ class Scene {
 
   constructor(clock?: Clock) {
     const backend: Backend = {
+      as: () => backend,
+      only: undefined,
       dispatch: (action) => {
         if (action !== "list") return Promise.resolve({ total_memory: 1 });
         this.built++;
@@ -69,7 +74,7 @@ class Scene {
       unsent: () => unsent,
       ping,
       close: (code) => closed.push(code),
-    });
+    }, OWNER);
     const say = (message: unknown) => receive(JSON.stringify(message));
     return { got, closed, say, receive, left, types: () => got.map(({ type }) => type) };
   }

@@ -19,7 +19,7 @@ function headersOf({ headers, body }: Asked): Record<string, string> {
 
 Deno.test("webApp() opens a session with the token's role, which ends with the token", async () => {
   await using web = new FakeWeb();
-  const { token } = await web.tokens.create("viewer", "read");
+  const { token } = await web.tokens.create("viewer", { role: "read" });
   const opened = await web.ask("POST", SESSION, { token });
   const { secret: _, ...who } = opened.body;
   assertEquals([opened.status, who], [201, { name: "viewer", role: "read", via: "cookie" }]);
@@ -30,7 +30,7 @@ Deno.test("webApp() opens a session with the token's role, which ends with the t
   assertEquals((await as("POST", "/api/v1/processes/api/restart")).status, 403);
   assertEquals((await as("POST", SESSION)).status, 400);
   web.tokens.revoke("viewer");
-  await web.tokens.create("viewer", "admin");
+  await web.tokens.create("viewer", { role: "admin" });
   assertEquals((await as("GET", SESSION)).status, 401);
 });
 

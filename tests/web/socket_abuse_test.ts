@@ -62,7 +62,7 @@ Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the
 Deno.test("openServer() takes a place from the client with the most for one with fewer", async () => {
   await using web = new FakeWeb();
   const server = web.listen(4);
-  const { token: reader } = await web.tokens.create("reader", "read");
+  const { token: reader } = await web.tokens.create("reader", { role: "read" });
   const open = async (headers: Record<string, string>, secret?: string) => {
     const feed = new TestFeed(
       new WebSocket(`ws://127.0.0.1:${server.address.port}/ws`, { headers }),

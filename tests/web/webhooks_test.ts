@@ -89,7 +89,7 @@ Deno.test("webApp() rejects unknown webhook names, methods and parameters", asyn
 Deno.test("webApp() lets every role read webhooks, but only an admin send something", async () => {
   await using web = new FakeWeb(ANSWERS);
   for (const role of ["read", "operate", "admin"] as const) {
-    const { token } = await web.tokens.create(`a-${role}`, role);
+    const { token } = await web.tokens.create(`a-${role}`, { role });
     const statusOf = async (method: string, path: string) =>
       (await web.ask(method, path, { token })).status;
     const tested = role === "admin" ? 200 : 403;

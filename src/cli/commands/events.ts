@@ -15,6 +15,7 @@ interface EventJson {
   readonly at: string;
   readonly name?: string;
   readonly reason?: string;
+  readonly by?: string;
 }
 
 /** Number of events printed if neither a time nor a number is given. */
@@ -83,7 +84,7 @@ function printEvents({ output, flags }: CommandContext, events: readonly EventJs
 }
 
 /** The text of an event. Not every type is a state: `deleted`, for example. */
-function eventText({ type, at, name, reason }: EventJson, color: boolean): string {
+function eventText({ type, at, name, reason, by }: EventJson, color: boolean): string {
   const state = PROCESS_STATES.find((state) => state === type);
   const word = state === undefined ? plainText(type) : paintState(state, state, color);
   const words = [
@@ -91,6 +92,7 @@ function eventText({ type, at, name, reason }: EventJson, color: boolean): strin
     plainText(name ?? "-"),
     word,
     ...(reason ? [plainText(reason)] : []),
+    ...(by ? [`by ${plainText(by)}`] : []),
   ];
   return words.join("  ");
 }

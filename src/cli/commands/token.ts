@@ -24,11 +24,18 @@ async function printToken(context: CommandContext): Promise<void> {
 
 async function create(context: CommandContext, word?: string): Promise<void> {
   const name = wordAfter("token create", word, "<name>");
-  refuseFlags(context, "token create", ["role"]);
-  const role = context.flags.text("role") as Role | undefined;
-  const data = await connect(context).call("token_create", { name, role });
+  refuseFlags(context, "token create", ["role", "only", "expires"]);
+  const { flags } = context;
+  const data = await connect(context).call("token_create", {
+    name,
+    role: flags.text("role") as Role | undefined,
+    only: flags.text("only")?.split(",").map((word) => word.trim()),
+    expires: flags.text("expires"),
+  });
   if (await printData(context.output, data, [data.name])) return;
-  context.output.note(`token "${name}" for ${data.role}; it is not shown again`);
+  const where = data.only === undefined ? "" : `, only ${data.only.join(", ")}`;
+  const until = data.expires_at === undefined ? "" : `, until ${data.expires_at}`;
+  context.output.note(`token "${name}" for ${data.role}${where}${until}; it is not shown again`);
   context.output.data(data.token);
 }
 
@@ -42,7 +49,9 @@ async function revoke(context: CommandContext, word?: string): Promise<void> {
 const COLUMNS: readonly Column<TokenJson>[] = [
   { header: "NAME", priority: 0, value: ({ name }) => name },
   { header: "ROLE", priority: 0, value: ({ role }) => role },
-  { header: "CREATED", priority: 1, value: ({ created_at }) => created_at },
+  { header: "ONLY", priority: 0, value: ({ only }) => only?.join(",") ?? "-" },
+  { header: "EXPIRES", priority: 1, value: ({ expires_at }) => expires_at ?? "-" },
+  { header: "CREATED", priority: 2, value: ({ created_at }) => created_at },
 ];
 
 async function list(context: CommandContext): Promise<void> {

@@ -30,8 +30,10 @@ export interface ActionContext {
   /** Past resource usage of processes and of the host. */
   readonly history: MetricsHistory;
   readonly shutdownNotice: ShutdownNotice;
-  /** Sender of the request; undefined if it does not matter. */
-  readonly by?: Principal;
+  /** The daemon's log. */
+  readonly log: { info(message: string): void };
+  /** Sender of the request; undefined for the daemon itself. */
+  readonly by?: Principal | undefined;
   /** The hook that sent the request; undefined if none did. */
   readonly askedIn?: HookOrigin | undefined;
   /** Ends the daemon once the answer has been sent. */

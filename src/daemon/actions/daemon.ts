@@ -91,7 +91,7 @@ export const DAEMON_ACTIONS: Handlers<
   web_stop: ({ web }) => web.stop(),
   web_status: ({ web }) => web.status(),
   web_link: ({ web, by }) => web.link(by),
-  token_create: ({ web }, { name, role }) => web.tokens.create(name, role),
+  token_create: ({ web }, { name, ...grant }) => web.tokens.create(name, grant),
   token_list: ({ web }) => web.tokens.list(),
   token_revoke({ web }, { name }) {
     web.gatekeeper.revoke(name);

@@ -134,11 +134,11 @@ export async function streamLogs(
 }
 
 function sourcesOf(
-  { supervisor }: ActionContext,
+  { supervisor, by }: ActionContext,
   targets: readonly string[],
   byName = false,
 ): LogSources {
-  return logSources(supervisor.registry, targets, { end: "deleted", byName });
+  return logSources(supervisor.registry, targets, { end: "deleted", byName, only: by?.only });
 }
 
 function feedOptions(

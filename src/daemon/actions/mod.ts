@@ -1,6 +1,8 @@
 /** Dispatches verbs to their implementations. */
 
-import { readRequest } from "../../protocol/verbs/mod.ts";
+import { actorOf } from "../../auth/gatekeeper.ts";
+import { readRequest, VERBS } from "../../protocol/verbs/mod.ts";
+import type { VerbName } from "../../protocol/wire.ts";
 import { CONFIG_ACTIONS } from "./config.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 import { CRON_ACTIONS } from "./cron.ts";
@@ -8,6 +10,7 @@ import { DAEMON_ACTIONS } from "./daemon.ts";
 import { INSPECT_ACTIONS } from "./inspect.ts";
 import { LOGS_ACTIONS } from "./logs.ts";
 import { PROCESS_ACTIONS } from "./processes.ts";
+import { addressed, narrowed, seen } from "./reach.ts";
 
 const ACTIONS: Handlers = {
   ...INSPECT_ACTIONS,
@@ -18,12 +21,32 @@ const ACTIONS: Handlers = {
   ...DAEMON_ACTIONS,
 };
 
-/** Validates and carries out a verb. Throws `ProcsupError`, such as `unknown_action` or `bad_request`. */
+/**
+ * Validates and carries out a verb, as far as its sender may see. Throws `ProcsupError`, such as
+ * `unknown_action` or `bad_request`.
+ */
 export async function dispatch(
   context: ActionContext,
   action: string,
   payload: unknown,
 ): Promise<unknown> {
-  const { name, input } = readRequest(action, payload);
-  return await ACTIONS[name](context, input as never);
+  const { name, input: given } = readRequest(action, payload);
+  const input = narrowed(context, name, given);
+  noteRequest(context, name, input);
+  const answer = await ACTIONS[name](context, input as never);
+  return seen(context, name, answer);
+}
+
+/** Changes that an app makes to its own output and terminal many times a second. */
+const UNNOTED: ReadonlySet<VerbName> = new Set(["attach", "send"]);
+
+/** Puts on record who asked for a change: an event of each app, or a line in the daemon's log. */
+function noteRequest(context: ActionContext, verb: VerbName, input: unknown): void {
+  const { by, supervisor, log } = context;
+  const { role } = VERBS[verb];
+  if (by === undefined || role === "read" || role === "open" || UNNOTED.has(verb)) return;
+  const actor = actorOf(by);
+  const apps = addressed(context, verb, input);
+  for (const process of apps) supervisor.registry.asked(process, verb, actor);
+  if (apps.length === 0) log.info(`${verb}, asked by ${actor}`);
 }

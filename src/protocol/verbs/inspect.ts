@@ -34,6 +34,7 @@ const changeEvent = z.object({
   restarts: about(z.int(), "Automatic restarts so far"),
   reason: about(z.string(), "Reason"),
   exit: about(z.nullable(exit), "How the last run ended, at any event; null before the first end"),
+  by: about(z.optional(z.string()), "Who asked, for `asked`: `owner`, or a token as `token ci`"),
 });
 
 export const hookRun = z.object({

@@ -18,6 +18,8 @@ export const namedToken = z.object({
   name: z.string(),
   role: z.enum(ROLES),
   created_at: z.string(),
+  only: about(z.optional(z.array(z.string())), "The apps that exist for it; absent: all"),
+  expires_at: about(z.optional(z.string()), "When it expires; absent: never"),
 });
 
 /** The verbs on the listener and its tokens. */
@@ -53,7 +55,15 @@ export const WEB_VERBS = {
   token_create: verb({
     help: "Create a named token",
     role: "admin",
-    input: z.strictObject({ name: z.string(), role: z._default(z.enum(ROLES), "read") }),
+    input: z.strictObject({
+      name: z.string(),
+      role: z._default(z.enum(ROLES), "read"),
+      only: about(
+        z.optional(z.array(text).check(z.minLength(1), z.maxLength(100))),
+        "Apps, by name, `ns:…`, `tag:…` or `label:…`: no others exist for the token",
+      ),
+      expires: about(z.optional(text), "How long it is valid, such as `30d`, or until when"),
+    }),
     output: z.extend(namedToken, { token: z.string() }),
   }),
   token_list: verb({

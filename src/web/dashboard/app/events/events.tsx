@@ -86,7 +86,7 @@ export function EventList({ events, named = true, isExact = false }: {
   if (events.length === 0) return <p class="faint">Nothing has happened yet.</p>;
   return (
     <ol class={`events${isExact ? " exact" : ""}`}>
-      {events.toReversed().map(({ type, at, name, reason }, index) => (
+      {events.toReversed().map(({ type, at, name, reason, by }, index) => (
         <li key={`${at} ${name} ${type} ${index}`}>
           <a
             href={logLink(name, lookingAt(Date.parse(at), range.value))}
@@ -100,6 +100,7 @@ export function EventList({ events, named = true, isExact = false }: {
           <span class="event-text">
             {named && <a href={linkTo(["processes", name])}>{name}</a>} <strong>{type}</strong>
             {reason && <span class="faint">{` ${because(type, reason)}`}</span>}
+            {by && <span class="faint">{` by ${by}`}</span>}
           </span>
         </li>
       ))}
