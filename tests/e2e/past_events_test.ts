@@ -24,7 +24,14 @@ Deno.test("events --since includes events before a kill of the daemon and of del
   const of = async (...words: string[]) =>
     (await seen(...words)).map(({ name, type, exit }) => [name, type, exit?.code].join(" ").trim());
   assertEquals((await of("once", "--since", "today")).filter((text) => !/running/.test(text)), [
-    ...["once added", "once crashed 3", "once stopped 3", "once deleted 3"],
+    ...[
+      "once added",
+      "once asked",
+      "once crashed 3",
+      "once asked 3",
+      "once stopped 3",
+      "once deleted 3",
+    ],
   ]);
   assertEquals((await of("late", "--since", "1h", "--until", "now")).at(-1), "late crashed 4");
   assertEquals(await of("--type", "crashed"), ["once crashed 3", "late crashed 4"]);

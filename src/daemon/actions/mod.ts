@@ -2,7 +2,7 @@
 
 import { actorOf } from "../../auth/gatekeeper.ts";
 import { readRequest, VERBS } from "../../protocol/verbs/mod.ts";
-import type { VerbName } from "../../protocol/wire.ts";
+import type { BulkResult, VerbName } from "../../protocol/wire.ts";
 import { CONFIG_ACTIONS } from "./config.ts";
 import type { ActionContext, Handlers } from "./context.ts";
 import { CRON_ACTIONS } from "./cron.ts";
@@ -32,21 +32,37 @@ export async function dispatch(
 ): Promise<unknown> {
   const { name, input: given } = readRequest(action, payload);
   const input = narrowed(context, name, given);
-  noteRequest(context, name, input);
+  const noteResult = noteRequest(context, name, input);
   const answer = await ACTIONS[name](context, input as never);
+  noteResult(answer);
   return seen(context, name, answer);
 }
 
 /** Changes that an app makes to its own output and terminal many times a second. */
 const UNNOTED: ReadonlySet<VerbName> = new Set(["attach", "send"]);
 
-/** Puts on record who asked for a change: an event of each app, or a line in the daemon's log. */
-function noteRequest(context: ActionContext, verb: VerbName, input: unknown): void {
-  const { by, supervisor, log } = context;
+/**
+ * Puts on record who asked for a change: as an event of each app that is addressed. A request without
+ * targets is a line in the daemon's log, and the returned function adds the events of the apps that
+ * turned out to be concerned.
+ */
+function noteRequest(
+  context: ActionContext,
+  verb: VerbName,
+  input: unknown,
+): (answer: unknown) => void {
+  const { by, supervisor: { registry }, log } = context;
   const { role } = VERBS[verb];
-  if (by === undefined || role === "read" || role === "open" || UNNOTED.has(verb)) return;
+  if (by === undefined || role === "read" || role === "open" || UNNOTED.has(verb)) return () => {};
   const actor = actorOf(by);
   const apps = addressed(context, verb, input);
-  for (const process of apps) supervisor.registry.asked(process, verb, actor);
-  if (apps.length === 0) log.info(`${verb}, asked by ${actor}`);
+  for (const process of apps) registry.asked(process, verb, actor);
+  if (apps.length > 0) return () => {};
+  log.info(`${verb}, asked by ${actor}`);
+  return (answer) => {
+    const { results = [] } = Object(answer) as Partial<BulkResult>;
+    const ids = new Set(results.map(({ id }) => id));
+    const concerned = registry.list().filter(({ id }) => ids.has(id.slice(0, 8)));
+    for (const process of concerned) registry.asked(process, verb, actor);
+  };
 }
