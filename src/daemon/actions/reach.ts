@@ -4,7 +4,7 @@
  */
 
 import { ifPossible, ProcsupError } from "../../model/errors.ts";
-import { idsTarget, isGroup, isNameOf, isWithin } from "../../model/target.ts";
+import { idsTarget, isGroup, isNameOf } from "../../model/target.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { VerbName } from "../../protocol/wire.ts";
 import type { ActionContext } from "./context.ts";
