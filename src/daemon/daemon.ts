@@ -24,6 +24,7 @@ import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 import { lstatIfAny } from "../platform/stat.ts";
+import { dropOwnMark } from "../platform/run_mark.ts";
 
 interface DaemonOptions {
   /** Absolute path of its home. */
@@ -38,6 +39,7 @@ interface DaemonOptions {
  * home is not safe, and `other_version` if a newer daemon wrote its files.
  */
 export async function runDaemon(options: DaemonOptions): Promise<number> {
+  dropOwnMark();
   refuseNewerState(options.home, VERSION);
   const paths = prepareHome(options.home);
   let log: DaemonLog | undefined = undefined;

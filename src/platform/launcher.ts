@@ -13,6 +13,7 @@ import { bootId } from "./os.ts";
 import { survivors, wrapperAlive } from "./process_group.ts";
 import { type ProcessRow, processRow, processTableIfReadable } from "./process_table.ts";
 import type { RunFiles } from "./run_files.ts";
+import { markLine } from "./run_mark.ts";
 import { localSignal } from "./signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "./sockets_node.ts";
@@ -193,7 +194,7 @@ export class Launcher {
     };
     try {
       this.#files.keep();
-      const lines = [...groupLines(spec.runId, limits), ...shell];
+      const lines = [...groupLines(spec.runId, limits), ...markLine(spec.runId), ...shell];
       if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
       const set = sockets === undefined ? [] : ["LISTEN_PID"];
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_RUN_ID: spec.runId };

@@ -1,5 +1,5 @@
 /**
- * Scans all processes of the machine for the run ids that they carry. A scan misses no process,
+ * Scans all processes of the machine for the run ids, or the marks, that they carry. A scan misses no process,
  * even in a chain where each forks the next and ends: every pid assigned meanwhile is read too,
  * until there are no new ones.
  */
@@ -18,19 +18,22 @@ import {
   statOf,
   userOf,
 } from "./process_table.ts";
+import { markOn } from "./run_mark.ts";
 
 /** A process found by a scan. */
 export interface Sighting {
   readonly pid: number;
   /** See `runIdOf()`. */
   readonly runId?: string | undefined;
+  /** See `markOn()`; only of a process without a run id. */
+  readonly mark?: number | undefined;
   readonly row: ProcessRow;
 }
 
 interface ScanOptions {
-  /** The users whose environments are read; all unless given. */
+  /** The users whose environments and marks are read; all unless given. */
   readonly users?: ReadonlySet<number> | undefined;
-  /** Environments of processes started before this are not read; the unit is that of a row. */
+  /** Of processes started before this they are not read; the unit is that of a row. */
   readonly since?: number | undefined;
   /** Called with each process at once: it may not be there much longer. */
   readonly seen?: (process: Sighting) => void;
@@ -102,13 +105,15 @@ export async function processesByRunId(): Promise<ReadonlyMap<string, readonly n
 /** The processes that a scan found, by run, group, session and parent. */
 export class ProcessScan {
   readonly byRunId: Map<string, number[]> = new Map();
+  readonly byMark: Map<number, number[]> = new Map();
   readonly rows: Map<number, ProcessRow> = new Map();
   readonly byGroup: Map<number, ProcessRow[]> = new Map();
   readonly bySession: Map<number, ProcessRow[]> = new Map();
   readonly byParent: Map<number, ProcessRow[]> = new Map();
 
-  add({ pid, runId, row }: Sighting): void {
+  add({ pid, runId, mark, row }: Sighting): void {
     if (runId !== undefined) append(this.byRunId, runId, pid);
+    if (mark !== undefined) append(this.byMark, mark, pid);
     this.rows.set(pid, row);
     append(this.byGroup, row.pgid, row);
     append(this.bySession, row.sid, row);
@@ -129,7 +134,9 @@ function read(pid: number, { users, since = 0 }: ScanOptions): Sighting | undefi
   const row = rowOf(pid, stat);
   const isWanted = Number(row.start) >= since && (users === undefined || users.has(userOf(pid)));
   const runId = isWanted ? runIdOf(pid, stat) : undefined;
-  return runId === null ? null : { pid, runId, row };
+  if (runId === null) return null;
+  const mark = isWanted && runId === undefined ? markOn(pid) : undefined;
+  return { pid, runId, mark, row };
 }
 
 /** The last pid given to a process or thread; constant if the system does not show it. */

@@ -4,18 +4,20 @@ import type { Run } from "../model/process_state.ts";
 import { willLead } from "./child_process.ts";
 import type { ProcessScan, Sighting } from "./process_scan.ts";
 import { type ProcessRow, processRow, userOf } from "./process_table.ts";
+import { markOf } from "./run_mark.ts";
 
 /** Never terminated, even if an app started this supervisor. */
 const NEVER: ReadonlySet<number> = new Set([1, Deno.pid]);
 
 /**
  * The processes of one run, collected over several scans. Outside a control group they are
- * recognized by what they inherit: the run id in the environment, the group, the session. A process
- * can leave each of them, and its parent can end. So known members are remembered while the run is
- * being terminated.
+ * recognized by what they inherit: the run id in the environment, the mark, the group, the session. A
+ * process can leave each of them, and its parent can end. So known members are remembered while the
+ * run is being terminated.
  */
 export class RunMembers {
   readonly #run: Run;
+  readonly #mark: number | undefined;
   /** Start times by pid. */
   readonly #known = new Map<number, string>();
   readonly #groups = new Set<number>();
@@ -23,6 +25,7 @@ export class RunMembers {
 
   constructor(run: Run) {
     this.#run = run;
+    this.#mark = markOf(run.runId);
     // For some runs only the intent is recorded.
     if (run.wrapperPid <= 0) return;
     this.#known.set(run.wrapperPid, run.wrapperStart);
@@ -56,10 +59,10 @@ export class RunMembers {
     return [...found];
   }
 
-  /** Whether a process belongs to the run by its own run id, group or session. */
-  claims({ pid, runId, row }: Sighting): boolean {
+  /** Whether a process belongs to the run by its own run id, mark, group or session. */
+  claims({ pid, runId, mark, row }: Sighting): boolean {
     if (row.zombie || NEVER.has(pid)) return false;
-    return this.#isMarked(pid, runId) ||
+    return this.#hasRunId(pid, runId) || this.#isMarked(pid, mark) ||
       this.#groups.has(row.pgid) && this.#owns(row.pgid, processRow(row.pgid)) ||
       this.#sessions.has(row.sid) && this.#owns(row.sid, processRow(row.sid));
   }
@@ -74,7 +77,10 @@ export class RunMembers {
   *#roots(scan: ProcessScan): Generator<ProcessRow> {
     const { runId } = this.#run;
     for (const pid of scan.byRunId.get(runId) ?? []) {
-      if (this.#isMarked(pid, runId)) yield scan.rows.get(pid)!;
+      if (this.#hasRunId(pid, runId)) yield scan.rows.get(pid)!;
+    }
+    for (const pid of scan.byMark.get(this.#mark ?? 0) ?? []) {
+      if (this.#isMarked(pid, this.#mark)) yield scan.rows.get(pid)!;
     }
     for (const [pid, start] of this.#known) {
       const row = scan.rows.get(pid);
@@ -93,9 +99,15 @@ export class RunMembers {
   }
 
   /** Any user can put a run id into an environment: it counts only for the app's possible users. */
-  #isMarked(pid: number, runId: string | undefined): boolean {
+  #hasRunId(pid: number, runId: string | undefined): boolean {
     const { user } = this.#run;
     return runId === this.#run.runId && (user === undefined || [user, 0].includes(userOf(pid)));
+  }
+
+  /** Any user can read a mark as well: it counts for fewer users. */
+  #isMarked(pid: number, mark: number | undefined): boolean {
+    if (mark === undefined || mark !== this.#mark) return false;
+    return [this.#run.user ?? Deno.uid(), 0].includes(userOf(pid));
   }
 }
 

@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Launcher } from "../../src/platform/launcher.ts";
 import { cleanUpOrphans, terminateRun, wrapperAlive } from "../../src/platform/process_group.ts";
+import { processRow } from "../../src/platform/process_table.ts";
 import { RunFiles } from "../../src/platform/run_files.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -160,6 +161,26 @@ Deno.test("cleanUpOrphans() waits for members of the group when the group itself
   await group;
   assert(!isAlive(member!), "what was left of the group outlives the wait for it");
   assert(await all > 0);
+});
+
+Deno.test({
+  name: "cleanUpOrphans() ends a background process that has another session and no environment",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    for (const env of ["", "PROCSUP_RUN_ID=another"]) {
+      await using scene = new Scene();
+      const { run, exited } = await scene.launch(
+        `setsid -f env -i ${env} sh -c 'echo $$; exec sleep 1000' & wait`,
+      );
+      const [daemon] = await scene.pids(1);
+      await exited;
+      await waitFor(() => processRow(daemon!)?.ppid !== run.wrapperPid);
+      assertEquals(await cleanUpOrphans(run, TERM, within(60_000)).all, env === "" ? 1 : 0);
+      // The run of another supervisor, which the app has started, is not the app's.
+      assertEquals(isAlive(daemon!), env !== "");
+      if (env !== "") Deno.kill(daemon!, "SIGKILL");
+    }
+  },
 });
 
 Deno.test("Launcher.adopt() sees the exit of an app whose wrapper was killed, even if a process remains", async () => {
