@@ -9,6 +9,7 @@ export interface Page {
 /** Topic → page, in the order in which lists show them. */
 export const PAGES: Readonly<Record<string, Page>> = {
   starting: page("Starting apps", () => import("./starting.md", { with: { type: "text" } })),
+  recipes: page("Known programs", () => import("./recipes.md", { with: { type: "text" } })),
   targets: page("Targets and results", () => import("./targets.md", { with: { type: "text" } })),
   configuration: page(
     "Configuration",

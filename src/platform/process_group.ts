@@ -6,7 +6,7 @@ import type { SignalName } from "../model/signal.ts";
 import { cgroups } from "./cgroup.ts";
 import { sleep } from "./clock.ts";
 import { type ProcessScan, scanProcesses, type Sighting } from "./process_scan.ts";
-import { type ProcessRow, processRow, recentProcessTable } from "./process_table.ts";
+import { type ProcessRow, processRow, readProc, recentProcessTable } from "./process_table.ts";
 import { RunMembers } from "./run_members.ts";
 import { sendSignal } from "./signals.ts";
 
@@ -280,8 +280,29 @@ const ASIDE_MS = 10;
 export interface OrphanCleanup {
   /** Resolves when its group is gone. */
   readonly group: Promise<unknown>;
-  /** Resolves, with the number of processes found, when descendants that left it are gone, too. */
-  readonly all: Promise<number>;
+  /** Resolves when descendants that left it are gone, too. */
+  readonly all: Promise<Orphans>;
+}
+
+export interface Orphans {
+  /** Processes found. */
+  readonly count: number;
+  /** One that has a session of its own; of several, the one that started the others. */
+  readonly background?: Background | undefined;
+}
+
+/** A background process. */
+export interface Background {
+  readonly pid: number;
+  /** Of its program, cut off by the kernel after 15 bytes. */
+  readonly name: string;
+}
+
+function backgroundOf(run: Run, pids: readonly number[]): Background | undefined {
+  const rows = pids.flatMap((pid) => processRow(pid) ?? []);
+  const [first] = rows.filter(({ sid, ppid }) => sid !== run.wrapperPid && !pids.includes(ppid));
+  const name = readProc(`/proc/${first?.pid}/comm`)?.trim();
+  return first === undefined || name === undefined ? undefined : { pid: first.pid, name };
 }
 
 /** Terminates what an app left behind when it ended by itself. */
@@ -289,9 +310,10 @@ export function cleanUpOrphans(run: Run, way: StopWay, deadline: Deadline): Orph
   const end = async () => {
     const found = await survivors(run);
     const left = way.mode === "leave" ? found.filter((pid) => pid === way.main) : found;
+    const background = backgroundOf(run, left);
     if (left.length > 0) await terminateRun(run, way, deadline);
     // The wrapper is about to end by itself.
-    return left.filter((pid) => pid !== run.wrapperPid).length;
+    return { count: left.filter((pid) => pid !== run.wrapperPid).length, background };
   };
   // An unknown group may still have members.
   if (run.wrapperPid <= 0 || groupExists(run)) {

@@ -2,6 +2,7 @@
 
 import type { HookName } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
+import type { Background } from "../platform/process_group.ts";
 
 export interface HookRun {
   readonly hook: HookName;
@@ -48,10 +49,14 @@ export class Journal {
    */
   unlaunched: string | undefined;
 
+  /** What the last run has left in the background, if anything. */
+  background: Background | undefined;
+
   /** The app was launched: the last output is that of this run. */
   launched({ outputFrom }: Run): void {
     this.outputFrom = outputFrom;
     this.unlaunched = undefined;
+    this.background = undefined;
   }
 
   /** The run ended: its output is now of more interest than that of a reload that failed before. */

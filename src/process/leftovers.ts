@@ -2,7 +2,7 @@
 
 import type { Run } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
-import type { OrphanCleanup } from "../platform/process_group.ts";
+import type { OrphanCleanup, Orphans } from "../platform/process_group.ts";
 import type { World, WorldStopWay } from "./world.ts";
 
 /** Delay before it looks again when the system did not let it look. */
@@ -47,7 +47,7 @@ export class Leftovers {
   }
 
   /**
-   * Ends what is left of a run and resolves with the number of processes. If it cannot look, for lack
+   * Ends what is left of a run and resolves with what that was. If it cannot look, for lack
    * of descriptors for example, it reports that once and tries until it can. `hook` is run first.
    */
   async cleanUp(
@@ -56,9 +56,9 @@ export class Leftovers {
     graceMs: number,
     cannotLook: (reason: unknown) => void,
     hook?: (impatient: AbortSignal) => Promise<unknown>,
-  ): Promise<number> {
+  ): Promise<Orphans> {
     // No process outlives a boot, and the pids are reused.
-    if (run.bootId !== this.#world.bootId) return 0;
+    if (run.bootId !== this.#world.bootId) return { count: 0 };
     const cleanup: Cleanup = { graceMs, killAt: undefined, impatient: new AbortController() };
     this.#cleanups.add(cleanup);
     const begun = Promise.withResolvers<OrphanCleanup>();
@@ -70,10 +70,10 @@ export class Leftovers {
       begun.resolve({ group, all });
       this.#await(group, all);
       try {
-        const count = await all;
+        const orphans = await all;
         this.#unseen.delete(run);
         this.#cleanups.delete(cleanup);
-        return count;
+        return orphans;
       } catch (reason) {
         if (!this.#unseen.has(run)) cannotLook(reason);
         this.#unseen.set(run, reason);

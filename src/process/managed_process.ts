@@ -10,6 +10,7 @@ import { AT_REST } from "../model/transition_steps.ts";
 import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Background } from "../platform/process_group.ts";
 import { Specs } from "./specs.ts";
 import { endedWell, startAndWait, untilUp, Waiters } from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
@@ -113,6 +114,11 @@ export class ManagedProcess {
 
   specOf(generation: number): ProcessConfig {
     return this.#specs.specOf(generation);
+  }
+
+  /** See `ProcessHandle`. */
+  background(): Promise<Background | undefined> {
+    return this.#effects.run.background();
   }
 
   /** Whether it is expected to end by itself. */

@@ -4,6 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { Background } from "../platform/process_group.ts";
 
 /** One supervised process. */
 export interface ProcessHandle {
@@ -20,6 +21,8 @@ export interface ProcessHandle {
   readonly uptimeMs: number;
   /** True if its app has ended, even if the snapshot is still that of a running app. */
   readonly hasEnded: boolean;
+  /** What an app that ended by itself has left in the background; resolves when that is ended. */
+  background(): Promise<Background | undefined>;
   /** Whether it is expected to end by itself. */
   readonly mayEnd: boolean;
   /** Whether a stop is in progress: its schedule must not start it meanwhile. */

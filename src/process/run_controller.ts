@@ -14,6 +14,8 @@ import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import { removeInput } from "../platform/app_input.ts";
 import type { Child } from "../platform/launcher.ts";
+import type { Background } from "../platform/process_group.ts";
+import { describeBackground, foregroundAdvice } from "./background.ts";
 import { RunMonitors } from "./run_monitors.ts";
 import type { MonitoredRun } from "./monitor.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -189,11 +191,21 @@ export class RunController {
       ? (impatient: AbortSignal) => this.#hooks.hook("preStop", impatient)
       : undefined;
     const cleanUp = this.#leftovers.cleanUp(run, way, stopTimeoutMs, cannotLook, preStop);
-    void cleanUp.then((count) => {
+    void cleanUp.then(({ count, background }) => {
       const processes = count === 1 ? "1 process" : `${count} processes`;
-      if (count > 0) this.#process.note(`ended ${processes} that it left behind`);
+      if (background !== undefined) {
+        this.#hooks.journal.background = background;
+        const advice = foregroundAdvice(background);
+        this.#process.note(`${describeBackground(background)}, which was ended. ${advice}`);
+      } else if (count > 0) this.#process.note(`ended ${processes} that it left behind`);
       this.#released(run);
     });
+  }
+
+  /** What an app that ended by itself has left in the background; resolves when that is ended. */
+  async background(): Promise<Background | undefined> {
+    await this.#leftovers.gone.catch(() => {});
+    return this.#hooks.journal.background;
   }
 
   /** Hurries the end of other runs until nothing is left of them. Rejects if it cannot look. */

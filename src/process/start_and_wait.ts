@@ -5,6 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
 import { AT_REST, isSuccess, wantsReadiness } from "../model/transition_steps.ts";
+import { describeBackground, foregroundAdvice } from "./background.ts";
 import type { ProcessHandle, UpOptions } from "./process_handle.ts";
 
 /** Callers that wait for a snapshot. */
@@ -111,6 +112,12 @@ export async function untilUp(
   const early = endedWell(now, process.config);
   if (early && process.mayEnd) return;
   if (!early || now.desired === "down") throw startFailed({ name, snapshot: now });
+  const background = await process.background();
+  if (background !== undefined) {
+    const what = `${now.lastReason} and ${describeBackground(background)}, which was ended`;
+    const hint = foregroundAdvice(background);
+    throw new ProcsupError("start_failed", `Cannot start "${name}": ${what}`, { hint });
+  }
   const before = wantsReadiness(process.config)
     ? "it was ready"
     : `min_uptime ${formatDuration(process.config.minUptimeMs)}`;

@@ -5,6 +5,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
+import type { Orphans } from "../../src/platform/process_group.ts";
 import { Leftovers } from "../../src/process/leftovers.ts";
 import { FakeWorld } from "../support/fake_world.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -16,7 +17,7 @@ const WAY = { signal: "SIGTERM", mode: "group" } as const;
 /** A fake world that records what it terminated, and with which deadline. */
 class CountingWorld extends FakeWorld {
   group = Promise.withResolvers<void>();
-  all = Promise.withResolvers<number>();
+  all = Promise.withResolvers<Orphans>();
   deadline = () => 0;
   cleanups = 0;
 
@@ -41,9 +42,9 @@ Deno.test("Leftovers.groupsGone does not wait for descendants that left the grou
   world.group.resolve();
   await groups;
   assertEquals(told, ["groups"]);
-  world.all.resolve(2);
+  world.all.resolve({ count: 2 });
   await gone;
-  assertEquals([told, await count], [["groups", "all"], 2]);
+  assertEquals([told, (await count).count], [["groups", "all"], 2]);
 });
 
 Deno.test("Leftovers.hurry() moves the deadline forward, never back", () => {
@@ -76,15 +77,16 @@ Deno.test("Leftovers.cleanUp() runs a hook first, which counts as a part of it a
   await waitFor(() => world.cleanups === 1);
   assertEquals([world.deadline() - world.clock.steady(), isGone], [0, false]);
   world.group.resolve();
-  world.all.resolve(1);
+  world.all.resolve({ count: 1 });
   await gone;
-  assertEquals(await count, 1);
+  assertEquals((await count).count, 1);
 });
 
 Deno.test("Leftovers.cleanUp() does nothing when the machine has rebooted since", async () => {
   const world = new CountingWorld("/tmp");
   const leftovers = new Leftovers(world);
-  assertEquals(await leftovers.cleanUp({ ...RUN, bootId: "earlier" }, WAY, 1000, fail), 0);
+  const cleanUp = leftovers.cleanUp({ ...RUN, bootId: "earlier" }, WAY, 1000, fail);
+  assertEquals(await cleanUp, { count: 0 });
   assertEquals(world.cleanups, 0);
 });
 
@@ -111,7 +113,7 @@ Deno.test("Leftovers.groupsGone and gone reject while scans for a run fail", asy
   world.clock.advance(1000);
   await waitFor(() => world.cleanups === 3, { what: "the third look" });
   world.group.resolve();
-  world.all.resolve(1);
-  assertEquals([await count, told], [1, [error]]);
+  world.all.resolve({ count: 1 });
+  assertEquals([await count, told], [{ count: 1 }, [error]]);
   await Promise.all([leftovers.groupsGone, leftovers.gone]);
 });

@@ -194,7 +194,7 @@ export class FakeWorld implements World {
   }
 
   cleanUpOrphans(): OrphanCleanup {
-    return { group: this.cleanup, all: this.cleanup };
+    return { group: this.cleanup, all: this.cleanup.then((count) => ({ count })) };
   }
 
   #childOf(run: Run): FakeChild {

@@ -22,6 +22,8 @@ import type { ProcessInfo } from "../../model/process_info.ts";
 import { signalCode } from "../../model/signal.ts";
 import { isSuccess, wantsReadiness } from "../../model/transition_steps.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
+import { describeBackground, foregroundAdvice } from "../../process/background.ts";
+import type { Background } from "../../platform/process_group.ts";
 import { readySign } from "../../process/readiness.ts";
 import { lastWords, takenPortHint } from "../../manager/last_words.ts";
 
@@ -53,10 +55,19 @@ export const INSPECT_ACTIONS: Handlers<keyof typeof INSPECT_VERBS> = {
     const port = takenPortHint(process, { errorLine: error, lastOutput });
     return {
       process: processJson(info),
-      reasons: reasonsOf(info, Date.now(), { problem: lastProblem(info, process), isOff }),
+      reasons: reasonsOf(info, Date.now(), {
+        problem: lastProblem(info, process),
+        isOff,
+        background: process.journal.background,
+      }),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
-      hints: hintsOf(info, { port, isOff }),
+      hints: [
+        ...process.journal.background === undefined
+          ? []
+          : [foregroundAdvice(process.journal.background)],
+        ...hintsOf(info, { port, isOff }),
+      ],
     };
   },
   events: pastEvents,
@@ -236,13 +247,24 @@ function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedPr
   return check?.problem ?? "";
 }
 
-/** Sentences about the state of a process, the most important first. `isOff`: its schedule. Pure. */
+/** What decides the sentences about a process besides its state. */
+interface Circumstances {
+  readonly problem?: string | undefined;
+  /** Whether its schedule is off. */
+  readonly isOff?: boolean | undefined;
+  readonly background?: Background | undefined;
+}
+
+/** Sentences about the state of a process, the most important first. Pure. */
 export function reasonsOf(
   info: ProcessInfo,
   now: number,
-  { problem = "", isOff = false } = {},
+  { problem = "", isOff = false, background }: Circumstances = {},
 ): string[] {
   const reasons = [headline(info)];
+  if (background !== undefined) {
+    reasons.push(`${describeBackground(background)}, which was ended`);
+  }
   const check = checkReason(info, problem);
   if (check !== undefined) reasons.push(check);
   if (info.nextRestartAt !== null) {
