@@ -1,0 +1,166 @@
+// deno-lint-ignore-file no-console
+/**
+ * Deploys releases of every kind under load, each with a rollback, and says what the clients saw:
+ *
+ *     deno task test:releases [--kinds bad,crash] [--runtimes node,python,deno] [--instances 1,2,4]
+ *       [--ports shared,own] [--overlap yes,no] [--lanes 2] [--kills 200 --seed 1]
+ *
+ * With `--kills N` it deploys N releases at random places and sends SIGKILL to the daemon at a
+ * random moment of each: the next daemon must end it as it would have ended. Prints a row per
+ * release. Exit code 1 if one did not go as it must.
+ */
+
+import { parseArgs } from "@std/cli/parse-args";
+import { fewAtATime } from "../src/platform/concurrency.ts";
+import { sleep } from "../src/platform/clock.ts";
+import { TestDaemon } from "../tests/support/procsup.ts";
+import { waitFor } from "../tests/support/wait_for.ts";
+import { Random } from "./faults/chaos/random.ts";
+import { type Kind, KINDS } from "./releases/kinds.ts";
+import type { LoadResult } from "./releases/load.ts";
+import { isPossible, type Place, placeText, Scene } from "./releases/scene.ts";
+
+const options = parseArgs(Deno.args, {
+  string: ["kinds", "runtimes", "instances", "ports", "overlap", "lanes", "kills", "seed"],
+});
+
+/** The chosen ones of some values; all unless the option is set. Ends with 2 for an unknown one. */
+function chosen<T extends string>(option: string, all: readonly T[]): readonly T[] {
+  const words = String(options[option] ?? all.join(",")).split(",");
+  const wrong = words.find((word) => !(all as readonly string[]).includes(word));
+  if (wrong === undefined) return all.filter((one) => words.includes(one));
+  console.error(`--${option} ${wrong}: expected some of ${all.join(", ")}`);
+  Deno.exit(2);
+}
+
+const kinds = KINDS.filter(({ name }) =>
+  chosen("kinds", KINDS.map(({ name }) => name)).includes(name)
+);
+const places: readonly Place[] = chosen("runtimes", ["node", "python", "deno"]).flatMap((runtime) =>
+  chosen("ports", ["shared", "own"]).flatMap((ports) =>
+    chosen("overlap", ["yes", "no"]).flatMap((overlap) =>
+      chosen("instances", ["1", "2", "4"]).map((instances) => ({
+        ...{ runtime, ports, overlap: overlap === "yes", instances: Number(instances) },
+      }))
+    )
+  )
+).filter(isPossible);
+
+interface Row {
+  readonly place: Place;
+  readonly kind: Kind;
+  readonly load: LoadResult;
+  /** From the request to its end. */
+  readonly seconds: number;
+  readonly serving: readonly string[];
+  readonly problems: readonly string[];
+}
+
+let count = 0;
+
+/** Starts an app in a place, and hands it to `act` under load. */
+async function inPlace(
+  daemon: TestDaemon,
+  place: Place,
+  kind: Kind,
+  act: (scene: Scene) => Promise<void>,
+): Promise<Row> {
+  const scene = new Scene(daemon, `app${++count}`, place);
+  await scene.start();
+  const load = scene.load();
+  // Kept connections are in use by then.
+  await sleep(500);
+  const begun = performance.now();
+  const problems: string[] = [];
+  await act(scene).catch((error) => problems.push((error as Error).message));
+  const ended = performance.now();
+  const expected = Array(place.instances).fill(kind.isGood ? kind.name : "old").join();
+  let serving = await scene.serving();
+  await waitFor(async () => (serving = await scene.serving()).join() === expected, {
+    timeoutMs: 10_000,
+  }).catch(() => problems.push(`${serving.join(", ")} in place of ${expected}`));
+  await sleep(500);
+  const seen = await load.stop();
+  await scene.delete();
+  const row = { place, kind, load: seen, seconds: (ended - begun) / 1000, serving, problems };
+  problems.push(...problemsOf(row, ended));
+  console.log(rowText(row));
+  return row;
+}
+
+/** What must not be, apart from a wrong end. */
+function* problemsOf({ place, kind, load }: Row, ended: number): Generator<string> {
+  // Nobody holds the port of the only instance while it is replaced.
+  const mayRefuse = place.ports === "own" && place.instances === 1;
+  const failed = load.failed.filter((why) => !(mayRefuse && /refused/.test(why)));
+  if (failed.length > 0) yield `failed: ${[...new Set(failed)].slice(0, 3).join("; ")}`;
+  if (kind.isGood && load.bad > 0) yield "bad answers of a good release";
+  if (load.badPids.size > 1) yield `bad answers of ${load.badPids.size} instances`;
+  if (load.bad > 0 && load.lastBadAt > ended) yield "bad answers after the rollback";
+}
+
+const COLUMNS = [-30, -26, 9, 7, 8, 6, 9, 9] as const;
+
+function columns(cells: readonly unknown[]): string {
+  return cells.map((cell, index) => {
+    const width = COLUMNS[index] ?? 0;
+    return width < 0 ? String(cell).padEnd(-width) : String(cell).padStart(width);
+  }).join(" ");
+}
+
+function rowText({ place, kind, load, seconds, serving, problems }: Row): string {
+  const same = new Set(serving).size === 1 ? serving[0] : serving.join(",");
+  const ok = problems.length === 0 ? "✔" : `✘ ${problems.join("; ")}`;
+  return columns([
+    ...[placeText(place), kind.what, load.requests, load.failed.length, load.retried, load.bad],
+    ...[seconds.toFixed(1), load.longestMs.toFixed(0), ` ${same}`, ok],
+  ]);
+}
+
+async function everyKind(): Promise<Row[]> {
+  const lanes = Number(options.lanes ?? 2);
+  await using daemon = await TestDaemon.start();
+  const rows = places.flatMap((place) => kinds.map((kind) => ({ place, kind })));
+  return await fewAtATime(
+    lanes,
+    rows,
+    ({ place, kind }) =>
+      inPlace(daemon, place, kind, async (scene) => {
+        await scene.deploy(kind);
+      }),
+  );
+}
+
+/** Releases one after the other, with the daemon killed at a random moment of each. */
+async function killed(times: number): Promise<Row[]> {
+  const random = new Random(Number(options.seed ?? 1));
+  await using daemon = await TestDaemon.start();
+  const rows: Row[] = [];
+  for (let n = 0; n < times; n++) {
+    const [place, kind] = [random.pick(places), random.pick(kinds)];
+    const wait = random.whole(0, 6000);
+    rows.push(
+      await inPlace(daemon, place, kind, async (scene) => {
+        // The daemon does not live to answer.
+        const answer = scene.deploy(kind).catch(() => {});
+        await Promise.race([answer, sleep(wait)]);
+        await daemon.kill();
+        await daemon.run();
+        await scene.settled(kind);
+      }),
+    );
+  }
+  return rows;
+}
+
+const titles = ["place", "release", "requests", "failed", "retried", "bad", "seconds", "max ms"];
+console.log(columns([...titles, " serving"]));
+const rows = await (options.kills === undefined ? everyKind() : killed(Number(options.kills)));
+const wrong = rows.filter(({ problems }) => problems.length > 0);
+const sum = (value: (row: Row) => number) => rows.reduce((total, row) => total + value(row), 0);
+console.log(
+  `\n${rows.length} releases, ${sum(({ load }) => load.requests)} requests, ` +
+    `${sum(({ load }) => load.failed.length)} failed, ${sum(({ load }) => load.bad)} bad, ` +
+    `${wrong.length} not as they must be`,
+);
+Deno.exit(wrong.length === 0 ? 0 : 1);

@@ -1,0 +1,139 @@
+/** An app under load, and releases of it. */
+
+import { fromFileUrl } from "@std/path/posix";
+import { freePort } from "../../tests/support/http_load.ts";
+import type { TestDaemon } from "../../tests/support/procsup.ts";
+import { waitFor } from "../../tests/support/wait_for.ts";
+import type { Kind } from "./kinds.ts";
+import { ReleaseLoad } from "./load.ts";
+
+/** Where and how a release is deployed. */
+export interface Place {
+  readonly runtime: "node" | "python" | "deno";
+  readonly ports: "shared" | "own";
+  readonly overlap: boolean;
+  readonly instances: number;
+}
+
+/** A server of Node cannot share its port with its successor. */
+export function isPossible({ runtime, ports, overlap }: Place): boolean {
+  return !(overlap && ports === "own" && runtime === "node");
+}
+
+export function placeText({ runtime, ports, overlap, instances }: Place): string {
+  return `${runtime} ${ports} ${overlap ? "overlap" : "in turn"} ×${instances}`;
+}
+
+const folder = fromFileUrl(import.meta.resolve("./apps"));
+
+/** One app in one place. */
+export class Scene {
+  readonly name: string;
+  readonly #daemon: TestDaemon;
+  readonly #place: Place;
+  readonly #port: number;
+  readonly #accepted: string;
+
+  constructor(daemon: TestDaemon, name: string, place: Place) {
+    this.name = name;
+    this.#daemon = daemon;
+    this.#place = place;
+    this.#port = freePort();
+    this.#accepted = `${daemon.home}/${name}.accepted`;
+  }
+
+  get ports(): readonly number[] {
+    const count = this.#place.ports === "own" ? this.#place.instances : 1;
+    return Array.from({ length: count }, (_, index) => this.#port + index);
+  }
+
+  /** Starts the old release. */
+  async start(): Promise<void> {
+    await this.#daemon.client.call("start", { ...this.#config(), wait: true });
+  }
+
+  load(): ReleaseLoad {
+    return new ReleaseLoad(this.ports, this.#accepted);
+  }
+
+  /** Deploys a release. Resolves with why it failed, if it did. */
+  async deploy(kind: Kind): Promise<string | undefined> {
+    const { results } = await this.#daemon.client.call("rolling_reload", {
+      target: this.name,
+      rollback_on_failure: true,
+      config: this.change(kind),
+    });
+    return results.find(({ ok }) => !ok)?.error;
+  }
+
+  /** The keys that a release changes. */
+  change({ name, isGood, keys }: Kind): Record<string, unknown> {
+    const env = { ...this.#env(), KIND: name, ...isGood ? {} : { ACCEPTED: this.#accepted } };
+    return { env, ...keys };
+  }
+
+  /** What each instance serves now, and its state if that is not running. */
+  async serving(): Promise<string[]> {
+    const infos = await this.#infos();
+    return infos.map(({ pid, state, health }) => {
+      const kind = pid === 0 ? "none" : kindOf(pid);
+      return state === "running" && health === "healthy" ? kind : `${kind} ${state} ${health}`;
+    });
+  }
+
+  /** Resolves when the instances have the release that must stay, however the daemon got there. */
+  async settled({ name, isGood }: Kind): Promise<void> {
+    const expected = isGood ? name : "old";
+    await waitFor(async () => (await this.serving()).every((kind) => kind === expected), {
+      what: `${expected} everywhere`,
+      timeoutMs: 90_000,
+    });
+  }
+
+  async delete(): Promise<void> {
+    await this.#daemon.client.call("delete", { target: this.name });
+  }
+
+  async #infos() {
+    const all = await this.#daemon.client.call("list");
+    return all.filter(({ name }) => name.split(":")[0] === this.name);
+  }
+
+  #env(): Record<string, string> {
+    return { PORT: String(this.#port), PYTHONUNBUFFERED: "1" };
+  }
+
+  #config(): Record<string, unknown> {
+    const { runtime, ports, overlap, instances } = this.#place;
+    const url = `http://127.0.0.1:${this.#port}/`;
+    const often = { interval: "1s", timeout: "1s", retries: 2 };
+    const isShared = ports === "shared";
+    const file = runtime === "python"
+      ? "app.py"
+      : runtime === "deno" && !isShared
+      ? "app.ts"
+      : "app.mjs";
+    return {
+      ...{
+        name: this.name,
+        entrypoint: `${folder}/${file}`,
+        runtime,
+        cwd: "/",
+        instances,
+        overlap,
+      },
+      env: this.#env(),
+      ...isShared ? { sockets: [`127.0.0.1:${this.#port}`] } : { increment_env: ["PORT"] },
+      health_check: isShared
+        ? { type: "http", url, ...often }
+        : { type: "command", command: 'curl -fsS -m 1 "http://127.0.0.1:$PORT/"', ...often },
+      ...{ wait_ready: true, listen_timeout: "5s", min_uptime: "4s", stop_timeout: "3s" },
+    };
+  }
+}
+
+/** The release that a process was launched with. */
+function kindOf(pid: number): string {
+  const env = Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0");
+  return env.find((text) => text.startsWith("KIND="))?.slice("KIND=".length) ?? "old";
+}
