@@ -63,7 +63,7 @@ async function inPlace(
   daemon: TestDaemon,
   place: Place,
   kind: Kind,
-  act: (scene: Scene) => Promise<void>,
+  act: (scene: Scene) => Promise<string | undefined>,
 ): Promise<Row> {
   const scene = new Scene(daemon, `app${++count}`, place);
   await scene.start();
@@ -72,13 +72,14 @@ async function inPlace(
   await sleep(500);
   const begun = performance.now();
   const problems: string[] = [];
-  await act(scene).catch((error) => problems.push((error as Error).message));
+  const failure = await act(scene).catch((error) => void problems.push((error as Error).message));
   const ended = performance.now();
   const expected = Array(place.instances).fill(kind.isGood ? kind.name : "old").join();
   let serving = await scene.serving();
   await waitFor(async () => (serving = await scene.serving()).join() === expected, {
     timeoutMs: 10_000,
   }).catch(() => problems.push(`${serving.join(", ")} in place of ${expected}`));
+  if (kind.isGood && failure) problems.push(failure);
   await sleep(500);
   const seen = await load.stop();
   await scene.delete();
@@ -124,10 +125,7 @@ async function everyKind(): Promise<Row[]> {
   return await fewAtATime(
     lanes,
     rows,
-    ({ place, kind }) =>
-      inPlace(daemon, place, kind, async (scene) => {
-        await scene.deploy(kind);
-      }),
+    ({ place, kind }) => inPlace(daemon, place, kind, (scene) => scene.deploy(kind)),
   );
 }
 
@@ -147,6 +145,7 @@ async function killed(times: number): Promise<Row[]> {
         await daemon.kill();
         await daemon.run();
         await scene.settled(kind);
+        return undefined;
       }),
     );
   }

@@ -10,7 +10,7 @@ const after = (ms, act) => setTimeout(act, ms);
 if (KIND === "crash") process.exit(1);
 if (KIND === "exit") process.exit(0);
 
-const server = http.createServer((request, response) => {
+const server = http.createServer((_request, response) => {
   if (KIND === "silent") return;
   const isBad = KIND === "bad" || (KIND === "bad_later" && Date.now() - begun > 3000);
   response.statusCode = isBad ? 503 : 200;
