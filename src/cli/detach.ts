@@ -17,6 +17,7 @@ import { isFree } from "../platform/lock.ts";
 import { processRow } from "../platform/process_table.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
+import { openFilesVariable } from "../platform/ulimits.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient, SocketWay } from "../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../protocol/liveness.ts";
@@ -159,7 +160,12 @@ function spawnDaemon(home: string, words: readonly string[]): StartedDaemon {
     // Not the caller's folder: its file system could not be unmounted.
     cwd: home,
     clearEnv: true,
-    env: { ...inheritedEnvironment(), ...cacheFolder(), PROCSUP_HOME: home },
+    env: {
+      ...inheritedEnvironment(),
+      ...cacheFolder(),
+      ...openFilesVariable(),
+      PROCSUP_HOME: home,
+    },
     stdin: "null",
     stdout: "null",
     stderr: "null",

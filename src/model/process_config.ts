@@ -101,7 +101,7 @@ export interface ProcessConfig {
   /** Group to run as: name or id. It also applies to hooks, command checks and secret commands. */
   readonly gid?: string | number;
   /** File mode mask in octal digits. */
-  readonly umask?: string;
+  readonly umask: string;
   /** Priority of the scheduler, -20 (first) to 19. */
   readonly nice?: number;
   /** Resource limits. */
@@ -228,7 +228,7 @@ export interface HookConfig {
 
 /** Resource limits. cgroup limits apply to the process tree. */
 export interface LimitsConfig {
-  /** Open files of each process. */
+  /** Open files of each process. Default: the soft limit of the shell or service that started the daemon. */
   readonly nofile?: number;
   /** Processes of the user. */
   readonly nproc?: number;

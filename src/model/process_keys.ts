@@ -186,7 +186,12 @@ const LIMITS: ObjectType = {
   type: "object",
   named: "LimitsConfig",
   keys: {
-    nofile: { type: "int", min: 1, help: "Open files of each process" },
+    nofile: {
+      type: "int",
+      min: 1,
+      help: "Open files of each process",
+      note: "Default: the soft limit of the shell or service that started the daemon.",
+    },
     nproc: { type: "int", min: 1, help: "Processes of the user" },
     core: { type: "size", help: "Core dumps" },
     address_space: { type: "size", help: "Address space of each process" },
@@ -648,6 +653,7 @@ export const PROCESS_KEYS: KeyTable = {
     umask: {
       type: "text",
       pattern: ["^0?[0-7]{3}$", 'octal digits such as "027"'],
+      default: "022",
       help: "File mode mask in octal digits",
     },
     nice: { type: "int", min: -20, max: 19, help: "Priority of the scheduler, -20 (first) to 19" },

@@ -3,7 +3,7 @@
 import type { LimitsConfig } from "../model/process_config.ts";
 import { readFileIfAny } from "./atomic_file.ts";
 import { systemProgram } from "./as_user.ts";
-import { outputOf } from "./os.ts";
+import { isLinux, outputOf } from "./os.ts";
 
 interface Row {
   readonly key: keyof LimitsConfig;
@@ -34,8 +34,11 @@ const ROWS: readonly Row[] = [
  * Shell lines that set the limits, soft and hard, rounded up to the unit of the shell. A limit that
  * cannot be set ends the launch with status 126.
  */
-export function ulimitLines(limits: LimitsConfig): string[] {
-  return ROWS.flatMap(({ key, letter, unit }) => {
+export function ulimitLines(limits: LimitsConfig, openFiles = startersOpenFiles()): string[] {
+  const soft = limits.nofile === undefined && openFiles !== undefined
+    ? [`ulimit -S -n ${openFiles} 2>/dev/null || :`]
+    : [];
+  return soft.concat(ROWS.flatMap(({ key, letter, unit }) => {
     const value = limits[key];
     if (value === undefined) return [];
     const amount = Math.ceil(value / unit);
@@ -44,7 +47,42 @@ export function ulimitLines(limits: LimitsConfig): string[] {
       ? `ulimit -u ${amount} 2>/dev/null || ulimit -p`
       : `ulimit -${letter}`;
     return [`${first} ${amount} || exit 126`];
-  });
+  }));
+}
+
+/** Passes on to the daemon how many descriptors the shell of a command may have open. */
+const OPEN_FILES = "PROCSUP_OPEN_FILES";
+
+/** For the environment of a daemon that this command starts. */
+export function openFilesVariable(): Record<string, string> {
+  const limit = startersOpenFiles();
+  return limit === undefined ? {} : { [OPEN_FILES]: String(limit) };
+}
+
+/** The soft limit that service managers and the kernel give to a program. */
+const USUAL_OPEN_FILES = 1024;
+
+let starters: number | undefined;
+
+/**
+ * How many descriptors the shell or service that started this program may have open; undefined if it
+ * cannot be told. The runtime raises our own limit before any code of ours is run.
+ */
+export function startersOpenFiles(): number | undefined {
+  return starters ??= passedOpenFiles() ?? limitOfParent();
+}
+
+function passedOpenFiles(): number | undefined {
+  const value = Deno.env.get(OPEN_FILES) ?? "";
+  return /^\d+$/.test(value) ? Number(value) : undefined;
+}
+
+function limitOfParent(): number | undefined {
+  // A program without a parent that can be seen is the first one of a container.
+  if (!isLinux || Deno.ppid === 0) return undefined;
+  const isSystemd = readFileIfAny(`/proc/${Deno.ppid}/comm`)?.trim() === "systemd";
+  const limit = isSystemd ? USUAL_OPEN_FILES : limitOf(Deno.ppid, "Max open files", SOFT);
+  return Math.min(limit, openFilesLimit());
 }
 
 /** Why limits cannot be set, as a clause such as `limits.nofile 5 is above …`; else undefined. */
@@ -76,7 +114,11 @@ const [SOFT, HARD] = [0, 1];
 
 /** A limit of this process; Infinity where it cannot be read. */
 function ownLimit(proc: string, column: number): number {
-  const line = (readFileIfAny("/proc/self/limits") ?? "").split("\n")
+  return limitOf("self", proc, column);
+}
+
+function limitOf(pid: number | "self", proc: string, column: number): number {
+  const line = (readFileIfAny(`/proc/${pid}/limits`) ?? "").split("\n")
     .find((text) => text.startsWith(proc));
   const limit = line?.slice(proc.length).trim().split(/\s+/)[column];
   return limit === undefined || limit === "unlimited" ? Infinity : Number(limit);

@@ -42,11 +42,10 @@ const PRELOADING: Readonly<Record<string, PreloadVariable>> = {
  */
 export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const user = knownUser(config);
-  const { umask } = config;
   checkLimits(config);
   checkRootHooks(config);
   checkTerminal(config);
-  const shell = [...(umask === undefined ? [] : [`umask ${umask}`]), ...ulimitLines(config.limits)];
+  const shell = [`umask ${config.umask}`, ...ulimitLines(config.limits)];
   const sockets = sharedSockets(config);
   const preload = saysReady(config)
     ? PRELOADING[runtime]

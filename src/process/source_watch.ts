@@ -42,7 +42,9 @@ export class SourceWatch implements Monitor {
     const { watch, cron } = this.#process.config;
     if (!watch?.enabled || isLoop(watchRestarts)) return false;
     const { pending, requests } = now;
-    if (pending?.verb === "restart" || requests.some(({ verb }) => verb === "restart")) return false;
+    if (pending?.verb === "restart" || requests.some(({ verb }) => verb === "restart")) {
+      return false;
+    }
     if (run !== null) return state === "running" || state === "starting";
     // What made it fail may be mended now. A job waits for its schedule.
     const hasFailed = state === "crashed" || state === "errored" ||

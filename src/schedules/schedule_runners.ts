@@ -244,8 +244,9 @@ export class ClockRestart implements Runner {
     const { run, state, startedAt } = process.snapshot;
     const isOldRun = run !== null && (startedAt ?? 0) < since;
     // The daemon was killed before it asked for the restart, with which the process itself goes on.
-    if (isOldRun && state !== "stopping" && isFree(process.snapshot)) void this.#restart("by schedule");
-    else void this.#follow(since);
+    if (isOldRun && state !== "stopping" && isFree(process.snapshot)) {
+      void this.#restart("by schedule");
+    } else void this.#follow(since);
   }
 
   /** Continues under another schedule: a restart in progress is recorded there. */

@@ -2,7 +2,9 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { cgroups } from "../../src/platform/cgroup.ts";
-import { isAlive, TestDaemon } from "../support/procsup.ts";
+import { outputOf } from "../support/output_of.ts";
+import { denoDir, isAlive, programLine, TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
@@ -68,7 +70,24 @@ Deno.test("an app without these settings has the defaults", async () => {
   const script = "umask; nice; ulimit -f; env | grep -c LISTEN_; ls /proc/self/fd";
   const [umask, nice, fileSize, listen] = await output(daemon, script, { umask: undefined });
   assertEquals([nice, fileSize, listen], [ownNice(), "unlimited", "0"]);
-  assertEquals(Number.parseInt(umask!, 8), Deno.umask());
+  assertEquals(umask, "0022");
+});
+
+Deno.test("apps have the umask 022 and the soft limit of open files of the shell that started the daemon", async () => {
+  await using temp = tempHome();
+  const show = "umask; ulimit -Sn; ulimit -Hn; exec sleep 1000";
+  const program = `${programLine()} start --name app -- sh -c '${show}'`;
+  const env = { PROCSUP_HOME: temp.path, NO_COLOR: "1", DENO_DIR: denoDir() };
+  const shell =
+    `umask 077; ulimit -Sn 777; ${program} && ${programLine()} logs app --raw; ${programLine()} kill`;
+  const { code, stdout, stderr } = await outputOf(
+    new Deno.Command("/bin/sh", { args: ["-c", shell], env, stdin: "null" }),
+  );
+  assertEquals(code, 0, stderr);
+  const hard = /^Max open files\s+\d+\s+(\d+)/m.exec(
+    Deno.readTextFileSync("/proc/self/limits"),
+  )![1]!;
+  assertStringIncludes(stdout, `0022\n777\n${hard}\n`);
 });
 
 Deno.test("variables with names that no shell accepts reach the app", async () => {

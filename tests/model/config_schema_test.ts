@@ -42,6 +42,7 @@ Deno.test("parseConfig() fills in every default", () => {
     successExitCodes: [0],
     stopSignal: "SIGTERM",
     stopMode: "group",
+    umask: "022",
     stopTimeoutMs: 5000,
     overlap: false,
     waitReady: false,

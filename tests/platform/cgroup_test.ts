@@ -92,11 +92,13 @@ function exists(path: string): boolean {
 }
 
 Deno.test("ulimitLines() rounds up to the shell's units", () => {
-  assertEquals(ulimitLines({ fileSizeBytes: 513, addressSpaceBytes: 1025, pids: 3 }), [
+  assertEquals(ulimitLines({ fileSizeBytes: 513, addressSpaceBytes: 1025, nofile: 9 }), [
+    "ulimit -n 9 || exit 126",
     "ulimit -v 2 || exit 126",
     "ulimit -f 2 || exit 126",
   ]);
-  assertEquals(ulimitLines({}), []);
+  assertEquals(ulimitLines({ pids: 3 }, 1024), ["ulimit -S -n 1024 2>/dev/null || :"]);
+  assertEquals(ulimitLines({ nofile: 5 }, 1024), ["ulimit -n 5 || exit 126"]);
 });
 
 Deno.test("ulimitProblem() reports a limit above the hard limit", () => {
