@@ -55,7 +55,9 @@ function typeText(type: ValueType, named: Map<string, string>): string {
     case "either":
       return type.of.map((one) => typeText(one, named)).join(" | ");
     case "list":
-      return `readonly ${typeText(type.of, named)}[]`;
+      return type.of.type === "either"
+        ? `readonly (${typeText(type.of, named)})[]`
+        : `readonly ${typeText(type.of, named)}[]`;
     case "map":
       return `Readonly<Record<string, ${typeText(type.of, named)}>>`;
     case "object":
@@ -83,6 +85,7 @@ function choiceText(
 
 const TITLES: Readonly<Record<string, string>> = {
   RuntimeName: "Determines the command line of an entrypoint; `auto` detects it from files.",
+  EnvFileConfig: "A file of variables that may be missing.",
   SecretSource: "Where to get the value of a secret: exactly one of these.",
   DependencyCondition: "The state that a dependency must reach.",
   RestartPolicy: "When to restart a process that has ended.",

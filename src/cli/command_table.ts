@@ -1,6 +1,7 @@
 /** Every command, as data. */
 
 import { APP_COMMANDS, LOOK_COMMANDS } from "./app_commands.ts";
+import { TOOL_NAMES } from "../config/tools.ts";
 import type { Command, CommandRow } from "./command.ts";
 import {
   bool,
@@ -8,6 +9,7 @@ import {
   FILE_FLAGS,
   list,
   NO_WAIT,
+  NOTES,
   ON_FLAGS,
   PROFILE,
   startFlags,
@@ -51,7 +53,7 @@ const CONFIG_COMMANDS: readonly CommandRow[] = [
     local: true,
     page: "configuration",
     summary: "Write a procsup.yaml from what this folder holds",
-    flags: [bool("force", "replace an existing procsup.yaml")],
+    flags: [bool("force", "replace an existing procsup.yaml"), NOTES],
     examples: ["procsup init"],
     load: async () => (await import("./commands/import.ts")).init,
   },
@@ -61,8 +63,10 @@ const CONFIG_COMMANDS: readonly CommandRow[] = [
     page: "migrating",
     summary: "Make a procsup.yaml from pm2, compose, systemd and others",
     usage: "[tool] <file>",
+    verbs: TOOL_NAMES,
     flags: [
       text("out", "FILE", "write to this file"),
+      NOTES,
       bool("force", "replace an existing file"),
       bool("with-docker", "compose: run images with docker run"),
     ],

@@ -76,7 +76,9 @@ function flagValue(key: string, flag: string, row: Key, place: Place): unknown {
   if (key === "env") return someOf(pairs(flag, words.map((word) => withValue(word, variable))));
   if (row.type === "map") return someOf(pairs(flag, words));
   if (row.type === "list" && row.of.type !== "int") {
-    const isPath = row.of.type === "path" && !row.flag?.relative;
+    const { of } = row;
+    const item = of.type === "either" ? of.of[0]! : of;
+    const isPath = item.type === "path" && !row.flag?.relative;
     return someOf(flags.list(flag).map((word) => isPath ? resolve(cwd, word) : word));
   }
   const text = flags.text(flag);

@@ -2,7 +2,7 @@
 
 import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
-import { noteText } from "../config/problem.ts";
+import { noteLines } from "../config/problem.ts";
 import type { Host } from "../contexts/ssh.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { basename, resolve } from "../npm/path.js";
@@ -55,7 +55,8 @@ export async function readSource(
     assumeVariables: elsewhere,
     profile,
   });
-  if (!removes) { for (const note of loaded.notes) output.note(noteText(note)); }
+  const notes = removes ? [] : noteLines(loaded.notes, flags.on("notes"));
+  for (const line of notes) output.note(line);
   return {
     files,
     loaded,
@@ -100,7 +101,7 @@ export function profileOf({ flags }: CommandContext): string | undefined {
 }
 
 /** Flags of `start` and `run` that select a part of a file. */
-const SELECTION = ["only", "profile", "single", "now"];
+const SELECTION = ["only", "profile", "notes", "single", "now"];
 
 /** Flags of them that fit a file; all others configure one app. */
 const FITTING = new Set([

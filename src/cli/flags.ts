@@ -168,10 +168,13 @@ export const GLOBAL_FLAGS: readonly Flag[] = [
 
 export const PROFILE = text("profile", "NAME", "profile of a configuration file");
 
-/** Flags that select a part of a configuration file. */
+export const NOTES = bool("notes", "another tool's file: print every note on what differs");
+
+/** Flags of commands that read a configuration file. */
 export const FILE_FLAGS: readonly Flag[] = [
   text("only", "A,B", "only these of a configuration file, and what they depend on"),
   PROFILE,
+  NOTES,
 ];
 
 const STACK = text("stack", "NAME", "name of the apps as a group (default: the folder's)");

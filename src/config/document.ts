@@ -75,8 +75,18 @@ export interface ConfigDocument {
   readonly places: Places;
   /** The variables that a program set in its own environment, as dotenv does. Only of a program. */
   readonly set?: Readonly<Record<string, string>>;
-  /** True if it was converted from another tool's file. */
-  readonly imported?: true;
+  /** Set if it was converted from another tool's file: where each key comes from. */
+  readonly origins?: Origins;
+}
+
+/** Where a key of a converted process comes from; undefined if it was not in the other tool's file. */
+export type Origins = (process: string, key: string) => Origin | undefined;
+
+/** A key of another tool's file, and its place there. */
+export interface Origin {
+  /** Undefined if the converter added the key by itself. */
+  readonly key: string | undefined;
+  readonly place: Place | undefined;
 }
 
 /** A position in a file, counted from 1. */

@@ -3,6 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { basename, join } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
+import { TOOLS } from "./tools.ts";
 
 /** How a file is read. */
 export type FileKind =
@@ -15,7 +16,10 @@ export type FileKind =
   | "supervisord"
   | "process-compose"
   | "compose"
-  | "systemd";
+  | "mprocs"
+  | "circus"
+  | "systemd"
+  | "crontab";
 
 /** procsup's file names, in the order of the search if no file is named. */
 const OWN: readonly string[] = [
@@ -24,28 +28,16 @@ const OWN: readonly string[] = [
 ];
 
 /** File names of other tools that are searched next. */
-const OTHERS: readonly string[] = [
-  ...["ecosystem.config.js", "ecosystem.config.cjs", "ecosystem.config.mjs"],
-  ...["process-compose.yaml", "process-compose.yml", "supervisord.conf", "Procfile"],
-];
-
-/** The default files of docker compose, which must be converted before use, in its order. */
-export const COMPOSE_FILES: readonly string[] = [
-  ...["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"],
-];
+const OTHERS: readonly string[] = TOOLS.flatMap(({ searched = [] }) => searched);
 
 const KINDS: readonly (readonly [RegExp, FileKind])[] = [
-  [/^Procfile(\..+)?$|\.procfile$/i, "procfile"],
-  [/^process-compose.*\.ya?ml$/i, "process-compose"],
-  [/^(docker-)?compose([-.].*)?\.ya?ml$/i, "compose"],
+  [/^procsup\.([cm]?js|[cm]?ts)$/i, "module"],
+  ...TOOLS.flatMap(({ files }) => files),
   [/\.ya?ml$/i, "yaml"],
   [/\.toml$/i, "toml"],
   [/\.jsonc$/i, "jsonc"],
-  [/\.json$|^dump\.pm2(\.bak)?$/i, "json"],
-  [/\.(conf|ini)$/i, "supervisord"],
-  [/\.service$/, "systemd"],
+  [/\.json$/i, "json"],
   [/\.config\.([cm]?js|[cm]?ts)$/i, "module"],
-  [/^procsup\.([cm]?js|[cm]?ts)$/i, "module"],
 ];
 
 const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo|pyproject)\.\w+$/;
@@ -53,7 +45,7 @@ const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo
 /** How to read a file of this name; undefined if it is not a configuration. */
 export function kindOf(path: string): FileKind | undefined {
   const name = basename(path);
-  return KINDS.find(([pattern]) => pattern.test(name))?.[1];
+  return KINDS.find(([pattern]) => pattern.test(name) || pattern.test(path))?.[1];
 }
 
 /** Whether `start` reads a file of this name as a configuration, rather than running it. */

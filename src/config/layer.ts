@@ -3,7 +3,7 @@
 import { ConfigFieldError } from "../model/config_schema.ts";
 import { messageOf, type ProcsupError } from "../model/errors.ts";
 import { expanded } from "../model/key_spelling.ts";
-import { type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
+import { formOf, type KeyTable, rowOf, type ValueType } from "../model/key_table.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { type ReferenceReader, replaceReferences } from "../model/references.ts";
@@ -79,11 +79,12 @@ function preparedObject(
 /** Prepares a value by its type. Leaves values of the wrong type for the schema to refuse. */
 function prepared(
   value: unknown,
-  type: ValueType,
+  given: ValueType,
   variables: boolean | undefined,
   path: Path,
   preparing: Preparing,
 ): unknown {
+  const type = formOf(given, value);
   const { layer, context, folder } = preparing;
   const each = (inner: unknown, of: ValueType, key: string | number) =>
     prepared(inner, of, variables, [...path, key], preparing);
@@ -99,17 +100,16 @@ function prepared(
     const entries = Object.entries(value);
     return Object.fromEntries(entries.map(([key, inner]) => [key, each(inner, type.of, key)]));
   }
-  const of = type.type === "list" && type.single ? type.of : type;
-  const text = variables && (typeof value === "string" || (of.type === "text" && path.length > 1))
+  const text = variables && (typeof value === "string" || (type.type === "text" && path.length > 1))
     ? filledText(value, path, layer, context)
     : value;
   if (typeof text !== "string") return text;
-  if (["path", "entrypoint", "program"].includes(of.type) && isAbsolute(text)) {
+  if (["path", "entrypoint", "program"].includes(type.type) && isAbsolute(text)) {
     context.absolutePaths?.push(path);
   }
-  if (of.type === "path") return resolve(folder, text);
-  if (of.type === "entrypoint") return entryPath(folder, text);
-  return of.type === "program" && text.includes("/") ? resolve(folder, text) : text;
+  if (type.type === "path") return resolve(folder, text);
+  if (type.type === "entrypoint") return entryPath(folder, text);
+  return type.type === "program" && text.includes("/") ? resolve(folder, text) : text;
 }
 
 /** Fills in variables. Numbers stay as written: `1.10` is a version, not 1.1. */
@@ -205,6 +205,16 @@ export function checked<T>(
 export function located(error: unknown, layers: readonly Layer[], process?: string): ConfigProblem {
   const last = layers.at(-1)!;
   const field = error instanceof ConfigFieldError ? error : undefined;
+  const origin = process === undefined
+    ? undefined
+    : last.document.origins?.(process, String(field?.path[0] ?? ""));
+  if (origin !== undefined) {
+    // In the words of the file that was converted.
+    const { key, place } = origin;
+    const why = field?.why ?? lowered(messageOf(error));
+    const what = `"${process}": ${key === undefined ? "" : `${key}: `}${why}`;
+    return new ConfigProblem(place?.file ?? last.document.file, what, { place });
+  }
   const place = field === undefined
     ? placeIn(last.document, last.path, "key")
     : placeOfField(field, layers);

@@ -75,7 +75,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   if (profile !== undefined) {
     const profiles = shapes.map((shape) => shape.profiles());
     const known = profiles.flat();
-    if (known.length === 0 && documents.some(({ imported }) => imported)) {
+    if (known.length === 0 && documents.some(({ origins }) => origins)) {
       // PM2 only warns of an environment that no app has.
       notes.push({ process: undefined, text: `profile "${profile}": the file has no profiles` });
     } else if (!known.includes(profile)) {

@@ -1,6 +1,7 @@
 /** Mistakes in configuration files, and notes on unsupported parts of other tools' files. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { basename } from "../npm/path.js";
 import type { Place } from "./document.ts";
 
 /** Stands for a configuration that a request contains; relative paths in it are below `/`. */
@@ -54,14 +55,29 @@ export function throwProblems(problems: readonly ProcsupError[]): void {
   if (problems.length > 0) throw new ConfigProblems(problems);
 }
 
-/** A part that procsup does not support, or handles differently. */
+/** A part of another tool's file that procsup does not support, or handles differently. */
 export interface Note {
   /** Name of the process; undefined for the whole file. */
   readonly process: string | undefined;
-  /** In the form `key: why`. */
+  /** In the form `key: what to do`. */
   readonly text: string;
+  /** Where the part is; undefined if unknown. */
+  readonly place?: Pick<Place, "file" | "line"> | undefined;
 }
 
-export function noteText({ process, text }: Note): string {
-  return `not converted${process === undefined ? "" : ` (${process})`}: ${text}`;
+/** Notes that are printed unless all are asked for. */
+const MOST_NOTES = 10;
+
+/** The notes as lines, process by process. Without `all`, the last line may count the others. */
+export function noteLines(notes: readonly Note[], all: boolean): string[] {
+  const lines = [...Map.groupBy(notes, ({ process }) => process).values()].flat().map(noteText);
+  const most = all || lines.length === MOST_NOTES + 1 ? lines.length : MOST_NOTES;
+  const others = lines.length - most;
+  return [...lines.slice(0, most), ...(others > 0 ? [`${others} more: --notes`] : [])];
+}
+
+function noteText({ process, text, place }: Note): string {
+  const where = [process, place && `${basename(place.file)}:${place.line}`];
+  const shown = where.filter((part) => part !== undefined).join(", ");
+  return `not converted${shown === "" ? "" : ` (${shown})`}: ${text}`;
 }

@@ -11,6 +11,8 @@ import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 import { lowered } from "../model/plain_text.ts";
 import { runModule } from "./read_module.ts";
+import { shellWord } from "../model/shell_line.ts";
+import { TOOL_NAMES } from "./tools.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;
@@ -24,7 +26,7 @@ interface ReadOptions {
 }
 
 /**
- * Reads a file by its kind. The value of a Procfile, or of a supervisord or systemd file, is its text.
+ * Reads a file by its kind. The value of a format without a parser of values is its text.
  * Throws `ConfigProblem`.
  */
 export async function readDocument(
@@ -34,7 +36,8 @@ export async function readDocument(
 ): Promise<ConfigDocument & { readonly kind: FileKind }> {
   if (kind === undefined) {
     throw new ConfigProblem(file, "not the name of a configuration file", {
-      advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts",
+      advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts; of another tool: " +
+        `procsup import ${TOOL_NAMES.join("|")} ${shellWord(basename(file))}`,
     });
   }
   if (content !== undefined && kind === "module") {
@@ -74,6 +77,7 @@ async function parse(
     case "yaml":
     case "process-compose":
     case "compose":
+    case "mprocs":
       return await readYaml(file, text);
     case "toml":
       return await readToml(file, text);
@@ -84,7 +88,9 @@ async function parse(
       return await moduleDocument(file, env);
     case "procfile":
     case "supervisord":
+    case "circus":
     case "systemd":
+    case "crontab":
       return { file, text, value: text, places: new Places() };
   }
 }
@@ -106,7 +112,7 @@ async function readAnyJson(
   try {
     return readJson(file, text, kind === "jsonc");
   } catch (error) {
-    if (!/^(ecosystem|pm2|process(es)?)\b.*\.json$/.test(basename(file))) throw error;
+    if (!/^(ecosystem|pm2|process(es)?)\b.*\.json5?$/.test(basename(file))) throw error;
     return await moduleDocument(file, env).catch(() => {
       throw error;
     });

@@ -6,17 +6,20 @@
 import { isMap } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "../npm/path.js";
-import { type ConfigDocument, type Place, placeIn, Places } from "./document.ts";
+import { type ConfigDocument, type Origins, type Place, placeIn, Places } from "./document.ts";
 import { isOwnName } from "./file_kind.ts";
-import { compose } from "./import/compose.ts";
 import type { Importer } from "./import/imported.ts";
-import { pm2 } from "./import/pm2.ts";
-import { processCompose } from "./import/process_compose.ts";
-import { procfile } from "./import/procfile.ts";
-import { supervisord } from "./import/supervisord.ts";
-import { systemd } from "./import/systemd.ts";
 import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
+import { type Tool, TOOLS } from "./tools.ts";
+
+/** Content in place of that of a file. */
+export interface FileContent {
+  readonly file: string;
+  readonly text: string;
+  /** Set if it was converted from another tool's file. */
+  readonly origins?: Origins;
+}
 
 export interface ReadRequest {
   /** Absolute paths; later files override earlier ones. */
@@ -24,7 +27,7 @@ export interface ReadRequest {
   /** The content of a file, in place of files. Its paths are relative to `/`. */
   readonly inline?: object;
   /** Replaces the content of a file. */
-  readonly content?: { readonly file: string; readonly text: string };
+  readonly content?: FileContent;
   /** The environment of files that are programs. */
   readonly env: Readonly<Record<string, string>>;
   /** Variables for `${…}`; they override the `.env` beside a file. Default: `env`. */
@@ -47,25 +50,26 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
   const documents = new Map<string, ConfigDocument>();
   const notes: Note[] = [];
   const uses: string[] = [];
-  const read = async (file: string, trail: readonly string[]): Promise<void> => {
+  const readOne = async (file: string, trail: readonly string[]): Promise<void> => {
     if (documents.has(file)) return;
-    const content = request.content?.file === file ? request.content.text : undefined;
-    const document = await readDocument(file, request.env, { content });
-    const foreign = foreignFormat(document);
+    const content = request.content?.file === file ? request.content : undefined;
+    const read = await readDocument(file, request.env, { content: content?.text });
+    const document = { ...read, ...(content?.origins && { origins: content.origins }) };
+    const foreign = await foreignFormat(document);
     if (foreign !== undefined) {
-      if (foreign.convertOnly) {
-        throw new ConfigProblem(file, `${foreign.name} files must be converted`, {
-          advice: `procsup import ${foreign.name} ${shellWord(basename(file))} --out procsup.yaml`,
+      if (foreign.tool.convertOnly) {
+        throw new ConfigProblem(file, `${foreign.tool.name} files must be converted`, {
+          advice: `procsup import ${foreign.tool.name} ${shellWord(basename(file))} --out procsup.yaml`,
         });
       }
       const { inForeground, assumeVariables, variables = request.env } = request;
       const env = assumeVariables ? {} : variables;
-      const converted = foreign.convert(document, { env, inForeground });
-      const { processes, profiles = {}, run } = converted;
+      const converted = await foreign.importer.convert(document, { env, inForeground });
+      const { processes, profiles = {}, run, origins } = converted;
       notes.push(...converted.notes);
       uses.push(...converted.uses ?? []);
       const value = { processes, profiles, ...(run && { run }) };
-      documents.set(file, { file, text: "", value, places: new Places(), imported: true });
+      documents.set(file, { file, text: "", value, places: new Places(), origins });
       return;
     }
     await readBases(document, dirname(file), trail);
@@ -79,12 +83,12 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
         const what = `files extend each other: ${[...files, path].join(" → ")}`;
         throw new ConfigProblem(document.file, what, { place });
       }
-      await read(path, files).catch((error) => {
+      await readOne(path, files).catch((error) => {
         throw extending(error, document, path, place);
       });
     }
   };
-  for (const file of request.files) await read(file, []);
+  for (const file of request.files) await readOne(file, []);
   if (request.inline !== undefined) {
     const { inline: value } = request;
     const document = checkedDocument({ file: INLINE_FILE, text: "", value, places: new Places() });
@@ -120,19 +124,20 @@ function bases(document: ConfigDocument) {
   throw new ConfigProblem(document.file, "extends: expected a path, or a list of paths", { place });
 }
 
-export const IMPORTERS: readonly Importer[] = [
-  pm2,
-  supervisord,
-  procfile,
-  processCompose,
-  compose,
-  systemd,
-];
+/** A tool, and the reader of its files. */
+export interface ForeignFormat {
+  readonly tool: Tool;
+  readonly importer: Importer;
+}
 
 /** The tool that a document belongs to; undefined for procsup. */
-export function foreignFormat(
+export async function foreignFormat(
   document: ConfigDocument & { readonly kind: string },
-): Importer | undefined {
+): Promise<ForeignFormat | undefined> {
   if (isOwnName(document.file)) return undefined;
-  return IMPORTERS.find((importer) => importer.matches(document));
+  for (const tool of TOOLS) {
+    const importer = await tool.reader();
+    if (importer.matches(document)) return { tool, importer };
+  }
+  return undefined;
 }

@@ -26,8 +26,8 @@ const [file, folder, url] = Deno.args;
 const before = Deno.env.toObject();
 const text = Deno.readTextFileSync(file);
 // PM2 reads its JSON as an expression: comments and bare keys are possible.
-const source = /\\.json$/.test(file) ? "module.exports = (" + text + "\\n)" : text;
-const isCommon = /\\.(cjs|json)$/.test(file) ||
+const source = /\\.json5?$/.test(file) ? "module.exports = (" + text + "\\n)" : text;
+const isCommon = /\\.(cjs|json5?)$/.test(file) ||
   (/\\.js$/.test(file) && /\\bmodule\\.exports\\b|\\bexports\\.\\w+\\s*=/.test(source) &&
     !/^\\s*export\\s/m.test(source));
 let value;

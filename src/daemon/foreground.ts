@@ -1,6 +1,6 @@
 /** Runs apps in the foreground, for containers: without a daemon or a socket, until the apps end. */
 
-import { noteText } from "../config/problem.ts";
+import { noteLines } from "../config/problem.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
@@ -49,6 +49,8 @@ interface ForegroundOptions {
   /** Called when a second signal kills these apps. */
   readonly onHurry: (running: readonly string[]) => void;
   readonly warn: (message: string) => void;
+  /** Whether to print every note on another tool's file. */
+  readonly allNotes: boolean;
 }
 
 /** Signals that stop everything, and signals that are forwarded to the apps. */
@@ -217,7 +219,7 @@ async function start(
     ...{ files: files!, only, single, profile },
     ...{ startDown: true, inForeground: true, onRegistered },
   });
-  for (const note of notes) warn(noteText(note));
+  for (const line of noteLines(notes, options.allNotes)) warn(line);
   // An app that ran and ended is not a failed start: the rules of the run decide.
   const ended = outcomes.filter(({ error, process }) =>
     error !== undefined && hasRun(process.snapshot)

@@ -1,6 +1,7 @@
 /** systemd units that run the apps without procsup: services, timers, sockets, and one target. */
 
 import { valueAt } from "../config/document.ts";
+import { envFilesOf } from "../model/env_files.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { interpolate } from "../config/layer.ts";
 import { ProcsupError } from "../model/errors.ts";
@@ -180,12 +181,13 @@ function neededNames(app: App): string[] {
 
 /** Plain values go into the unit; the others into the environment file. */
 function environment(app: App, path: string | undefined): Setting[] {
-  const { envFile, inheritEnv } = app.config;
+  const { inheritEnv } = app.config;
+  const files = envFilesOf(app.config);
   for (const name of overriddenNames(app)) {
     const text = "a file of env_file sets it, or cannot be read here: systemd lets the file win";
     app.lose(`env.${name}`, text);
   }
-  for (const file of envFile) {
+  for (const { path: file } of files) {
     const unlike = unlikeSystemd(file);
     if (unlike.length === 0) continue;
     const text = `systemd reads ${unlike.join(", ")} of ${file} differently: ` +
@@ -193,7 +195,9 @@ function environment(app: App, path: string | undefined): Setting[] {
     app.lose("env_file", text);
   }
   return [
-    ...envFile.map((file) => ["EnvironmentFile", specifiers(file)] as const),
+    ...files.map(({ path, required }) =>
+      ["EnvironmentFile", `${required ? "" : "-"}${specifiers(path)}`] as const
+    ),
     ...Object.entries(app.plain).map(([name, value]) =>
       ["Environment", JSON.stringify(specifiers(`${name}=${value}`))] as const
     ),
@@ -204,7 +208,7 @@ function environment(app: App, path: string | undefined): Setting[] {
 
 /** Plain variables that a file sets as well, or may set. */
 function overriddenNames({ plain, config }: App): string[] {
-  const sets = config.envFile.map((file) => namesInEnvFile(resolve(config.cwd, file)));
+  const sets = envFilesOf(config).map(({ path }) => namesInEnvFile(resolve(config.cwd, path)));
   return Object.keys(plain).filter((name) =>
     sets.some((names) => names === undefined || names.includes(name))
   );

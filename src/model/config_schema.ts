@@ -33,13 +33,22 @@ export class ConfigFieldError extends ProcsupError {
   readonly onKey: boolean;
   /** One error for each unknown key, or else for each invalid value. */
   readonly each: readonly ConfigFieldError[];
+  /** What is wrong with the value, without the name of the key; undefined if not told apart. */
+  readonly why: string | undefined;
 
-  constructor(message: string, path: Path, onKey = false, each: readonly ConfigFieldError[] = []) {
+  constructor(
+    message: string,
+    path: Path,
+    onKey = false,
+    each: readonly ConfigFieldError[] = [],
+    why?: string,
+  ) {
     const field = path.filter((key) => typeof key === "string").join(".");
     super("invalid_config", message, field === "" ? {} : { field });
     this.path = path;
     this.onKey = onKey;
     this.each = each.length > 0 ? each : [this];
+    this.why = why;
   }
 }
 
@@ -192,9 +201,10 @@ function fieldError(
     const why = where === "" && path.length === 1 ? ": every process needs it" : "";
     return new ConfigFieldError(`Missing "${field}"${why}`, path);
   }
-  const quoted = mayBeSecret(table, path, value) ? "" : ` ${quote(value)}`;
-  const message = `Invalid "${field}"${quoted}: ${adviceOf(issue, value, table, path)}`;
-  return new ConfigFieldError(message, path, params.onKey === true);
+  const quoted = mayBeSecret(table, path, value) ? "" : `${quote(value)}: `;
+  const why = `${quoted}${adviceOf(issue, value, table, path)}`;
+  const message = `Invalid "${field}"${quoted === "" ? ": " : " "}${why}`;
+  return new ConfigFieldError(message, path, params.onKey === true, [], why);
 }
 
 function fieldOf(path: Path, where: string): string {

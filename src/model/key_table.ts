@@ -225,3 +225,11 @@ export function flagName(key: string, row: Key): string | undefined {
   if (row.flag === undefined) return undefined;
   return row.flag.name ?? `${turnsOff(row) ? "no-" : ""}${key.replaceAll("_", "-")}`;
 }
+
+/** The form of a type that a value has: one of several, or a single item in place of a list. */
+export function formOf(type: ValueType, value: unknown): ValueType {
+  if (type.type === "list" && type.single && !Array.isArray(value)) return formOf(type.of, value);
+  if (type.type !== "either") return type;
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return type.of.find((one) => (one.type === "object") === isObject) ?? type.of[0]!;
+}

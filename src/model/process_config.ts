@@ -24,8 +24,8 @@ export interface ProcessConfig {
   readonly tty: boolean;
   /** Environment variables, over the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** Files of KEY=VALUE lines, under env. Later files win over earlier ones. */
-  readonly envFile: readonly string[];
+  /** Files of KEY=VALUE lines, under env. Later files win over earlier ones. `{ path, required: false }` may be missing. */
+  readonly envFile: readonly (string | EnvFileConfig)[];
   /** Variables whose values are fetched at each start and never stored, over env. */
   readonly secrets: Readonly<Record<string, SecretSource>>;
   /** Inherit the daemon's environment: all, none, or the named variables. An app with shell_env inherits from that instead. */
@@ -112,6 +112,14 @@ export interface ProcessConfig {
 
 /** Determines the command line of an entrypoint; `auto` detects it from files. */
 export type RuntimeName = "go" | "python" | "node" | "bun" | "deno" | "ruby" | "php" | "auto";
+
+/** A file of variables that may be missing. */
+export interface EnvFileConfig {
+  /** File. */
+  readonly path: string;
+  /** Fail the start if it is missing. */
+  readonly required: boolean;
+}
 
 /** Where to get the value of a secret: exactly one of these. */
 export interface SecretSource {

@@ -22,6 +22,16 @@ export const SECRET: ObjectType = {
 };
 
 /** How a process is checked while it runs. */
+/** A file of variables that may be missing. */
+const ENV_FILE: ObjectType = {
+  type: "object",
+  named: "EnvFileConfig",
+  keys: {
+    path: { type: "path", required: true, variables: true, secretFile: true, help: "File" },
+    required: { type: "boolean", default: true, help: "Fail the start if it is missing" },
+  },
+};
+
 const HEALTH_CHECK: ObjectType = {
   type: "object",
   named: "HealthCheckConfig",
@@ -368,13 +378,13 @@ export const PROCESS_KEYS: KeyTable = {
     },
     env_file: {
       type: "list",
-      of: { type: "path" },
+      of: { type: "either", of: [{ type: "path" }, ENV_FILE] },
       single: true,
       default: [],
       variables: true,
       secretFile: true,
       help: "Files of KEY=VALUE lines, under env",
-      note: "Later files win over earlier ones.",
+      note: "Later files win over earlier ones. `{ path, required: false }` may be missing.",
       flag: { value: "FILE", help: "file of KEY=VALUE lines, under --env" },
     },
     secrets: {

@@ -4,7 +4,7 @@
  */
 
 import { ProcsupError } from "./errors.ts";
-import { type Key, type KeyTable, rowOf, type ValueType } from "./key_table.ts";
+import { type Key, type KeyTable, formOf, rowOf, type ValueType } from "./key_table.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { shownUrl } from "./webhook.ts";
@@ -70,7 +70,8 @@ export function* leavesOf(wire: Keyed, table: KeyTable): Generator<Leaf> {
   }
 }
 
-function* leavesIn(value: unknown, type: ValueType, row: Key, path: Leaf["path"]): Generator<Leaf> {
+function* leavesIn(value: unknown, of: ValueType, row: Key, path: Leaf["path"]): Generator<Leaf> {
+  const type = formOf(of, value);
   if (typeof value === "string") yield { path, text: value, row };
   if (Array.isArray(value)) {
     const of = type.type === "list" ? type.of : type;

@@ -1,6 +1,7 @@
 /** The environment an app starts with. */
 
 import { parseDotenv } from "../model/dotenv.ts";
+import { envFilesOf } from "../model/env_files.ts";
 import { messageOf, ProcsupError, refuseStart } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -65,17 +66,19 @@ export function takenFromShell(
 
 /** The variables of the files. Throws `invalid_config` naming one that cannot be read. */
 export function fileVariables(
-  { name, cwd, envFile }: EnvironmentSource["config"],
+  config: EnvironmentSource["config"],
   user: OtherUser | undefined,
 ): Record<string, string> {
+  const { name, cwd } = config;
   const variables: Record<string, string> = {};
-  for (const file of envFile) {
-    const path = resolve(cwd, file);
+  for (const file of envFilesOf(config)) {
+    const path = resolve(cwd, file.path);
     try {
       const text = readForeignFile(path, { as: user });
       Object.assign(variables, parseDotenv(text, path));
     } catch (error) {
       if (error instanceof ProcsupError) throw error;
+      if (!file.required && error instanceof Deno.errors.NotFound) continue;
       const problem = `env_file "${path}" cannot be read: ${messageOf(error)}`;
       refuseStart(name, problem, { cause: error });
     }

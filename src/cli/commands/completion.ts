@@ -203,7 +203,10 @@ async function wordsOf(
   index: number,
   source: CompletionSource,
 ): Promise<readonly Candidate[]> {
-  if (index === 0 && command.verbs !== undefined) return command.verbs.map(plain);
+  if (index === 0 && command.verbs !== undefined) {
+    // A verb in brackets may be left out.
+    return [...command.verbs.map(plain), ...(command.usage.startsWith("[") ? [FILES] : [])];
+  }
   if (command.name === "help") {
     const { PAGES } = await import("../../docs/pages.ts");
     const topics = Object.entries(PAGES).map(([word, { title }]) => ({ word, about: title }));

@@ -1,6 +1,7 @@
 /** `procsup import`: converts another tool's file into a procsup.yaml. */
 
-import { noteText } from "../../config/problem.ts";
+import { type Note, noteLines } from "../../config/problem.ts";
+import { TOOL_NAMES } from "../../config/tools.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "../../npm/path.js";
 import { replaceFile } from "../../platform/atomic_file.ts";
@@ -12,37 +13,47 @@ import { meantHint } from "../unknown_word.ts";
 
 /** Prints or writes the converted file, and lists the settings that were lost. */
 export async function importFile(context: CommandContext): Promise<void> {
-  const { importFile, IMPORTER_NAMES } = await import("../../config/import/import_file.ts");
+  const { importFile } = await import("../../config/import/import_file.ts");
   const [first, second] = context.positionals as [string, string | undefined];
   const [tool, word] = second === undefined ? [undefined, first] : [first, second];
-  if (tool === undefined ? IMPORTER_NAMES.includes(first) : !IMPORTER_NAMES.includes(tool)) {
-    throw misnamed(first, second, IMPORTER_NAMES);
+  if (tool === undefined ? TOOL_NAMES.includes(first) : !TOOL_NAMES.includes(tool)) {
+    throw misnamed(first, second, TOOL_NAMES);
   }
   const out = context.flags.text("out");
   const file = fromHere(word);
-  const { yaml, notes } = await importFile(file, {
+  const { yaml, notes, missing, hasRelativePaths } = await importFile(file, {
     tool,
     env: Deno.env.toObject(),
     withDocker: context.flags.on("with-docker"),
   });
   // Lost settings are printed even with `--quiet`.
-  for (const note of notes) writeMessage(`${noteText(note)}\n`);
+  writeNotes(context, notes, missing);
   if (out === undefined) context.output.content(yaml.trimEnd());
   else {
     writeNew(out, yaml, context.flags.on("force"));
     const folder = dirname(file);
-    if (dirname(fromHere(out)) === folder) return;
+    if (dirname(fromHere(out)) === folder || !hasRelativePaths) return;
     context.output.note(`relative paths in it are those of ${folder}: move it there`);
   }
+}
+
+/** Prints what was lost, and what is missing here to start it. */
+function writeNotes(
+  { flags, output }: CommandContext,
+  notes: readonly Note[],
+  missing: readonly ProcsupError[],
+): void {
+  for (const line of noteLines(notes, flags.on("notes"))) writeMessage(`${line}\n`);
+  for (const { message } of missing) output.note(`before procsup up: ${message}`);
 }
 
 /** Writes a commented procsup.yaml for the apps found in the folder. */
 export async function init(context: CommandContext): Promise<void> {
   const { initialConfig } = await import("../../config/import/import_file.ts");
   const folder = here();
-  const { from, yaml, notes } = await initialConfig(folder, Deno.env.toObject());
+  const { from, yaml, notes, missing } = await initialConfig(folder, Deno.env.toObject());
   writeNew("procsup.yaml", yaml, context.flags.on("force"));
-  for (const note of notes) writeMessage(`${noteText(note)}\n`);
+  writeNotes(context, notes, missing);
   context.output.done(`✔ procsup.yaml, from ${from}`);
   context.output.note("check it, then: procsup up");
 }

@@ -46,6 +46,7 @@ export async function run(context: CommandContext): Promise<number> {
       },
       onHurry: (running) => output.note(`procsup: killing ${running.join(", ")}`),
       warn: (message) => output.note(`procsup: ${message}`),
+      allNotes: context.flags.on("notes"),
     });
   } finally {
     if (given === undefined) Deno.removeSync(home, { recursive: true });

@@ -101,7 +101,8 @@ async function refuseNothing(
 
 /** Suggests importing a compose file: its services need programs in place of images. */
 async function hintForFolder(cwd: string): Promise<string> {
-  const { COMPOSE_FILES, kindOf } = await import("../../config/file_kind.ts");
+  const { kindOf } = await import("../../config/file_kind.ts");
+  const { COMPOSE_FILES } = await import("../../config/tools.ts");
   const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
   const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
     names.find((name) => kindOf(name) === "compose");

@@ -1,12 +1,13 @@
 /** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { basename, dirname, relative, resolve } from "../../npm/path.js";
-import { lookAt } from "../../platform/stat.ts";
+import { basename, relative, resolve } from "../../npm/path.js";
 import { isMap, mapOf } from "../../model/merge_patch.ts";
 import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
-import { ConfigProblem } from "../problem.ts";
+import { ConfigProblem, ConfigProblems } from "../problem.ts";
+import { type Service, readServices } from "./compose_files.ts";
+import { health, healthVariables } from "./compose_health.ts";
 import { dockerRun, homePath, imageAdvice, listOf, portText, serviceLimits } from "./images.ts";
 import { type Image, readDockerfile } from "./dockerfile.ts";
 import {
@@ -16,28 +17,25 @@ import {
   type ImportContext,
   type Imported,
   type Importer,
-  ImportResult,
   type ImportTable,
+  type KeyOrigins,
   type Keys,
-  reference,
+  lineOf,
+  type Lost,
+  lost,
   rowFor,
   unknownInside,
   UNLIMITED,
-  withReferences,
-  words,
 } from "./imported.ts";
-import { shellWord, singleQuoted } from "../../model/shell_line.ts";
+import { ImportResult } from "./import_result.ts";
+import { withReferences } from "./references.ts";
 
 export const compose: Importer = {
-  name: "compose",
   matches: ({ kind, value }) =>
-    isMap(value) && "services" in value && !("processes" in value) &&
+    isMap(value) && ("services" in value || "include" in value) && !("processes" in value) &&
     (kind === "compose" || kind === "yaml"),
   convert,
-  convertOnly: true,
 };
-
-type Service = Readonly<Record<string, unknown>>;
 
 const CONDITIONS: Readonly<Record<string, string>> = {
   service_started: "started",
@@ -55,44 +53,58 @@ const RESTART: Readonly<Record<string, string>> = {
 
 const FILE_KEYS = handled("version", "name", "networks", "volumes");
 
-function convert({ file, value }: ConfigDocument, context: ImportContext): Imported {
-  const { services, ...rest } = value as Record<string, unknown>;
-  if (!isMap(services) || Object.keys(services).length === 0) {
-    throw new ConfigProblem(file, "services: expected a map of names");
+async function convert(document: ConfigDocument, context: ImportContext): Promise<Imported> {
+  const { file } = document;
+  const { services, rest, placeOf, lost: unread } = await readServices(document);
+  if (Object.keys(services).length === 0) {
+    throw new ConfigProblem(file, "services: expected a map of names", {
+      advice: unread.length === 0 ? undefined : unread.join("; "),
+    });
   }
-  const result = new ImportResult(file);
+  const result = new ImportResult(document, { context, placeOf });
   const { withDocker = false } = context;
   const composeFile = { services, withDocker, result };
+  const profiles: Record<string, { processes: Record<string, Keys> }> = Object.create(null);
   for (const [name, service] of Object.entries(services)) {
-    if (isMap(service)) addService(name, service, composeFile);
-    else result.note(name, "expected a map");
+    if (!isMap(service)) result.skip(name, ["services", name], "expected a map");
+    else {
+      const taken = addService(name, service, composeFile);
+      for (const profile of taken === undefined ? [] : profilesOf(service)) {
+        (profiles[profile] ??= { processes: {} }).processes[taken!] = { autostart: true };
+      }
+    }
   }
-  const override = overrideOf(file);
-  if (override !== undefined) result.note(undefined, `${override}: docker compose merges it, too`);
+  result.note(undefined, ...unread);
   const keys = Object.entries(rest).filter(([key]) => !key.startsWith("x-"));
   const { notes } = convertedKeys(FILE_KEYS, keys, undefined);
   result.note(undefined, ...notes);
   if (Object.keys(result.processes).length > 0) {
-    result.note(undefined, "services reach each other at 127.0.0.1, not by their names");
-    return result.imported();
+    const all = Object.entries(services);
+    if (all.length > 1) {
+      result.note(undefined, "services reach each other at 127.0.0.1, not by their names");
+    }
+    return { ...result.imported(), profiles };
   }
-  const why = result.notes.filter(({ process }) => process !== undefined)
-    .map(({ process, text }) => `${process}: ${text}`).join("; ");
   const advice = withDocker ? undefined : "to run images with docker run: --with-docker";
-  throw new ConfigProblem(file, `no service can run without a container (${why})`, { advice });
+  const problems = result.notes.filter(({ process }) => process !== undefined)
+    .map(({ process, text, place }) =>
+      new ConfigProblem(file, `"${process}" cannot run without a container: ${text}`, {
+        place: place && { ...place, column: 1 },
+      })
+    );
+  throw new ConfigProblems([
+    ...problems,
+    new ConfigProblem(file, "no service can run without a container", { advice }),
+  ]);
 }
 
-/** The file that docker compose merges into its default file. */
-function overrideOf(file: string): string | undefined {
-  if (!/^(docker-)?compose\.ya?ml$/.test(basename(file))) return undefined;
-  const names = ["compose.override.yml", "compose.override.yaml"];
-  return [...names, ...names.map((name) => `docker-${name}`)]
-    .find((name) => lookAt(resolve(dirname(file), name))?.isFile);
+function profilesOf({ profiles }: Service): string[] {
+  return [profiles ?? []].flat().map(String);
 }
 
 /** Keys of a process that depend on its image, and notes. */
 interface Program extends Keys {
-  readonly notes: readonly string[];
+  readonly notes: readonly (string | Lost)[];
   /** Whether `docker run` runs it. */
   readonly isInContainer?: true;
   /** The variables of the image, under those of the service. */
@@ -106,37 +118,79 @@ interface ComposeFile {
   readonly result: ImportResult;
 }
 
-/** Adds the process of a service, or a note on why it has none. */
-function addService(name: string, service: Service, file: ComposeFile): void {
+/** Keys that may have variables; in the others they are filled in at the conversion. */
+const REFERRING = new Set([
+  ...["command", "entrypoint", "environment", "env_file", "image", "volumes", "ports"],
+  ...["working_dir", "healthcheck", "labels", "container_name", "networks", "expose", "logging"],
+]);
+
+/** Keys that several of ours come from. */
+const ORIGINS: KeyOrigins = {
+  ...{ entrypoint: "command", args: "command", cwd: "working_dir", env: "environment" },
+  ...{ restart_policy: "restart", max_restarts: "restart", health_check: "healthcheck" },
+  ...{ stop_timeout: "stop_grace_period", limits: "deploy", instances: "deploy", stdin: "stdin_open" },
+  ...{ stop_signal: "stop_signal", tty: "tty", env_file: "env_file", depends_on: "depends_on" },
+};
+
+/** Adds the process of a service, or a note on why it has none. Returns its name. */
+function addService(name: string, given: Service, file: ComposeFile): string | undefined {
   const { result, result: { folder } } = file;
+  const path = ["services", name];
+  const filled: Lost[] = [];
+  const settle = ([key, value]: [string, unknown]) =>
+    [key, REFERRING.has(key) ? value : result.settled(value, [key], filled)] as const;
+  const service: Service = Object.fromEntries(
+    Object.entries({ ...given, ...settledCheck(given.healthcheck, result, filled) }).map(settle),
+  );
   // The name is used in shell lines.
   const container = `${nameFromPath(folder)}-${name.replace(/[^\w.-]+/g, "-")}`;
   const found = programOf(service, container, file);
-  if (typeof found === "string") return result.note(name, found);
+  if (typeof found === "string") {
+    result.skip(name, path, found);
+    return undefined;
+  }
   const { notes, env, isInContainer = false, ...program } = found;
   const limits = serviceLimits(service);
   const count = instances(service);
   const own = { ...env, ...environment(service.environment) };
   const files = envFiles(service.env_file);
-  const inHealth = underFiles(healthVariables(service.healthcheck), files, folder).env;
+  const inHealth = underFiles(healthVariables(service.healthcheck), pathsOf(files), folder).env;
+  const isOff = count === 0 || profilesOf(service).length > 0;
   const taken = result.add(name, {
     env: { ...inHealth, ...own },
     env_file: files,
     ...program,
     ...restart(service),
+    autostart: isOff ? false : undefined,
     depends_on: dependsOn(service.depends_on, file.services),
     ...health(service.healthcheck, isInContainer ? `docker exec ${container} ` : ""),
     stop_signal: service.stop_signal ?? program.stop_signal,
     stop_timeout: service.stop_grace_period ?? "10s",
     stdin: service.stdin_open,
     tty: service.tty,
-    ...(isInContainer ? {} : { limits: limits.keys, instances: count }),
-  });
-  result.note(taken, ...notes, ...lost(service, isInContainer));
+    ...(isInContainer ? {} : { limits: limits.keys, instances: count > 1 ? count : undefined }),
+  }, { path, keys: { ...ORIGINS, ...("command" in service ? {} : { entrypoint: "build" }) } });
+  result.note(taken, ...filled, ...notes, ...lostOf(service, isInContainer));
+  if (count === 0) result.note(taken, lost("scale", "none runs until procsup start", "scale 0"));
   if (!isInContainer) result.note(taken, ...limits.lost);
-  else if (count !== undefined) {
+  else if (count > 1) {
     result.note(taken, `replicas ${count}: one, because containers cannot share a name`);
   }
+  return taken;
+}
+
+/** A health check with its variables filled in, except for those of its command. */
+function settledCheck(value: unknown, result: ImportResult, found: Lost[]): Keys {
+  if (!isMap(value)) return {};
+  const { test, ...rest } = value;
+  const settled = result.settled(rest, ["healthcheck"], found) as Keys;
+  return { healthcheck: { ...settled, ...(test === undefined ? {} : { test }) } };
+}
+
+/** The words of a command, which is a list or a line. */
+function commandWords(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value.map((word) => withReferences(String(word))) : lineOf(String(value));
 }
 
 /** The program to run, or the reason why it is missing. */
@@ -146,8 +200,8 @@ function programOf(
   { withDocker, result: { folder } }: ComposeFile,
 ): Program | string {
   const { build, image } = service;
-  const entry = words(service.entrypoint).map(withReferences);
-  const command = words(service.command).map(withReferences);
+  const entry = commandWords(service.entrypoint);
+  const command = commandWords(service.command);
   if (build === undefined && typeof image === "string") {
     const advice = imageAdvice(image);
     if (withDocker) {
@@ -159,19 +213,32 @@ function programOf(
     return { ...own, ...folderOf(service, folder, {}), notes: [why] };
   }
   const source = buildOf(build, folder);
-  if (source === undefined) return "it has no build, image or command";
+  if (source === undefined) {
+    const own = programKeys([...entry, ...command]);
+    if (own === undefined) return "it has no build, image or command";
+    return { ...own, ...folderOf(service, folder, {}), notes: [] };
+  }
+  if (source.isElsewhere) {
+    const own = programKeys([...entry, ...command]);
+    const why = `build ${source.context}: its Dockerfile is not on this machine`;
+    if (own === undefined) return `${why}: clone it, or add "command"`;
+    return { ...own, ...folderOf(service, folder, {}), notes: [lost("build", why, "build")] };
+  }
   const made = readDockerfile(source);
+  // An entrypoint discards the command of the image; an empty one only its entrypoint.
   const given = entry.length + command.length > 0 ? command : made.command;
-  const own = programKeys([...entry.length > 0 ? entry : made.entrypoint, ...given]);
+  const base = "entrypoint" in service && service.entrypoint !== null ? entry : made.entrypoint;
+  const own = programKeys([...base, ...given]);
   if (own === undefined) {
     return made.found
       ? `${source.file} has no command: add "command"`
       : `${source.file} does not exist: add "command"`;
   }
-  const { env, unread } = underFiles(made.env, envFiles(service.env_file), folder);
+  const files = pathsOf(envFiles(service.env_file));
+  const { env, unread } = underFiles(made.env, files, folder);
   const notes = [
-    `build: what ${source.file} installs must be on this machine`,
-    ...unread.map((path) => `env_file ${path}: ${UNREAD}`),
+    lost("build", `what ${source.file} installs must be on this machine`),
+    ...unread.map((path) => lost("env_file", UNREAD, `env_file ${path}`)),
     ...lostOfImage(made, service),
   ];
   return {
@@ -221,28 +288,49 @@ function programKeys([entrypoint = "-", ...args]: readonly string[]): Keys | und
 }
 
 /** Notes on what an image has, and a process has not. */
-function lostOfImage({ lost, user, healthcheck = "NONE" }: Image, service: Service): string[] {
+function lostOfImage({ lost: names, user, healthcheck = "NONE" }: Image, service: Service) {
   return [
-    ...lost.map((name) => `ENV ${name}: its value is the image's`),
+    ...names.map((name) => lost("build", "its value is the image's", `ENV ${name}`)),
     ...(user === undefined || service.user !== undefined ? [] : [lostUser(user)]),
     ...(/^NONE$/i.test(healthcheck) || service.healthcheck !== undefined
       ? []
-      : [`HEALTHCHECK ${healthcheck}: health_check`]),
+      : [lost("build", "health_check", `HEALTHCHECK ${healthcheck}`)]),
   ];
 }
+
+/** A build from a repository, rather than a folder. */
+const ELSEWHERE = /^(https?|git|ssh|oci):|^git@|^github\.com\//;
 
 function buildOf(build: unknown, folder: string) {
   if (build === undefined || build === null) return undefined;
   const keys = isMap(build) ? build : { context: build };
-  const context = resolve(folder, String(keys.context ?? "."));
-  const file = resolve(context, String(keys.dockerfile ?? "Dockerfile"));
+  const given = String(keys.context ?? ".");
+  const context = resolve(folder, given);
   const target = keys.target === undefined ? undefined : String(keys.target);
-  return { context, file, target, args: environment(keys.args) };
+  const inline = keys.dockerfile_inline;
+  return {
+    ...(ELSEWHERE.test(given) ? { context: given, isElsewhere: true } : { context, isElsewhere: false }),
+    file: inline === undefined
+      ? resolve(context, String(keys.dockerfile ?? "Dockerfile"))
+      : "dockerfile_inline",
+    inline: inline === undefined ? undefined : String(inline),
+    ...{ target, args: environment(keys.args) },
+  };
 }
 
-function envFiles(value: unknown): string[] {
+/** An entry of env_file: a path, or one with whether it must exist. */
+type EnvFile = string | { readonly path: string; readonly required: boolean };
+
+function envFiles(value: unknown): EnvFile[] {
   const list: unknown[] = [value ?? []].flat();
-  return list.map((item) => withReferences(String(isMap(item) ? item.path : item)));
+  return list.map((item) => {
+    const path = withReferences(String(isMap(item) ? item.path : item));
+    return isMap(item) && item.required === false ? { path, required: false } : path;
+  });
+}
+
+function pathsOf(files: readonly EnvFile[]): string[] {
+  return files.map((file) => typeof file === "string" ? file : file.path);
 }
 
 function restart({ restart, deploy }: Service): Keys {
@@ -260,84 +348,18 @@ function restart({ restart, deploy }: Service): Keys {
   };
 }
 
-function instances({ deploy, scale }: Service): number | undefined {
-  const count = Number(scale ?? mapOf(deploy).replicas);
-  return count > 1 ? count : undefined;
-}
-
-/** A variable that compose fills in, or a `$$`. */
-const VARIABLE = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::?([-?+])([^}]*))?\})/g;
-
-/** A health check. In compose it does not restart the service. `inside` runs it in the container. */
-function health(value: unknown, inside: string): Keys {
-  const test = testOf(value);
-  if (test === undefined) return {};
-  const { interval, timeout, retries, start_period: grace_period } = mapOf(value);
-  return {
-    health_check: {
-      type: "command",
-      command: healthCommand(test, inside),
-      interval: orDefault(interval, "30s"),
-      timeout: orDefault(timeout, "30s"),
-      retries: orDefault(retries, 3),
-      grace_period,
-      on_failure: "none",
-    },
-  };
-}
-
-/** Docker takes zero as not given. */
-function orDefault(value: unknown, otherwise: unknown): unknown {
-  return /^0+[a-z]*$/.test(String(value ?? 0)) ? otherwise : value;
-}
-
-/** The variables that compose fills in: the command of a health check has those of the app. */
-function healthVariables(value: unknown): Record<string, string> {
-  const found = [...(testOf(value) ?? []).join(" ").matchAll(VARIABLE)];
-  const variables = found.filter(([, dollar]) => dollar === undefined)
-    .map(([, , bare, name = bare, sign, text]) => {
-      const fallback = sign === "-" && !text!.includes("$") ? text : "";
-      return [name!, reference(name!, sign === "?" ? undefined : fallback)];
-    });
-  return Object.fromEntries(variables);
-}
-
-function testOf(value: unknown): readonly string[] | undefined {
-  const { test, disable } = mapOf(value);
-  if (disable === true || test === undefined) return undefined;
-  const all = Array.isArray(test) ? test.map(String) : ["CMD-SHELL", String(test)];
-  return all[0] === "NONE" ? undefined : all;
-}
-
-function healthCommand([form, ...test]: readonly string[], inside: string): string {
-  if (form !== "CMD-SHELL") return inside + test.map(quoted).join(" ");
-  const line = test.join(" ");
-  return inside === "" ? line.replaceAll("$$", "$") : `${inside}sh -c ${quoted(line)}`;
-}
-
-/** A word for the shell, which fills in what compose would. */
-function quoted(word: string): string {
-  let [at, text] = [0, ""];
-  for (const match of word.matchAll(VARIABLE)) {
-    if (match[1] !== undefined) continue;
-    text += literal(word.slice(at, match.index)) + `"${match[0]}"`;
-    at = match.index + match[0].length;
-  }
-  return at === 0 ? shellWord(word.replaceAll("$$", "$")) : text + literal(word.slice(at));
-}
-
-function literal(text: string): string {
-  return text === "" ? "" : singleQuoted(text.replaceAll("$$", "$"));
+function instances({ deploy, scale }: Service): number {
+  return Number(scale ?? mapOf(deploy).replicas ?? 1);
 }
 
 const KEYS: ImportTable<unknown, undefined> = {
   ...handled("build", "image", "command", "entrypoint", "environment", "env_file", "working_dir"),
   ...handled("depends_on", "restart", "healthcheck", "stop_signal", "stop_grace_period", "user"),
   ...handled("init", "container_name", "mem_limit", "cpus", "pids_limit", "ports", "expose"),
-  ...handled("volumes", "deploy", "scale", "tty", "stdin_open"),
+  ...handled("volumes", "deploy", "scale", "tty", "stdin_open", "profiles", "labels", "hostname"),
+  ...handled("pull_policy", "platform", "attach"),
   networks: "processes share the network of this machine",
   logging: "procsup logs",
-  profiles: "profiles, or autostart: false",
   ulimits: "limits",
 };
 
@@ -348,39 +370,49 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
   "deploy.resources.limits": ["memory", "cpus", "pids"],
   "deploy.restart_policy": ["condition"],
   "healthcheck": ["test", "interval", "timeout", "retries", "start_period", "disable"],
+  "build": ["context", "dockerfile", "dockerfile_inline", "target", "args", "tags", "labels", "cache_from"],
 };
 
 /** One note for each part that is not converted; a service in a container has its ports and volumes. */
-function lost(service: Service, isInContainer: boolean): string[] {
-  const { notes } = convertedKeys(KEYS, Object.entries(service), undefined);
-  const files = [service.env_file ?? []].flat().filter(isMap);
+function lostOf(service: Service, isInContainer: boolean): Lost[] {
+  const own = Object.entries(service).filter(([key]) => !key.startsWith("x-"));
+  const { notes } = convertedKeys(KEYS, own, undefined);
+  const needed = Object.entries(mapOf(service.depends_on)).flatMap(([name, how]) =>
+    Object.entries(mapOf(how)).filter(([key, value]) =>
+      (key === "restart" && value === true) || (key === "required" && value === false)
+    ).map(([key]) => lost(["depends_on", name, key], "procsup has no such condition"))
+  );
   return [
     ...notes,
     ...(isInContainer ? [] : lostOutside(service)),
     ...unknownInside(service, NESTED),
-    ...files.filter(({ required }) => required === false)
-      .map(({ path }) => `env_file ${path}: it must exist, although compose does not require it`),
-    ...(/\$\{\w+:?\+/.test(JSON.stringify(service).replaceAll("$$", ""))
-      ? ["${NAME:+text}: stays as written, procsup has no such form"]
-      : []),
+    ...needed,
+    ...own.filter(([, value]) =>
+      /\$\{\w+:?\+/.test(JSON.stringify(value)?.replaceAll("$$", "") ?? "")
+    ).map(([key]) => lost(key, "stays as written, procsup has no such form", `${key} \${NAME:+text}`)),
   ];
 }
 
 /** Notes on what only a container has. */
-function lostOutside({ ports, volumes, user }: Service): string[] {
+function lostOutside({ ports, volumes, user }: Service): Lost[] {
   return [
     ...(user === undefined ? [] : [lostUser(user)]),
-    ...listOf(ports).map(portText).flatMap((port) => {
+    ...listOf(ports).map(portText).flatMap((port, index) => {
       const [, at, outside, inside] = /^(?:(.*):)?([^:]+):([^:/]+)(?:\/\w+)?$/.exec(port) ?? [];
       if (at === undefined && outside === inside) return [];
-      return `ports ${port}: the process listens on its own port, ${inside}`;
+      const why = `the process listens on its own port, ${inside}`;
+      return lost(["ports", index], why, `ports ${port}`);
     }),
-    ...listOf(volumes).map((volume) =>
-      `volumes ${isMap(volume) ? volume.target : volume}: the paths are those of this machine`
+    ...listOf(volumes).map((volume, index) =>
+      lost(
+        ["volumes", index],
+        "the paths are those of this machine",
+        `volumes ${isMap(volume) ? volume.target : volume}`,
+      )
     ),
   ];
 }
 
-function lostUser(user: unknown): string {
-  return `user ${user}: uid, if it exists here`;
+function lostUser(user: unknown): Lost {
+  return lost("user", "uid, if it exists here", `user ${user}`);
 }

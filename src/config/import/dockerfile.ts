@@ -17,23 +17,37 @@ export interface Image {
   readonly healthcheck?: string;
   /** Variables that hold paths or values of the base image. */
   readonly lost: readonly string[];
+  /** What runs commands that are not in JSON form. */
+  readonly shell: readonly string[];
+  /** Whether this stage, not the one that it is based on, has a CMD. */
+  readonly hasOwnCommand?: boolean;
 }
 
 export interface ImageSource {
   readonly file: string;
+  /** The instructions, in place of a file. */
+  readonly inline?: string | undefined;
   /** The stage; by default the last one. */
   readonly target: string | undefined;
   /** Values of the build arguments (`ARG`), by name. */
   readonly args: Readonly<Record<string, string>>;
 }
 
-const EMPTY: Image = { found: true, entrypoint: [], command: [], env: {}, lost: [] };
+const EMPTY: Image = {
+  ...{ found: true, entrypoint: [], command: [], env: {}, lost: [] },
+  shell: ["/bin/sh", "-c"],
+};
 
 type Args = Record<string, string | undefined>;
 
 const INSTRUCTIONS: Readonly<Record<string, (rest: string, image: Image, args: Args) => object>> = {
-  CMD: (rest) => ({ command: wordsOf(rest) }),
-  ENTRYPOINT: (rest) => ({ entrypoint: wordsOf(rest), command: [] }),
+  CMD: (rest, { shell }) => ({ command: wordsOf(rest, shell), hasOwnCommand: true }),
+  // It discards the CMD of the stage below.
+  ENTRYPOINT: (rest, { shell, hasOwnCommand, command }) => ({
+    entrypoint: wordsOf(rest, shell),
+    command: hasOwnCommand ? command : [],
+  }),
+  SHELL: (rest) => ({ shell: wordsOf(rest, []) }),
   WORKDIR: (rest) => ({ workdir: rest.trim() }),
   ENV: withVariables,
   STOPSIGNAL: (rest) => ({ stopSignal: rest.trim() }),
@@ -42,8 +56,8 @@ const INSTRUCTIONS: Readonly<Record<string, (rest: string, image: Image, args: A
 };
 
 /** Reads the target stage, or the last one, including the stages it is based on. */
-export function readDockerfile({ file, target, args: given }: ImageSource): Image {
-  const text = ifPossible(() => readForeignFile(file));
+export function readDockerfile({ file, inline, target, args: given }: ImageSource): Image {
+  const text = inline ?? ifPossible(() => readForeignFile(file));
   if (text === undefined) return { ...EMPTY, found: false };
   const stages = new Map<string, Image>();
   let last = EMPTY;
@@ -56,7 +70,7 @@ export function readDockerfile({ file, target, args: given }: ImageSource): Imag
     if (instruction === "FROM") {
       if (name !== "" && name === target) break;
       const [, base = "", as] = /^(?:--\S+\s+)?(\S+)(?:\s+as\s+(\S+))?/i.exec(rest) ?? [];
-      last = stages.get(base) ?? EMPTY;
+      last = { ...stages.get(base) ?? EMPTY, hasOwnCommand: false };
       name = as ?? String(stages.size);
       args = {};
     } else if (instruction === "ARG") {
@@ -107,9 +121,9 @@ function filled(text: string, known: Args): string | undefined {
   return isKnown ? value : undefined;
 }
 
-/** Parses the JSON form, or runs the text with a shell. */
-function wordsOf(text: string): string[] {
-  if (!text.trim().startsWith("[")) return ["/bin/sh", "-c", text.trim()];
+/** Parses the JSON form, or runs the text with the shell. */
+function wordsOf(text: string, shell: readonly string[]): string[] {
+  if (!text.trim().startsWith("[")) return [...shell, text.trim()];
   return ifPossible(() => (JSON.parse(text) as unknown[]).map(String)) ??
     splitWords(text.replace(/^\[|\]$/g, "").replaceAll(",", " "));
 }

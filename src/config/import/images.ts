@@ -2,7 +2,8 @@
 
 import { isMap, type Keyed, mapOf } from "../../model/merge_patch.ts";
 import { resolve } from "../../npm/path.js";
-import { type Keys, reference, rowFor, withReferences, words } from "./imported.ts";
+import { type Keys, rowFor, words } from "./imported.ts";
+import { reference, withReferences } from "./references.ts";
 
 /** Image names → Debian packages. */
 const PACKAGES: Readonly<Record<string, string>> = {

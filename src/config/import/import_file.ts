@@ -3,24 +3,31 @@
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, dirname, join } from "../../npm/path.js";
 import type { ConfigDocument } from "../document.ts";
-import { COMPOSE_FILES, discover, isOwnName, kindOf } from "../file_kind.ts";
-import { loadConfig } from "../load_config.ts";
-import { ConfigProblem, ConfigProblems, type Note } from "../problem.ts";
+import { fileProblems, sharedProblems } from "../check_files.ts";
+import { discover, type FileKind, isOwnName, kindOf } from "../file_kind.ts";
+import { loadConfig, type LoadedProcess } from "../load_config.ts";
+import { ConfigProblem, ConfigProblems, type Note, throwProblems } from "../problem.ts";
 import { readDocument, readText } from "../read_document.ts";
-import { foreignFormat, IMPORTERS } from "../read_files.ts";
-import type { ImportContext, Imported } from "./imported.ts";
+import { type FileContent, type ForeignFormat, foreignFormat } from "../read_files.ts";
+import { COMPOSE_FILES, type Tool, TOOL_NAMES, TOOLS } from "../tools.ts";
+import type { ImportContext, Imported, Keys } from "./imported.ts";
 import { withoutEnvironment } from "./program_references.ts";
+import { keyNames } from "../../model/key_table.ts";
 import { jsonFields } from "../../model/log_level.ts";
 import { nameFromPath } from "../../model/name.ts";
+import { PROCESS_KEYS } from "../../model/process_keys.ts";
+import type { ProcsupError } from "../../model/errors.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../platform/stat.ts";
 import { mapOf } from "../../model/merge_patch.ts";
 
-export const IMPORTER_NAMES: readonly string[] = IMPORTERS.map(({ name }) => name);
-
 export interface ImportedFile {
   readonly yaml: string;
   readonly notes: readonly Note[];
+  /** What is missing on this machine to start it, such as a program. */
+  readonly missing: readonly ProcsupError[];
+  /** Whether the result depends on the folder that it is in. */
+  readonly hasRelativePaths: boolean;
 }
 
 export interface ImportOptions extends ImportContext {
@@ -28,39 +35,47 @@ export interface ImportOptions extends ImportContext {
   readonly tool?: string;
 }
 
-/** Converts a file. Throws `ConfigProblem`. */
+/** Converts a file. Throws `ConfigProblem`, or `ConfigProblems` if procsup would refuse the result. */
 export async function importFile(file: string, options: ImportOptions): Promise<ImportedFile> {
-  const { tool } = options;
-  const document = await read(tool, file, options.env);
-  const found = foreignFormat(document);
-  const importer = tool === undefined ? found : IMPORTERS.find(({ name }) => name === tool);
-  if (importer === undefined || !(importer === found || importer.matches(document))) {
-    const what = tool === undefined
-      ? "cannot tell which tool this file belongs to"
-      : `not a ${tool} file`;
-    const word = shellWord(basename(file));
-    const advice = found === undefined
-      ? `name the tool: procsup import ${IMPORTER_NAMES.join("|")} ${word}`
-      : `it is a ${found.name} file: procsup import ${found.name} ${word}`;
-    throw new ConfigProblem(file, what, { advice });
-  }
-  const converted = importer.convert(document, { ...options, isWritten: true });
+  const named = TOOLS.find(({ name }) => name === options.tool);
+  const document = await read(named, file, options.env);
+  const importer = await importerOf(file, named, document);
+  const converted = await importer.convert(document, { ...options, isWritten: true });
   const imported = { ...converted, notes: [...document.notes ?? [], ...converted.notes] };
   const yaml = await importedYaml(imported, basename(file));
-  await check(file, yaml, options.env);
-  return { yaml, notes: imported.notes };
+  const written = { file: join(dirname(file), "procsup.yaml"), text: yaml };
+  const processes = await checked({ ...written, origins: imported.origins }, options.env);
+  const elsewhere = await checked({ file: "/nonexistent/procsup.yaml", text: yaml }, options.env);
+  const wires = [processes, elsewhere].map((all) => JSON.stringify(all.map(({ wire }) => wire)));
+  return {
+    ...{ yaml, notes: imported.notes, hasRelativePaths: wires[0] !== wires[1] },
+    missing: fileProblems(processes, options.env.PATH ?? ""),
+  };
 }
 
-/** Throws `ConfigProblem` if procsup would refuse the result, so that nothing unusable is written. */
-async function check(file: string, text: string, env: Env): Promise<void> {
-  const content = { file: join(dirname(file), "procsup.yaml"), text };
-  try {
-    await loadConfig({ files: [content.file], content, env, assumeVariables: true });
-  } catch (error) {
-    if (!(error instanceof ConfigProblems)) throw error;
-    const what = error.problems.map((problem) => (problem as ConfigProblem).what);
-    throw new ConfigProblem(file, what.join("; "));
+/** The importer of the named tool, or of the one that the file belongs to. */
+async function importerOf(file: string, named: Tool | undefined, document: Read) {
+  const found: ForeignFormat | undefined = await foreignFormat(document);
+  const importer = named === undefined ? found?.importer : await named.reader();
+  if (importer !== undefined && (importer === found?.importer || importer.matches(document))) {
+    return importer;
   }
+  const what = named === undefined
+    ? "cannot tell which tool this file belongs to"
+    : `not a ${named.name} file`;
+  const word = shellWord(basename(file));
+  const advice = found === undefined
+    ? `name the tool: procsup import ${TOOL_NAMES.join("|")} ${word}`
+    : `it is a ${found.tool.name} file: procsup import ${found.tool.name} ${word}`;
+  throw new ConfigProblem(file, what, { advice });
+}
+
+/** Loads what is written, and throws `ConfigProblems` if procsup would refuse it anywhere. */
+async function checked(content: FileContent, env: Env): Promise<readonly LoadedProcess[]> {
+  const request = { files: [content.file], content, env, assumeVariables: true };
+  const { processes } = await loadConfig(request);
+  throwProblems(sharedProblems(processes));
+  return processes;
 }
 
 type Env = Readonly<Record<string, string>>;
@@ -68,34 +83,46 @@ type Env = Readonly<Record<string, string>>;
 /** A document, and notes on what was found out while reading it. */
 type Read = ConfigDocument & { readonly kind: string; readonly notes?: readonly Note[] };
 
-/** Tools whose files are not YAML, whatever they are called. */
-const TEXTS = ["procfile", "supervisord", "systemd"] as const;
+/** Kinds that are read as values, whichever tool the file belongs to. */
+const VALUES: ReadonlySet<FileKind> = new Set<FileKind>([
+  ...["yaml", "toml", "json", "jsonc", "module", "process-compose", "compose", "mprocs"] as const,
+]);
 
 /**
  * Reads a file. With a tool given, it may have any name. If it is a program, values from the
  * environment become references.
  */
-async function read(tool: string | undefined, file: string, env: Env): Promise<Read> {
-  const own = TEXTS.find((kind) => kind === tool) ?? kindOf(file);
-  const kind = own ?? (tool === undefined ? undefined : "yaml");
+async function read(tool: Tool | undefined, file: string, env: Env): Promise<Read> {
+  const byName = kindOf(file) ?? kindOf(file.replace(/\.(example|sample|dist|tmpl|bak)$/i, ""));
+  const isText = tool !== undefined && !VALUES.has(tool.kind);
+  const kind = isText ? tool.kind : byName ?? (tool === undefined ? undefined : "yaml");
   const document = await readDocument(file, env, { kind });
   const { value, set } = document;
   const source = set === undefined ? "" : readText(file);
   const referring = set !== undefined && /\benv\b/.test(source)
     ? await withoutEnvironment({ value, set }, file, source, env)
     : {};
-  return { ...document, ...referring, kind: tool ?? document.kind };
+  return { ...document, ...referring, kind: tool?.name ?? document.kind };
+}
+
+/** Keys of a process in the order of the reference. */
+const ORDER: readonly string[] = keyNames(PROCESS_KEYS);
+
+function inOrder(keys: Keys): Keys {
+  const rank = (key: string) => ORDER.indexOf(key);
+  return Object.fromEntries(Object.entries(keys).sort(([a], [b]) => rank(a) - rank(b)));
 }
 
 async function importedYaml(imported: Imported, from: string): Promise<string> {
   const yaml = await import("../../npm/yaml.ts");
   const { processes, profiles = {}, run = {}, notes } = imported;
+  const ordered = Object.entries(processes).map(([name, keys]) => [name, inOrder(keys)]);
   const document = new yaml.Document({
     version: 1,
-    processes,
+    processes: Object.fromEntries(ordered),
     ...(Object.keys(profiles).length === 0 ? {} : { profiles }),
     ...(Object.keys(run).length === 0 ? {} : { run }),
-  });
+  }, { aliasDuplicateObjects: false });
   // A note may be about a service that was not taken.
   const others = notes.filter(({ process = "" }) => !Object.hasOwn(processes, process));
   const head = [`Made from ${from} by procsup import.`, ...others.map(lineOf)];
@@ -105,15 +132,16 @@ async function importedYaml(imported: Imported, from: string): Promise<string> {
     for (const { key } of made.items) {
       if (!yaml.isScalar(key)) continue;
       const own = notes.filter(({ process }) => process === String(key.value));
-      const lines = own.map(({ text }) => lineOf({ process: undefined, text }));
+      const lines = own.map((note) => lineOf({ ...note, process: undefined }));
       if (lines.length > 0) key.commentBefore = comment(lines);
     }
   }
   return document.toString({ lineWidth: 0 });
 }
 
-function lineOf({ process, text }: Note): string {
-  return `not converted: ${process === undefined ? "" : `${process}: `}${text}`;
+function lineOf({ process, text, place }: Note): string {
+  const where = place === undefined ? "" : ` (${basename(place.file)}:${place.line})`;
+  return `not converted: ${process === undefined ? "" : `${process}: `}${text}${where}`;
 }
 
 function comment(lines: readonly string[]): string {
@@ -121,15 +149,17 @@ function comment(lines: readonly string[]): string {
 }
 
 /** A configuration, and the file it was made from. */
-export interface InitialConfig extends ImportedFile {
+interface InitialConfig extends ImportedFile {
   readonly from: string;
 }
 
+type CommandOf = (text: string, folder: string) => string | undefined;
+
 /** Files that indicate what to run, and their commands. The first one that exists wins. */
 const COMMANDS:
-  readonly (readonly [file: string, command: (text: string) => string | undefined])[] = [
+  readonly (readonly [file: string, command: CommandOf])[] = [
     ["package.json", nodeCommand],
-    ["deno.json", (text) => hasStart(jsonFields(text)?.tasks) ? "deno task start" : undefined],
+    ["deno.json", (text) => scriptOf(jsonFields(text)?.tasks, "deno task ")],
     ["bin/rails", () => "bin/rails server"],
     ["config.ru", () => "bundle exec puma"],
     ["manage.py", () => "python3 manage.py runserver"],
@@ -156,35 +186,55 @@ export async function initialConfig(
     (command === undefined ? composed.find((path) => lookAt(path)?.isFile) : undefined);
   if (source !== undefined) return { ...await importFile(source, { env }), from: basename(source) };
   const name = nameFromPath(folder);
-  const [from, line] = command ?? ["nothing: procsup recognizes no project in this folder"];
-  return { from, yaml: text(name, line, lookAt(join(folder, ".env"))?.isFile === true), notes: [] };
+  const hasEnv = lookAt(join(folder, ".env"))?.isFile === true;
+  const made = async (from: string, line?: string, isOff = line === undefined) => {
+    const yaml = text(name, line, hasEnv, isOff);
+    const processes = await checked({ file: join(folder, "procsup.yaml"), text: yaml }, env);
+    const missing = fileProblems(processes, env.PATH ?? "");
+    return { from, yaml, notes: [], missing, hasRelativePaths: true };
+  };
+  const nothing = "nothing: procsup recognizes no project in this folder";
+  if (command === undefined) return await made(nothing);
+  const [from, line] = command;
+  const { missing, ...config } = await made(from, line);
+  if (missing.length === 0) return { ...config, missing };
+  // What cannot start here is written as a comment.
+  return { ...await made(from, line, true), missing };
 }
 
 function commandIn(folder: string): readonly [from: string, command: string] | undefined {
   for (const [file, commandOf] of COMMANDS) {
     const path = join(folder, file);
     if (!lookAt(path)?.isFile) continue;
-    const command = commandOf(/json$/.test(file) ? readForeignFile(path) : "");
+    const command = commandOf(/json$/.test(file) ? readForeignFile(path) : "", folder);
     if (command !== undefined) return [file, command];
   }
   return undefined;
 }
 
-function nodeCommand(text: string): string | undefined {
+function nodeCommand(text: string, folder: string): string | undefined {
   const { scripts, main } = jsonFields(text) ?? {};
-  if (hasStart(scripts)) return "npm start";
-  return typeof main === "string" ? main : undefined;
+  if ("start" in mapOf(scripts)) return "npm start";
+  if (typeof main === "string" && lookAt(join(folder, main))?.isFile) return main;
+  return scriptOf(scripts, "npm run ");
 }
 
-function hasStart(scripts: unknown): boolean {
-  return "start" in mapOf(scripts);
+/** The command of the script that serves the project. */
+function scriptOf(scripts: unknown, run: string): string | undefined {
+  const name = ["start", "dev"].find((name) => name in mapOf(scripts));
+  return name && `${run}${name}`;
 }
 
-function text(name: string, command: string | undefined, hasEnv: boolean): string {
-  const off = command === undefined ? "# " : "";
+function text(
+  name: string,
+  command: string | undefined,
+  hasEnv: boolean,
+  isOff: boolean,
+): string {
+  const off = isOff ? "# " : "";
   return `# Written by procsup init. To check it: procsup config validate. To start it: procsup up.
 version: 1
-processes:${command === undefined ? " {}" : ""}
+processes:${isOff ? " {}" : ""}
 ${off}  ${name}:
 ${off}    command: ${command ?? "node server.js"}
 ${hasEnv ? off : "    # "}${hasEnv ? "    " : ""}env_file: .env

@@ -1,15 +1,12 @@
 /** The result of converting another tool's file. */
 
-import { type Key, rowOf, type ValueType } from "../../model/key_table.ts";
-import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
-import { nameFromPath, nameProblem } from "../../model/name.ts";
-import { PROCESS_KEYS } from "../../model/process_keys.ts";
-import { type ReferenceReader, replaceReferences } from "../../model/references.ts";
+import { mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { splitWords } from "../../model/shell_line.ts";
-import { dirname, resolve } from "../../npm/path.js";
+import { resolve } from "../../npm/path.js";
 import { sharedFileProblem } from "../../platform/way.ts";
-import { type ConfigDocument, valueAt } from "../document.ts";
-import { ConfigProblem, type Note } from "../problem.ts";
+import { type ConfigDocument, type Origins, type Path, valueAt } from "../document.ts";
+import type { Note } from "../problem.ts";
+import { hasReference, reference, withReferences } from "./references.ts";
 
 /** Keys of a process, as in a procsup file. */
 export type Keys = Record<string, unknown>;
@@ -22,6 +19,7 @@ export interface Imported {
   /** Variables of the environment that the result depends on. */
   readonly uses?: readonly string[];
   readonly notes: readonly Note[];
+  readonly origins: Origins;
 }
 
 /** Input of a conversion besides the file. */
@@ -37,17 +35,28 @@ export interface ImportContext {
 
 /** The importer of another tool. */
 export interface Importer {
-  readonly name: string;
   /** Whether a document belongs to this tool. */
   matches(document: ConfigDocument & { readonly kind: string }): boolean;
   /** Throws `ConfigProblem` if the document is invalid. */
-  convert(document: ConfigDocument, context: ImportContext): Imported;
-  /** Set if too much is lost to run its files directly: they must be converted and reviewed first. */
-  readonly convertOnly?: true;
+  convert(document: ConfigDocument, context: ImportContext): Imported | Promise<Imported>;
 }
 
 /** Keys of a process, and why a part of the value is not among them. */
 type Converted = Keys & { readonly lost?: string | undefined };
+
+/** A part of a process that is lost: its keys within the process, and what to do, with its name. */
+export interface Lost {
+  readonly path: Path;
+  readonly text: string;
+}
+
+export function lost(path: string | Path, why: string, shown?: string): Lost {
+  const at = typeof path === "string" ? [path] : path;
+  return { path: at, text: `${shown ?? at.join(".")}: ${why}` };
+}
+
+/** Which key of the other tool each of our keys comes from. */
+export type KeyOrigins = Readonly<Record<string, string>>;
 
 /** Per key of another tool: its converter, or what to do instead. */
 export type ImportTable<Value, Context> = Readonly<
@@ -77,54 +86,30 @@ export function convertedKeys<Value, Context>(
   given: Iterable<readonly [key: string, value: Value]>,
   context: Context,
   shown: (key: string, value: Value) => string = (key) => key,
-): { readonly keys: Keys; readonly notes: readonly string[] } {
+): { readonly keys: Keys; readonly notes: readonly Lost[]; readonly origins: KeyOrigins } {
   let keys: Keys = {};
-  const notes: string[] = [];
+  const notes: Lost[] = [];
+  const origins: Record<string, string> = {};
   for (const [key, value] of given) {
     const row = rowFor(table, key) ?? UNSUPPORTED;
-    const { lost, ...made } = typeof row === "string" ? { lost: row } : row(value, context);
+    const { lost: why, ...made } = typeof row === "string" ? { lost: row } : row(value, context);
     keys = mergePatch(keys, made);
-    if (lost !== undefined) notes.push(`${shown(key, value)}: ${lost}`);
+    for (const own of Object.keys(made)) origins[own] = key;
+    if (why !== undefined) notes.push(lost(key, why, shown(key, value)));
   }
-  return { keys, notes };
+  return { keys, notes, origins };
 }
 
 /** Notes on the keys of nested maps that `known` does not list. Paths are keys joined by dots. */
 export function unknownInside(
   value: unknown,
   known: Readonly<Record<string, readonly string[]>>,
-): string[] {
+): Lost[] {
   return Object.entries(known).flatMap(([path, keys]) => {
     const inner = mapOf(valueAt(value, path.split(".")));
-    return Object.keys(inner).filter((key) => !keys.includes(key)).map((key) =>
-      `${path}.${key}: ${UNSUPPORTED}`
-    );
+    return Object.keys(inner).filter((key) => !keys.includes(key) && !key.startsWith("x-"))
+      .map((key) => lost([...path.split("."), key], UNSUPPORTED));
   });
-}
-
-/** Placeholder for the `$` of references during a conversion; it cannot occur in a file's text. */
-const DOLLAR = "\0";
-
-/** A reference to a variable that procsup fills in when the file is loaded. */
-export function reference(name: string, fallback?: string): string {
-  return `${DOLLAR}{${name}${fallback === undefined ? "" : `:-${fallback}`}}`;
-}
-
-/**
- * Converts `$NAME`, `${NAME}` and `${NAME:-default}` to references, and `$$` to `$`. Unset variables
- * become empty.
- */
-export function withReferences(text: string): string {
-  const reader: ReferenceReader = {
-    braced: (inside, depth) => {
-      const [, name, sign, rest = ""] = /^([A-Za-z_]\w*)(?::?([-?])([^]*))?$/.exec(inside) ?? [];
-      if (name === undefined) return `\${${inside}}`;
-      if (sign === "?") return reference(name);
-      return reference(name, sign && replaceReferences(rest, reader, depth + 1));
-    },
-    bare: (name) => reference(name, ""),
-  };
-  return replaceReferences(text, reader);
 }
 
 /** Log files of another tool, and the folder of relative paths. */
@@ -152,7 +137,7 @@ export function logFileProblem(file: unknown, folder: string): string | undefine
   if (typeof file !== "string" || /^$|^\/dev\/|^(AUTO|NONE|NULL|syslog)$/i.test(file)) {
     return "procsup logs shows what the app writes";
   }
-  const problem = file.includes(DOLLAR) ? undefined : sharedFileProblem(resolve(folder, file));
+  const problem = hasReference(file) ? undefined : sharedFileProblem(resolve(folder, file));
   return problem && `procsup logs shows what the app writes; a log there is not safe: ${problem}`;
 }
 
@@ -177,100 +162,36 @@ export function words(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : splitWords(String(value));
 }
 
-/** Collects converted processes under valid names, and notes. */
-export class ImportResult {
-  readonly processes: Record<string, Keys> = {};
-  readonly notes: Note[] = [];
-  readonly #file: string;
-  readonly folder: string;
-  /** Maps names in the file to the names used here. */
-  readonly #names = new Map<string, string>();
-
-  constructor(file: string) {
-    this.#file = file;
-    this.folder = dirname(file);
-  }
-
-  /** Adds a process and returns its name. Throws `ConfigProblem` for a variable in a key without references. */
-  add(name: string, keys: Keys): string {
-    const taken = this.freeName(name);
-    this.processes[taken] = this.written(name, keys);
-    if (!this.#names.has(name)) this.#names.set(name, taken);
-    return taken;
-  }
-
-  /** The result, with `depends_on` adapted to the new names. */
-  imported(): Imported {
-    for (const [process, keys] of Object.entries(this.processes)) {
-      if (!isMap(keys.depends_on)) continue;
-      const [known, unknown] = partition(
-        Object.entries(keys.depends_on),
-        ([name]) => this.#names.has(name),
-      );
-      for (const [name] of unknown) {
-        this.note(process, `depends_on ${name}: no such process in the file`);
-      }
-      keys.depends_on = Object.fromEntries(
-        known.map(([name, state]) => [this.#names.get(name)!, state]),
-      );
-      if (known.length === 0) delete keys.depends_on;
-    }
-    return { processes: this.processes, notes: this.notes };
-  }
-
-  /** Keys as written to a procsup file: `$` is escaped except in references. */
-  written(name: string, keys: Keys): Keys {
-    const set = Object.entries(keys).filter(([, value]) => !isEmpty(value));
-    return Object.fromEntries(
-      set.map(([key, value]) => [key, this.#value(value, rowOf(PROCESS_KEYS, key), [name, key])]),
-    );
-  }
-
-  #value(value: unknown, type: ValueType | undefined, path: readonly string[]): unknown {
-    const variables = (type as Key | undefined)?.variables === true;
-    if (typeof value === "string") return this.#text(value, variables, path);
-    if (Array.isArray(value)) return value.map((item) => this.#value(item, type, path));
-    if (!isMap(value)) return value;
-    const inner = (key: string) => type?.type === "object" ? rowOf(type.keys, key) : type;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [
-        key,
-        this.#value(item, inner(key), [...path, key]),
-      ]),
-    );
-  }
-
-  #text(text: string, variables: boolean, path: readonly string[]): string {
-    if (variables) return text.replace(/\$(?=[${])/g, "$$$$").replaceAll(DOLLAR, "$");
-    if (!text.includes(DOLLAR)) return text;
-    throw new ConfigProblem(this.#file, `"${path[0]}": variable in "${path.slice(1).join(".")}"`, {
-      advice: "procsup has no variables in this key: write the value",
-    });
-  }
-
-  /** Returns the name if it is valid and free, otherwise a similar one. */
-  freeName(name: string): string {
-    const valid = nameProblem(name) === undefined ? name : nameFromPath(name.replaceAll("/", "-"));
-    let free = valid;
-    for (let n = 2; Object.hasOwn(this.processes, free); n++) free = `${valid}-${n}`;
-    if (free !== name) this.note(free, `name: "${name}" became "${free}"`);
-    return free;
-  }
-
-  /** Adds notes about a process, or about the file. */
-  note(process: string | undefined, ...texts: readonly string[]): void {
-    this.notes.push(...texts.map((text) => ({ process, text: text.replaceAll(DOLLAR, "$") })));
-  }
-}
-
 /** The items that pass a test, and the others. */
 export function partition<T>(list: readonly T[], isIn: (item: T) => boolean): [T[], T[]] {
   return [list.filter(isIn), list.filter((item) => !isIn(item))];
 }
 
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null ||
-    (typeof value === "object" && Object.keys(value).length === 0);
+/** A quoted or escaped part of a word, a reference, or other characters. */
+const PART = /'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|\0\{(?:[^\0{}]|\0\{[^\0{}]*\})*\}|\s+|[^\s'"\\\0]+|[^]/g;
+
+/**
+ * A command line that is split into words after its variables are filled in, as other tools do it:
+ * a value outside of quotes may be several words.
+ */
+export function lineOf(text: string): readonly string[] {
+  const line = withReferences(text);
+  const found: { word: string; isSplit: boolean }[] = [];
+  let isNew = true;
+  for (const [part] of line.matchAll(PART)) {
+    if (/^\s/.test(part)) isNew = true;
+    else {
+      const word = isNew ? { word: "", isSplit: false } : found.pop()!;
+      isNew = false;
+      const isReference = hasReference(part) && !/^['"]/.test(part);
+      const own = isReference ? part : splitWords(part)[0] ?? "";
+      found.push({ word: word.word + own, isSplit: word.isSplit || isReference });
+    }
+  }
+  const words = found.map(({ word }) => word);
+  if (!found.some(({ isSplit }) => isSplit)) return words;
+  const places = found.map(({ isSplit }, at) => isSplit ? `\${${at + 1}}` : `"\${${at + 1}}"`);
+  return ["/bin/sh", "-c", `set -f; exec ${places.join(" ")}`, "sh", ...words];
 }
 
 /** No limit of restarts: the shortest window never has too many. */

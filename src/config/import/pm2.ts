@@ -3,9 +3,9 @@
 import { durationProblem, formatDuration, parseDuration } from "../../model/duration.ts";
 import { isMap, mapOf, onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
-import { dirname, isAbsolute, resolve } from "../../npm/path.js";
+import { isAbsolute, join, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
-import type { ConfigDocument } from "../document.ts";
+import type { ConfigDocument, Path } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
   alike,
@@ -14,27 +14,30 @@ import {
   type ImportContext,
   type Imported,
   type Importer,
-  ImportResult,
   type ImportTable,
+  type KeyOrigins,
   type Keys,
   logFileProblem,
   logFiles,
+  lost,
   ms,
   partition,
-  reference,
   texts,
   UNLIMITED,
   words,
 } from "./imported.ts";
-import { looksSecret } from "../../model/secret_values.ts";
+import { ImportResult, type PlaceOf } from "./import_result.ts";
+import { appsOfDump, isDump, withoutSecrets } from "./pm2_dump.ts";
+import { pm2Places } from "./pm2_places.ts";
+import { isServe, lostOfServe, serveArgs, staticApps } from "./pm2_serve.ts";
+import { hasReference, reference } from "./references.ts";
 
 export const pm2: Importer = {
-  name: "pm2",
   matches: ({ value }) =>
     Array.isArray(value)
       ? value.length > 0 && value.every(isApp)
       : isMap(value) && !("processes" in value) &&
-        ("apps" in value || "pm2" in value || isApp(value)),
+        ("apps" in value || "pm2" in value || Array.isArray(value.static) || isApp(value)),
   convert,
 };
 
@@ -54,33 +57,58 @@ const BY_EXTENSION: readonly (readonly [RegExp, Keys])[] = [
   [/\.(sh|bash)$/, { interpreter: "bash" }],
 ];
 
-function convert({ file, value }: ConfigDocument, { isWritten }: ImportContext): Imported {
-  const result = new ImportResult(file);
+function convert(document: ConfigDocument, context: ImportContext): Imported {
+  const { file, value } = document;
+  const { path, apps } = appsOf(file, value, context);
+  const placeOf = pm2Places(document, apps);
+  const result = new ImportResult(document, { context, placeOf, bareWord: "file" });
   // Without the methods of objects: a profile may have the name of one.
   const profiles: Record<string, { processes: Record<string, Keys> }> = Object.create(null);
-  for (const given of appsOf(file, value)) {
+  for (const [index, given] of apps.entries()) {
     // A dump holds the whole environment of `pm2 start`. An ecosystem file holds what its author wrote.
-    const { app, secrets } = isWritten && isDump(value)
+    const { app, secrets } = context.isWritten && isDump(value)
       ? withoutSecrets(given)
       : { app: given, secrets: [] };
-    const script = scriptOf(file, app);
-    const name = addApp({ ...app, script }, dirname(file), result, profiles);
-    result.note(name, ...secrets.map((secret) => `env.${secret}: ${SECRET}`));
+    const at = path === undefined ? ["apps", index] : path(index);
+    const script = scriptOf(file, app, placeOf(at));
+    const name = addApp({ ...app, script }, at, result, profiles);
+    result.note(name, ...secrets.map((secret) => lost(["env", secret], SECRET)));
   }
   if (isMap(value) && !isApp(value)) {
-    const { notes } = convertedKeys(handled("apps", "pm2"), Object.entries(value), undefined);
+    const entries = Object.entries(value);
+    const { notes } = convertedKeys(handled("apps", "pm2", "static"), entries, undefined);
     result.note(undefined, ...notes);
   }
   return { ...result.imported(), profiles };
 }
 
-function appsOf(file: string, value: unknown): readonly App[] {
-  if (isDump(value)) return appsOfDump(value);
-  const given = value as { apps?: unknown; pm2?: unknown };
-  const apps: unknown = Array.isArray(value) ? value : given.apps ?? given.pm2 ?? value;
-  const list = [apps].flat();
+interface Apps {
+  readonly apps: readonly App[];
+  /** The path of an app in the document; undefined if the apps are not in it. */
+  readonly path?: (index: number) => Path;
+}
+
+function appsOf(file: string, value: unknown, { env }: ImportContext): Apps {
+  if (isDump(value)) return { apps: appsOfDump(value, env) };
+  if (Array.isArray(value) && value.length > 0 && value.every(isMap)) {
+    return { apps: value.map(withoutNulls), path: (index) => [index] };
+  }
+  const given = value as { apps?: unknown; pm2?: unknown; static?: unknown };
+  const key = given.apps !== undefined ? "apps" : given.pm2 !== undefined ? "pm2" : undefined;
+  const servers = staticApps(given.static);
+  const found: unknown = key === undefined ? (isApp(value) ? value : []) : given[key];
+  const list = [found].flat();
   // PM2 takes null as not set.
-  if (list.length > 0 && list.every(isMap)) return list.map(withoutNulls);
+  if (list.length + servers.length > 0 && list.every(isMap)) {
+    const isList = Array.isArray(found);
+    return {
+      apps: [...list.map(withoutNulls), ...servers],
+      path: (index) => [
+        ...(index >= list.length ? ["static", index - list.length] : key === undefined ? [] : [key]),
+        ...(isList && index < list.length ? [index] : []),
+      ],
+    };
+  }
   throw new ConfigProblem(file, "apps: expected a list of apps");
 }
 
@@ -89,26 +117,28 @@ function withoutNulls(app: App): App {
 }
 
 /** The script of an app, under any of PM2's keys for it. */
-function scriptOf(file: string, app: App): unknown {
+function scriptOf(file: string, app: App, place: ReturnType<PlaceOf>): unknown {
   const script = app.script ?? app.exec ?? app.cmd ?? app.command;
   if (typeof script === "string" && script !== "") return script;
   const which = app.name === undefined ? "an app" : JSON.stringify(app.name);
   throw new ConfigProblem(file, `apps: ${which} has no "script"`, {
+    place,
     advice: 'a PM2 app needs one; procsup\'s own apps are under "processes", with an "entrypoint"',
   });
 }
 
 function addApp(
   app: App,
-  folder: string,
+  path: Path,
   result: ImportResult,
   profiles: Record<string, { processes: Record<string, Keys> }>,
 ): string {
+  const { folder } = result;
   const [envs, own] = partition(
     Object.entries(app),
     ([key, value]) => /^env_./.test(key) && isMap(value),
   );
-  const { keys, notes } = convertedKeys(KEYS, own, { app, folder });
+  const { keys, notes, origins } = convertedKeys(KEYS, own, { app, folder });
   const all: Keys = {
     cwd: app.cwd === undefined ? undefined : String(app.cwd),
     ...pm2Command(app, folder),
@@ -122,11 +152,11 @@ function addApp(
   const name = result.add(String(given ?? nameFromPath(String(app.script))), {
     ...{ ...all, ...numbered(app, all), ...restarts(app, all), sockets },
     ...pm2Logs(app, folder, all.instances),
-  });
+  }, { path, keys: { ...ORIGINS, ...origins } });
   result.note(name, ...notes);
   if (isCluster(app) && sockets === undefined) {
     const why = "the instances share a port only through sockets: [address:port]";
-    result.note(name, `exec_mode: ${why}`);
+    result.note(name, lost("exec_mode", why));
   }
   if (isServe(app)) result.note(name, ...lostOfServe(app));
   for (const [key, env] of envs as [string, Keys][]) {
@@ -140,12 +170,27 @@ function addApp(
   return name;
 }
 
+/** Keys that several of ours come from. */
+const ORIGINS: KeyOrigins = {
+  ...{ entrypoint: "script", args: "args", cwd: "cwd", restart_policy: "autorestart" },
+  ...{ max_restarts: "max_restarts", restart_window: "min_uptime", log: "out_file", env: "env" },
+  ...{ sockets: "exec_mode", interpreter: "interpreter" },
+};
+
 /** The log files of an app; `log` is one for both streams. */
 function pm2Logs(app: App, folder: string, instances: unknown): Keys {
   const both = app.log ?? app.log_file;
-  const stdout = app.out_file ?? app.out ?? app.output ?? both;
-  const stderr = app.error_file ?? app.error ?? app.err_file ?? both;
-  return logFiles({ stdout, stderr, folder, suffix: (instances ?? 1) === 1 ? "" : "-{instance}" });
+  const stdout = app.out_file ?? app.out ?? app.output ?? app.out_log ?? both;
+  const stderr = app.error_file ?? app.error ?? app.err_file ?? app.err ?? app.err_log ?? both;
+  const suffix = (instances ?? 1) === 1 ? "" : "-{instance}";
+  return logFiles({ stdout: inFolder(app, stdout), stderr: inFolder(app, stderr), folder, suffix });
+}
+
+/** A path of an app, which is relative to its working directory; `~` is the user's folder. */
+function inFolder({ cwd = "." }: App, path: unknown): unknown {
+  if (typeof path !== "string" || path === "" || /^(NULL|AUTO)$/.test(path)) return path;
+  if (/^~(\/|$)/.test(path)) return `${reference("HOME")}${path.slice(1)}`;
+  return isAbsolute(path) || hasReference(path.slice(0, 1)) ? path : join(String(cwd), path);
 }
 
 function pm2Command(app: App, folder: string): Keys {
@@ -153,15 +198,15 @@ function pm2Command(app: App, folder: string): Keys {
   const at = resolve(folder, String(app.cwd ?? "."));
   const args = words(app.args);
   if (isServe(app)) return { entrypoint: "procsup", args: serveArgs(app) };
-  const path = seenFrom(script, at, folder);
-  const isFile = lookAt(resolve(folder, path))?.isFile === true;
+  const isFile = lookAt(resolve(at, script))?.isFile === true;
   if (/\s/.test(script) && !isFile) return { command: [script, ...args].join(" ") };
   const interpreter = String(app.interpreter ?? app.exec_interpreter ?? "");
   const options = words(app.node_args ?? app.interpreter_args ?? app.interpreterArgs);
   if (options.length > 0 && interpreter !== "none") {
-    const seen = at === folder ? path : resolve(folder, path);
-    return { entrypoint: interpreter || "node", args: [...options, seen, ...args] };
+    return { entrypoint: interpreter || "node", args: [...options, script, ...args] };
   }
+  // PM2 looks for a bare word in the folder first.
+  const path = isFile && !isAbsolute(script) && at !== folder ? `./${script.replace(/^\.\//, "")}` : script;
   return { entrypoint: path, args, ...interpreted(interpreter, isFile ? script : "") };
 }
 
@@ -171,50 +216,6 @@ function interpreted(interpreter: string, script: string): Keys | undefined {
   if (interpreter === "none") return undefined;
   if (interpreter !== "") return { interpreter };
   return BY_EXTENSION.find(([pattern]) => pattern.test(script))?.[1];
-}
-
-/** Whether PM2 runs its static file server, which it does even if a file `serve` exists. */
-function isServe({ script }: App): boolean {
-  return script === "serve";
-}
-
-/** Folder and port of the static file server, which variables override; `env` is a profile's. */
-function serveArgs(app: App, env: Record<string, unknown> = {}): string[] {
-  const [folder, port] = serveWords(app) ?? [];
-  const { PM2_SERVE_PATH, PM2_SERVE_PORT, PM2_SERVE_HOST, PM2_SERVE_SPA } = texts({
-    ...mapOf(app.env),
-    ...env,
-  });
-  const bind = PM2_SERVE_HOST ? ["--bind", PM2_SERVE_HOST] : [];
-  const spa = PM2_SERVE_SPA === "true" ? ["--spa"] : [];
-  const [path, listen] = [PM2_SERVE_PATH || folder || ".", PM2_SERVE_PORT || port || "8080"];
-  return ["serve-files", path, "--port", listen, ...bind, ...spa];
-}
-
-/** The arguments of the static file server; undefined if not just a folder and a port. */
-function serveWords({ args }: App): readonly string[] | undefined {
-  const given = words(args);
-  return given.length > 2 || given.some((word) => word.startsWith("-")) ? undefined : given;
-}
-
-function lostOfServe(app: App): string[] {
-  const lost = Object.entries(app)
-    .filter(([key, value]) => /^env(_.+)?$/.test(key) && isMap(value))
-    .flatMap(([key, env]) => Object.keys(env as object).map((name) => ({ key, name })))
-    .filter(({ name }) => SERVE_LOST.test(name))
-    .map(({ key, name }) => `${key}.${name}: procsup serve-files has no such option`);
-  if (serveWords(app) === undefined) lost.push("args: PM2's server takes a folder and a port");
-  return lost;
-}
-
-/** Variables of PM2's static file server that have no counterpart. */
-const SERVE_LOST = /^PM2_SERVE_(?!PATH$|PORT$|HOST$|SPA$)/;
-
-/** PM2 looks for scripts in the app's working directory. */
-function seenFrom(script: string, at: string, folder: string): string {
-  if (isAbsolute(script) || at === folder) return script;
-  const there = resolve(at, script);
-  return lookAt(there)?.isFile ? there : script;
 }
 
 /** PM2 numbers the instances of an app in a variable, from 0. */
@@ -253,10 +254,15 @@ interface AppContext {
 const KEYS: ImportTable<unknown, AppContext> = {
   ...handled("name", "script", "exec", "cmd", "command", "args", "cwd"),
   ...handled("interpreter", "exec_interpreter", "interpreter_args", "interpreterArgs", "node_args"),
-  ...handled("exec_mode", "treekill", "min_uptime_ms", "max_restarts", "instance_var"),
+  ...handled("exec_mode", "min_uptime_ms", "max_restarts", "instance_var", "time", "vizion"),
+  ...handled("source_map_support", "disable_source_map_support", "pmx", "automation", "write"),
+  ...handled("windowsHide", "km_link", "username", "disable_trace"),
+  // Without it PM2 signals the main process, and leaves what that has started.
+  treekill: (value) => value === false ? { stop_mode: "leave" } : {},
   ...handled("ignore_watch", "watch_delay"),
-  ...alike(lostLog, "out_file", "out", "output", "error_file", "error", "err_file"),
-  ...alike(lostLog, "log", "log_file"),
+  ...alike(lostLog, "out_file", "out", "output", "out_log"),
+  ...alike(lostLog, "error_file", "error", "err_file", "err", "err_log"),
+  ...alike(combinedLog, "log", "log_file"),
   ...alike(environment, "env", "port"),
   ...alike(cron, "cron_restart", "cron"),
   env_file: (value) => ({ env_file: value }),
@@ -292,12 +298,21 @@ const KEYS: ImportTable<unknown, AppContext> = {
   user: (value) => ({ uid: value }),
   gid: (value) => ({ gid: value }),
   log_date_format: "procsup logs -t shows when each line was written",
-  merge_logs: (value, { app }) => ({
+  ...alike((value: unknown, { app }: AppContext) => ({
     lost: value && app.instances !== undefined
       ? "each instance has its own log; procsup logs <name> shows them in order of time"
       : undefined,
-  }),
+  }), "merge_logs", "combine_logs"),
 };
+
+/** PM2 writes a combined log beside those of the streams. */
+function combinedLog(file: unknown, { app, folder }: AppContext): { readonly lost?: string | undefined } {
+  const others = ["out_file", "out", "output", "error_file", "error", "err_file"];
+  if (file === true || file === false) return {};
+  return others.some((key) => app[key] !== undefined)
+    ? { lost: "procsup logs shows both streams together" }
+    : lostLog(file, { app, folder });
+}
 
 function lostLog(file: unknown, { folder }: AppContext): { readonly lost?: string | undefined } {
   return { lost: logFileProblem(file, folder) };
@@ -323,12 +338,13 @@ function socketsOf(app: App, env: unknown): string[] | undefined {
     : undefined;
 }
 
-function watch(value: unknown, { app: { ignore_watch, watch_delay } }: AppContext): Keys {
+function watch(value: unknown, { app }: AppContext): Keys {
+  const { ignore_watch, watch_delay } = app;
   if (!value || (Array.isArray(value) && value.length === 0)) return {};
   const list = (given: unknown) => [given].flat().map(String);
   return {
     watch: onlyGiven({
-      paths: value === true ? undefined : list(value),
+      paths: value === true ? undefined : list(value).map((path) => inFolder(app, path)),
       ignore: ignore_watch === undefined ? undefined : list(ignore_watch),
       debounce: watch_delay === undefined ? undefined : ms(watch_delay),
       enabled: true,
@@ -342,55 +358,4 @@ function cron(value: unknown, { app: { autorestart } }: AppContext): Keys & { lo
   if (autorestart !== false) return { cron_restart: String(value) };
   const lost = "it runs only on schedule, not also at the start";
   return { cron: String(value), restart_policy: "never", lost };
-}
-
-/** Keys of a dump entry that ecosystem files have too. */
-const KEPT = [
-  ...["name", "args", "node_args", "namespace", "watch", "ignore_watch", "watch_delay"],
-  ...["autorestart", "max_restarts", "min_uptime", "max_memory_restart", "cron_restart"],
-  ...["kill_timeout", "listen_timeout", "wait_ready", "restart_delay"],
-  ...["exp_backoff_restart_delay", "stop_exit_codes", "increment_var", "instance_var"],
-  ...["autostart", "uid", "gid"],
-];
-
-/** Variables of PM2, and of the terminal in which `pm2 start` ran. */
-const SESSION =
-  /^(PM2_.*|pm_.*|unique_id|NODE_APP_INSTANCE|PWD|OLDPWD|SHLVL|_|TERM.*|COLORTERM|SSH_.*|LS_COLORS|XDG_.*|LESS.*|DISPLAY|DBUS_.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|MAIL|HOSTNAME|npm_.*|NVM_.*|INIT_CWD|EDITOR|VIRTUAL_ENV|WSL.*|VSCODE.*)$/;
-
-/** Whether a value was written by `pm2 save`. */
-function isDump(value: unknown): value is readonly App[] {
-  return Array.isArray(value) && value.length > 0 &&
-    value.every((item) => isMap(item) && "pm_exec_path" in item);
-}
-
-/** Converts the entries to apps of an ecosystem file. Instances of a name become one app. */
-function appsOfDump(entries: readonly App[]): App[] {
-  const groups = Map.groupBy(entries, ({ name, pm_exec_path }) => `${name}\0${pm_exec_path}`);
-  return [...groups.values()].map((instances) => {
-    const [first] = instances as [App];
-    const kept = KEPT.flatMap((key) => first[key] === undefined ? [] : [[key, first[key]]]);
-    return {
-      ...Object.fromEntries(kept),
-      script: first.pm_exec_path,
-      cwd: first.pm_cwd,
-      interpreter: first.exec_interpreter,
-      env: Object.fromEntries(
-        Object.entries(mapOf(first.env)).filter(([key, value]) =>
-          !SESSION.test(key) && !isMap(value)
-        ),
-      ),
-      ...(instances.length > 1 ? { instances: instances.length } : {}),
-      ...(first.exec_mode === "cluster_mode" ? { exec_mode: "cluster" } : {}),
-    };
-  });
-}
-
-/** An app with references in place of variables that look like secrets, and their names. */
-function withoutSecrets(
-  app: App,
-): { readonly app: App; readonly secrets: readonly string[] } {
-  const env = mapOf(app.env);
-  const secrets = Object.keys(env).filter((name) => looksSecret(name, String(env[name])));
-  const references = Object.fromEntries(secrets.map((name) => [name, reference(name)]));
-  return { app: { ...app, env: { ...env, ...references } }, secrets };
 }

@@ -3,7 +3,8 @@
 import { isMap, mapOf } from "../../model/merge_patch.ts";
 import type { Note } from "../problem.ts";
 import { type ModuleRun, runModule } from "../read_module.ts";
-import { reference } from "./imported.ts";
+import { reference } from "./references.ts";
+import { valueAt } from "../document.ts";
 
 type Env = Readonly<Record<string, string>>;
 
@@ -47,13 +48,53 @@ export async function withoutEnvironment(
       name,
     ]),
   );
+  const run = async (values: Env) => await runModule(file, { ...env, ...values }).catch(() => undefined);
   const marked = Object.fromEntries([...names].map(([mark, name]) => [name, mark]));
-  const other = await runModule(file, { ...env, ...marked }).catch(() => undefined);
+  const other = await run(marked);
+  // What parses a number takes no mark.
+  const numbers = await run(Object.fromEntries([...names.values()].map((name, at) => [name, `${7919 + at}`])));
   const program = { source, env: after, set, names };
-  return {
-    value: referring(value, other?.value, program, false),
-    notes: other === undefined ? [{ process: undefined, text: FAILS }] : [],
-  };
+  const result = referring(value, other?.value, program, []);
+  const failed = other === undefined ? [{ process: undefined, text: FAILS }] : [];
+  const others = [other, numbers].flatMap((one) => one === undefined ? [] : [one.value]);
+  return { value: result, notes: [...failed, ...fixedValues(result, value, others, [])] };
+}
+
+type Path = readonly (string | number)[];
+
+/** Notes on values that would be others in another environment, and have no reference. */
+function fixedValues(result: unknown, value: unknown, others: readonly unknown[], path: Path): Note[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((item, at) =>
+      fixedValues(
+        (result as unknown[])[at],
+        item,
+        others.map((other) => pairOf(item, at, other)),
+        [...path, at],
+      ).map((note) =>
+        note.process === undefined && isMap(item) && typeof item.name === "string"
+          ? { ...note, process: item.name }
+          : note
+      )
+    );
+  }
+  if (isMap(value)) {
+    return Object.entries(value).flatMap(([key, item]) =>
+      fixedValues(valueAt(result, [key]), item, others.map((other) => valueAt(other, [key])), [
+        ...path,
+        key,
+      ])
+    );
+  }
+  // A value that is missing elsewhere belongs to something that is missing there.
+  const isFixed = result === value &&
+    others.some((other) => other !== undefined && !isMap(other) && other !== value);
+  if (!isFixed) return [];
+  const keys = path.slice(path.findIndex((part) => typeof part === "number") + 1);
+  // The value of a variable may be a secret.
+  const shown = /^env(_|$)/.test(String(keys[0])) ? "as it is" : `as ${JSON.stringify(value)}`;
+  const text = `${keys.join(".")}: written ${shown}; the program takes it from its environment`;
+  return [{ process: undefined, text }];
 }
 
 function namesIn(source: string, env: Env, set: Env): Set<string> {
@@ -68,12 +109,15 @@ function namesIn(source: string, env: Env, set: Env): Set<string> {
 }
 
 /** A value of the first run, with references wherever that of the second has a mark. */
-function referring(value: unknown, other: unknown, program: Program, inEnv: boolean): unknown {
+function referring(value: unknown, other: unknown, program: Program, path: Path): unknown {
   if (Array.isArray(value)) {
-    return value.map((item, index) => referring(item, pairOf(item, index, other), program, false));
+    return value.map((item, index) =>
+      referring(item, pairOf(item, index, other), program, [...path, index])
+    );
   }
+  const inEnv = path.some((part) => /^env(_|$)/.test(String(part)));
   if (!isMap(value)) {
-    const text = textOf(value, typeof other === "string" ? other : "", program, inEnv);
+    const text = textOf(value, typeof other === "string" ? other : "", program, mayRefer(path));
     return typeof text === "string" ? withoutCopies(text, program) : text;
   }
   const there = mapOf(other);
@@ -82,9 +126,9 @@ function referring(value: unknown, other: unknown, program: Program, inEnv: bool
   return Object.fromEntries([
     ...Object.entries(value).map(([key, item]) => [
       key,
-      referring(item, there[key], program, inEnv || /^env(_|$)/.test(key)),
+      referring(item, there[key], program, [...path, key]),
     ]),
-    ...unset.map((key) => [key, referring(undefined, there[key], program, true)]),
+    ...unset.map((key) => [key, referring(undefined, there[key], program, [...path, key])]),
   ]);
 }
 
@@ -103,13 +147,20 @@ function withoutCopies(text: string, { set, source }: Program): string {
     .reduce((all, [name, value]) => all.replaceAll(value, reference(name)), text);
 }
 
-function textOf(value: unknown, other: string, program: Program, inEnv: boolean): unknown {
+/** Whether a value at this path may have references. In PM2's other keys procsup has none. */
+function mayRefer(path: Path): boolean {
+  return path.some((part) =>
+    /^(env(_.*)?|args|cwd|script|(out|error|err|log)(_file)?|output|port)$/.test(String(part))
+  );
+}
+
+function textOf(value: unknown, other: string, program: Program, canRefer: boolean): unknown {
   const marks = [...program.names].filter(([mark]) => other.includes(mark));
   const filled = (by: (name: string) => string) =>
     marks.reduce((text, [mark, name]) => text.replaceAll(mark, by(name)), other);
   const first = String(value);
   // A number may stand where there are no references.
-  if (marks.length === 0 || (!inEnv && /^\d+$|^(true|false)$/.test(first))) return value;
+  if (marks.length === 0 || (!canRefer && /^\d+$|^(true|false)$/.test(first))) return value;
   const referred = filled((name) => reference(name));
   if ((value ?? undefined) === undefined) return referred;
   if (filled((name) => program.env[name] || "undefined") === first) return referred;
@@ -117,7 +168,7 @@ function textOf(value: unknown, other: string, program: Program, inEnv: boolean)
     // The other branch of a condition is read in the second run.
     return isLiteral(first, program.source) ? value : referred;
   }
-  const [mark] = inEnv && marks.length === 1 ? marks : [];
+  const [mark] = canRefer && marks.length === 1 ? marks : [];
   return mark === undefined ? value : withDefault(first, other, mark) ?? value;
 }
 

@@ -2,33 +2,36 @@
 
 import type { ConfigDocument } from "../document.ts";
 import {
+  alike,
   convertedKeys,
   handled,
+  type ImportContext,
   type Imported,
   type Importer,
-  ImportResult,
   type ImportTable,
+  type KeyOrigins,
   type Keys,
   logFileProblem,
   logFiles,
-  reference,
+  type Lost,
+  lost,
   rowFor,
   seconds,
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
+import { fixed, ImportResult } from "./import_result.ts";
+import { filesMatching } from "./file_patterns.ts";
+import { emptyIni } from "./ini.ts";
+import { filled, reference } from "./references.ts";
 import { mergePatch } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";
-import { ifPossible } from "../../model/errors.ts";
-import { nameTest } from "../../model/glob.ts";
 import { dirname, resolve } from "../../npm/path.js";
-import { lookAt } from "../../platform/stat.ts";
 
 export const supervisord: Importer = {
-  name: "supervisord",
   matches: ({ kind }) => kind === "supervisord",
   convert,
 };
@@ -38,10 +41,18 @@ const PLUMBING = /^(supervisorctl|unix_http_server|rpcinterface:.*)$/;
 
 /** Alternatives for sections, by the start of their names. */
 const SECTIONS: Readonly<Record<string, string>> = {
-  supervisord: "settings of supervisord itself; limits such as minfds are each app's own here",
   inet_http_server: "web, with listen; tokens for others by procsup token create",
   eventlistener: "webhooks report crashes and more, procsup events everything",
   "fcgi-program": "a process with sockets",
+};
+
+/** Keys of [supervisord]. Those of its own log and pid files have no meaning without it. */
+const OWN_KEYS: ImportTable<string, undefined> = {
+  ...handled("user", "umask", "directory", "environment", "nodaemon", "silent", "identifier"),
+  ...handled("logfile", "logfile_maxbytes", "logfile_backups", "loglevel", "pidfile"),
+  ...handled("childlogdir", "nocleanup", "strip_ansi"),
+  ...alike("limits.nofile of each process", "minfds"),
+  ...alike("limits.nproc of each process", "minprocs"),
 };
 
 /** Defaults of supervisord. */
@@ -94,10 +105,12 @@ function lostLog(file: string, { folder }: ProgramContext): { readonly lost?: st
   return { lost: logFileProblem(file, folder) };
 }
 
-function convert(document: ConfigDocument): Imported {
-  const result = new ImportResult(document.file);
-  const { sections, unmatched } = readSections(document);
-  for (const pattern of unmatched) result.note(undefined, `[include] ${pattern}: no such file`);
+function convert(document: ConfigDocument, context: ImportContext): Imported {
+  const { sections, unmatched, placeOf } = readSections(document);
+  const result = new ImportResult(document, { context, placeOf });
+  for (const pattern of unmatched) {
+    result.note(undefined, lost(["include", "files"], "no such file", `[include] ${pattern}`));
+  }
   const groups = new Map<string, string>();
   for (const [name, keys] of sections) {
     const [, group] = /^group:(.+)$/.exec(name) ?? [];
@@ -105,18 +118,27 @@ function convert(document: ConfigDocument): Imported {
     for (const program of (keys.get("programs") ?? "").split(",")) {
       groups.set(program.trim(), group);
     }
-    if (keys.has("priority")) result.note(undefined, `[${name}] priority: give it to each process`);
+    for (const key of keys.keys()) {
+      if (key === "programs") continue;
+      const why = key === "priority" ? "give it to each process" : UNSUPPORTED;
+      result.note(undefined, lost([name, key], why, `[${name}] ${key}`));
+    }
   }
-  const common = sections.get("supervisord")?.get("environment");
+  const itself = sections.get("supervisord") ?? new Map<string, string>();
   const ordered = sections.entries().some(([name, keys]) =>
     isProgram(name) && keys.has("priority")
   );
   for (const [section, keys] of sections) {
     const [kind, name = ""] = section.split(/:(.*)/s) as [string, string?];
     if (isProgram(section)) {
-      addProgram(keys, result, { name, group: groups.get(name), common, ordered });
-    } else if (kind !== "group" && !PLUMBING.test(section)) {
-      result.note(undefined, `[${section}]: ${rowFor(SECTIONS, kind) ?? UNSUPPORTED}`);
+      addProgram(keys, result, { name, section, group: groups.get(name), itself, ordered });
+    } else if (kind === "supervisord") {
+      const { notes } = convertedKeys(OWN_KEYS, keys, undefined);
+      const moved = notes.map(({ path, text }) => lost([section, ...path], text, `[${section}]`));
+      result.note(undefined, ...moved);
+    } else if (!/^(group|include)$/.test(kind) && !PLUMBING.test(section)) {
+      const why = rowFor(SECTIONS, kind) ?? UNSUPPORTED;
+      result.note(undefined, lost([section], why, `[${section}]`));
     }
   }
   return result.imported();
@@ -128,8 +150,10 @@ function isProgram(section: string): boolean {
 
 interface Program {
   readonly name: string;
+  readonly section: string;
   readonly group: string | undefined;
-  readonly common: string | undefined;
+  /** The section of supervisord itself. */
+  readonly itself: ReadonlyMap<string, string>;
   /** Whether any program has a priority; if so, programs without one start last. */
   readonly ordered: boolean;
 }
@@ -174,29 +198,61 @@ function addOne(
     ? "-{name}"
     : "-{instance}";
   const { folder } = result;
-  const values = new Map([...keys].map(([key, value]) => [key, expand(value)]));
+  const found: Lost[] = [];
+  const settled = (key: string, value: string) => {
+    const text = expand(value);
+    const plain = REFERRING.test(key) ? text : filled(text, result.variable) ?? "";
+    if (plain !== text) found.push(lost(key, fixed(plain), `${key} ${value}`));
+    return [key, plain] as const;
+  };
+  const values = new Map([...keys].map(([key, value]) => settled(key, value)));
   const stdout = values.get("stdout_logfile");
   const stderr = isTrue(values.get("redirect_stderr") ?? "")
     ? stdout
     : values.get("stderr_logfile");
   const logs = logFiles({ stdout, stderr, folder, suffix });
   const hasLog = logs.log !== undefined;
-  const { keys: own, notes } = convertedKeys(KEYS, values, { folder, hasLog });
+  const { keys: own, notes, origins } = convertedKeys(KEYS, values, { folder, hasLog });
   const group = program.group ?? (isSplit ? program.name : undefined);
   const namespace = group && nameProblem(group) !== undefined ? nameFromPath(group) : group;
   const common = {
     stop_timeout: "10s",
+    stop_mode: stopMode(values),
+    ...inherited(program.itself, values),
     ...restarts(values),
     priority: program.ordered ? PRIORITY : undefined,
-    env: environment(expand(program.common ?? "")),
+    env: environment(expand(program.itself.get("environment") ?? "")),
     ...{ ...logs, namespace },
   };
-  const taken = result.add(name, mergePatch(common, own));
+  const from = { path: [program.section], keys: { ...ORIGINS, ...origins } };
+  const taken = result.add(name, mergePatch(common, own), from);
   if (namespace !== group) {
     result.note(taken, `group: "${group}" became the namespace "${namespace}"`);
   }
-  result.note(taken, ...notes);
+  result.note(taken, ...notes, ...found);
   return taken;
+}
+
+/** Keys that take variables. */
+const REFERRING = /^(command|directory|environment|.*_logfile)$/;
+
+/** Keys that several of ours come from. */
+const ORIGINS: KeyOrigins = {
+  ...{ restart_policy: "autorestart", max_restarts: "startretries", restart_window: "startsecs" },
+  ...{ min_uptime: "startsecs", instances: "numprocs", stop_mode: "stopasgroup" },
+};
+
+/** What a program has from supervisord itself. */
+function inherited(itself: ReadonlyMap<string, string>, own: ReadonlyMap<string, string>): Keys {
+  const keys = INHERITED.filter((key) => itself.has(key) && !own.has(key));
+  const values = keys.map((key) => [key, itself.get(key)!] as const);
+  return convertedKeys(KEYS, values, { folder: "/", hasLog: false }).keys;
+}
+
+/** Without `stopasgroup` supervisord signals the main process, and without `killasgroup` only that. */
+function stopMode(values: ReadonlyMap<string, string>): string {
+  if (isTrue(values.get("stopasgroup") ?? "")) return "group";
+  return isTrue(values.get("killasgroup") ?? "") ? "main" : "leave";
 }
 
 /**
@@ -256,80 +312,25 @@ function isTrue(value: string): boolean {
   return /^(true|yes|on|1)$/i.test(value);
 }
 
-/** Names of sections → their keys and values. */
-type Sections = Map<string, Map<string, string>>;
+/** Keys of [supervisord] that its programs inherit. */
+const INHERITED: readonly string[] = ["user", "umask", "directory"];
 
-/**
- * The sections of a file and of those that it includes, whose keys override earlier ones, and the
- * patterns of `[include]` that match no file. Throws `ConfigProblem` if a file is not valid ini, or
- * if there is no program.
- */
+/** The sections of a file and of those that it includes. Throws `ConfigProblem`. */
 function readSections({ file, text }: ConfigDocument) {
-  const sections = parseIni(file, text);
+  const ini = emptyIni();
+  ini.add(file, text);
+  const { sections } = ini;
   const patterns = (sections.get("include")?.get("files") ?? "").split(/\s+/).filter(Boolean);
   const unmatched: string[] = [];
   for (const pattern of patterns) {
-    const files = matches(resolve(dirname(file), pattern));
+    const files = filesMatching(resolve(dirname(file), pattern));
     if (files.length === 0) unmatched.push(pattern);
-    for (const included of files) parseIni(included, readText(included), sections);
+    for (const included of files) ini.add(included, readText(included));
   }
-  sections.delete("include");
-  if (sections.keys().some(isProgram)) return { sections, unmatched };
+  if (sections.keys().some(isProgram)) return { ...ini, unmatched };
   const none = unmatched.length === 0 ? "" : `, and nothing matches ${unmatched.join(" ")}`;
-  throw new ConfigProblem(file, `no [program:…] section${none}`);
-}
-
-/** The files that match an absolute pattern of `*`, `?` and `[…]`, sorted. */
-function matches(pattern: string): string[] {
-  let found = [""];
-  for (const part of pattern.split("/").slice(1)) {
-    found = /[*?[]/.test(part)
-      ? found.flatMap((folder) => namesIn(folder, part).map((name) => `${folder}/${name}`))
-      : found.map((folder) => `${folder}/${part}`);
-  }
-  return found.filter((path) => lookAt(path)?.isFile).toSorted();
-}
-
-function namesIn(folder: string, pattern: string): string[] {
-  const isWanted = nameTest(pattern);
-  const entries = ifPossible(() => [...Deno.readDirSync(folder || "/")]) ?? [];
-  return entries.map(({ name }) => name)
-    .filter((name) => isWanted(name) && (!name.startsWith(".") || pattern.startsWith(".")));
-}
-
-/**
- * Adds the sections of a file in order, with the keys in lower case, as supervisord takes them.
- * Indented lines continue the value above. `%(here)s` becomes the folder of the file. Throws
- * `ConfigProblem`.
- */
-export function parseIni(file: string, text: string, sections: Sections = new Map()): Sections {
-  const here = dirname(file);
-  const placed = (value: string) =>
-    value.trim().replace(/%%|%\(here\)s/g, (found) => found === "%%" ? found : here);
-  let keys: Map<string, string> | undefined;
-  let last: string | undefined;
-  for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    // A comment starts a line, or follows a space, as in supervisor 4 on Python 3.
-    const line = raw.replace(/(^|\s)[;#].*$/s, "");
-    const [, header] = /^\[([^\]]+)\]\s*$/.exec(line) ?? [];
-    const [, key, value] = /^([^\s=:][^=:]*)[=:](.*)$/s.exec(line) ?? [];
-    if (line.trim() === "") continue;
-    if (header !== undefined) {
-      const name = header.trim();
-      keys = sections.get(name) ?? new Map();
-      sections.set(name, keys);
-      last = undefined;
-    } else if (/^\s/.test(line) && last !== undefined && keys !== undefined) {
-      const before = keys.get(last)!;
-      keys.set(last, before === "" ? placed(line) : `${before}\n${placed(line)}`);
-    } else if (key !== undefined && keys !== undefined) {
-      last = key.trimEnd().toLowerCase();
-      keys.set(last, placed(value!));
-    } else {
-      throw new ConfigProblem(file, "not valid ini: expected [section] or key=value", {
-        place: { file, line: index + 1, column: 1 },
-      });
-    }
-  }
-  return sections;
+  const other = sections.keys().some((name) => /^(watcher|circus)\b/.test(name));
+  throw new ConfigProblem(file, `no [program:…] section${none}`, {
+    advice: other ? "it is a circus file: procsup import circus" : undefined,
+  });
 }

@@ -4,34 +4,38 @@ import { mapOf } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { basename } from "../../npm/path.js";
-import type { ConfigDocument } from "../document.ts";
+import type { ConfigDocument, Path } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
   alike,
   convertedKeys,
   handled,
+  type ImportContext,
   type Imported,
   type Importer,
-  ImportResult,
   type ImportTable,
   type Keys,
   logFileProblem,
   logFiles,
+  lost,
   rowFor,
   texts,
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
+import { ImportResult } from "./import_result.ts";
+import { lostOfTimer, scheduleOf, timerOf, triggered } from "./timer.ts";
+import { readUnit, type Unit, type Values } from "./unit.ts";
 
 export const systemd: Importer = {
-  name: "systemd",
   matches: ({ kind }) => kind === "systemd",
   convert,
 };
 
-type Values = readonly string[];
 type Settings = ReadonlyMap<string, Values>;
+
+const FAILURE = "webhooks report it, or hooks.post_stop runs a command";
 
 /** What to do about a unit that this one names. */
 const OTHER_UNIT = "depends_on, if it runs here too";
@@ -42,6 +46,9 @@ const SETTINGS: ImportTable<Values, undefined> = {
   ...alike(lostLog, "StandardOutput", "StandardError"),
   ...alike(window, "StartLimitInterval", "StartLimitIntervalSec"),
   ...alike(OTHER_UNIT, "After", "Before", "BindsTo", "PartOf", "Requires", "Wants"),
+  ...alike(FAILURE, "OnFailure"),
+  OnSuccess: "hooks.post_stop, or depends_on with completed_ok",
+  RemainAfterExit: ([value]) => ({ lost: isOn(value) ? "it is stopped after it has run" : undefined }),
   Type: ([value]) => ({
     ...(value === "oneshot" ? { min_uptime: "0s" } : {}),
     lost: /^(notify(-reload)?|dbus)$/.test(value!)
@@ -56,10 +63,9 @@ const SETTINGS: ImportTable<Values, undefined> = {
   Nice: ([value]) => ({ nice: Number(value) }),
   Environment: (values) => ({ env: Object.fromEntries(values.flatMap(pairs)) }),
   EnvironmentFile: (values) => ({
-    env_file: values.filter((value) => !value.startsWith("-")),
-    lost: values.some((value) => value.startsWith("-"))
-      ? "a file that may be missing (-): env_file must exist"
-      : undefined,
+    env_file: values.map((value) =>
+      value.startsWith("-") ? { path: value.slice(1), required: false } : value
+    ),
   }),
   Restart: ([value]) => {
     const policy = rowFor(RESTART, value!) ?? value;
@@ -75,7 +81,12 @@ const SETTINGS: ImportTable<Values, undefined> = {
       lost: codes.every(isNumber) ? undefined : "exit codes only",
     };
   },
-  KillMode: "the whole process group is stopped",
+  KillMode: ([value]) => ({
+    stop_mode: rowFor({ process: "leave", none: "leave", mixed: "main" }, value!),
+    lost: value === "none" ? "the stop signal is sent to the main process" : undefined,
+  }),
+  SendSIGKILL: ([value]) => isOn(value) ? {} : { stop_timeout: span("infinity") },
+  SendSIGHUP: ([value]) => ({ lost: isOn(value) ? UNSUPPORTED : undefined }),
   KillSignal: ([value]) =>
     /^(SIG)?RT/.test(value!) ? { lost: UNSUPPORTED } : { stop_signal: value },
   TimeoutStopSec: ([value]) => stopTimeout(value!),
@@ -122,8 +133,15 @@ const RESTART: Readonly<Record<string, string>> = {
 const BOOT =
   /^(network(-online|-pre)?|multi-user|basic|sysinit|local-fs|remote-fs|syslog|default|nss-lookup|time-sync)\.target$/;
 
-function convert({ file, text }: ConfigDocument): Imported {
-  const sections = read(file, text);
+function convert(document: ConfigDocument, context: ImportContext): Imported {
+  const named = readUnit(document.file, document.text);
+  const isTimer = document.file.endsWith(".timer") || named.sections.has("Timer");
+  const unit = isTimer ? triggered(named) : named;
+  const { file, sections } = unit;
+  const timer = isTimer ? named : timerOf(file);
+  const placeOf = (path: Path) =>
+    path.includes("Timer") ? timer?.placeOf(path.slice(-2)) : unit.placeOf(path);
+  const result = new ImportResult({ ...document, file }, { context, placeOf });
   const given = [...sections.get("Unit") ?? [], ...sections.get("Service") ?? []]
     .map(([key, values]) => [key, usedValues(key, values)] as const)
     .filter(([, values]) => values.length > 0);
@@ -134,30 +152,54 @@ function convert({ file, text }: ConfigDocument): Imported {
       values.map((text) => text.replace(/%(.)/g, (whole, letter) => specifiers[letter] ?? whole)),
     ]),
   );
-  refuse(file, settings);
+  refuse(unit, settings);
   const shown = (key: string, values: Values) => `${key}=${values.join(" ")}`;
-  const { keys, notes } = convertedKeys(SETTINGS, settings, undefined, shown);
-  const result = new ImportResult(file);
+  const { keys, notes, origins } = convertedKeys(SETTINGS, settings, undefined, shown);
   const { env: own, env_file: files = [] } = keys;
-  const { env, unread } = underFiles(texts(mapOf(own)), files as readonly string[], "/");
+  const paths = (files as (string | { path: string })[]).map((one) =>
+    typeof one === "string" ? one : one.path
+  );
+  const { env, unread } = underFiles(texts(mapOf(own)), paths, "/");
   const isUnlimited = isZero(settings.get("StartLimitBurst")?.[0] ?? "");
-  const taken = result.add(nameFromPath(basename(file).replace(/@?\.service$/, "")), {
+  const schedule = timer === undefined ? undefined : scheduleOf(timer);
+  const name = nameFromPath(basename(file).replace(/@?\.service$/, ""));
+  const taken = result.add(name, {
     ...{ ...USUAL, ...keys, ...(isUnlimited ? UNLIMITED : {}), env },
+    ...withStartTimeout(mapOf(keys.hooks), settings),
+    ...(schedule !== undefined
+      ? { cron: schedule, restart_policy: "never" }
+      // Nothing starts it at boot.
+      : timer !== undefined || !sections.has("Install")
+      ? { autostart: false }
+      : {}),
     ...logsOf(settings, result),
-  });
-  result.note(taken, ...unread.map((path) => `EnvironmentFile=${path}: ${UNREAD}`), ...notes);
-  for (const [key, values] of settings) {
-    const [left] = /%[a-zA-Z]/.exec(values.join(" ")) ?? [];
-    if (left !== undefined && isConverted(key)) {
-      result.note(taken, `${key}: ${left} is not filled in`);
+  }, { path: ["Service"], keys: origins });
+  const unreadable = unread.map((path) => lost("EnvironmentFile", UNREAD, `EnvironmentFile=${path}`));
+  result.note(taken, ...unreadable, ...notes);
+  if (timer !== undefined) result.note(taken, ...lostOfTimer(timer, schedule !== undefined));
+  for (const [key, values] of given) {
+    const left = values.join(" ").replaceAll("%%", "").match(/%[a-zA-Z]/g) ?? [];
+    const [unknown] = left.filter((one) => specifiers[one[1]!] === undefined);
+    if (unknown !== undefined && isConverted(key)) {
+      result.note(taken, lost(key, "it is not filled in", `${key} ${unknown}`));
     }
   }
   for (const [key, values] of sections.get("Install") ?? []) {
-    if (key !== "WantedBy") result.note(taken, `[Install] ${shown(key, values)}`);
+    if (key === "WantedBy") continue;
+    result.note(undefined, lost(["Install", key], UNSUPPORTED, `[Install] ${shown(key, values)}`));
   }
-  const others = [...sections.keys()].filter((name) => !/^(Unit|Service|Install)$/.test(name));
-  result.note(undefined, ...others.map((name) => `[${name}]: ${UNSUPPORTED}`));
+  const others = [...sections.keys()].filter((name) => !/^(Unit|Service|Install|Timer|X-.*)$/.test(name));
+  result.note(undefined, ...others.map((name) => lost([name], UNSUPPORTED, `[${name}]`)));
   return result.imported();
+}
+
+/** The time limits of the commands before the start, which systemd counts with the start. */
+function withStartTimeout(hooks: Keys, settings: Settings): Keys {
+  const usual = settings.get("Type")?.[0] === "oneshot" ? "infinity" : "90s";
+  const [given = usual] = settings.get("TimeoutStartSec") ?? settings.get("TimeoutSec") ?? [];
+  const timeout = span(isZero(given) ? "infinity" : given);
+  const entries = Object.entries(hooks).map(([name, hook]) => [name, { ...mapOf(hook), timeout }]);
+  return entries.length === 0 ? {} : { hooks: Object.fromEntries(entries) };
 }
 
 function isConverted(key: string): boolean {
@@ -190,10 +232,14 @@ function lostLog([value]: Values): { readonly lost?: string } {
   return value === "inherit" ? {} : { lost: "each app has its own log files: procsup logs" };
 }
 
-function refuse(file: string, settings: Settings): void {
-  if (!settings.has("ExecStart")) throw new ConfigProblem(file, "no ExecStart under [Service]");
+function refuse({ file, placeOf }: Unit, settings: Settings): void {
+  if (!settings.has("ExecStart")) {
+    const place = placeOf(["Service"]);
+    throw new ConfigProblem(file, "no ExecStart under [Service]", { place });
+  }
   if (settings.get("Type")?.[0] !== "forking") return;
   throw new ConfigProblem(file, "Type=forking: the service goes to the background", {
+    place: placeOf(["Service", "Type"]),
     advice: "give ExecStart the option that keeps it in the foreground, and Type=exec",
   });
 }
@@ -211,7 +257,15 @@ const USUAL: Keys = {
 };
 
 function hook(name: string, values: Values): Keys {
-  return { hooks: { [name]: lines(values) }, lost: lostPrefix(values) };
+  const isRoot = values.every((value) => /^-?[+!]/.test(value));
+  return {
+    hooks: { [name]: { command: lines(values), ...(isRoot ? { run_as_root: true } : {}) } },
+    lost: isRoot ? undefined : lostPrefix(values),
+  };
+}
+
+function isOn(value = ""): boolean {
+  return /^(1|yes|y|true|t|on)$/i.test(value);
 }
 
 function lostPrefix(values: Values): string | undefined {
@@ -256,33 +310,6 @@ function shellWord(word: string): string {
     (part) => part.startsWith("${") ? part : part.startsWith("$") ? "\\$" : `\\${part}`,
   );
   return `"${text}"`;
-}
-
-/** Parses sections with all values of their settings. An empty value discards those before it. */
-function read(file: string, text: string): Map<string, Map<string, string[]>> {
-  const sections = new Map<string, Map<string, string[]>>();
-  let section: Map<string, string[]> | undefined;
-  let begun = "";
-  for (const [index, raw] of [...text.split(/\r?\n/), ""].entries()) {
-    if (/^[#;]/.test(raw.trim())) continue;
-    const whole = begun + raw;
-    begun = whole.endsWith("\\") ? `${whole.slice(0, -1)} ` : "";
-    const line = whole.trim();
-    if (line === "" || begun !== "") continue;
-    const [, header] = /^\[(.+)\]$/.exec(line) ?? [];
-    const [, key, value] = /^([\w-]+)\s*=\s*(.*)$/.exec(line) ?? [];
-    if (header !== undefined) {
-      section = sections.get(header) ?? new Map<string, string[]>();
-      sections.set(header, section);
-    } else if (key !== undefined && section !== undefined) {
-      section.set(key, value === "" ? [] : [...section.get(key) ?? [], value!]);
-    } else {
-      throw new ConfigProblem(file, "not a unit file: expected [section] or Key=value", {
-        place: { file, line: index + 1, column: 1 },
-      });
-    }
-  }
-  return sections;
 }
 
 /** Specifiers such as `%n` whose values are known from the file name. */
@@ -336,7 +363,7 @@ const UNITS: Readonly<Record<string, readonly [factor: number, unit: string]>> =
 };
 
 /** A time span of systemd; without a unit it is in seconds. */
-function span(text: string): string {
+export function span(text: string): string {
   if (isNumber(text)) return `${text}s`;
   if (text === "infinity") return "8760h";
   return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+|$)/g, (whole, count, word) => {

@@ -238,7 +238,12 @@ function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
         {inherits
           ? "It also inherits the daemon's environment."
           : "It inherits only the essential variables of the daemon's environment."}
-        {config.env_file ? ` More comes from ${[config.env_file].flat().join(", ")}.` : ""}
+        {config.env_file
+          ? ` More comes from ${
+            [config.env_file].flat().map((file) => typeof file === "string" ? file : file.path)
+              .join(", ")
+          }.`
+          : ""}
         {" Values are never shown."}
       </p>
       {names.length === 0
