@@ -3,23 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { basename, join } from "../npm/path.js";
 import { lookAt } from "../platform/stat.ts";
-import { TOOLS } from "./tools.ts";
-
-/** How a file is read. */
-export type FileKind =
-  | "yaml"
-  | "toml"
-  | "json"
-  | "jsonc"
-  | "module"
-  | "procfile"
-  | "supervisord"
-  | "process-compose"
-  | "compose"
-  | "mprocs"
-  | "circus"
-  | "systemd"
-  | "crontab";
+import { type FileKind, TOOLS } from "./tools.ts";
 
 /** procsup's file names, in the order of the search if no file is named. */
 const OWN: readonly string[] = [

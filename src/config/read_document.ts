@@ -6,13 +6,13 @@ import { basename } from "../npm/path.js";
 import type { Document, ErrorCode, Node } from "../npm/yaml.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./document.ts";
-import { type FileKind, kindOf } from "./file_kind.ts";
+import { kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 import { lowered } from "../model/plain_text.ts";
 import { runModule } from "./read_module.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { TOOL_NAMES } from "./tools.ts";
+import { type FileKind, TOOL_NAMES } from "./tools.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_NODES = 500_000;

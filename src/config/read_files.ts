@@ -9,6 +9,7 @@ import { basename, dirname, resolve } from "../npm/path.js";
 import { type ConfigDocument, type Origins, type Place, placeIn, Places } from "./document.ts";
 import { isOwnName } from "./file_kind.ts";
 import type { Importer } from "./import/imported.ts";
+import { READERS } from "./import/readers.ts";
 import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
 import { type Tool, TOOLS } from "./tools.ts";
@@ -136,7 +137,7 @@ export async function foreignFormat(
 ): Promise<ForeignFormat | undefined> {
   if (isOwnName(document.file)) return undefined;
   for (const tool of TOOLS) {
-    const importer = await tool.reader();
+    const importer = await READERS[tool.name]();
     if (importer.matches(document)) return { tool, importer };
   }
   return undefined;

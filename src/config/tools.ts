@@ -1,10 +1,35 @@
-/** The other tools whose files procsup reads: the names of the files, and what reads them. */
+/** The other tools whose files procsup reads, and the names of the files. */
 
-import type { FileKind } from "./file_kind.ts";
-import type { Importer } from "./import/imported.ts";
+/** How a file is read. */
+export type FileKind =
+  | "yaml"
+  | "toml"
+  | "json"
+  | "jsonc"
+  | "module"
+  | "procfile"
+  | "supervisord"
+  | "process-compose"
+  | "compose"
+  | "mprocs"
+  | "circus"
+  | "systemd"
+  | "crontab";
+
+export type ToolName =
+  | "pm2"
+  | "process-compose"
+  | "circus"
+  | "supervisord"
+  | "procfile"
+  | "mprocs"
+  | "pup"
+  | "compose"
+  | "systemd"
+  | "crontab";
 
 export interface Tool {
-  readonly name: string;
+  readonly name: ToolName;
   /** Names of its files, and how they are read. A name with a slash is matched as a path. */
   readonly files: readonly (readonly [name: RegExp, kind: FileKind])[];
   /** How a file is read whose name tells nothing. */
@@ -13,10 +38,9 @@ export interface Tool {
   readonly searched?: readonly string[];
   /** Set if too much is lost to run its files directly: they must be converted and reviewed first. */
   readonly convertOnly?: true;
-  readonly reader: () => Promise<Importer>;
 }
 
-/** In the order of the search. */
+/** In the order of the search. `import/readers.ts` has the reader of each. */
 export const TOOLS: readonly Tool[] = [
   {
     name: "pm2",
@@ -26,68 +50,58 @@ export const TOOLS: readonly Tool[] = [
     ],
     kind: "json",
     searched: ["ecosystem.config.js", "ecosystem.config.cjs", "ecosystem.config.mjs"],
-    reader: async () => (await import("./import/pm2.ts")).pm2,
   },
   {
     name: "process-compose",
     files: [[/^process-compose.*\.ya?ml$/i, "process-compose"]],
     kind: "process-compose",
     searched: ["process-compose.yaml", "process-compose.yml"],
-    reader: async () => (await import("./import/process_compose.ts")).processCompose,
   },
   {
     name: "circus",
     files: [[/^circus.*\.ini$/i, "circus"]],
     kind: "circus",
     searched: ["circus.ini"],
-    reader: async () => (await import("./import/circus.ts")).circus,
   },
   {
     name: "supervisord",
     files: [[/\.(conf|ini)$/i, "supervisord"]],
     kind: "supervisord",
     searched: ["supervisord.conf"],
-    reader: async () => (await import("./import/supervisord.ts")).supervisord,
   },
   {
     name: "procfile",
     files: [[/^Procfile(\..+)?$|\.procfile$/i, "procfile"]],
     kind: "procfile",
     searched: ["Procfile"],
-    reader: async () => (await import("./import/procfile.ts")).procfile,
   },
   {
     name: "mprocs",
     files: [[/^mprocs.*\.ya?ml$/i, "mprocs"]],
     kind: "mprocs",
     searched: ["mprocs.yaml", "mprocs.yml"],
-    reader: async () => (await import("./import/mprocs.ts")).mprocs,
   },
   {
     name: "pup",
     files: [[/^pup\.jsonc?$/i, "jsonc"]],
     kind: "jsonc",
     searched: ["pup.json", "pup.jsonc"],
-    reader: async () => (await import("./import/pup.ts")).pup,
   },
   {
     name: "compose",
     files: [[/^(docker-)?compose([-.].*)?\.ya?ml$/i, "compose"]],
     kind: "compose",
     convertOnly: true,
-    reader: async () => (await import("./import/compose.ts")).compose,
   },
   {
     name: "systemd",
     files: [[/\.(service|timer)$/, "systemd"]],
     kind: "systemd",
-    reader: async () => (await import("./import/systemd.ts")).systemd,
   },
   {
     name: "crontab",
     files: [[/^crontab([.-].+)?$|\.cron(tab)?$|\/cron\.d\/[^/]+$/i, "crontab"]],
     kind: "crontab",
-    reader: async () => (await import("./import/crontab.ts")).crontab,
   },
 ];
 

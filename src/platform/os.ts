@@ -37,3 +37,8 @@ export function nodeModule<T>(name: string): T {
   };
   return process.getBuiltinModule(name) as T;
 }
+
+/** The name of this system, as Rust has it. */
+export function systemName(): string {
+  return Deno.build.os === "darwin" ? "macos" : Deno.build.os;
+}

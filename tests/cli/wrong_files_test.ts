@@ -88,7 +88,7 @@ Deno.test("procsup import names the folder of relative paths if it writes into a
   await using home = tempHome();
   await Deno.mkdir(`${home.path}/out`, { recursive: true });
   const file = `${home.path}/Procfile`;
-  await Deno.writeTextFile(file, "web: ./web.sh\n");
+  await Deno.writeTextFile(file, "web: sleep 1\n");
   const beside = await runCommandLine(["import", file, "--out", `${home.path}/procsup.yaml`]);
   assertEquals([beside.code, beside.stderr], [0, ""]);
   const { code, stderr } = await runCommandLine([

@@ -9,7 +9,7 @@ import {
 } from "@std/assert";
 import { importFile, initialConfig } from "../../src/config/import/import_file.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { Files, loadedFrom } from "./files.ts";
+import { Files, findings, loadedFrom } from "./files.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
 
@@ -17,7 +17,7 @@ const env = { PATH: "/usr/bin:/bin" };
 async function made(files: Record<string, string>, tool?: string, options = {}) {
   await using folder = new Files(files);
   const [name] = Object.keys(files);
-  const given = { ...(tool && { tool }), env, ...options };
+  const given = { ...(tool && { tool }), env, findings, ...options };
   const { yaml, notes } = await importFile(`${folder.folder}/${name}`, given);
   return { yaml, notes: notes.map(({ process, text }) => `${process}: ${text}`) };
 }
@@ -358,7 +358,7 @@ Deno.test("initialConfig() writes a valid configuration for the programs in the 
   ];
   for (const [given, from, command] of cases) {
     await using files = new Files(given);
-    const made = await initialConfig(files.folder, env);
+    const made = await initialConfig(files.folder, { env, findings });
     assertEquals(made.from, from);
     files.write("procsup.yaml", made.yaml);
     const { processes } = await files.load(["procsup.yaml"]);
@@ -368,9 +368,11 @@ Deno.test("initialConfig() writes a valid configuration for the programs in the 
   }
   // validate would refuse it without the program: it is a comment, and what is missing is told.
   await using files = new Files({ artisan: "" });
-  const { yaml, missing } = await initialConfig(files.folder, { PATH: "/nonexistent" });
+  const none = new ProcsupError("invalid_config", "php is not installed");
+  const lacking = () => Promise.resolve([none]);
+  const { yaml, missing } = await initialConfig(files.folder, { env, findings: lacking });
   assertMatch(yaml, /processes: \{\}\n#.*:\n# +command: php artisan serve/);
-  assertMatch(missing.map(({ message }) => message).join(), /php/);
+  assertEquals(missing, [none]);
 });
 
 Deno.test("importFile() accepts log files that procsup may write to, one per instance", async () => {
@@ -438,7 +440,7 @@ CMD ["run"]
     "own: user me: uid, if it exists here",
   ]);
   await using folder = new Files({ ...files, "web.env": "not a file of variables\n" });
-  const unread = await importFile(`${folder.folder}/compose.yaml`, { env });
+  const unread = await importFile(`${folder.folder}/compose.yaml`, { env, findings });
   assert(unread.notes.some(({ text }) => text.startsWith("env_file web.env: it cannot be read")));
 });
 

@@ -1,6 +1,7 @@
 /** Configuration files for tests, and the result of loading them. */
 
 import { ConfigProblems } from "../../src/config/problem.ts";
+import { findingsIn } from "../../src/daemon/check_files.ts";
 import { loadConfig, type LoadedConfig } from "../../src/config/load_config.ts";
 import type { ProcsupError } from "../../src/model/errors.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -37,6 +38,11 @@ export class Files implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#home[Symbol.asyncDispose]();
   }
+}
+
+/** What `procsup config validate` finds. */
+export async function findings(loaded: LoadedConfig) {
+  return (await findingsIn(loaded, "/nonexistent")).problems;
 }
 
 /** The configurations of one file, by name. */

@@ -15,7 +15,7 @@ import { commandOf, shellCommand, splitWords } from "../../src/model/shell_line.
 import { ProcsupError } from "../../src/model/errors.ts";
 import { budgetLeft, recentRestarts } from "../../src/model/restart_budget.ts";
 import { loadConfig } from "../../src/config/load_config.ts";
-import { Files, loadedFrom } from "./files.ts";
+import { Files, findings, loadedFrom } from "./files.ts";
 
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
 
@@ -42,7 +42,7 @@ Deno.test("importFile() writes a file that loads like the imported file itself",
   for (const [tool, name] of FIXTURE_FILES) {
     const file = FIXTURES + name;
     const direct = await loadConfig({ files: [file], env });
-    const { yaml, notes } = await importFile(file, { tool, env });
+    const { yaml, notes } = await importFile(file, { tool, env, findings });
     await using files = new Files({ "procsup.yaml": yaml });
     const { processes } = await files.load(["procsup.yaml"], { env });
     const seen = (all: typeof processes, folder: string) =>
@@ -88,9 +88,9 @@ Deno.test("pm2 apps keep their meaning, and unsupported settings are named", asy
     "dump.pm2": '[{ "name": "a", "pm_exec_path": "/bin/sleep", "exec_mode": "cluster_mode" }]',
     "ecosystem.json": '{ "apps": [] }',
   });
-  const { notes: [note] } = await importFile(`${files.folder}/dump.pm2`, { env });
+  const { notes: [note] } = await importFile(`${files.folder}/dump.pm2`, { env, findings });
   assertMatch(note!.text, /^exec_mode: /);
-  const none = () => importFile(`${files.folder}/ecosystem.json`, { env });
+  const none = () => importFile(`${files.folder}/ecosystem.json`, { env, findings });
   await assertRejects(none, ProcsupError, "apps: expected a list of apps");
 });
 

@@ -7,7 +7,8 @@ import { decodeKeys } from "../../src/cli/top/keys.ts";
 import { cleanColors, cleanLine, cut, wrap } from "../../src/cli/top/text.ts";
 import { baseOf } from "../../src/client/url_transport.ts";
 import { placeAt } from "../../src/config/document.ts";
-import { parseIni, supervisord } from "../../src/config/import/supervisord.ts";
+import { emptyIni } from "../../src/config/import/ini.ts";
+import { supervisord } from "../../src/config/import/supervisord.ts";
 import { procfile } from "../../src/config/import/procfile.ts";
 import { shellCommand, splitWords } from "../../src/model/shell_line.ts";
 import { interpolate } from "../../src/config/layer.ts";
@@ -76,8 +77,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   keys: decodeKeys,
   "safe text": safeText,
   interpolation: (text) => interpolate(text, () => "x"),
-  ini: (text) => parseIni("x.conf", `[a]\n${text}`),
-  "ini value": (text) => parseIni("x.conf", `[a]\nk=v\n ${text}`),
+  ini: (text) => emptyIni().add("x.conf", `[a]\n${text}`),
+  "ini value": (text) => emptyIni().add("x.conf", `[a]\nk=v\n ${text}`),
   supervisord: (text) =>
     supervisord.convert(
       documentOf(`[program:a]\ncommand=${text}\nenvironment=${text}`),

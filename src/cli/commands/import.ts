@@ -1,5 +1,6 @@
 /** `procsup import`: converts another tool's file into a procsup.yaml. */
 
+import type { Findings } from "../../config/import/import_file.ts";
 import { type Note, noteLines } from "../../config/problem.ts";
 import { TOOL_NAMES } from "../../config/tools.ts";
 import { ProcsupError } from "../../model/errors.ts";
@@ -24,6 +25,7 @@ export async function importFile(context: CommandContext): Promise<void> {
   const { yaml, notes, missing, hasRelativePaths } = await importFile(file, {
     tool,
     env: Deno.env.toObject(),
+    findings: await findingsOf(context),
     withDocker: context.flags.on("with-docker"),
   });
   // Lost settings are printed even with `--quiet`.
@@ -35,6 +37,12 @@ export async function importFile(context: CommandContext): Promise<void> {
     if (dirname(fromHere(out)) === folder || !hasRelativePaths) return;
     context.output.note(`relative paths in it are those of ${folder}: move it there`);
   }
+}
+
+/** What `procsup config validate` would say about a file. */
+async function findingsOf({ home }: CommandContext): Promise<Findings> {
+  const { findingsIn } = await import("../../daemon/check_files.ts");
+  return async (loaded) => (await findingsIn(loaded, home)).problems;
 }
 
 /** Prints what was lost, and what is missing here to start it. */
@@ -51,7 +59,10 @@ function writeNotes(
 export async function init(context: CommandContext): Promise<void> {
   const { initialConfig } = await import("../../config/import/import_file.ts");
   const folder = here();
-  const { from, yaml, notes, missing } = await initialConfig(folder, Deno.env.toObject());
+  const { from, yaml, notes, missing } = await initialConfig(folder, {
+    env: Deno.env.toObject(),
+    findings: await findingsOf(context),
+  });
   writeNew("procsup.yaml", yaml, context.flags.on("force"));
   writeNotes(context, notes, missing);
   context.output.done(`✔ procsup.yaml, from ${from}`);

@@ -3,13 +3,13 @@
 import { shellWord } from "../../model/shell_line.ts";
 import { basename, dirname, join } from "../../npm/path.js";
 import type { ConfigDocument } from "../document.ts";
-import { fileProblems, sharedProblems } from "../check_files.ts";
-import { discover, type FileKind, isOwnName, kindOf } from "../file_kind.ts";
-import { loadConfig, type LoadedProcess } from "../load_config.ts";
-import { ConfigProblem, ConfigProblems, type Note, throwProblems } from "../problem.ts";
+import { discover, isOwnName, kindOf } from "../file_kind.ts";
+import { loadConfig, type LoadedConfig } from "../load_config.ts";
+import { ConfigProblem, type Note } from "../problem.ts";
 import { readDocument, readText } from "../read_document.ts";
 import { type FileContent, type ForeignFormat, foreignFormat } from "../read_files.ts";
-import { COMPOSE_FILES, type Tool, TOOL_NAMES, TOOLS } from "../tools.ts";
+import { COMPOSE_FILES, type FileKind, type Tool, TOOL_NAMES, TOOLS } from "../tools.ts";
+import { READERS } from "./readers.ts";
 import type { ImportContext, Imported, Keys } from "./imported.ts";
 import { withoutEnvironment } from "./program_references.ts";
 import { keyNames } from "../../model/key_table.ts";
@@ -24,13 +24,17 @@ import { mapOf } from "../../model/merge_patch.ts";
 export interface ImportedFile {
   readonly yaml: string;
   readonly notes: readonly Note[];
-  /** What is missing on this machine to start it, such as a program. */
+  /** What `procsup config validate` says about it here, such as a missing program. */
   readonly missing: readonly ProcsupError[];
   /** Whether the result depends on the folder that it is in. */
   readonly hasRelativePaths: boolean;
 }
 
+/** What `procsup config validate` finds in a configuration. */
+export type Findings = (loaded: LoadedConfig) => Promise<readonly ProcsupError[]>;
+
 export interface ImportOptions extends ImportContext {
+  readonly findings: Findings;
   /** The tool; by default it is recognized by name and content of the file. */
   readonly tool?: string;
 }
@@ -44,19 +48,21 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   const imported = { ...converted, notes: [...document.notes ?? [], ...converted.notes] };
   const yaml = await importedYaml(imported, basename(file));
   const written = { file: join(dirname(file), "procsup.yaml"), text: yaml };
-  const processes = await checked({ ...written, origins: imported.origins }, options.env);
-  const elsewhere = await checked({ file: "/nonexistent/procsup.yaml", text: yaml }, options.env);
-  const wires = [processes, elsewhere].map((all) => JSON.stringify(all.map(({ wire }) => wire)));
+  const loaded = await loadedFrom({ ...written, origins: imported.origins }, options.env);
+  const elsewhere = await loadedFrom({ file: "/nonexistent/procsup.yaml", text: yaml }, options.env);
+  const wires = [loaded, elsewhere].map(({ processes }) =>
+    JSON.stringify(processes.map(({ wire }) => wire))
+  );
   return {
     ...{ yaml, notes: imported.notes, hasRelativePaths: wires[0] !== wires[1] },
-    missing: fileProblems(processes, options.env.PATH ?? ""),
+    missing: await options.findings(loaded),
   };
 }
 
 /** The importer of the named tool, or of the one that the file belongs to. */
 async function importerOf(file: string, named: Tool | undefined, document: Read) {
   const found: ForeignFormat | undefined = await foreignFormat(document);
-  const importer = named === undefined ? found?.importer : await named.reader();
+  const importer = named === undefined ? found?.importer : await READERS[named.name]();
   if (importer !== undefined && (importer === found?.importer || importer.matches(document))) {
     return importer;
   }
@@ -70,12 +76,9 @@ async function importerOf(file: string, named: Tool | undefined, document: Read)
   throw new ConfigProblem(file, what, { advice });
 }
 
-/** Loads what is written, and throws `ConfigProblems` if procsup would refuse it anywhere. */
-async function checked(content: FileContent, env: Env): Promise<readonly LoadedProcess[]> {
-  const request = { files: [content.file], content, env, assumeVariables: true };
-  const { processes } = await loadConfig(request);
-  throwProblems(sharedProblems(processes));
-  return processes;
+/** Loads what is written. Throws `ConfigProblems` if procsup would refuse it anywhere. */
+async function loadedFrom(content: FileContent, env: Env): Promise<LoadedConfig> {
+  return await loadConfig({ files: [content.file], content, env, assumeVariables: true });
 }
 
 type Env = Readonly<Record<string, string>>;
@@ -176,7 +179,7 @@ const COMMANDS:
  */
 export async function initialConfig(
   folder: string,
-  env: Readonly<Record<string, string>>,
+  { env, findings }: Pick<ImportOptions, "env" | "findings">,
 ): Promise<InitialConfig> {
   const found = discover(folder);
   const foreign = found !== undefined && !isOwnName(found) ? found : undefined;
@@ -184,14 +187,13 @@ export async function initialConfig(
   const composed = COMPOSE_FILES.map((name) => join(folder, name));
   const source = foreign ??
     (command === undefined ? composed.find((path) => lookAt(path)?.isFile) : undefined);
-  if (source !== undefined) return { ...await importFile(source, { env }), from: basename(source) };
+  if (source !== undefined) return { ...await importFile(source, { env, findings }), from: basename(source) };
   const name = nameFromPath(folder);
   const hasEnv = lookAt(join(folder, ".env"))?.isFile === true;
   const made = async (from: string, line?: string, isOff = line === undefined) => {
     const yaml = text(name, line, hasEnv, isOff);
-    const processes = await checked({ file: join(folder, "procsup.yaml"), text: yaml }, env);
-    const missing = fileProblems(processes, env.PATH ?? "");
-    return { from, yaml, notes: [], missing, hasRelativePaths: true };
+    const loaded = await loadedFrom({ file: join(folder, "procsup.yaml"), text: yaml }, env);
+    return { from, yaml, notes: [], missing: await findings(loaded), hasRelativePaths: true };
   };
   const nothing = "nothing: procsup recognizes no project in this folder";
   if (command === undefined) return await made(nothing);

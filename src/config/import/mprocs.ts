@@ -3,6 +3,7 @@
 import { isMap, mapOf } from "../../model/merge_patch.ts";
 import { shellCommand } from "../../model/shell_line.ts";
 import { join } from "../../npm/path.js";
+import { systemName } from "../../platform/os.ts";
 import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {
@@ -96,7 +97,7 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
 function selected(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(selected);
   if (!isMap(value)) return value;
-  if (value.$select === "os") return selected(value[Deno.build.os === "darwin" ? "macos" : "linux"] ?? value.$else);
+  if (value.$select === "os") return selected(value[systemName()] ?? value.$else);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, selected(inner)]));
 }
 
