@@ -12,14 +12,14 @@ import { runShell } from "../platform/shell.ts";
 import { runHook } from "./hooks.ts";
 import type { HealthCheckRun } from "./journal.ts";
 import { sharedSockets } from "./launch_setup.ts";
-import type { Monitor, MonitoredRun } from "./monitor.ts";
+import type { Monitor, RunView } from "./run_view.ts";
 
 /** `PROCSUP_EVENT` of a check by command. */
 export const HEALTH_CHECK_EVENT = "healthcheck";
 
 /** Checks until it is stopped; from the start if that is what makes it ready, otherwise once it is. */
 export class HealthMonitor implements Monitor {
-  readonly #process: MonitoredRun;
+  readonly #process: RunView;
   readonly #config: HealthCheckConfig;
   readonly #abort = new AbortController();
   #record: HealthRecord = UNKNOWN_HEALTH;
@@ -31,10 +31,10 @@ export class HealthMonitor implements Monitor {
   /** Checks since the run was ready. */
   #checks: number;
 
-  constructor(process: MonitoredRun, config: HealthCheckConfig) {
+  constructor(process: RunView, config: HealthCheckConfig) {
     this.#process = process;
     this.#config = config;
-    this.#checks = process.isAdopted && process.snapshot.ready ? Infinity : 0;
+    this.#checks = process.isAdopted && process.isReady ? Infinity : 0;
     void this.#begin();
   }
 
@@ -71,7 +71,7 @@ export class HealthMonitor implements Monitor {
     }
     if (this.#abort.signal.aborted) return;
     const delay = delayAfter(this.#checks, this.#config);
-    if (this.#process.snapshot.ready) this.#checks++;
+    if (this.#process.isReady) this.#checks++;
     this.#cancel = clock.after(delay, () => void this.#check());
   }
 
@@ -91,11 +91,11 @@ export class HealthMonitor implements Monitor {
 
   #answered(problem: string): void {
     const process = this.#process;
-    if (!process.snapshot.ready) {
+    if (!process.isReady) {
       // Before it is ready, a failed check does not make it unhealthy; the readiness timeout is the limit.
       if (problem !== "") return;
       process.post({ type: "became_ready", attempt: process.attempt });
-      if (!process.snapshot.ready) return;
+      if (!process.isReady) return;
     }
     const before = this.#record.health;
     this.#record = judge(this.#record, problem === "", process.uptimeMs, this.#config);
@@ -126,7 +126,7 @@ export class HealthMonitor implements Monitor {
 /** One check. Resolves with what is wrong, or undefined. */
 async function probe(
   config: HealthCheckConfig,
-  process: MonitoredRun,
+  process: RunView,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { timeoutMs } = config;
@@ -157,12 +157,12 @@ async function probe(
 const LEAST_CONNECT_MS = 500;
 
 /** Probes the run itself: its neighbours on a shared socket may be well when it is not. */
-function toRun(process: MonitoredRun, limits: Omit<ProbeOptions, "connect">): ProbeOptions {
-  const { config, run, world, snapshot } = process;
+function toRun(process: RunView, limits: Omit<ProbeOptions, "connect">): ProbeOptions {
+  const { config, run, world, isReady } = process;
   const shared = new Set(sharedSockets(config)?.addresses.map(({ port }) => port));
   // Who answers instead must be known before the readiness timeout, which reports it.
   const left = (config.listenTimeoutMs - process.uptimeMs) / 2;
-  const ms = snapshot.ready ? Infinity : Math.max(LEAST_CONNECT_MS, left);
+  const ms = isReady ? Infinity : Math.max(LEAST_CONNECT_MS, left);
   const connect: ProbeOptions["connect"] = (address, signal) => {
     const limit = AbortSignal.any([signal, timeoutSignal(ms)]);
     return world.connect({ run, address, isShared: shared.has(address.port) }, limit);

@@ -12,7 +12,14 @@ import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Background } from "../platform/process_group.ts";
 import { Specs } from "./specs.ts";
-import { endedWell, startAndWait, untilUp, Waiters } from "./start_and_wait.ts";
+import {
+  endedWell,
+  settled,
+  startAndWait,
+  startFailed,
+  untilUp,
+  Waiters,
+} from "./start_and_wait.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
 import { Mailbox } from "../platform/concurrency.ts";
@@ -248,6 +255,28 @@ export class ManagedProcess {
     const { requests, generation: present } = this.#snapshot;
     const request = requests.findLast((one) => (one.generation ?? present) === generation);
     return request && this.#carriedOut(request, { wait: true });
+  }
+
+  /**
+   * Resolves when its run is proven; see `proof()`. Throws `start_failed` with the reason when the
+   * run is over before that, or takes too long.
+   */
+  async untilProven(): Promise<void> {
+    const begun = await this.until((now) => settled(now, true), this.gone);
+    const isLeft = (now: Snapshot) => now.attempt !== begun.attempt || now.state !== "running";
+    const over = new AbortController();
+    const left = this.until(isLeft, AbortSignal.any([over.signal, this.gone]));
+    const problem = await Promise.race([left, this.#effects.run.proof(over.signal)])
+      .finally(() => {
+        left.catch(() => {});
+        over.abort();
+      });
+    if (typeof problem === "string") {
+      throw new ProcsupError("start_failed", `Cannot start "${this.name}": ${problem}`);
+    }
+    // Its end may be noticed late.
+    if (problem === undefined && !this.hasEnded) return;
+    throw startFailed({ name: this.name, snapshot: await this.until(isLeft, this.gone) });
   }
 
   /** Posts a request and waits until it is carried out. Throws why it was not. */

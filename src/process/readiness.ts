@@ -7,13 +7,13 @@ import { formatDuration } from "../model/duration.ts";
 import { messageOf } from "../model/errors.ts";
 import { isReadyByHealth } from "../model/transition_steps.ts";
 import type { Cancel } from "../platform/clock.ts";
-import type { Monitor, MonitoredRun } from "./monitor.ts";
+import type { Monitor, RunView } from "./run_view.ts";
 
 /** Interval in which an overdue timeout waits for the first look at an adopted run. */
 const FIRST_LOOK_MS = 100;
 
 /** Waits for readiness; posts `became_ready` or, at the timeout, `ready_timed_out`. */
-export function awaitReadiness(process: MonitoredRun): Monitor {
+export function awaitReadiness(process: RunView): Monitor {
   const { attempt, config, world } = process;
   const ready = () => {
     stop();
@@ -58,7 +58,7 @@ export function awaitReadiness(process: MonitoredRun): Monitor {
 }
 
 /** What makes a run ready, in words. */
-export function readySign({ readyLog, readyDelayMs, healthCheck }: MonitoredRun["config"]): string {
+export function readySign({ readyLog, readyDelayMs, healthCheck }: RunView["config"]): string {
   if (readyDelayMs !== undefined) return `its ready_delay of ${formatDuration(readyDelayMs)}`;
   if (readyLog !== undefined) return `a line of output that matches ${JSON.stringify(readyLog)}`;
   if (healthCheck !== undefined) return `its ${healthCheck.type} health check`;
@@ -74,7 +74,7 @@ class LineWatch implements Monitor {
   readonly #unread = new Set<LogEntries>();
   #isStopped = false;
 
-  constructor(process: MonitoredRun, source: string, found: () => void) {
+  constructor(process: RunView, source: string, found: () => void) {
     this.#begin(process, source, found)
       .catch((error) => process.note(`cannot look for its ready_log: ${messageOf(error)}`));
   }
@@ -89,7 +89,7 @@ class LineWatch implements Monitor {
     for (const log of this.#logs) log.stop();
   }
 
-  async #begin(process: MonitoredRun, source: string, found: () => void): Promise<void> {
+  async #begin(process: RunView, source: string, found: () => void): Promise<void> {
     const filter = lineFilter(readyPattern(source));
     const { stdout, stderr } = process.logs;
     for (const [stream, path] of [stdout, stderr].entries()) {

@@ -1,15 +1,9 @@
 /** The run of a process: watched, monitored, replaced, ended. */
 
 import { messageOf } from "../model/errors.ts";
-import type { Health } from "../model/health.ts";
+import { type Health, type HealthRecord, UNKNOWN_HEALTH } from "../model/health.ts";
 import type { HookName, ProcessConfig } from "../model/process_config.ts";
-import {
-  type Effect,
-  NEW,
-  type ReplaceRequest,
-  type Run,
-  type Snapshot,
-} from "../model/process_state.ts";
+import type { Effect, ReplaceRequest, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
 import { removeInput } from "../platform/app_input.ts";
@@ -17,11 +11,12 @@ import type { Child } from "../platform/launcher.ts";
 import type { Background } from "../platform/process_group.ts";
 import { describeBackground, foregroundAdvice } from "./background.ts";
 import { RunMonitors } from "./run_monitors.ts";
-import type { MonitoredRun } from "./monitor.ts";
+import type { RunParts, RunView } from "./run_view.ts";
 import { Leftovers } from "./leftovers.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
+import { proof } from "./proof.ts";
 import { sharedSockets } from "./launch_setup.ts";
 import { type Ended, RunEnd } from "./run_end.ts";
 import type { Spawned } from "./spawn.ts";
@@ -32,14 +27,8 @@ type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
 interface HookRunner {
   hook(hook: HookName, signal?: AbortSignal, config?: ProcessConfig): Promise<string | undefined>;
-  hookContext(): HookContext;
+  hookContext(config: ProcessConfig): HookContext;
   readonly journal: Journal;
-}
-
-/** What its monitors see of a run, which need not be the current one. */
-interface RunState extends Pick<MonitoredRun, "attempt" | "isAdopted" | "post"> {
-  uptime(): number;
-  snapshot(): Snapshot;
 }
 
 export class RunController {
@@ -82,7 +71,21 @@ export class RunController {
   }
 
   get health(): Health {
-    return this.#monitors?.health ?? "unknown";
+    return this.healthRecord.health;
+  }
+
+  get healthRecord(): HealthRecord {
+    return this.#monitors?.record ?? UNKNOWN_HEALTH;
+  }
+
+  /** Whether the current run is proven; see `proof()`. */
+  proof(signal: AbortSignal): Promise<string | undefined> {
+    return proof({
+      ...{ config: this.#process.config, clock: this.#world.clock },
+      uptimeMs: () => this.uptimeMs,
+      record: () => this.healthRecord,
+      problem: () => this.#hooks.journal.checks.at(-1)?.problem ?? "",
+    }, signal);
   }
 
   /**
@@ -125,17 +128,12 @@ export class RunController {
 
   /** Launches a second run beside the current one. */
   launchSuccessor(request: ReplaceRequest): void {
-    const { clock } = this.#world;
     this.#successor = new Successor({
       ...{ process: this.#process, world: this.#world, request },
       cleanedUp: () => this.#othersGone,
       preStart: (config, signal) => this.#hooks.hook("preStart", signal, config),
-      launched: ({ run }) => this.#hooks.journal.launched(run),
-      monitored: ({ run, launchedAt }, post) =>
-        this.#monitored(run, {
-          ...{ attempt: 0, isAdopted: false, post, snapshot: () => NEW },
-          uptime: () => clock.steady() - launchedAt,
-        }),
+      journal: this.#hooks.journal,
+      view: (state) => this.#view(state),
     });
     void this.#successor.bringUp();
   }
@@ -312,37 +310,33 @@ export class RunController {
   }
 
   #monitor(run: Run, attempt: number, isAdopted = false): void {
-    const monitored = this.#monitored(run, {
-      ...{ attempt, isAdopted, post: (input) => this.#process.post(input) },
+    const process = this.#process;
+    this.#monitors = new RunMonitors(this.#view({
+      ...{ run, attempt, isAdopted, config: process.specOf(process.snapshot.generation) },
+      isReady: () => process.snapshot.ready,
       uptime: () => this.uptimeMs,
-      snapshot: () => this.#process.snapshot,
-    });
-    this.#monitors = new RunMonitors(monitored);
+      untilReady: (signal) => process.until(({ ready }) => ready, signal),
+      post: (input) => process.post(input),
+      healthChanged: (health, reason) => process.healthChanged(health, reason),
+      signal: (signal) => this.signal(signal),
+    }));
   }
 
-  #monitored(run: Run, { attempt, isAdopted, post, uptime, snapshot }: RunState): MonitoredRun {
+  #view({ isReady, uptime, ...state }: RunParts): RunView {
     const process = this.#process;
     return {
-      config: process.config,
+      ...state,
       world: this.#world,
-      run,
-      attempt,
-      isAdopted,
-      logs: logFiles(this.#world.apps, process.name, run.logs),
-      get snapshot() {
-        return snapshot();
+      logs: logFiles(this.#world.apps, process.name, state.run.logs),
+      get isReady() {
+        return isReady();
       },
       get uptimeMs() {
         return uptime();
       },
-      untilReady: (signal) => process.until(({ ready }) => ready, signal),
-      hookContext: () => this.#hooks.hookContext(),
+      hookContext: () => this.#hooks.hookContext(state.config),
       journal: this.#hooks.journal,
-      post,
       note: (message) => process.note(message),
-      healthChanged: (health, reason) => process.healthChanged(health, reason),
-      restart: (reason) => void process.restart({ reason }).catch(() => {}),
-      signal: (signal) => this.signal(signal),
     };
   }
 }

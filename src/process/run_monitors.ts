@@ -1,9 +1,9 @@
 /** The monitors of a run, started and stopped with it. */
 
-import { UNKNOWN_HEALTH } from "../model/health.ts";
+import type { HealthRecord } from "../model/health.ts";
 import { formatSize, humanBytes } from "../model/size.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
-import type { Monitor, MonitoredRun } from "./monitor.ts";
+import type { Monitor, RunView } from "./run_view.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
@@ -11,9 +11,9 @@ import { awaitReadiness } from "./readiness.ts";
  * Starts each monitor that the configuration of a run asks for, also for a run that an earlier
  * daemon launched.
  */
-export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monitor | undefined>> = {
+export const MONITORS: Readonly<Record<string, (process: RunView) => Monitor | undefined>> = {
   readiness: (process) => {
-    const isAwaited = !process.snapshot.ready && wantsReadiness(process.config);
+    const isAwaited = !process.isReady && wantsReadiness(process.config);
     return isAwaited ? awaitReadiness(process) : undefined;
   },
   healthCheck: (process) => {
@@ -33,13 +33,13 @@ export const MONITORS: Readonly<Record<string, (process: MonitoredRun) => Monito
 export class RunMonitors implements Monitor {
   readonly #monitors: readonly Monitor[];
 
-  constructor(process: MonitoredRun) {
+  constructor(process: RunView) {
     this.#monitors = Object.values(MONITORS).flatMap((begin) => begin(process) ?? []);
   }
 
-  get health(): "unknown" | "healthy" | "unhealthy" {
-    const monitor = this.#monitors.find((monitor) => monitor instanceof HealthMonitor);
-    return (monitor?.record ?? UNKNOWN_HEALTH).health;
+  /** Of its health checks; undefined without any. */
+  get record(): HealthRecord | undefined {
+    return this.#monitors.find((monitor) => monitor instanceof HealthMonitor)?.record;
   }
 
   stop(): void {
@@ -47,7 +47,7 @@ export class RunMonitors implements Monitor {
   }
 }
 
-function limitAge(process: MonitoredRun, maxAgeMs: number): Monitor {
+function limitAge(process: RunView, maxAgeMs: number): Monitor {
   const { attempt, world } = process;
   const left = Math.max(0, maxAgeMs - process.uptimeMs);
   const stop = world.clock.after(
@@ -58,10 +58,10 @@ function limitAge(process: MonitoredRun, maxAgeMs: number): Monitor {
 }
 
 /** The whole tree counts. An app that is not ready yet is left alone. */
-function limitMemory(process: MonitoredRun, limit: number): Monitor {
+function limitMemory(process: RunView, limit: number): Monitor {
   const { attempt, run, world } = process;
   const stop = world.limitMemory(run, limit, (bytes) => {
-    if (!process.snapshot.ready) return;
+    if (!process.isReady) return;
     const used = humanBytes(bytes, Infinity);
     const reason = `memory ${used}, more than its max_memory of ${formatSize(limit)}`;
     process.post({ type: "recycle_requested", attempt, reason });

@@ -3,7 +3,7 @@
 import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { dirname } from "../npm/path.js";
-import type { Monitor } from "./monitor.ts";
+import type { Monitor } from "./run_view.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { watchFiles } from "./watch/file_watch.ts";
 import type { World } from "./world.ts";

@@ -1,13 +1,16 @@
 /** The second run of a reload with overlap: starts it, and waits until it may take over. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { HealthRecord } from "../model/health.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Input, ReplaceRequest, RequestFailure } from "../model/process_state.ts";
-import { isReadyByHealth, wantsReadiness } from "../model/transition_steps.ts";
-import { orAborted } from "../platform/concurrency.ts";
+import type { ReplaceRequest, RequestFailure } from "../model/process_state.ts";
+import { wantsReadiness } from "../model/transition_steps.ts";
+import { orAborted, unlessAborted } from "../platform/concurrency.ts";
 import type { Child } from "../platform/launcher.ts";
 import { HealthMonitor } from "./health_monitor.ts";
-import type { MonitoredRun } from "./monitor.ts";
+import type { Journal } from "./journal.ts";
+import { proof } from "./proof.ts";
+import type { RunParts, RunView } from "./run_view.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { awaitReadiness } from "./readiness.ts";
 import { fetchSecrets } from "./secrets.ts";
@@ -23,10 +26,9 @@ interface SuccessorParts {
   readonly cleanedUp: () => Promise<unknown>;
   /** Resolves with how the hook failed, if it did. */
   preStart(config: ProcessConfig, signal: AbortSignal): Promise<string | undefined>;
-  /** Called when it was launched. */
-  launched(spawned: Spawned): void;
   /** The run as its monitors see it. */
-  monitored(spawned: Spawned, post: (input: Input) => void): MonitoredRun;
+  view(parts: RunParts): RunView;
+  readonly journal: Pick<Journal, "checks" | "launched">;
 }
 
 export class Successor {
@@ -86,32 +88,83 @@ export class Successor {
     this.spawned = spawnRun(launched, world, (run) => {
       process.post({ type: "successor_launching", request, run });
     });
-    this.#parts.launched(this.spawned);
+    this.#parts.journal.launched(this.spawned.run);
     return this.spawned;
   }
 
-  /** Resolves when it is ready or, without a readiness check, has lived for min_uptime. */
-  async #up(spawned: Spawned): Promise<void> {
+  /** Resolves when it is proven. Throws why it cannot be. */
+  async #up({ child, run, launchedAt }: Spawned): Promise<void> {
     const { world } = this.#parts;
-    const { child } = spawned;
-    const outcome = Promise.withResolvers<string | undefined>();
-    const run = this.#parts.monitored(spawned, (input) => {
-      if (input.type === "became_ready") outcome.resolve(undefined);
-      if (input.type === "ready_timed_out") outcome.resolve(input.reason);
+    const fate = new Fate(!wantsReadiness(this.#config));
+    const view = this.#parts.view({
+      ...{ run, attempt: 0, isAdopted: false, config: this.#config, ...fate.reports },
+      uptime: () => world.clock.steady() - launchedAt,
     });
-    const enough = () => world.hasEnded(child.run.runId) || outcome.resolve(undefined);
-    const { healthCheck, minUptimeMs } = this.#config;
-    const isChecked = healthCheck !== undefined && isReadyByHealth(this.#config);
-    const monitors = wantsReadiness(this.#config)
-      ? [awaitReadiness(run), ...isChecked ? [new HealthMonitor(run, healthCheck)] : []]
-      : [{ stop: world.clock.after(minUptimeMs, enough) }];
-    void child.exited.then(() => outcome.resolve("it ended at once"));
+    void child.exited.then(() => fate.fail("it ended at once"));
+    const { healthCheck } = this.#config;
+    const health = healthCheck && new HealthMonitor(view, healthCheck);
+    const readiness = fate.isReady ? undefined : awaitReadiness(view);
+    const over = new AbortController();
+    const proven = fate.ready.then(() => this.#proof(view, () => health?.record, over.signal));
+    const { signal } = this.#abort;
     try {
-      const problem = await orAborted(outcome.promise, this.#abort.signal);
+      const problem = await orAborted(Promise.race([fate.failed, proven]), signal);
       if (problem !== undefined) throw failed(problem);
+      // Its end may be noticed late.
+      if (world.hasEnded(run.runId) && !signal.aborted) throw failed(await fate.failed);
     } finally {
-      for (const monitor of monitors) monitor.stop();
+      over.abort();
+      health?.stop();
+      readiness?.stop();
     }
+  }
+
+  #proof(
+    view: RunView,
+    record: () => HealthRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { process: { clock }, journal } = this.#parts;
+    return proof({
+      ...{ config: this.#config, clock, record },
+      uptimeMs: () => view.uptimeMs,
+      problem: () => journal.checks.at(-1)?.problem ?? "",
+    }, signal);
+  }
+}
+
+/** What becomes of a second run, as its monitors report it. */
+class Fate {
+  readonly #failed = Promise.withResolvers<string>();
+  readonly #ready = Promise.withResolvers<void>();
+  /** Resolves with the first reason why it must not take over. */
+  readonly failed: Promise<string> = this.#failed.promise;
+  readonly ready: Promise<void> = this.#ready.promise;
+  isReady = false;
+  readonly fail: (why: string) => void = this.#failed.resolve;
+  readonly reports: Pick<
+    RunParts,
+    "isReady" | "untilReady" | "post" | "healthChanged" | "signal"
+  > = {
+    isReady: () => this.isReady,
+    untilReady: (signal) => unlessAborted(signal, () => this.ready),
+    post: (input) => {
+      if (input.type === "became_ready") this.#becomeReady();
+      else if ("reason" in input && input.reason) this.fail(input.reason);
+    },
+    healthChanged: (health, reason) => {
+      if (health === "unhealthy") this.fail(`unhealthy: ${reason}`);
+    },
+    signal: () => false,
+  };
+
+  constructor(isReady: boolean) {
+    if (isReady) this.#becomeReady();
+  }
+
+  #becomeReady(): void {
+    this.isReady = true;
+    this.#ready.resolve();
   }
 }
 

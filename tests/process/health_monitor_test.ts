@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HealthMonitor } from "../../src/process/health_monitor.ts";
-import type { MonitoredRun } from "../../src/process/monitor.ts";
+import type { RunView } from "../../src/process/run_view.ts";
 import { connectToRun } from "../../src/platform/run_connection.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -359,12 +359,12 @@ Deno.test("a check that lacks resources of the machine does not count against th
     health_check: { type: "command", command: "exit 1", retries: 1, interval: "1s" },
   });
   await lone.process.start();
-  const { process: { config, snapshot }, world } = lone;
+  const { process: { config }, world } = lone;
   const told: string[] = [];
   let refusals = 3;
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   const run = {
-    ...{ world, config, snapshot: { ...snapshot, ready: true }, uptimeMs: 60_000 },
+    ...{ world, config, isReady: true, uptimeMs: 60_000 },
     hookContext: () => ({
       ...{ cwd: "/", env: () => ({}), user: () => undefined },
       prepare: () => refusals-- > 0 ? Promise.reject(refusal) : undefined,
@@ -372,7 +372,7 @@ Deno.test("a check that lacks resources of the machine does not count against th
     note: (text: string) => told.push(text),
     journal: { checked: ({ problem }: { problem: string }) => told.push(problem) },
     healthChanged: (health: string) => told.push(health),
-  } as unknown as MonitoredRun;
+  } as unknown as RunView;
   const monitor = new HealthMonitor(run, { ...config.healthCheck!, onFailure: "none" });
   await waitFor(() => {
     lone.world.clock.advance(1000);

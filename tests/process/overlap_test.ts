@@ -1,6 +1,7 @@
 /** Reload with overlap, in a fake world. */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
@@ -170,4 +171,62 @@ Deno.test("stop() of a process at rest waits for the run before a reload, and sh
   await lone.process.stop({ timeoutMs: 0 });
   await reload;
   assertEquals([alive(lone), lone.state], [[false, false], "stopped"]);
+});
+
+/** A reload to a configuration with a health check, which fails if there is a file `bad`. */
+async function reloadChecked(lone: LoneProcess, keys: Record<string, unknown>): Promise<void> {
+  const { config } = lone.process;
+  const health_check = { type: "command", command: "[ ! -e bad ]", interval: "1s", ...keys };
+  const { healthCheck } = parseConfig({ name: "app", entrypoint: "x", cwd: "/", health_check });
+  const reload = lone.process.replaceWith({ ...config, healthCheck: healthCheck! }, {});
+  reload.catch(() => {});
+  await waitFor(() => {
+    lone.world.clock.advance(50);
+    return lone.process.snapshot.requests.length === 0;
+  }, { what: "the verdict" });
+  return await reload;
+}
+
+Deno.test("reload() with overlap keeps the old app when the new one's health check fails", async () => {
+  await using lone = await running();
+  Deno.writeTextFileSync(`${lone.home}/bad`, "");
+  await assertRejects(() => reloadChecked(lone, { retries: 1 }), ProcsupError, "unhealthy: ");
+  assertEquals([alive(lone), lone.state, lone.health], [[true, false], "running", []]);
+  assertEquals(lone.process.config.healthCheck, undefined);
+});
+
+Deno.test("reload() with overlap fails when the new app is not healthy for long enough in time", async () => {
+  await using lone = await running({ listen_timeout: "3s" });
+  Deno.writeTextFileSync(`${lone.home}/bad`, "");
+  const reload = () => reloadChecked(lone, { on_failure: "none", retries: 1000 });
+  await assertRejects(
+    reload,
+    ProcsupError,
+    "not healthy for 1s within 3s: check ended with code 1",
+  );
+  assertEquals([alive(lone), lone.state], [[true, false], "running"]);
+});
+
+Deno.test("reload() with overlap replaces the app once the new one was healthy for min_uptime", async () => {
+  await using lone = await running();
+  const from = lone.world.clock.steady();
+  await reloadChecked(lone, {});
+  assert(lone.world.clock.steady() - from >= 1000);
+  assertEquals([alive(lone), lone.state], [[false, true], "running"]);
+});
+
+Deno.test("untilProven() resolves after min_uptime, and rejects when the run ends before that", async () => {
+  await using lone = await running({ restart_policy: "never" });
+  const proven = lone.process.untilProven();
+  await waitFor(() => lone.world.clock.pending === 1);
+  lone.world.clock.advance(1000);
+  await proven;
+  const refused = assertRejects(
+    () => lone.process.untilProven().finally(() => assertEquals(lone.state, "crashed")),
+    ProcsupError,
+    "exited with code 3",
+  );
+  await waitFor(() => lone.world.clock.pending === 1);
+  lone.world.child.exit(3);
+  await refused;
 });
