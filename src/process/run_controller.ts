@@ -317,6 +317,7 @@ export class RunController {
       uptime: () => this.uptimeMs,
       untilReady: (signal) => process.until(({ ready }) => ready, signal),
       post: (input) => process.post(input),
+      journal: this.#hooks.journal,
       healthChanged: (health, reason) => process.healthChanged(health, reason),
       signal: (signal) => this.signal(signal),
     }));
@@ -335,7 +336,6 @@ export class RunController {
         return uptime();
       },
       hookContext: () => this.#hooks.hookContext(state.config),
-      journal: this.#hooks.journal,
       note: (message) => process.note(message),
     };
   }

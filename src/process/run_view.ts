@@ -33,7 +33,7 @@ export interface RunView {
 
 /** What differs between the current run of a process and a second one. */
 export type RunParts =
-  & Omit<RunView, "isReady" | "uptimeMs" | "world" | "logs" | "hookContext" | "journal" | "note">
+  & Omit<RunView, "isReady" | "uptimeMs" | "world" | "logs" | "hookContext" | "note">
   & { isReady(): boolean; uptime(): number };
 
 /** Works beside a run until stopped. */

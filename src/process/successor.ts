@@ -8,7 +8,7 @@ import { wantsReadiness } from "../model/transition_steps.ts";
 import { orAborted, unlessAborted } from "../platform/concurrency.ts";
 import type { Child } from "../platform/launcher.ts";
 import { HealthMonitor } from "./health_monitor.ts";
-import type { Journal } from "./journal.ts";
+import type { HealthCheckRun, Journal } from "./journal.ts";
 import { proof } from "./proof.ts";
 import type { RunParts, RunView } from "./run_view.ts";
 import type { ProcessHandle } from "./process_handle.ts";
@@ -28,7 +28,7 @@ interface SuccessorParts {
   preStart(config: ProcessConfig, signal: AbortSignal): Promise<string | undefined>;
   /** The run as its monitors see it. */
   view(parts: RunParts): RunView;
-  readonly journal: Pick<Journal, "checks" | "launched">;
+  readonly journal: Pick<Journal, "checked" | "launched">;
 }
 
 export class Successor {
@@ -94,8 +94,8 @@ export class Successor {
 
   /** Resolves when it is proven. Throws why it cannot be. */
   async #up({ child, run, launchedAt }: Spawned): Promise<void> {
-    const { world } = this.#parts;
-    const fate = new Fate(!wantsReadiness(this.#config));
+    const { world, journal } = this.#parts;
+    const fate = new Fate(!wantsReadiness(this.#config), journal);
     const view = this.#parts.view({
       ...{ run, attempt: 0, isAdopted: false, config: this.#config, ...fate.reports },
       uptime: () => world.clock.steady() - launchedAt,
@@ -105,7 +105,8 @@ export class Successor {
     const health = healthCheck && new HealthMonitor(view, healthCheck);
     const readiness = fate.isReady ? undefined : awaitReadiness(view);
     const over = new AbortController();
-    const proven = fate.ready.then(() => this.#proof(view, () => health?.record, over.signal));
+    const record = () => health?.record;
+    const proven = fate.ready.then(() => this.#proof(view, record, over.signal));
     const { signal } = this.#abort;
     try {
       const problem = await orAborted(Promise.race([fate.failed, proven]), signal);
@@ -124,11 +125,11 @@ export class Successor {
     record: () => HealthRecord | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const { process: { clock }, journal } = this.#parts;
+    const { clock } = this.#parts.process;
     return proof({
       ...{ config: this.#config, clock, record },
       uptimeMs: () => view.uptimeMs,
-      problem: () => journal.checks.at(-1)?.problem ?? "",
+      problem: () => view.journal.checks.at(-1)?.problem ?? "",
     }, signal);
   }
 }
@@ -142,9 +143,12 @@ class Fate {
   readonly ready: Promise<void> = this.#ready.promise;
   isReady = false;
   readonly fail: (why: string) => void = this.#failed.resolve;
+  readonly #journal: Pick<Journal, "checked">;
+  /** Its last check. Meanwhile the current run is checked, too. */
+  #checks: readonly HealthCheckRun[] = [];
   readonly reports: Pick<
     RunParts,
-    "isReady" | "untilReady" | "post" | "healthChanged" | "signal"
+    "isReady" | "untilReady" | "post" | "journal" | "healthChanged" | "signal"
   > = {
     isReady: () => this.isReady,
     untilReady: (signal) => unlessAborted(signal, () => this.ready),
@@ -155,11 +159,26 @@ class Fate {
     healthChanged: (health, reason) => {
       if (health === "unhealthy") this.fail(`unhealthy: ${reason}`);
     },
+    journal: this.#ownChecks(),
     signal: () => false,
   };
 
-  constructor(isReady: boolean) {
+  constructor(isReady: boolean, journal: Pick<Journal, "checked">) {
+    this.#journal = journal;
     if (isReady) this.#becomeReady();
+  }
+
+  #ownChecks(): RunParts["journal"] {
+    const checks = () => this.#checks;
+    return {
+      get checks() {
+        return checks();
+      },
+      checked: (run) => {
+        this.#checks = [run];
+        this.#journal.checked(run);
+      },
+    };
   }
 
   #becomeReady(): void {
