@@ -17,6 +17,7 @@ import {
   PROFILE,
   startFlags,
   text,
+  UPDATE_ENV,
 } from "./flags.ts";
 
 const SERVE: readonly Flag[] = [
@@ -38,6 +39,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
       ...startFlags(),
       bool("detach", "accepted for compose: apps run in the background anyway", { short: "d" }),
       ...FILE_FLAGS,
+      UPDATE_ENV,
       ...[ON, CONTEXT, ...EXPORT_FLAGS],
     ],
     examples: [

@@ -16,6 +16,7 @@ import {
   STRICT,
   text,
   webhookFlags,
+  UPDATE_ENV,
 } from "./flags.ts";
 
 const BASE = text("base", "IMAGE", "image to build on");
@@ -37,6 +38,7 @@ const CONFIG_COMMANDS: readonly CommandRow[] = [
         "validate, plan: do not look for programs, watched paths and variables here",
       ),
       bool("prune", "remove apps that are no longer in the file"),
+      UPDATE_ENV,
       NO_WAIT,
     ],
     examples: [

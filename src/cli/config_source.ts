@@ -6,6 +6,7 @@ import { noteLines } from "../config/problem.ts";
 import type { Host } from "../contexts/ssh.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { basename, resolve } from "../npm/path.js";
+import { shellEnvironment } from "../platform/inherited_environment.ts";
 import { fromHere, here } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";
 
@@ -80,6 +81,18 @@ export async function filesOf(
   };
 }
 
+/** The environment of this shell, for new apps of files; with `--update-env` for all of them. */
+export function shellOf(
+  { host, flags }: CommandContext,
+): { readonly shell_env?: Readonly<Record<string, string>>; readonly update_env?: boolean } {
+  const update_env = flags.on("update-env");
+  if (host === undefined) return { shell_env: shellEnvironment(), update_env };
+  if (!update_env) return {};
+  throw new ProcsupError("bad_request", "Cannot use --update-env with --host", {
+    hint: "This shell's environment is not that machine's: name variables by env in the file",
+  });
+}
+
 /** The error for a missing file name: files on another machine are not discovered. */
 export function nameTheFile({ machine }: Host): ProcsupError {
   return new ProcsupError("bad_request", `Name a file: none is searched for on ${machine}`, {
@@ -101,7 +114,7 @@ export function profileOf({ flags }: CommandContext): string | undefined {
 }
 
 /** Flags of `start` and `run` that select a part of a file. */
-const SELECTION = ["only", "profile", "notes", "single", "now"];
+const SELECTION = ["only", "profile", "notes", "single", "now", "update-env"];
 
 /** Flags of them that fit a file; all others configure one app. */
 const FITTING = new Set([

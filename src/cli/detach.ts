@@ -4,7 +4,7 @@ import { ERROR_TABLE, hasCode, ifPossible, ProcsupError } from "../model/errors.
 import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
 import { sealDescriptors, spawnInOwnSession } from "../platform/child_process.ts";
-import { inheritedEnvironment } from "../platform/inherited_environment.ts";
+import { daemonEnvironment } from "../platform/inherited_environment.ts";
 import {
   type DaemonRecord,
   keepProgram,
@@ -38,15 +38,23 @@ interface StartedDaemon {
   exitCode?: number;
 }
 
+interface StartDaemonOptions {
+  /** The command of the program; default: this one. */
+  readonly words?: readonly string[];
+  /** The environment; default: what a daemon needs of this shell's. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Kill a daemon that does not answer in time, so that it does not come up later. */
+  readonly killOnFailure?: boolean;
+}
+
 /**
  * Starts a detached daemon for `home` and returns when it, or one started at the same time,
- * answers. `words` is the command of the program: this one, unless given. With `killOnFailure`, a
- * daemon that does not answer in time is killed, so that it does not come up later. Throws
+ * answers. Throws
  * `home_unusable`, `home_in_use`, or `daemon_unreachable` with the reason.
  */
 export async function startDaemon(
   home: string,
-  options: { readonly words?: readonly string[]; readonly killOnFailure?: boolean } = {},
+  options: StartDaemonOptions = {},
 ): Promise<void> {
   const { daemonLog } = prepareHome(home);
   // Checked here because a detached daemon could not print the error.
@@ -54,7 +62,7 @@ export async function startDaemon(
   const logged = lookAt(daemonLog)?.size ?? 0;
   if (options.words === undefined) keepProgram(home);
   const { words = npmBundle() === undefined ? ownWords() : keptWords(home) } = options;
-  const start = () => spawnDaemon(home, words);
+  const start = () => spawnDaemon(home, words, options.env);
   let daemon = start();
   const giveUp = () => {
     if (daemon.exitCode === undefined && options.killOnFailure) daemon.child.kill("SIGKILL");
@@ -152,7 +160,11 @@ function isReleased(home: string): boolean {
   return isFree(pathsIn(home).lock);
 }
 
-function spawnDaemon(home: string, words: readonly string[]): StartedDaemon {
+function spawnDaemon(
+  home: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = daemonEnvironment(),
+): StartedDaemon {
   // Do not pass on descriptors: the caller may wait for the end of a pipe.
   sealDescriptors();
   const child = spawnInOwnSession(words[0]!, {
@@ -160,12 +172,7 @@ function spawnDaemon(home: string, words: readonly string[]): StartedDaemon {
     // Not the caller's folder: its file system could not be unmounted.
     cwd: home,
     clearEnv: true,
-    env: {
-      ...inheritedEnvironment(),
-      ...cacheFolder(),
-      ...openFilesVariable(),
-      PROCSUP_HOME: home,
-    },
+    env: { ...env, ...cacheFolder(), ...openFilesVariable(), PROCSUP_HOME: home },
     stdin: "null",
     stdout: "null",
     stderr: "null",

@@ -80,6 +80,12 @@ function valued(type: "text" | "int" | "list") {
 }
 
 /** Do not wait for readiness. */
+/** For apps of a file that exist. */
+export const UPDATE_ENV: Flag = bool(
+  "update-env",
+  "with a file: also apps that exist get the environment of this shell",
+);
+
 export const NO_WAIT: Flag = bool("no-wait", "return at once, without waiting until it is up");
 
 /** Flags of an app that each set a part of two keys. */

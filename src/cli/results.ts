@@ -99,3 +99,17 @@ function failedText({ name, error, error_line, last_output = [], hint }: ActionR
   const advice = hints.map((text) => `  hint: ${text}\n`).join("");
   return `✘ ${name}  ${error ?? "failed"}\n${said}${lines}${advice}`;
 }
+
+/** Maximum number of shell variables that are listed after a start. */
+const MAX_NAMES = 8;
+
+/** Names the variables that new apps got from this shell, or the first of them. */
+export function noteFromShell(
+  { output }: Pick<CommandContext, "output">,
+  names: readonly string[] = [],
+): void {
+  if (names.length === 0) return;
+  const shown = names.slice(0, names.length > MAX_NAMES ? MAX_NAMES - 1 : MAX_NAMES);
+  const more = names.length - shown.length;
+  output.note(`from this shell: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+}

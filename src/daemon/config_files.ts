@@ -35,6 +35,9 @@ export interface ConfigRequest extends ApplyOptions {
   readonly content?: { readonly file: string; readonly text: string };
   readonly profile?: string;
   readonly variables?: Readonly<Record<string, string>>;
+  /** Environment of the shell, which new apps inherit; with `updateEnv` all of the request. */
+  readonly shellEnv?: Readonly<Record<string, string>>;
+  readonly updateEnv?: boolean;
   readonly only?: string | readonly string[];
   /** The process to run, without its dependencies; with `now` a job runs at once. */
   readonly single?: { readonly name: string; readonly now: boolean };
@@ -192,7 +195,16 @@ export class ConfigFiles {
       ? select(loaded.processes, only).map(({ config }) => config)
       : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
     this.#refuseOthers(configs, applied.files);
-    return { loaded, configs, whole: only === undefined };
+    const inheriting = configs.map((config) => this.#withShell(config, request));
+    return { loaded, configs: inheriting, whole: only === undefined };
+  }
+
+  /** An app keeps the environment that it was created with, as a file does not name one. */
+  #withShell(config: ProcessConfig, { shellEnv, updateEnv }: ConfigRequest): ProcessConfig {
+    if (config.shellEnv !== undefined) return config;
+    const [there] = this.#parts.supervisor.registry.instancesOf(config.name);
+    const own = there === undefined || (updateEnv && shellEnv) ? shellEnv : there.config.shellEnv;
+    return own === undefined ? config : { ...config, shellEnv: own };
   }
 
   async #planSettings(

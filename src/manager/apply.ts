@@ -6,6 +6,7 @@ import type { PendingRequest } from "../model/process_state.ts";
 import { startWaves } from "../model/start_order.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { sleep } from "../platform/clock.ts";
+import { contentChanges } from "../process/environment.ts";
 import { takenSockets } from "../process/launch_setup.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import {
@@ -144,10 +145,17 @@ function changesTo(
   instances: readonly ManagedProcess[],
   config: ProcessConfig,
 ): readonly FieldChange[] {
-  const fields = firstChanges(instances, config);
+  const fields = [...firstChanges(instances, config), ...changedContents(instances)];
   const from = shownCount(instances, config) ?? instances.length;
   if (from === config.instances) return fields;
   return [...fields, { field: "instances", from, to: config.instances }];
+}
+
+/** What the files of the instances that run set now, and did not at their launch. */
+function changedContents(instances: readonly ManagedProcess[]): readonly FieldChange[] {
+  return instances.filter((process) => isKeptUp(process)).map(({ config, snapshot }) =>
+    contentChanges(config, snapshot.run?.contents)
+  ).find((changes) => changes.length > 0) ?? [];
 }
 
 /** Another number of instances that one of them shows. */
@@ -343,7 +351,11 @@ async function applyChange(
   }
   const left = registry.instancesOf(config.name);
   const waitReady = wait || left.filter(isKeptUp).length > 1;
-  const reloaded = (await reloadWith(registry, left, config, { waitReady, next })).outcomes;
+  // Nothing else changes: the same configuration reads its files again.
+  const always = firstChanges(left, config).length === 0 && changedContents(left).length > 0;
+  const replaced = always ? left.filter(isKeptUp) : left;
+  const how = { waitReady, next, always };
+  const reloaded = (await reloadWith(registry, replaced, config, how)).outcomes;
   outcomes.push(...reloaded);
   const failed = hasFailed(reloaded);
   const isMiscounted = left.length < config.instances || shownCount(left, config) !== undefined;

@@ -27,6 +27,8 @@ export interface Run {
   readonly outputFrom?: readonly [number, number];
   /** Its log files that are not in the home. */
   readonly logs?: LogPaths;
+  /** Checksums of what its env_file and the files of its secrets set, by key. */
+  readonly contents?: Readonly<Record<string, string>>;
   /** A reload replaced it. Its end completes the reload. */
   readonly replaced?: true;
   /** Of a replaced run: its `pre_stop` hook is over, and it has its stop signal. */

@@ -1,5 +1,7 @@
 /** The environment that child processes inherit. */
 
+import { textsOf, variablesOf } from "./process_environment.ts";
+
 /** Variables that a service manager sets for a service, but not for the service's children. */
 const SERVICE_VARIABLES = new Set([
   ...["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "FDSTORE", "MAINPID", "SYSTEMD_EXEC_PID"],
@@ -21,8 +23,27 @@ export function shellEnvironment(): Record<string, string> {
   return only((name) => !/^PROCSUP_|^(_|SHLVL|PWD|OLDPWD)$/.test(name));
 }
 
-function only(kept: (name: string) => boolean): Record<string, string> {
-  const entries = Object.entries(withoutNodeShim(Deno.env.toObject()));
+/** What a daemon needs of the shell that starts it: search path, user, language, proxies. */
+const DAEMON_VARIABLES =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|SSL_CERT_\w+|DENO_\w+|(https?|no|all)_proxy)$/i;
+
+/** The environment of a daemon that a command starts: the same, whatever shell that was. */
+export function daemonEnvironment(): Record<string, string> {
+  return only((name) => DAEMON_VARIABLES.test(name));
+}
+
+/** The environment of a running daemon, for the next one; undefined if it cannot be read. */
+export function environmentOfDaemon(pid: number): Record<string, string> | undefined {
+  const env = variablesOf(textsOf(`/proc/${pid}/environ`));
+  if (Object.keys(env).length === 0) return undefined;
+  return only((name) => !name.startsWith("PROCSUP_"), env);
+}
+
+function only(
+  kept: (name: string) => boolean,
+  env: Readonly<Record<string, string>> = Deno.env.toObject(),
+): Record<string, string> {
+  const entries = Object.entries(withoutNodeShim(env));
   return Object.fromEntries(entries.filter(([name]) => kept(name) && !SERVICE_VARIABLES.has(name)));
 }
 

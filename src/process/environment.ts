@@ -1,13 +1,15 @@
 /** The environment an app starts with. */
 
 import { parseDotenv } from "../model/dotenv.ts";
+import type { FieldChange } from "../model/config_diff.ts";
 import { envFilesOf } from "../model/env_files.ts";
-import { messageOf, ProcsupError, refuseStart } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError, refuseStart } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
+import { checksum } from "../platform/state_file.ts";
 import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
 import { type Secretive, secretVariables } from "./secrets.ts";
 
@@ -50,6 +52,33 @@ export function appEnvironment(
     PROCSUP_INSTANCE: String(instanceIndex),
     PROCSUP_NAMESPACE: config.namespace,
   };
+}
+
+/** Checksums of what files set, by the key that names them: `env_file`, `secrets.DB_PASSWORD`. */
+export type FileContents = Readonly<Record<string, string>>;
+
+/** What the files of a configuration set now. Throws `invalid_config` if one cannot be read. */
+export function fileContents(config: EnvironmentSource["config"]): FileContents {
+  const files = Object.entries(config.secrets).filter(([, { file }]) => file !== undefined);
+  const contents = Object.entries(secretVariables({ ...config, secrets: Object.fromEntries(files) }, {}))
+    .map(([name, value]): [string, string] => [`secrets.${name}`, checksum(value)]);
+  if (config.envFile.length > 0) {
+    const variables = fileVariables(config, appUser(config));
+    contents.push(["env_file", checksum(JSON.stringify(variables))]);
+  }
+  return Object.fromEntries(contents);
+}
+
+/** The keys whose files now set something else than at the launch of a run, without values. */
+export function contentChanges(
+  config: EnvironmentSource["config"],
+  launched: FileContents | undefined,
+): readonly FieldChange[] {
+  if (launched === undefined) return [];
+  // A file that cannot be read is reported where the configuration is checked.
+  const now = ifPossible(() => fileContents(config)) ?? {};
+  return Object.keys(now).filter((field) => launched[field] !== undefined && launched[field] !== now[field])
+    .map((field) => ({ field }));
 }
 
 /** Names of the variables that an app inherits from `shell_env`, where the supervisor's differ. */

@@ -160,8 +160,9 @@ function secretValue(
   problem: (why: string) => never,
 ): string {
   if (env !== undefined) {
-    return inherited[env] ??
-      problem(`the variable "${env}" is not set in the daemon's environment`);
+    const whose = config.shellEnv === undefined ? "the daemon's environment" : "its shell_env";
+    return (config.shellEnv ?? inherited)[env] ??
+      problem(`the variable "${env}" is not set in ${whose}`);
   }
   if (file !== undefined) return fileSecret(file, config, problem);
   return printed.get(keyOf(command!, config))?.value ?? problem("its command was not run yet");

@@ -10,7 +10,7 @@ import type { Child, LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { Versions } from "../runtimes/programs.ts";
 import { appUser } from "./app_user.ts";
-import { appEnvironment } from "./environment.ts";
+import { appEnvironment, fileContents } from "./environment.ts";
 import { launchSetup, saysReady } from "./launch_setup.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import type { World } from "./world.ts";
@@ -70,6 +70,8 @@ export function spawnRun(
   world: World,
   intend: (run: Run) => void,
 ): Spawned {
+  // Before the files are read for the app: a later change must not be missed.
+  const contents = fileContents(process.config);
   const plan = launchPlan(process, world.inherited);
   const logs = logPaths(process.config, process.instanceIndex);
   const files = logFiles(world.apps, process.name, logs);
@@ -81,6 +83,7 @@ export function spawnRun(
   const more = {
     generation: process.generation,
     outputFrom,
+    ...(Object.keys(contents).length > 0 && { contents }),
     ...(setup.user && { user: setup.user.uid }),
     ...(process.config.log.stdout ?? process.config.log.stderr ? { logs } : {}),
   };

@@ -15,19 +15,20 @@ import type {
   SettingChangeJson,
 } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
-import { filesOf, readSource, refuseAppFlags } from "../config_source.ts";
+import { filesOf, readSource, refuseAppFlags, shellOf } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { printData, writeMessage } from "../output.ts";
 import { withProcesses } from "../progress.ts";
-import { printFailures, printResults } from "../results.ts";
+import { noteFromShell, printFailures, printResults } from "../results.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
 /** Starts all apps of the files; `start` calls it. */
 export async function up(context: CommandContext, words: readonly string[]): Promise<number> {
   refuseAppFlags(context);
   const { files, payload } = await filesOf(context, words);
-  const request = { ...payload, config: files, wait: !context.flags.on("no-wait") };
+  const wait = !context.flags.on("no-wait");
+  const request = { ...payload, ...shellOf(context), config: files, wait };
   const act = () => connect(context).call("start_all", request);
   const data = await withDaemonStarted(context, () => withProcesses(context, act));
   const code = reportErrors(data);
@@ -40,6 +41,7 @@ export async function up(context: CommandContext, words: readonly string[]): Pro
   const quiet = data.changed.filter((name) => !told.has(name));
   for (const name of quiet) context.output.note(`${name}: changed, without a restart`);
   const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
+  noteFromShell(context, data.from_shell);
   const isDone = code === 0 && quiet.length === 0;
   const none = isDone ? "nothing to do: everything is up to date" : "";
   return Math.max(code, await printResults(context.output, answer, none));
@@ -122,7 +124,7 @@ async function plan(context: CommandContext, words: readonly string[]): Promise<
   const source = context.host === undefined ? await readSource(context, words) : undefined;
   const { files, payload } = source ?? await filesOf(context, words);
   const prune = context.flags.on("prune");
-  const request = { ...payload, ...{ config_path: files, dry_run: true, prune } };
+  const request = { ...payload, ...shellOf(context), config_path: files, dry_run: true, prune };
   const data = await connect(context).call("config_reload", request)
     .catch((error) => planWithoutDaemon(context, source?.loaded, error));
   await printPlan(context, data);
@@ -162,6 +164,7 @@ async function apply(context: CommandContext, words: readonly string[]): Promise
   const data = await withDaemonStarted(context, () =>
     connect(context).call("config_reload", {
       ...payload,
+      ...shellOf(context),
       ...{ config_path: files, prune: flags.on("prune"), wait: !flags.on("no-wait") },
     }));
   return await printApplied(context, data);
@@ -170,6 +173,7 @@ async function apply(context: CommandContext, words: readonly string[]): Promise
 /** Prints the applied changes and the failures. */
 async function printApplied(context: CommandContext, data: ConfigReloadResult): Promise<number> {
   await printPlan(context, data);
+  noteFromShell(context, data.from_shell);
   await noteFailed(context, data.unchanged);
   return Math.max(reportErrors(data), printFailures(data.results));
 }

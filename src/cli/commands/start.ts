@@ -16,11 +16,8 @@ import { configKeys, type Place, placeOf, some } from "../config_flags.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { nameTheFile, refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
-import { forEachTarget, printResults, tryEach } from "../results.ts";
+import { noteFromShell, forEachTarget, printResults, tryEach } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
-
-/** Maximum number of shell variables that are listed after a start. */
-const MAX_NAMES = 8;
 
 /** Starts everything named. The worst exit code wins. */
 export async function start(context: CommandContext): Promise<number> {
@@ -55,15 +52,8 @@ export async function start(context: CommandContext): Promise<number> {
   });
   if (results.length === 0 && worst !== 0) return worst;
   const code = await printResults(context.output, { status: "started", results });
-  if (fromShell.size > 0) context.output.note(`from this shell: ${shortList([...fromShell])}`);
+  noteFromShell(context, [...fromShell]);
   return Math.max(worst, code);
-}
-
-/** The first names, and the number of the others. */
-function shortList(names: readonly string[]): string {
-  const shown = names.slice(0, names.length > MAX_NAMES ? MAX_NAMES - 1 : MAX_NAMES);
-  const more = names.length - shown.length;
-  return shown.join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** The named configuration files; empty for the one in this folder; undefined without any. */

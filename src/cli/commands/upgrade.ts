@@ -13,6 +13,7 @@ import {
   readDaemonRecord,
   refuseNewerState,
 } from "../../platform/daemon_record.ts";
+import { environmentOfDaemon } from "../../platform/inherited_environment.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
@@ -58,13 +59,15 @@ const POLL_MS = 10;
 export async function replaceDaemon(home: string, old: DaemonRecord | undefined): Promise<void> {
   using _handover = await beginHandover(pathsIn(home), HANDOVER_PATIENCE);
   const before = old?.service ? undefined : keepRunning(home, old);
+  // Read while it runs: the new daemon has the same, whatever this shell has.
+  const env = old && environmentOfDaemon(old.pid);
   const pid = await releaseDaemon(home, { upgrade_to: VERSION });
   if (old?.service) return await restarted(home, old.service, pid);
   await untilReleased(home, pid);
   try {
-    await startDaemon(home, { killOnFailure: true });
+    await startDaemon(home, { env, killOnFailure: true });
   } catch (error) {
-    await rollBack(home, before, error);
+    await rollBack(home, { words: before, env }, error);
   }
   removeFile(keptIn(home));
 }
@@ -87,15 +90,17 @@ function keepRunning(home: string, old: DaemonRecord | undefined): readonly stri
   }
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 async function rollBack(
   home: string,
-  words: readonly string[] | undefined,
+  { words, env }: { words: readonly string[] | undefined; env: Environment | undefined },
   cause: unknown,
 ): Promise<never> {
   const why = `Version ${VERSION} does not start: ${messageOf(cause)}`;
   if (words === undefined) throw new ProcsupError("start_failed", why, { cause });
   try {
-    await startDaemon(home, { words, killOnFailure: true });
+    await startDaemon(home, { words, env, killOnFailure: true });
   } catch (error) {
     throw new ProcsupError("start_failed", `${why}; nor does the old one: ${messageOf(error)}`, {
       hint: `The apps keep running without a daemon. Start one: ${

@@ -3,6 +3,8 @@
 import type { ApplyPlan } from "../../manager/apply.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import type { ProcessConfig } from "../../model/process_config.ts";
+import { takenFromShell } from "../../process/environment.ts";
 import type { Input, StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../config_files.ts";
 import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
@@ -10,25 +12,24 @@ import { type ActionContext, bulkResult, type Handlers, results } from "./contex
 /** Nothing is changed if any entry is invalid. */
 export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_delete"> = {
   /** Starts processes that are down, and applies the configuration to those that are up. */
-  async start_all(context, { config, ...request }) {
+  async start_all(context, { config, shell_env, update_env, ...request }) {
     if (config === undefined && !context.configs.any) return await startExisting(context, request);
     const { plan, outcomes, errors, settings } = await context.configs.apply({
       ...request,
       ...source(config),
-      startDown: true,
+      ...{ startDown: true, shellEnv: shell_env, updateEnv: update_env },
     });
-    return { ...answer(outcomes, errors, plan), settings };
+    return { ...answer(outcomes, errors, plan), settings, ...fromShell(context, plan, shell_env) };
   },
-  async config_reload(context, { config_path, content, dry_run, prune, ...request }) {
+  async config_reload(context, request) {
+    const { config_path, content, dry_run, prune, shell_env, update_env, ...rest } = request;
     if (content !== undefined && config_path !== undefined) {
       throw new ProcsupError("bad_request", 'Give either "config_path" or "content", not both');
     }
     const { plan, outcomes, errors, settings } = await context.configs.apply({
-      ...request,
+      ...rest,
       files: config_path === undefined ? undefined : [config_path].flat(),
-      content,
-      dryRun: dry_run,
-      prune,
+      ...{ content, prune, dryRun: dry_run, shellEnv: shell_env, updateEnv: update_env },
     });
     return {
       status: dry_run ? "planned" : errors.length > 0 ? "failed" : "reloaded",
@@ -47,6 +48,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
         fields,
       })),
       settings,
+      ...fromShell(context, plan, shell_env),
       results: results(outcomes),
     };
   },
@@ -55,6 +57,19 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
     return bulkResult("deleted", await context.configs.remove({ ...rest, ...files }));
   },
 };
+
+/** What apps of a plan got from the shell of this request. */
+function fromShell(
+  { supervisor }: ActionContext,
+  { added, changed }: ApplyPlan,
+  shellEnv: ProcessConfig["shellEnv"],
+): { from_shell?: string[] } {
+  const { inherited } = supervisor.system.world;
+  const given = [...added, ...changed.map(({ config }) => config)]
+    .filter((config) => shellEnv !== undefined && config.shellEnv === shellEnv);
+  const names = new Set(given.flatMap((config) => takenFromShell(inherited, config)));
+  return names.size === 0 ? {} : { from_shell: [...names] };
+}
 
 function source(config: Input<"start_all">["config"]): ConfigRequest {
   if (config === undefined) return {};

@@ -28,8 +28,18 @@ const selection = {
 
 const source = {
   ...selection,
+  shell_env: about(
+    z.optional(z.record(z.string(), z.string())),
+    "Environment of the shell: new apps inherit it, as with `start`, in place of the daemon's",
+  ),
+  update_env: about(z.optional(flag), "Give `shell_env` to the apps that exist, too"),
   wait: about(z.optional(flag), "Answer only when each has stayed up. Default false."),
 };
+
+const fromShell = about(
+  z.optional(z.array(z.string())),
+  "Variables of `shell_env` that apps got and whose values differ from the daemon's",
+);
 
 /** How a setting of the daemon changes. URLs and secrets are not shown. */
 export const settingChange = z.object({
@@ -71,6 +81,7 @@ export const CONFIG_VERBS = {
       changed: about(z.array(z.string()), "Names whose configuration changed, restarted or not"),
       unchanged: z.array(z.string()),
       settings: z.array(settingChange),
+      from_shell: fromShell,
       results: z.array(actionResult),
     }),
     rest: [{ method: "POST", path: "/config/start", body: "StartAll", answers: "StartAllResult" }],
@@ -102,6 +113,7 @@ export const CONFIG_VERBS = {
       errors: z.array(z.string()),
       changes: z.array(configChange),
       settings: z.array(settingChange),
+      from_shell: fromShell,
       results: z.array(actionResult),
     }),
     rest: [{
