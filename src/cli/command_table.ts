@@ -15,8 +15,8 @@ import {
   startFlags,
   STRICT,
   text,
-  webhookFlags,
   UPDATE_ENV,
+  webhookFlags,
 } from "./flags.ts";
 
 const BASE = text("base", "IMAGE", "image to build on");

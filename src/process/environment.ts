@@ -60,7 +60,9 @@ export type FileContents = Readonly<Record<string, string>>;
 /** What the files of a configuration set now. Throws `invalid_config` if one cannot be read. */
 export function fileContents(config: EnvironmentSource["config"]): FileContents {
   const files = Object.entries(config.secrets).filter(([, { file }]) => file !== undefined);
-  const contents = Object.entries(secretVariables({ ...config, secrets: Object.fromEntries(files) }, {}))
+  const contents = Object.entries(
+    secretVariables({ ...config, secrets: Object.fromEntries(files) }, {}),
+  )
     .map(([name, value]): [string, string] => [`secrets.${name}`, checksum(value)]);
   if (config.envFile.length > 0) {
     const variables = fileVariables(config, appUser(config));
@@ -77,7 +79,9 @@ export function contentChanges(
   if (launched === undefined) return [];
   // A file that cannot be read is reported where the configuration is checked.
   const now = ifPossible(() => fileContents(config)) ?? {};
-  return Object.keys(now).filter((field) => launched[field] !== undefined && launched[field] !== now[field])
+  return Object.keys(now).filter((field) =>
+    launched[field] !== undefined && launched[field] !== now[field]
+  )
     .map((field) => ({ field }));
 }
 

@@ -16,7 +16,7 @@ import { configKeys, type Place, placeOf, some } from "../config_flags.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { nameTheFile, refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
-import { noteFromShell, forEachTarget, printResults, tryEach } from "../results.ts";
+import { forEachTarget, noteFromShell, printResults, tryEach } from "../results.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
 
 /** Starts everything named. The worst exit code wins. */
