@@ -106,7 +106,7 @@ export class Scene {
   #config(): Record<string, unknown> {
     const { runtime, ports, overlap, instances } = this.#place;
     const url = `http://127.0.0.1:${this.#port}/`;
-    const often = { interval: "1s", timeout: "1s", retries: 2 };
+    const often = { interval: "1s", timeout: "3s", retries: 2 };
     const isShared = ports === "shared";
     const file = runtime === "python"
       ? "app.py"
@@ -127,7 +127,7 @@ export class Scene {
       health_check: isShared
         ? { type: "http", url, ...often }
         : { type: "command", command: 'curl -fsS -m 1 "http://127.0.0.1:$PORT/"', ...often },
-      ...{ wait_ready: true, listen_timeout: "5s", min_uptime: "4s", stop_timeout: "3s" },
+      ...{ wait_ready: true, listen_timeout: "8s", min_uptime: "4s", stop_timeout: "3s" },
     };
   }
 }

@@ -10,7 +10,15 @@ import { sleep } from "./clock.ts";
 import { isHere, listenersOn, otherEnd } from "./listening_ports.ts";
 import { isLinux } from "./os.ts";
 import { runIdOf } from "./process_environment.ts";
-import { descriptorsOf, lackCheck, linkOf, processRow, processTable } from "./process_table.ts";
+import {
+  descriptorsOf,
+  lackCheck,
+  linkOf,
+  type ProcessRow,
+  processRow,
+  processTable,
+  recentProcessTable,
+} from "./process_table.ts";
 import { treesOf } from "./usage.ts";
 
 /** What to connect to. */
@@ -24,18 +32,21 @@ export interface RunTarget {
 /** Another process answers, or the one that answers cannot be found out. */
 export class NotTheRun extends Error {}
 
-/**
- * Most connections at once. For a single one the kernel may always wake the same process, which
- * happens with EPOLLEXCLUSIVE; several at once reach the others.
- */
-const MOST_AT_ONCE = 8;
-
 /** Each pause between two rounds is longer than the one before. */
-const PAUSE_STEP_MS = 5;
-const LONGEST_PAUSE_MS = 100;
+const PAUSE_STEP_MS = 0.5;
+const LONGEST_PAUSE_MS = 25;
 
-/** Interval of looks at a connection that was not accepted yet. */
-const LOOK_MS = 5;
+/**
+ * Connections at once. One at a time reaches each process that waits by plain epoll; with
+ * EPOLLEXCLUSIVE the kernel wakes the same one each time, and only several at once reach the others.
+ */
+function atOnce(round: number): number {
+  return round % 4 === 3 ? Math.min(round + 1, 8) : 1;
+}
+
+/** Pauses between looks at a connection that was not accepted yet. */
+const FIRST_LOOK_MS = 1;
+const LAST_LOOK_MS = 8;
 
 /**
  * Resolves with a connection that a process of the run has accepted. Tries new ones until the signal
@@ -45,7 +56,7 @@ const LOOK_MS = 5;
 export async function connectToRun(target: RunTarget, signal: AbortSignal): Promise<Deno.TcpConn> {
   const owners = new Owners(target);
   for (let round = 0;; round++) {
-    const found = await tryAtOnce(Math.min(2 ** round, MOST_AT_ONCE), target, owners, signal);
+    const found = await tryAtOnce(atOnce(round), target, owners, signal);
     if (found !== undefined) return found;
     await sleep(Math.min(round * PAUSE_STEP_MS, LONGEST_PAUSE_MS), signal);
     if (signal.aborted) throw owners.problem ?? signal.reason;
@@ -80,24 +91,35 @@ async function tryAtOnce(
   return found;
 }
 
+/**
+ * A look at the descriptors of all processes takes a while: there is none while the first tries may
+ * still meet the run, and then this many times longer without than with one.
+ */
+const FIRST_SCAN_MS = 50;
+const SCAN_PAUSE = 10;
+
 /** Finds out whose connections are. What one look finds serves the next ones. */
 class Owners {
   /** Why the last connection that was accepted does not count. */
   problem: NotTheRun | undefined;
   readonly #target: RunTarget;
-  #members: readonly number[] = [];
-  /** Processes that accepted other connections. */
+  /** The processes of the run, at the last look. */
+  #members: readonly number[];
+  /** Others that accept from the port. */
   readonly #strangers = new Set<number>();
+  #nextScan = performance.now() + FIRST_SCAN_MS;
 
   constructor(target: RunTarget) {
     this.#target = target;
+    this.#members = isLinux ? membersOf(target.run.wrapperPid, recentProcessTable()) : [];
   }
 
   /** Whether the run accepts a connection; false also when the signal aborts before that. */
   async own(connection: Deno.TcpConn, signal: AbortSignal): Promise<boolean> {
     if (!isLinux || !isHere(connection.remoteAddr.hostname)) return true;
     const { port } = this.#target.address;
-    for (; !signal.aborted; await sleep(LOOK_MS, signal)) {
+    for (let ms = FIRST_LOOK_MS; !signal.aborted; ms = Math.min(2 * ms, LAST_LOOK_MS)) {
+      await sleep(ms, signal);
       const end = otherEnd(connection);
       if (end === undefined) return this.#not(`port ${port} leads to another network namespace`);
       if (end.socket !== undefined) return this.#isOwn(end.socket);
@@ -114,7 +136,12 @@ class Owners {
 
   #isOwn(socket: string): boolean {
     const { address: { port }, isShared } = this.#target;
+    const answered = `port ${port} is answered by another process`;
     const holder = this.#holderOf(socket);
+    if (holder === undefined) {
+      this.problem ??= new NotTheRun(answered);
+      return false;
+    }
     if (holder === "run" || (holder === "hidden" && !isShared)) return true;
     if (holder === "hidden") {
       return this.#not(
@@ -122,8 +149,7 @@ class Owners {
           "or a port of its own",
       );
     }
-    const who = holder === "unknown" ? "" : `, pid ${holder}`;
-    return this.#not(`port ${port} is answered by another process${who}`);
+    return this.#not(holder === "unknown" ? answered : `${answered}, pid ${holder}`);
   }
 
   /** Whether no other process can accept from the port. */
@@ -134,26 +160,37 @@ class Owners {
     return this.#not(`port ${port} closes its connections before it is known who answers`);
   }
 
-  /** Who has a socket: the run, the pid of another process, or a process that cannot be seen. */
-  #holderOf(socket: string): "run" | "hidden" | "unknown" | number {
+  /**
+   * Who has a socket: the run, the pid of another process, or a process that cannot be seen.
+   * Undefined if it is not the run as known so far, and it is too early to look further.
+   */
+  #holderOf(socket: string): "run" | "hidden" | "unknown" | number | undefined {
     const has = (pid: number) => descriptorsOf(pid).some((path) => linkOf(path) === socket);
-    if (this.#members.some(has)) return "run";
+    const check = lackCheck();
+    const isRun = this.#members.some(has);
+    check();
+    if (isRun) return "run";
     const known = [...this.#strangers].find(has);
     if (known !== undefined) return known;
-    const check = lackCheck();
-    const { runId, wrapperPid } = this.#target.run;
+    const begun = performance.now();
+    if (begun < this.#nextScan) return undefined;
     const table = processTable();
-    const tree = treesOf(new Set([wrapperPid]), table).get(wrapperPid) ?? [];
-    this.#members = [wrapperPid, ...tree.map(({ pid }) => pid)];
-    if (this.#members.some(has)) return "run";
-    const other = table.find(({ pid }) => has(pid));
+    const { runId, wrapperPid } = this.#target.run;
+    this.#members = membersOf(wrapperPid, table);
+    const found = this.#members.some(has) ? "run" : table.find(({ pid }) => has(pid))?.pid;
     check();
-    if (other === undefined) return this.#members.some(isHidden) ? "hidden" : "unknown";
+    this.#nextScan = performance.now() + SCAN_PAUSE * (performance.now() - begun);
+    if (found === undefined) return this.#members.some(isHidden) ? "hidden" : "unknown";
     // A daemon has left the tree of its run.
-    if (runIdOf(other.pid) === runId) return "run";
-    this.#strangers.add(other.pid);
-    return other.pid;
+    if (found === "run" || runIdOf(found) === runId) return "run";
+    this.#strangers.add(found);
+    return found;
   }
+}
+
+/** The leader of a group, its other processes, and descendants that left it. */
+function membersOf(pgid: number, table: readonly ProcessRow[]): number[] {
+  return [pgid, ...(treesOf(new Set([pgid]), table).get(pgid) ?? []).map(({ pid }) => pid)];
 }
 
 /** A program with capabilities, or another user's in a container without CAP_SYS_PTRACE. */
