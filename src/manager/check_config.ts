@@ -22,7 +22,7 @@ import {
 import { readyPattern } from "../process/readiness.ts";
 import { fetchSecrets, secretVariables } from "../process/secrets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
-import type { World } from "../process/world.ts";
+import type { World } from "../platform/world.ts";
 
 /** The supervisor's defaults that apply to a configuration, in wire form. */
 export function wireDefaults(

@@ -25,7 +25,7 @@ import type { FoundRecords, ProcessRecord } from "./records.ts";
 import type { Registry, Warn } from "./registry.ts";
 import type { RetriedWrites } from "../platform/retried_writes.ts";
 import { loadState } from "./saved_state.ts";
-import type { SystemWorld } from "./system_world.ts";
+import type { SystemWorld } from "../platform/system_world.ts";
 
 /** Recorded instead of the boot id after an orderly halt: no app of that boot still runs. */
 export const HALTED = "halted";

@@ -23,7 +23,7 @@ import { type Identity, ManagedProcess, type Observer } from "../process/managed
 import { sharedSockets } from "../process/launch_setup.ts";
 import { Specs } from "../process/specs.ts";
 import type { StopRequest } from "../process/process_handle.ts";
-import type { World } from "../process/world.ts";
+import type { World } from "../platform/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered, type Outcome, runWaves } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";

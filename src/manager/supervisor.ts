@@ -52,7 +52,7 @@ import {
 import { resurrect, saveState } from "./saved_state.ts";
 import { scale } from "./scale.ts";
 import { Scheduler } from "../schedules/scheduler.ts";
-import { type SystemWorld, systemWorld } from "./system_world.ts";
+import { type SystemWorld, systemWorld } from "../platform/system_world.ts";
 import type { TakenHome } from "./take_home.ts";
 import { UsageSampler } from "./usage_sampler.ts";
 

@@ -16,7 +16,7 @@ import type { ProcessHandle } from "./process_handle.ts";
 import { RunController } from "./run_controller.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 import { SourceWatch } from "./source_watch.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 /** The effects of requests that replace the run. */
 type RequestEffect = Extract<

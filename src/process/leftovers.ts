@@ -3,7 +3,7 @@
 import type { Run } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { OrphanCleanup, Orphans } from "../platform/process_group.ts";
-import type { World, WorldStopWay } from "./world.ts";
+import type { World, WorldStopWay } from "../platform/world.ts";
 
 /** Delay before it looks again when the system did not let it look. */
 const LOOK_AGAIN_MS = 1000;

@@ -30,7 +30,7 @@ import {
   type StopRequest,
   type UpOptions,
 } from "./process_handle.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 export interface Identity {
   /** UUID. */

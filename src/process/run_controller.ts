@@ -21,7 +21,7 @@ import { sharedSockets } from "./launch_setup.ts";
 import { type Ended, RunEnd } from "./run_end.ts";
 import type { Spawned } from "./spawn.ts";
 import { Successor } from "./successor.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 

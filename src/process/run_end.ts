@@ -4,7 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Child } from "../platform/launcher.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 /** How long an ended run's exit status may take to arrive. */
 const EXIT_PATIENCE_MS = 500;

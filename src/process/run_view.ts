@@ -6,7 +6,7 @@ import type { Input, Run } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 export interface RunView {
   readonly config: ProcessConfig;

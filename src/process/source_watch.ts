@@ -6,7 +6,7 @@ import { dirname } from "../npm/path.js";
 import type { Monitor } from "./run_view.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { watchFiles } from "./watch/file_watch.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 export class SourceWatch implements Monitor {
   readonly #process: ProcessHandle;

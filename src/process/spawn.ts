@@ -13,7 +13,7 @@ import { appUser } from "./app_user.ts";
 import { appEnvironment, fileContents } from "./environment.ts";
 import { launchSetup, saysReady } from "./launch_setup.ts";
 import type { ProcessHandle } from "./process_handle.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
 

@@ -16,7 +16,7 @@ import { awaitReadiness } from "./readiness.ts";
 import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
 import { withoutName } from "./start_and_wait.ts";
-import type { World } from "./world.ts";
+import type { World } from "../platform/world.ts";
 
 interface SuccessorParts {
   readonly process: ProcessHandle;

@@ -11,7 +11,7 @@ import type {
   TerminationResult,
 } from "../../src/platform/process_group.ts";
 import type { RunTarget } from "../../src/platform/run_connection.ts";
-import type { World, WorldStopWay } from "../../src/process/world.ts";
+import type { World, WorldStopWay } from "../../src/platform/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
 

@@ -1,16 +1,16 @@
 /** The real world behind supervised processes. */
 
-import { LaunchThrottle } from "../platform/launch_throttle.ts";
-import { type Clock, systemClock } from "../platform/clock.ts";
-import { Launcher } from "../platform/launcher.ts";
-import { cleanUpOrphans, terminateRun, wrapperAlive } from "../platform/process_group.ts";
-import type { HomePaths } from "../platform/paths.ts";
-import { connectToRun } from "../platform/run_connection.ts";
-import { ReadyFiles, RunFiles } from "../platform/run_files.ts";
-import { sendSignal } from "../platform/signals.ts";
-import { inheritedEnvironment } from "../platform/inherited_environment.ts";
-import { MemoryGuard } from "../platform/usage.ts";
-import type { World } from "../process/world.ts";
+import { LaunchThrottle } from "./launch_throttle.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { Launcher } from "./launcher.ts";
+import { cleanUpOrphans, terminateRun, wrapperAlive } from "./process_group.ts";
+import type { HomePaths } from "./paths.ts";
+import { connectToRun } from "./run_connection.ts";
+import { ReadyFiles, RunFiles } from "./run_files.ts";
+import { sendSignal } from "./signals.ts";
+import { inheritedEnvironment } from "./inherited_environment.ts";
+import { MemoryGuard } from "./usage.ts";
+import type { World } from "./world.ts";
 
 /** The world of one home, and the parts of it that recovery needs as well. */
 export interface SystemWorld {

@@ -1,25 +1,25 @@
-/** What a process needs from the system; replaced in tests. */
+/** The operating system, as one supervised process uses it; replaced in tests. */
 
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
-import type { Cancel, Clock } from "../platform/clock.ts";
-import type { Child, LaunchSpec } from "../platform/launcher.ts";
+import type { Cancel, Clock } from "./clock.ts";
+import type { Child, LaunchSpec } from "./launcher.ts";
 import type {
   Deadline,
   OrphanCleanup,
   StopProgress,
   StopWay,
   TerminationResult,
-} from "../platform/process_group.ts";
-import type { RunTarget } from "../platform/run_connection.ts";
-import type { ReadyUser } from "../platform/run_files.ts";
-import type { SharedSockets } from "../platform/sockets.ts";
+} from "./process_group.ts";
+import type { RunTarget } from "./run_connection.ts";
+import type { ReadyUser } from "./run_files.ts";
+import type { SharedSockets } from "./sockets.ts";
 
 /** How a run is stopped. The system knows the pid of its app. */
 export type WorldStopWay = Omit<StopWay, "main">;
 
-/** The operating system, as one process uses it. */
+/** See above; `systemWorld()` is the real one. */
 export interface World {
   readonly clock: Clock;
   /** A number in [0, 1). */
