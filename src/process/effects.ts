@@ -3,18 +3,14 @@
 import { messageOf } from "../model/errors.ts";
 import type { HookName, ProcessConfig } from "../model/process_config.ts";
 import type { Effect, ReplaceRequest } from "../model/process_state.ts";
-import { dirname } from "../npm/path.js";
 import type { Cancel } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
 import { lstatIfAny } from "../platform/stat.ts";
-import { appUser } from "./app_user.ts";
-import { appEnvironment } from "./environment.ts";
-import { type HookContext, hookFailure, runHook } from "./hooks.ts";
-import { type HookRun, Journal } from "./journal.ts";
+import { ProcessHooks } from "./process_hooks.ts";
 import { launchPlan, spawnRun } from "./spawn.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { RunController } from "./run_controller.ts";
-import { fetchSecrets, withoutSecrets } from "./secrets.ts";
+import { fetchSecrets } from "./secrets.ts";
 import { SourceWatch } from "./source_watch.ts";
 import type { World } from "../platform/world.ts";
 
@@ -30,8 +26,7 @@ export class Effects {
   readonly #world: World;
   readonly run: RunController;
   readonly sources: SourceWatch;
-  /** The last runs of its hooks and health checks. */
-  readonly journal: Journal = new Journal();
+  readonly hooks: ProcessHooks;
   /** The launch in progress, and what cancels it. */
   #launching: Promise<void> | undefined;
   #launchAbort = new AbortController();
@@ -43,7 +38,8 @@ export class Effects {
   constructor(process: ProcessHandle, world: World) {
     this.#process = process;
     this.#world = world;
-    this.run = new RunController(process, world, this);
+    this.hooks = new ProcessHooks(process, world);
+    this.run = new RunController(process, world, this.hooks);
     this.sources = new SourceWatch(process, world);
   }
 
@@ -62,7 +58,7 @@ export class Effects {
         this.#launching = this.#launch(attempt).finally(() => this.#launching = undefined);
         return;
       case "adopt":
-        this.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
+        this.hooks.journal.outputFrom = this.#process.snapshot.run?.outputFrom;
         return this.run.adopt(attempt);
       case "terminate":
         return this.run.terminate(attempt, effect, () => this.#giveUpLaunch());
@@ -115,31 +111,8 @@ export class Effects {
   /** A hook that an abandoned request began runs to its end. */
   async #hookBefore({ request, hook }: Extract<Effect, { type: "before" }>): Promise<void> {
     const generation = request.generation ?? this.#process.snapshot.generation;
-    await this.hook(hook, undefined, this.#process.specOf(generation));
+    await this.hooks.run(hook, { config: this.#process.specOf(generation) });
     this.#process.post({ type: "before_over", request });
-  }
-
-  /**
-   * Runs a hook and notes a failure with its output. Resolves with how it failed; undefined if it
-   * succeeded, or its failure is ignored.
-   */
-  async hook(
-    hook: HookName,
-    signal?: AbortSignal,
-    spec: ProcessConfig = this.#process.config,
-  ): Promise<string | undefined> {
-    const config = spec.hooks[hook];
-    if (config === undefined) return undefined;
-    let ended: HookRun | undefined;
-    const ran = (run: HookRun) => void (ended = this.journal.ran(run));
-    const run = runHook(hook, config, { ...this.hookContext(spec), ran }, signal);
-    this.journal.begun(run);
-    const problem = await run;
-    if (problem === undefined) return undefined;
-    this.#process.note(problem);
-    if (config.ignoreFailure) return undefined;
-    if (hook === "preStart") this.journal.unlaunched = ended!.output;
-    return hookFailure(ended!, config);
   }
 
   /** Moves the logs to the folder of another name. Keeps what an earlier process left there. */
@@ -166,7 +139,7 @@ export class Effects {
   /** The pid is known shortly after the start. Waits for it, to pass it to the hook. */
   async #hookAside(hook: HookName): Promise<void> {
     if (hook === "postStart" || hook === "postRestart") await this.run.pidKnown;
-    const run = this.hook(hook);
+    const run = this.hooks.run(hook);
     this.#process.post({ type: "hook_begun", hook });
     await run;
   }
@@ -174,7 +147,7 @@ export class Effects {
   #awaitDependencies(attempt: number): void {
     const abort = new AbortController();
     this.#disarm = () => abort.abort();
-    this.journal.unlaunched = "";
+    this.hooks.journal.unlaunched = "";
     this.#process.dependencies(abort.signal).then(
       () => this.#process.post({ type: "dependencies_met", attempt }),
       (error) => {
@@ -186,13 +159,13 @@ export class Effects {
 
   async #launch(attempt: number): Promise<void> {
     this.#launchAbort = new AbortController();
-    this.journal.unlaunched = "";
+    this.hooks.journal.unlaunched = "";
     try {
       await this.run.cleanedUp;
       if (!this.#isWanted(attempt)) return;
       const { signal } = this.#launchAbort;
       if (this.#spec.hooks.preStart !== undefined) {
-        const failure = await this.hook("preStart", signal, this.#spec);
+        const failure = await this.hooks.run("preStart", { signal, config: this.#spec });
         if (failure !== undefined) throw new Error(failure);
       }
       const fetched = fetchSecrets(this.#spec, this.#world.inherited, "fresh", signal);
@@ -224,7 +197,7 @@ export class Effects {
       this.#process.post({ type: "launching", attempt, run });
     });
     this.#runtime = spawned.runtime;
-    this.journal.launched(spawned.run);
+    this.hooks.journal.launched(spawned.run);
     this.run.begin(spawned, attempt);
   }
 
@@ -232,24 +205,6 @@ export class Effects {
   async #giveUpLaunch(): Promise<void> {
     this.#launchAbort.abort();
     await this.#launching;
-  }
-
-  /** The process as hooks and checks see it. */
-  hookContext(config: ProcessConfig = this.#process.config): HookContext {
-    const { id, name, instanceIndex, snapshot } = this.#process;
-    return {
-      id,
-      name,
-      snapshot,
-      cwd: config.cwd,
-      home: dirname(this.#world.apps),
-      prepare: () => fetchSecrets(config, this.#world.inherited, "known"),
-      env: () => appEnvironment(this.#world.inherited, { id, name, instanceIndex, config }),
-      user: () => appUser(config),
-      inherited: this.#world.inherited,
-      hide: (text) => withoutSecrets(text, config, this.#world.inherited),
-      ran: (run) => this.journal.ran(run),
-    };
   }
 
   /** The runtime of a process that this daemon has not launched; its files may be gone by now. */

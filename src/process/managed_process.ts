@@ -197,7 +197,7 @@ export class ManagedProcess {
 
   /** The last runs of its hooks and health checks. */
   get journal(): Journal {
-    return this.#effects.journal;
+    return this.#effects.hooks.journal;
   }
 
   /** Starts it unless it runs. */

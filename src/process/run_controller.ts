@@ -2,7 +2,6 @@
 
 import { messageOf } from "../model/errors.ts";
 import { type Health, type HealthRecord, UNKNOWN_HEALTH } from "../model/health.ts";
-import type { HookName, ProcessConfig } from "../model/process_config.ts";
 import type { Effect, ReplaceRequest, Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { logFiles } from "../logs/log_files.ts";
@@ -14,8 +13,7 @@ import { RunMonitors } from "./run_monitors.ts";
 import type { RunParts, RunView } from "./run_view.ts";
 import { Leftovers } from "./leftovers.ts";
 import type { ProcessHandle } from "./process_handle.ts";
-import type { HookContext } from "./hooks.ts";
-import type { Journal } from "./journal.ts";
+import type { ProcessHooks } from "./process_hooks.ts";
 import { proof } from "./proof.ts";
 import { sharedSockets } from "./launch_setup.ts";
 import { type Ended, RunEnd } from "./run_end.ts";
@@ -25,16 +23,10 @@ import type { World } from "../platform/world.ts";
 
 type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
-interface HookRunner {
-  hook(hook: HookName, signal?: AbortSignal, config?: ProcessConfig): Promise<string | undefined>;
-  hookContext(config: ProcessConfig): HookContext;
-  readonly journal: Journal;
-}
-
 export class RunController {
   readonly #process: ProcessHandle;
   readonly #world: World;
-  readonly #hooks: HookRunner;
+  readonly #hooks: ProcessHooks;
   #child: Child | undefined;
   /** Steady milliseconds of the launch. */
   #launchedAt = 0;
@@ -48,7 +40,7 @@ export class RunController {
   /** The ends of other runs that are under way. */
   readonly #otherEnds = new Map<RunEnd, { readonly run: Run; readonly over: Promise<void> }>();
 
-  constructor(process: ProcessHandle, world: World, hooks: HookRunner) {
+  constructor(process: ProcessHandle, world: World, hooks: ProcessHooks) {
     this.#process = process;
     this.#world = world;
     this.#hooks = hooks;
@@ -131,8 +123,7 @@ export class RunController {
     this.#successor = new Successor({
       ...{ process: this.#process, world: this.#world, request },
       cleanedUp: () => this.#othersGone,
-      preStart: (config, signal) => this.#hooks.hook("preStart", signal, config),
-      journal: this.#hooks.journal,
+      hooks: this.#hooks,
       view: (state) => this.#view(state),
     });
     void this.#successor.bringUp();
@@ -169,7 +160,7 @@ export class RunController {
   }
 
   async #endOther(end: RunEnd, child: Child, run: Run): Promise<void> {
-    if (run.replaced && !end.impatient.aborted) await this.#hooks.hook("preStop", end.impatient);
+    if (run.replaced && !end.impatient.aborted) await this.#hooks.run("preStop", { signal: end.impatient });
     const signalled = () => this.#process.post({ type: "other_signalled", run });
     const { left, problem } = await end.terminate(child, this.#process.config, { signalled });
     const what = problem ?? (left.length > 0 ? `pid ${left.join(", ")} is left` : undefined);
@@ -186,7 +177,7 @@ export class RunController {
     // Unless its hook is over, it runs again, as in every stop.
     const isHooked = run.replaced && !run.isSignalled && !this.#world.hasEnded(run.runId);
     const preStop = isHooked
-      ? (impatient: AbortSignal) => this.#hooks.hook("preStop", impatient)
+      ? (signal: AbortSignal) => this.#hooks.run("preStop", { signal })
       : undefined;
     const cleanUp = this.#leftovers.cleanUp(run, way, stopTimeoutMs, cannotLook, preStop);
     void cleanUp.then(({ count, background }) => {
@@ -256,7 +247,7 @@ export class RunController {
     let ended: Ended = { exit: null, left: [] };
     if (child !== undefined) {
       if (!isSignalled && !end.impatient.aborted) {
-        await this.#hooks.hook("preStop", end.impatient);
+        await this.#hooks.run("preStop", { signal: end.impatient });
       }
       ended = await end.terminate(child, this.#process.config, {
         isSignalled,
@@ -335,7 +326,7 @@ export class RunController {
       get uptimeMs() {
         return uptime();
       },
-      hookContext: () => this.#hooks.hookContext(state.config),
+      hookContext: () => this.#hooks.context(state.config),
       note: (message) => process.note(message),
     };
   }

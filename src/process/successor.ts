@@ -11,6 +11,7 @@ import { HealthMonitor } from "./health_monitor.ts";
 import type { HealthCheckRun, Journal } from "./journal.ts";
 import { proof } from "./proof.ts";
 import type { RunParts, RunView } from "./run_view.ts";
+import type { ProcessHooks } from "./process_hooks.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { awaitReadiness } from "./readiness.ts";
 import { fetchSecrets } from "./secrets.ts";
@@ -24,11 +25,9 @@ interface SuccessorParts {
   readonly request: ReplaceRequest;
   /** Resolves when nothing is left of earlier second runs. */
   readonly cleanedUp: () => Promise<unknown>;
-  /** Resolves with how the hook failed, if it did. */
-  preStart(config: ProcessConfig, signal: AbortSignal): Promise<string | undefined>;
+  readonly hooks: ProcessHooks;
   /** The run as its monitors see it. */
   view(parts: RunParts): RunView;
-  readonly journal: Pick<Journal, "checked" | "launched">;
 }
 
 export class Successor {
@@ -72,11 +71,11 @@ export class Successor {
 
   /** Launches it, unless it is abandoned meanwhile. */
   async #launch(): Promise<Spawned | undefined> {
-    const { process, request, world, cleanedUp } = this.#parts;
+    const { process, request, world, cleanedUp, hooks } = this.#parts;
     const { signal } = this.#abort;
     await cleanedUp();
     if (signal.aborted) return undefined;
-    const problem = await this.#parts.preStart(this.#config, signal);
+    const problem = await hooks.run("preStart", { signal, config: this.#config });
     if (signal.aborted) return undefined;
     if (problem !== undefined) throw failed(problem);
     await fetchSecrets(this.#config, world.inherited, "fresh", signal);
@@ -88,13 +87,13 @@ export class Successor {
     this.spawned = spawnRun(launched, world, (run) => {
       process.post({ type: "successor_launching", request, run });
     });
-    this.#parts.journal.launched(this.spawned.run);
+    hooks.journal.launched(this.spawned.run);
     return this.spawned;
   }
 
   /** Resolves when it is proven. Throws why it cannot be. */
   async #up({ child, run, launchedAt }: Spawned): Promise<void> {
-    const { world, journal } = this.#parts;
+    const { world, hooks: { journal } } = this.#parts;
     const fate = new Fate(!wantsReadiness(this.#config), journal);
     const view = this.#parts.view({
       ...{ run, attempt: 0, isAdopted: false, config: this.#config, ...fate.reports },

@@ -1,0 +1,71 @@
+/** The hooks of one process, and the journal of their runs. */
+
+import type { HookName, ProcessConfig } from "../model/process_config.ts";
+import { dirname } from "../npm/path.js";
+import type { World } from "../platform/world.ts";
+import { appUser } from "./app_user.ts";
+import { appEnvironment } from "./environment.ts";
+import { type HookContext, hookFailure, runHook } from "./hooks.ts";
+import { type HookRun, Journal } from "./journal.ts";
+import type { ProcessHandle } from "./process_handle.ts";
+import { fetchSecrets, withoutSecrets } from "./secrets.ts";
+
+interface HookOptions {
+  /** Cuts it short. */
+  readonly signal?: AbortSignal;
+  /** The configuration that it belongs to. Default: the present one. */
+  readonly config?: ProcessConfig;
+}
+
+export class ProcessHooks {
+  readonly #process: ProcessHandle;
+  readonly #world: World;
+  /** The last runs of its hooks and health checks. */
+  readonly journal: Journal = new Journal();
+
+  constructor(process: ProcessHandle, world: World) {
+    this.#process = process;
+    this.#world = world;
+  }
+
+  /**
+   * Runs a hook and notes a failure with its output. Resolves with how it failed; undefined if it
+   * succeeded, or its failure is ignored.
+   */
+  async run(
+    name: HookName,
+    { signal, config = this.#process.config }: HookOptions = {},
+  ): Promise<string | undefined> {
+    const hook = config.hooks[name];
+    if (hook === undefined) return undefined;
+    let ended: HookRun | undefined;
+    const ran = (run: HookRun) => void (ended = this.journal.ran(run));
+    const run = runHook(name, hook, { ...this.context(config), ran }, signal);
+    this.journal.begun(run);
+    const problem = await run;
+    if (problem === undefined) return undefined;
+    this.#process.note(problem);
+    if (hook.ignoreFailure) return undefined;
+    if (name === "preStart") this.journal.unlaunched = ended!.output;
+    return hookFailure(ended!, hook);
+  }
+
+  /** The process as hooks and checks see it. */
+  context(config: ProcessConfig): HookContext {
+    const { id, name, instanceIndex, snapshot } = this.#process;
+    const { inherited } = this.#world;
+    return {
+      id,
+      name,
+      snapshot,
+      cwd: config.cwd,
+      home: dirname(this.#world.apps),
+      prepare: () => fetchSecrets(config, inherited, "known"),
+      env: () => appEnvironment(inherited, { id, name, instanceIndex, config }),
+      user: () => appUser(config),
+      inherited,
+      hide: (text) => withoutSecrets(text, config, inherited),
+      ran: (run) => this.journal.ran(run),
+    };
+  }
+}
