@@ -187,6 +187,30 @@ Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, befor
   assertEquals(order(), ["begin", "begin", "end", ""]);
 });
 
+Deno.test("an app that reloads itself is proven by the next daemon when the first is killed meanwhile", async () => {
+  await using daemon = await TestDaemon.start();
+  const { home, client } = daemon;
+  const log = () => (readFileIfAny(`${home}/log`) ?? "").split("\n").slice(0, -1);
+  const { pid } = await daemon.startScript(
+    "app",
+    "trap 'echo reloaded >>log' HUP; touch up; while :; do sleep 0.02; done",
+    {
+      ...{ cwd: home, reload_signal: "SIGHUP", min_uptime: "2s" },
+      hooks: { post_reload: "echo hook >>log" },
+    },
+  );
+  await waitFor(() => readFileIfAny(`${home}/up`) !== undefined, { what: "the trap" });
+  const reload = client.call("reload", { target: "app", wait: true }).catch(() => "broken off");
+  await waitFor(() => log().length > 0, { what: "the signal" });
+  await daemon.kill();
+  assertEquals([await reload, log()], ["broken off", ["reloaded"]]);
+  await daemon.run();
+  await waitFor(() => log().includes("hook"), { what: "the hook after the reload" });
+  // Killed before the signal was on record, it is sent again.
+  assertEquals(log().filter((line) => line === "hook").length, 1);
+  assertEquals((await daemon.status("app")).pid, pid);
+});
+
 const GENERATION = { one: { env: { GENERATION: "1" } }, two: { env: { GENERATION: "2" } } };
 
 for (const change of [undefined, GENERATION.two]) {
