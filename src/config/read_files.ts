@@ -60,7 +60,9 @@ export async function readFiles(request: ReadRequest): Promise<ReadFiles> {
     if (foreign !== undefined) {
       if (foreign.tool.convertOnly) {
         throw new ConfigProblem(file, `${foreign.tool.name} files must be converted`, {
-          advice: `procsup import ${foreign.tool.name} ${shellWord(basename(file))} --out procsup.yaml`,
+          advice: `procsup import ${foreign.tool.name} ${
+            shellWord(basename(file))
+          } --out procsup.yaml`,
         });
       }
       const { inForeground, assumeVariables, variables = request.env } = request;

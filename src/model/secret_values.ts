@@ -4,7 +4,7 @@
  */
 
 import { ProcsupError } from "./errors.ts";
-import { type Key, type KeyTable, formOf, rowOf, type ValueType } from "./key_table.ts";
+import { formOf, type Key, type KeyTable, rowOf, type ValueType } from "./key_table.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
 import { shownUrl } from "./webhook.ts";

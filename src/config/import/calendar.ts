@@ -23,7 +23,9 @@ const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 /** The schedule of `OnCalendar=`; undefined if cron has no such schedule. */
 export function cronOf(expression: string): Schedule | undefined {
   const words = expression.trim().split(/\s+/);
-  const zone = /^(UTC|[A-Z][A-Za-z_]+\/[\w/+-]+)$/.test(words.at(-1) ?? "") ? words.pop() : undefined;
+  const zone = /^(UTC|[A-Z][A-Za-z_]+\/[\w/+-]+)$/.test(words.at(-1) ?? "")
+    ? words.pop()
+    : undefined;
   const text = words.join(" ");
   const whole = WORDS[text.toLowerCase()] ?? text;
   const [, days = "", date = "*-*-*", time = "00:00:00"] =

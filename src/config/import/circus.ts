@@ -76,17 +76,24 @@ const KEYS: ImportTable<string, WatcherContext> = {
   max_age: (value) => value === "0" ? {} : { max_age: seconds(value) },
   respawn: (value) => isTrue(value) ? {} : { restart_policy: "never" },
   max_retry: (value) => value === "-1" ? {} : { max_restarts: Number(value), restart_window: "1m" },
-  virtualenv: (value) => ({ env: { VIRTUAL_ENV: value, PATH: `${value}/bin:${reference("PATH", "")}` } }),
+  virtualenv: (value) => ({
+    env: { VIRTUAL_ENV: value, PATH: `${value}/bin:${reference("PATH", "")}` },
+  }),
   "stdout_stream.filename": lostLog,
   "stderr_stream.filename": lostLog,
   ...alike((value: string) => ({ log: { max_size: `${value}B` } }), "stdout_stream.max_bytes"),
-  ...alike((value: string) => ({ log: { max_files: Number(value) } }), "stdout_stream.backup_count"),
+  ...alike(
+    (value: string) => ({ log: { max_files: Number(value) } }),
+    "stdout_stream.backup_count",
+  ),
   "stderr_stream.max_bytes": "log.max_size holds for each of both streams",
   "stderr_stream.backup_count": "log.max_files holds for each of both streams",
   copy_path: "env: PYTHONPATH",
   on_demand: "procsup start starts it",
   ...Object.fromEntries(
-    Object.entries(RLIMITS).map(([key, own]) => [key, (value: string) => ({ limits: { [own]: Number(value) } })]),
+    Object.entries(RLIMITS).map((
+      [key, own],
+    ) => [key, (value: string) => ({ limits: { [own]: Number(value) } })]),
   ),
 };
 
@@ -107,7 +114,10 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
   if (watchers.length === 0) throw new ConfigProblem(file, "no [watcher:…] section");
   const itself = sections.get("circus") ?? new Map<string, string>();
   const { notes } = convertedKeys(OWN_KEYS, itself, undefined);
-  result.note(undefined, ...notes.map(({ path, text }) => lost(["circus", ...path], text, "[circus]")));
+  result.note(
+    undefined,
+    ...notes.map(({ path, text }) => lost(["circus", ...path], text, "[circus]")),
+  );
   for (const [section, keys] of watchers) addWatcher(section, keys, ini, result);
   for (const name of sections.keys()) {
     if (/^(circus|env|watcher:.*|env:.*|socket:.*)$/.test(name)) continue;
@@ -186,7 +196,9 @@ function filled(text: string, wid: number, env: Keys): string {
     /(?:\$\(|\(\()circus\.(?:(wid)|env\.(\w+))\)\)?|\$(WID)\b/gi,
     (_, _number?: string, name?: string) => {
       if (name === undefined) return String(wid);
-      const known = Object.entries(mapOf(env)).find(([key]) => key.toLowerCase() === name.toLowerCase());
+      const known = Object.entries(mapOf(env)).find(([key]) =>
+        key.toLowerCase() === name.toLowerCase()
+      );
       return known === undefined ? reference(name.toUpperCase()) : String(known[1]);
     },
   );
@@ -212,11 +224,15 @@ function environmentOf(watcher: string, { sections }: Ini): Keys {
 function withSockets(line: string, { sections }: Ini) {
   const sockets: string[] = [];
   const text = line.replace(/(?:\$\(|\(\()circus\.sockets\.(\w+)\)\)?/gi, (whole, name: string) => {
-    const found = [...sections].find(([key]) => key.toLowerCase() === `socket:${name.toLowerCase()}`);
+    const found = [...sections].find(([key]) =>
+      key.toLowerCase() === `socket:${name.toLowerCase()}`
+    );
     if (found === undefined) return whole;
     const [, keys] = found;
     const path = keys.get("path");
-    const at = path === undefined ? `${keys.get("host") ?? "127.0.0.1"}:${keys.get("port") ?? 8080}` : `unix:${path}`;
+    const at = path === undefined
+      ? `${keys.get("host") ?? "127.0.0.1"}:${keys.get("port") ?? 8080}`
+      : `unix:${path}`;
     if (!sockets.includes(at)) sockets.push(at);
     return String(3 + sockets.indexOf(at));
   });

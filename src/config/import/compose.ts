@@ -6,7 +6,7 @@ import { isMap, mapOf } from "../../model/merge_patch.ts";
 import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem, ConfigProblems } from "../problem.ts";
-import { type Service, readServices } from "./compose_files.ts";
+import { readServices, type Service } from "./compose_files.ts";
 import { health, healthVariables } from "./compose_health.ts";
 import { dockerRun, homePath, imageAdvice, listOf, portText, serviceLimits } from "./images.ts";
 import { type Image, readDockerfile } from "./dockerfile.ts";
@@ -128,7 +128,12 @@ const REFERRING = new Set([
 const ORIGINS: KeyOrigins = {
   ...{ entrypoint: "command", args: "command", cwd: "working_dir", env: "environment" },
   ...{ restart_policy: "restart", max_restarts: "restart", health_check: "healthcheck" },
-  ...{ stop_timeout: "stop_grace_period", limits: "deploy", instances: "deploy", stdin: "stdin_open" },
+  ...{
+    stop_timeout: "stop_grace_period",
+    limits: "deploy",
+    instances: "deploy",
+    stdin: "stdin_open",
+  },
   ...{ stop_signal: "stop_signal", tty: "tty", env_file: "env_file", depends_on: "depends_on" },
 };
 
@@ -190,7 +195,9 @@ function settledCheck(value: unknown, result: ImportResult, found: Lost[]): Keys
 /** The words of a command, which is a list or a line. */
 function commandWords(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value.map((word) => withReferences(String(word))) : lineOf(String(value));
+  return Array.isArray(value)
+    ? value.map((word) => withReferences(String(word)))
+    : lineOf(String(value));
 }
 
 /** The program to run, or the reason why it is missing. */
@@ -309,7 +316,9 @@ function buildOf(build: unknown, folder: string) {
   const target = keys.target === undefined ? undefined : String(keys.target);
   const inline = keys.dockerfile_inline;
   return {
-    ...(ELSEWHERE.test(given) ? { context: given, isElsewhere: true } : { context, isElsewhere: false }),
+    ...(ELSEWHERE.test(given)
+      ? { context: given, isElsewhere: true }
+      : { context, isElsewhere: false }),
     file: inline === undefined
       ? resolve(context, String(keys.dockerfile ?? "Dockerfile"))
       : "dockerfile_inline",
@@ -370,7 +379,16 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
   "deploy.resources.limits": ["memory", "cpus", "pids"],
   "deploy.restart_policy": ["condition"],
   "healthcheck": ["test", "interval", "timeout", "retries", "start_period", "disable"],
-  "build": ["context", "dockerfile", "dockerfile_inline", "target", "args", "tags", "labels", "cache_from"],
+  "build": [
+    "context",
+    "dockerfile",
+    "dockerfile_inline",
+    "target",
+    "args",
+    "tags",
+    "labels",
+    "cache_from",
+  ],
 };
 
 /** One note for each part that is not converted; a service in a container has its ports and volumes. */
@@ -389,7 +407,9 @@ function lostOf(service: Service, isInContainer: boolean): Lost[] {
     ...needed,
     ...own.filter(([, value]) =>
       /\$\{\w+:?\+/.test(JSON.stringify(value)?.replaceAll("$$", "") ?? "")
-    ).map(([key]) => lost(key, "stays as written, procsup has no such form", `${key} \${NAME:+text}`)),
+    ).map(([key]) =>
+      lost(key, "stays as written, procsup has no such form", `${key} \${NAME:+text}`)
+    ),
   ];
 }
 

@@ -98,18 +98,22 @@ class ServiceReader {
   }
 
   /** A service with the keys of the one that it extends. */
-  async #whole(service: Service, document: ConfigDocument, trail: readonly string[]): Promise<Service> {
+  async #whole(
+    service: Service,
+    document: ConfigDocument,
+    trail: readonly string[],
+  ): Promise<Service> {
     const { extends: given, ...own } = service;
     if (given === undefined) return own;
     const { service: name, file } = isMap(given) ? given : { service: given, file: undefined };
-    const path = file === undefined
-      ? document.file
-      : resolve(dirname(document.file), String(file));
+    const path = file === undefined ? document.file : resolve(dirname(document.file), String(file));
     const key = `${path}#${name}`;
     const other = file === undefined ? document : await this.read(path, "extends");
     const base = mapOf(mapOf(other?.value).services)[String(name)];
     if (other === undefined || !isMap(base) || trail.includes(key)) {
-      if (other !== undefined) this.lost.push(`extends ${name}: no such service in ${basename(path)}`);
+      if (other !== undefined) {
+        this.lost.push(`extends ${name}: no such service in ${basename(path)}`);
+      }
       return own;
     }
     const whole = await this.#whole(base, other, [key, ...trail]);
@@ -187,7 +191,9 @@ function moved(service: Service, from: string, to: string): Service {
     ...(Array.isArray(volumes)
       ? {
         volumes: volumes.map((one) => {
-          if (isMap(one)) return isRelative(one.source) ? { ...one, source: path(one.source) } : one;
+          if (isMap(one)) {
+            return isRelative(one.source) ? { ...one, source: path(one.source) } : one;
+          }
           const [source, ...rest] = String(one).split(":");
           return isRelative(source) ? [path(source), ...rest].join(":") : one;
         }),

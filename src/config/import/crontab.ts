@@ -35,7 +35,9 @@ interface Job {
 function convert(document: ConfigDocument, context: ImportContext): Imported {
   const { file, text } = document;
   const jobs = jobsOf(file, text);
-  if (jobs.length === 0) throw new ConfigProblem(file, "no job: expected lines of: * * * * * command");
+  if (jobs.length === 0) {
+    throw new ConfigProblem(file, "no job: expected lines of: * * * * * command");
+  }
   const placeOf = ([line]: Path): Place | undefined =>
     typeof line === "number" ? { file, line, column: 1 } : undefined;
   const result = new ImportResult(document, { context, placeOf });
@@ -58,12 +60,19 @@ function jobsOf(file: string, text: string): Job[] {
       return [];
     }
     const [, when, rest] = JOB.exec(raw) ?? [];
-    if (when !== undefined && (when.startsWith("@") || when.split(/\s+/).every((one) => FIELD.test(one)))) {
+    if (
+      when !== undefined &&
+      (when.startsWith("@") || when.split(/\s+/).every((one) => FIELD.test(one)))
+    ) {
       return [{ line: index + 1, when, rest: rest!, settings }];
     }
-    throw new ConfigProblem(file, "not a crontab: expected five fields and a command, or NAME=value", {
-      place: { file, line: index + 1, column: 1 },
-    });
+    throw new ConfigProblem(
+      file,
+      "not a crontab: expected five fields and a command, or NAME=value",
+      {
+        place: { file, line: index + 1, column: 1 },
+      },
+    );
   });
 }
 
@@ -76,11 +85,21 @@ function splitUser(rest: string) {
 function homesOfUsers(): ReadonlyMap<string, string> {
   const text = ifPossible(() => readForeignFile("/etc/passwd")) ?? "";
   const fields = text.split("\n").map((line) => line.split(":"));
-  return new Map(fields.filter(([name]) => name).map(([name, , , , , home]) => [name!, home ?? "/"]));
+  return new Map(
+    fields.filter(([name]) => name).map(([name, , , , , home]) => [name!, home ?? "/"]),
+  );
 }
 
 /** Settings of cron, which are no variables of the jobs, or of no use to them. */
-const OF_CRON = new Set(["SHELL", "MAILTO", "MAILFROM", "CRON_TZ", "HOME", "RANDOM_DELAY", "CONTENT_TYPE"]);
+const OF_CRON = new Set([
+  "SHELL",
+  "MAILTO",
+  "MAILFROM",
+  "CRON_TZ",
+  "HOME",
+  "RANDOM_DELAY",
+  "CONTENT_TYPE",
+]);
 
 function addJob(
   { line, when, rest, settings }: Job,
@@ -112,8 +131,12 @@ function addJob(
   const taken = result.add(nameOf(command), keys, from);
   const notes = [
     ...(atBoot ? [lost([], "it also runs with each procsup up of this file", "@reboot")] : []),
-    ...(MAILTO === "" ? [] : [lost([], "procsup logs keeps the output; webhooks report failures", `MAILTO=${MAILTO}`)]),
-    ...(RANDOM_DELAY === undefined ? [] : [lost([], "it runs at the exact time", `RANDOM_DELAY=${RANDOM_DELAY}`)]),
+    ...(MAILTO === ""
+      ? []
+      : [lost([], "procsup logs keeps the output; webhooks report failures", `MAILTO=${MAILTO}`)]),
+    ...(RANDOM_DELAY === undefined
+      ? []
+      : [lost([], "it runs at the exact time", `RANDOM_DELAY=${RANDOM_DELAY}`)]),
     ...(user !== undefined && home === undefined
       ? [lost([], `no such user here, so its folder is unknown: cwd is /`, `user ${user}`)]
       : []),
@@ -126,8 +149,12 @@ function nameOf(command: string): string {
   const words = splitWords(command).filter((word) => !/^\w+=/.test(word));
   const at = words.findIndex((word) => word === "&&" || word === ";");
   const own = /^cd$/.test(words[0] ?? "") && at >= 0 ? words.slice(at + 1) : words;
-  const script = own.find((word, index) => index > 0 && /\.\w{1,4}$/.test(word) && !word.startsWith("-"));
-  const isRunner = /(^|\/)(ba|da|z)?sh$|(^|\/)(python[\d.]*|node|php|ruby|perl|deno|bun)$/.test(own[0] ?? "");
+  const script = own.find((word, index) =>
+    index > 0 && /\.\w{1,4}$/.test(word) && !word.startsWith("-")
+  );
+  const isRunner = /(^|\/)(ba|da|z)?sh$|(^|\/)(python[\d.]*|node|php|ruby|perl|deno|bun)$/.test(
+    own[0] ?? "",
+  );
   return nameFromPath((isRunner ? script : undefined) ?? own[0] ?? "job");
 }
 

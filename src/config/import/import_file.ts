@@ -49,7 +49,10 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   const yaml = await importedYaml(imported, basename(file));
   const written = { file: join(dirname(file), "procsup.yaml"), text: yaml };
   const loaded = await loadedFrom({ ...written, origins: imported.origins }, options.env);
-  const elsewhere = await loadedFrom({ file: "/nonexistent/procsup.yaml", text: yaml }, options.env);
+  const elsewhere = await loadedFrom(
+    { file: "/nonexistent/procsup.yaml", text: yaml },
+    options.env,
+  );
   const wires = [loaded, elsewhere].map(({ processes }) =>
     JSON.stringify(processes.map(({ wire }) => wire))
   );
@@ -159,19 +162,18 @@ interface InitialConfig extends ImportedFile {
 type CommandOf = (text: string, folder: string) => string | undefined;
 
 /** Files that indicate what to run, and their commands. The first one that exists wins. */
-const COMMANDS:
-  readonly (readonly [file: string, command: CommandOf])[] = [
-    ["package.json", nodeCommand],
-    ["deno.json", (text) => scriptOf(jsonFields(text)?.tasks, "deno task ")],
-    ["bin/rails", () => "bin/rails server"],
-    ["config.ru", () => "bundle exec puma"],
-    ["manage.py", () => "python3 manage.py runserver"],
-    ["artisan", () => "php artisan serve"],
-    ["go.mod", () => "go run ."],
-    ["Cargo.toml", () => "cargo run"],
-    ...["server.js", "app.js", "index.js", "main.ts", "server.ts", "app.py", "main.py", "app.rb"]
-      .map((name) => [name, () => name] as const),
-  ];
+const COMMANDS: readonly (readonly [file: string, command: CommandOf])[] = [
+  ["package.json", nodeCommand],
+  ["deno.json", (text) => scriptOf(jsonFields(text)?.tasks, "deno task ")],
+  ["bin/rails", () => "bin/rails server"],
+  ["config.ru", () => "bundle exec puma"],
+  ["manage.py", () => "python3 manage.py runserver"],
+  ["artisan", () => "php artisan serve"],
+  ["go.mod", () => "go run ."],
+  ["Cargo.toml", () => "cargo run"],
+  ...["server.js", "app.js", "index.js", "main.ts", "server.ts", "app.py", "main.py", "app.rb"]
+    .map((name) => [name, () => name] as const),
+];
 
 /**
  * Converts another tool's file, or derives a configuration from the project's files. Throws
@@ -187,7 +189,9 @@ export async function initialConfig(
   const composed = COMPOSE_FILES.map((name) => join(folder, name));
   const source = foreign ??
     (command === undefined ? composed.find((path) => lookAt(path)?.isFile) : undefined);
-  if (source !== undefined) return { ...await importFile(source, { env, findings }), from: basename(source) };
+  if (source !== undefined) {
+    return { ...await importFile(source, { env, findings }), from: basename(source) };
+  }
   const name = nameFromPath(folder);
   const hasEnv = lookAt(join(folder, ".env"))?.isFile === true;
   const made = async (from: string, line?: string, isOff = line === undefined) => {

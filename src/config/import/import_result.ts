@@ -119,7 +119,9 @@ export class ImportResult {
    * names of what was filled in to `found`.
    */
   settled(value: unknown, path: Path, found: Lost[]): unknown {
-    if (Array.isArray(value)) return value.map((one, at) => this.settled(one, [...path, at], found));
+    if (Array.isArray(value)) {
+      return value.map((one, at) => this.settled(one, [...path, at], found));
+    }
     if (isMap(value)) {
       const entries = Object.entries(value);
       return Object.fromEntries(

@@ -168,7 +168,8 @@ export function partition<T>(list: readonly T[], isIn: (item: T) => boolean): [T
 }
 
 /** A quoted or escaped part of a word, a reference, or other characters. */
-const PART = /'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|\0\{(?:[^\0{}]|\0\{[^\0{}]*\})*\}|\s+|[^\s'"\\\0]+|[^]/g;
+const PART =
+  /'[^']*'|"(?:[^"\\]|\\[^])*"|\\[^]|\0\{(?:[^\0{}]|\0\{[^\0{}]*\})*\}|\s+|[^\s'"\\\0]+|[^]/g;
 
 /**
  * A command line that is split into words after its variables are filled in, as other tools do it:

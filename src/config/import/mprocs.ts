@@ -49,7 +49,9 @@ const KEYS: ImportTable<unknown, { readonly name: string; readonly common: unkno
       env: Object.fromEntries(
         entries.filter(([, text]) => text !== null).map(([name, text]) => [name, String(text)]),
       ),
-      lost: cleared.length === 0 ? undefined : `inherit_env: it is not cleared: ${cleared.join(", ")}`,
+      lost: cleared.length === 0
+        ? undefined
+        : `inherit_env: it is not cleared: ${cleared.join(", ")}`,
     };
   },
   add_path: (value) => ({ env: { PATH: [...[value].flat(), reference("PATH", "")].join(":") } }),
@@ -80,7 +82,10 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
       continue;
     }
     const common = rest.proc_log;
-    const all = { ...proc, ...(common === undefined || proc.log !== undefined ? {} : { log: common }) };
+    const all = {
+      ...proc,
+      ...(common === undefined || proc.log !== undefined ? {} : { log: common }),
+    };
     const { keys, notes, origins } = convertedKeys(KEYS, Object.entries(all), { name, common });
     const taken = result.add(name, {
       // mprocs runs each in a terminal.
@@ -123,6 +128,9 @@ function log(value: unknown, name: string, common: unknown): Keys {
   const given = typeof value === "string" ? { dir: value } : mapOf(value);
   const { dir, file = "{name}.log", enabled = true } = { ...mapOf(common), ...given };
   if (value === false || enabled === false || dir === undefined) return {};
-  const path = join(placed(dir), String(file).replaceAll("{name}", name).replace(/\{(id|pid|ts)\}/g, ""));
+  const path = join(
+    placed(dir),
+    String(file).replaceAll("{name}", name).replace(/\{(id|pid|ts)\}/g, ""),
+  );
   return logFiles({ stdout: path, stderr: path, folder: "/" });
 }

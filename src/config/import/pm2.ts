@@ -104,7 +104,11 @@ function appsOf(file: string, value: unknown, { env }: ImportContext): Apps {
     return {
       apps: [...list.map(withoutNulls), ...servers],
       path: (index) => [
-        ...(index >= list.length ? ["static", index - list.length] : key === undefined ? [] : [key]),
+        ...(index >= list.length
+          ? ["static", index - list.length]
+          : key === undefined
+          ? []
+          : [key]),
         ...(isList && index < list.length ? [index] : []),
       ],
     };
@@ -206,7 +210,9 @@ function pm2Command(app: App, folder: string): Keys {
     return { entrypoint: interpreter || "node", args: [...options, script, ...args] };
   }
   // PM2 looks for a bare word in the folder first.
-  const path = isFile && !isAbsolute(script) && at !== folder ? `./${script.replace(/^\.\//, "")}` : script;
+  const path = isFile && !isAbsolute(script) && at !== folder
+    ? `./${script.replace(/^\.\//, "")}`
+    : script;
   return { entrypoint: path, args, ...interpreted(interpreter, isFile ? script : "") };
 }
 
@@ -298,15 +304,22 @@ const KEYS: ImportTable<unknown, AppContext> = {
   user: (value) => ({ uid: value }),
   gid: (value) => ({ gid: value }),
   log_date_format: "procsup logs -t shows when each line was written",
-  ...alike((value: unknown, { app }: AppContext) => ({
-    lost: value && app.instances !== undefined
-      ? "each instance has its own log; procsup logs <name> shows them in order of time"
-      : undefined,
-  }), "merge_logs", "combine_logs"),
+  ...alike(
+    (value: unknown, { app }: AppContext) => ({
+      lost: value && app.instances !== undefined
+        ? "each instance has its own log; procsup logs <name> shows them in order of time"
+        : undefined,
+    }),
+    "merge_logs",
+    "combine_logs",
+  ),
 };
 
 /** PM2 writes a combined log beside those of the streams. */
-function combinedLog(file: unknown, { app, folder }: AppContext): { readonly lost?: string | undefined } {
+function combinedLog(
+  file: unknown,
+  { app, folder }: AppContext,
+): { readonly lost?: string | undefined } {
   const others = ["out_file", "out", "output", "error_file", "error", "err_file"];
   if (file === true || file === false) return {};
   return others.some((key) => app[key] !== undefined)

@@ -32,8 +32,12 @@ function serveWords({ args }: App): readonly string[] | undefined {
 export function lostOfServe(app: App): Lost[] {
   const found = Object.entries(app)
     .filter(([key, value]) => /^env(_.+)?$/.test(key) && isMap(value))
-    .flatMap(([key, env]) => Object.entries(env as object).map(([name, value]) => ({ key, name, value })))
-    .filter(({ name, value }) => SERVE_LOST.test(name) && !/^(false|null|undefined|)$/.test(`${value}`))
+    .flatMap(([key, env]) =>
+      Object.entries(env as object).map(([name, value]) => ({ key, name, value }))
+    )
+    .filter(({ name, value }) =>
+      SERVE_LOST.test(name) && !/^(false|null|undefined|)$/.test(`${value}`)
+    )
     .map(({ key, name }) => lost([key, name], "procsup serve-files has no such option"));
   const words = serveWords(app) === undefined
     ? [lost("args", "PM2's server takes a folder and a port")]

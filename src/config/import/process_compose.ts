@@ -88,7 +88,16 @@ interface ProcessContext {
 }
 
 const FILE_KEYS = {
-  ...handled("version", "name", "processes", "environment", "shell", "vars", "$schema", "is_strict"),
+  ...handled(
+    "version",
+    "name",
+    "processes",
+    "environment",
+    "shell",
+    "vars",
+    "$schema",
+    "is_strict",
+  ),
   ...handled("log_level", "log_length", "log_format", "disable_env_expansion", "is_tui_disabled"),
   ...handled("env_cmds"),
 };
@@ -133,7 +142,9 @@ const KEYS: ImportTable<unknown, ProcessContext> = {
   disabled: (value) => value === true ? { autostart: false } : {},
   is_disabled: (value) => String(value) === "true" ? { autostart: false } : {},
   is_foreground: (value) =>
-    value === true ? { autostart: false, tty: true, stdin: true, lost: "procsup start, attach" } : {},
+    value === true
+      ? { autostart: false, tty: true, stdin: true, lost: "procsup start, attach" }
+      : {},
   ready_log_line: (value) => ({ ready_log: literally(String(value)), wait_ready: true }),
   depends_on: (value, { processes }) => ({ depends_on: dependsOn(value, processes) }),
   availability: (value) => isMap(value) ? availability(value) : {},
@@ -147,13 +158,16 @@ const KEYS: ImportTable<unknown, ProcessContext> = {
   }),
   liveness_probe: (value, { shell }) => ({ health_check: probe(value, shell) }),
   schedule: (value) => isMap(value) ? scheduled(value) : {},
-  watch: (value, { process: { working_dir = "." } }) => isMap(value) ? watched(value, String(working_dir)) : {},
+  watch: (value, { process: { working_dir = "." } }) =>
+    isMap(value) ? watched(value, String(working_dir)) : {},
   log_location: (value, { folder }) => ({ lost: logFileProblem(logFile(value), folder) }),
 };
 
 /** Paths are relative to the working directory. */
 function watched({ paths, debounce = "300ms" }: Record<string, unknown>, folder: string): Keys {
-  const list = Array.isArray(paths) ? paths.map((one): Keys => isMap(one) ? one : { path: one }) : [];
+  const list = Array.isArray(paths)
+    ? paths.map((one): Keys => isMap(one) ? one : { path: one })
+    : [];
   if (list.length === 0) return {};
   const patterns = list.some(({ include }) => include !== undefined);
   return {

@@ -39,7 +39,9 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
   };
   const result = new ImportResult(document, { context, placeOf });
   const folder = dirname(file);
-  const files = [DOTENV, OVERMIND_ENV].filter((name) => lookAt(join(folder, name))?.isFile === true);
+  const files = [DOTENV, OVERMIND_ENV].filter((name) =>
+    lookAt(join(folder, name))?.isFile === true
+  );
   const variables = Object.assign({}, ...files.map((name) => readDotenv(join(folder, name))));
   const overmind = overmindSettings(files.includes(OVERMIND_ENV) ? variables : {});
   const own = overmind.port ?? Number(variables.PORT);
@@ -120,7 +122,8 @@ function unlikeForeman(path: string): Record<string, string> {
 function overmindSettings(variables: Readonly<Record<string, string>>) {
   const setting = (name: string) => variables[`OVERMIND_${name}`] ?? "";
   const list = (name: string) => setting(name).split(",").map((one) => one.trim()).filter(Boolean);
-  const pairs = (name: string) => new Map(list(name).map((pair) => pair.split("=") as [string, string]));
+  const pairs = (name: string) =>
+    new Map(list(name).map((pair) => pair.split("=") as [string, string]));
   const isOn = (name: string) => /^(1|t|true)$/i.test(setting(name));
   const counts = pairs("FORMATION");
   const signals = pairs("STOP_SIGNALS");

@@ -48,11 +48,14 @@ export async function withoutEnvironment(
       name,
     ]),
   );
-  const run = async (values: Env) => await runModule(file, { ...env, ...values }).catch(() => undefined);
+  const run = async (values: Env) =>
+    await runModule(file, { ...env, ...values }).catch(() => undefined);
   const marked = Object.fromEntries([...names].map(([mark, name]) => [name, mark]));
   const other = await run(marked);
   // What parses a number takes no mark.
-  const numbers = await run(Object.fromEntries([...names.values()].map((name, at) => [name, `${7919 + at}`])));
+  const numbers = await run(
+    Object.fromEntries([...names.values()].map((name, at) => [name, `${7919 + at}`])),
+  );
   const program = { source, env: after, set, names };
   const result = referring(value, other?.value, program, []);
   const failed = other === undefined ? [{ process: undefined, text: FAILS }] : [];
@@ -63,7 +66,12 @@ export async function withoutEnvironment(
 type Path = readonly (string | number)[];
 
 /** Notes on values that would be others in another environment, and have no reference. */
-function fixedValues(result: unknown, value: unknown, others: readonly unknown[], path: Path): Note[] {
+function fixedValues(
+  result: unknown,
+  value: unknown,
+  others: readonly unknown[],
+  path: Path,
+): Note[] {
   if (Array.isArray(value)) {
     return value.flatMap((item, at) =>
       fixedValues(

@@ -62,7 +62,9 @@ const KEYS: ImportTable<unknown, ProcessContext> = {
   autostart: (value) => value === true ? { autostart: true } : {},
   cron: (value, { process }) => ({
     cron: { schedule: value, overlap: process.overrun === true ? "kill" : "skip" },
-    lost: process.autostart === true ? "it runs on schedule only, not also at the start" : undefined,
+    lost: process.autostart === true
+      ? "it runs on schedule only, not also at the start"
+      : undefined,
   }),
   watch: (value, { process, file }) => ({
     watch: {
@@ -81,13 +83,17 @@ const KEYS: ImportTable<unknown, ProcessContext> = {
       }),
     };
   },
-  restart: (value) => ({ restart_policy: rowFor({ always: "always", error: "on-failure" }, String(value)) }),
+  restart: (value) => ({
+    restart_policy: rowFor({ always: "always", error: "on-failure" }, String(value)),
+  }),
   timeout: (value, { process }) =>
     process.cron === undefined
       ? { max_age: seconds(value) }
       : { cron: { timeout: seconds(value) } },
   overrun: (value, { process }) =>
-    value === true && process.cron === undefined ? { lost: "a run ends before the next starts" } : {},
+    value === true && process.cron === undefined
+      ? { lost: "a run ends before the next starts" }
+      : {},
   terminate: "cron_restart restarts it by a schedule; to end it: a job with procsup stop",
   terminateTimeout: (value) => ({ stop_timeout: seconds(value) }),
   terminateGracePeriod: (value) => value ? { lost: "hooks.pre_stop with sleep" } : {},
@@ -111,7 +117,10 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
       process.watch !== undefined;
     const { stdout, stderr } = mapOf(process.logger);
     const taken = result.add(String(process.id), {
-      ...{ restart_policy: "never", stop_timeout: seconds(all.terminateTimeout ?? TERMINATE_SECONDS) },
+      ...{
+        restart_policy: "never",
+        stop_timeout: seconds(all.terminateTimeout ?? TERMINATE_SECONDS),
+      },
       ...keys,
       ...(isStarted ? { autostart: undefined } : { autostart: false }),
       ...restarts(process),
@@ -123,7 +132,9 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
         const why = logFileProblem(path, folder);
         return why === undefined ? [] : [lost(["logger", stream], why)];
       });
-    const inner = { logger: ["stdout", "stderr", "console", "colors", "decorateFiles", "decorate"] };
+    const inner = {
+      logger: ["stdout", "stderr", "console", "colors", "decorateFiles", "decorate"],
+    };
     result.note(taken, ...notes, ...unsafe, ...unknownInside(process, inner));
   }
   return result.imported();
@@ -135,6 +146,8 @@ function restarts({ restart, restartDelayMs = RESTART_DELAY_MS, restartLimit }: 
   return {
     restart_delay: delay,
     backoff_max: delay,
-    ...(restartLimit === undefined ? UNLIMITED : { max_restarts: restartLimit, restart_window: "8760h" }),
+    ...(restartLimit === undefined
+      ? UNLIMITED
+      : { max_restarts: restartLimit, restart_window: "8760h" }),
   };
 }

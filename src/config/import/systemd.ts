@@ -48,7 +48,9 @@ const SETTINGS: ImportTable<Values, undefined> = {
   ...alike(OTHER_UNIT, "After", "Before", "BindsTo", "PartOf", "Requires", "Wants"),
   ...alike(FAILURE, "OnFailure"),
   OnSuccess: "hooks.post_stop, or depends_on with completed_ok",
-  RemainAfterExit: ([value]) => ({ lost: isOn(value) ? "it is stopped after it has run" : undefined }),
+  RemainAfterExit: ([value]) => ({
+    lost: isOn(value) ? "it is stopped after it has run" : undefined,
+  }),
   Type: ([value]) => ({
     ...(value === "oneshot" ? { min_uptime: "0s" } : {}),
     lost: /^(notify(-reload)?|dbus)$/.test(value!)
@@ -174,7 +176,9 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
       : {}),
     ...logsOf(settings, result),
   }, { path: ["Service"], keys: origins });
-  const unreadable = unread.map((path) => lost("EnvironmentFile", UNREAD, `EnvironmentFile=${path}`));
+  const unreadable = unread.map((path) =>
+    lost("EnvironmentFile", UNREAD, `EnvironmentFile=${path}`)
+  );
   result.note(taken, ...unreadable, ...notes);
   if (timer !== undefined) result.note(taken, ...lostOfTimer(timer, schedule !== undefined));
   for (const [key, values] of given) {
@@ -188,7 +192,9 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
     if (key === "WantedBy") continue;
     result.note(undefined, lost(["Install", key], UNSUPPORTED, `[Install] ${shown(key, values)}`));
   }
-  const others = [...sections.keys()].filter((name) => !/^(Unit|Service|Install|Timer|X-.*)$/.test(name));
+  const others = [...sections.keys()].filter((name) =>
+    !/^(Unit|Service|Install|Timer|X-.*)$/.test(name)
+  );
   result.note(undefined, ...others.map((name) => lost([name], UNSUPPORTED, `[${name}]`)));
   return result.imported();
 }

@@ -33,7 +33,8 @@ export function scheduleOf({ sections }: Unit): Schedule | undefined {
   if (calendars.length === 1) return cronOf(calendars[0]!);
   const [interval] = timer.get("OnUnitActiveSec") ?? timer.get("OnUnitInactiveSec") ?? [];
   if (calendars.length > 1 || interval === undefined) return undefined;
-  const [, count, unit = "s"] = /^(\d+)\s*(s|sec|m|min|h|hr|hours?|minutes?|d|days?)?$/.exec(interval) ?? [];
+  const [, count, unit = "s"] =
+    /^(\d+)\s*(s|sec|m|min|h|hr|hours?|minutes?|d|days?)?$/.exec(interval) ?? [];
   if (count === undefined) return undefined;
   const isDay = unit.startsWith("d");
   const schedule = everyInterval(isDay ? `${Number(count) * 24}h` : `${count}${unit[0]}`);
@@ -61,6 +62,8 @@ export function lostOfTimer({ file, sections }: Unit, isScheduled: boolean): Los
     const why = "no schedule of cron: procsup start starts it, write cron by hand";
     return times.map(([key, values]) => lost(["Timer", key], why, shown(key, values)));
   }
-  return settings.filter(([key, values]) => !HANDLED.test(key) && !/^(no|false|0)$/.test(values[0] ?? "no"))
+  return settings.filter(([key, values]) =>
+    !HANDLED.test(key) && !/^(no|false|0)$/.test(values[0] ?? "no")
+  )
     .map(([key, values]) => lost(["Timer", key], WHY[key] ?? UNSUPPORTED, shown(key, values)));
 }
