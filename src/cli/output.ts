@@ -2,7 +2,8 @@
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { Flags, FORMATS } from "./flags.ts";
-import { terminalJson, terminalText } from "./terminal_text.ts";
+import { escapedJson } from "../model/plain_text.ts";
+import { terminalText } from "./terminal_text.ts";
 
 type Format = (typeof FORMATS)[number];
 
@@ -44,7 +45,7 @@ export class Output {
 
   /** Writes JSON text to stdout. */
   jsonText(json: string, end = "\n"): void {
-    this.raw(terminalJson(json) + end);
+    this.raw(escapedJson(json) + end);
   }
 
   /** Writes text from other programs unchanged, but without control sequences on a terminal. */

@@ -2,6 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
+import { isTargetForm } from "../model/target.ts";
 import { resolve } from "../npm/path.js";
 import { shellWord, splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/wire.ts";
@@ -30,7 +31,9 @@ export function startPayloads(request: StartRequest): StartPayload[] {
   }
   return positionals.map((word) => {
     // A quoted command is one word: `start "npm run web"`. Names contain no spaces.
-    if (/^[^:]*\S\s/.test(word) && !request.isFile(resolve(request.cwd, word))) {
+    if (
+      !isTargetForm(word) && /^[^:]*\S\s/.test(word) && !request.isFile(resolve(request.cwd, word))
+    ) {
       return quotedCommand(word, request);
     }
     const path = entrypointPath(word, request);
@@ -73,8 +76,9 @@ export function commandHint(words: readonly string[], name?: string): string {
   return `A command on PATH is started with: procsup start ${flags}-- ${command}`;
 }
 
-/** The file that a word names; undefined if it names an existing process. */
+/** The file that a word names; undefined if it names an existing process. A target needs `./`. */
 function entrypointPath(word: string, { cwd, flags, isFile }: StartRequest): string | undefined {
+  if (isTargetForm(word)) return undefined;
   const here = resolve(cwd, word);
   if (isFile(here)) return here;
   // Paths are relative to the current directory, but `--cwd DIR app.ts` is accepted too.

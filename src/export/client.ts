@@ -1,6 +1,6 @@
 /** Runs the clients of engines: `docker`, `kubectl` and `systemctl`, found on PATH. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 
 /** A program with flags that precede the arguments of each call. An abort of the signal ends it. */
 export class Client {
@@ -46,6 +46,22 @@ export class Client {
     return lines.map((line) => JSON.parse(line) as T);
   }
 
+  /** Runs the program, and prints the lines of its output; returns its exit code. */
+  async relayed(args: readonly string[], print: PrintLine): Promise<number> {
+    const child = this.#spawn(args, "piped");
+    try {
+      await Promise.all([
+        child.stdin.close(),
+        relay(child.stdout, (line) => print(line, "stdout")),
+        relay(child.stderr, (line) => print(line, "stderr")),
+      ]);
+    } catch (error) {
+      ifPossible(() => child.kill());
+      throw error;
+    }
+    return (await child.status).code;
+  }
+
   /** Runs the program with this terminal's output; returns its exit code. */
   async shown(args: readonly string[]): Promise<number> {
     return (await this.#spawn(args, "inherit").status).code;
@@ -63,6 +79,25 @@ export class Client {
       throw new ProcsupError("not_found", `"${this.#program}" is not installed, or not on PATH`);
     }
   }
+}
+
+/** Prints a line of an app, which is made safe for a terminal. */
+export type PrintLine = (line: string, stream: "stdout" | "stderr") => void;
+
+/** A longer line is printed in pieces. */
+const MAX_LINE = 64 * 1024;
+
+async function relay(
+  from: ReadableStream<Uint8Array<ArrayBuffer>>,
+  print: (line: string) => void,
+): Promise<void> {
+  let rest = "";
+  for await (const text of from.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.at(-1)!.length > MAX_LINE ? "" : lines.pop()!;
+    for (const line of lines) print(line);
+  }
+  if (rest !== "") print(rest);
 }
 
 /** A log line that kubectl writes between its messages. */

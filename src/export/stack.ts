@@ -8,6 +8,7 @@ import { webhookWire } from "../model/config_schema.ts";
 import { isLoopback, parseListen } from "../model/listen_address.ts";
 import { nameFromPath } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import { isUnsafe } from "../model/plain_text.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { leavesOf, looksSecret, secretsIn } from "../model/secret_values.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
@@ -363,8 +364,7 @@ function refuseUnsafeTexts(
     ).map(({ path, text }) => [`"${name}": ${path.join(".")}`, text] as const)
   );
   for (const [where, text] of [["the file", file] as const, ...named, ...own]) {
-    // deno-lint-ignore no-control-regex
-    if (!/[\x00-\x1f\x7f-\x9f\u2028\u2029]|\\$/.test(text)) continue;
+    if (!isUnsafe(text) && !/[\t\n]|\\$/.test(text)) continue;
     throw new ProcsupError("bad_request", `Cannot export ${where} ${quote(text)}`, {
       hint: "It must be one line, and not end in a backslash",
     });

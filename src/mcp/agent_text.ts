@@ -21,10 +21,9 @@ export const UNTRUSTED_NOTICE =
 
 /**
  * Invisible characters that reorder, hide or break text: what Unicode calls ignorable (bidirectional
- * controls, zero-width characters, tags, variation selectors), other line separators, and interlinear
- * annotations.
+ * controls, zero-width characters, tags, variation selectors), and interlinear annotations.
  */
-const HIDDEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
+const HIDDEN = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** Removes control sequences, control characters and invisible characters. Keeps line breaks. */
 export function safeText(text: string): string {

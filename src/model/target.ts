@@ -133,6 +133,15 @@ export function selectorOf(target: string): ((process: Addressable) => boolean) 
     Object.hasOwn(labels, key) && (wanted === undefined || labels[key] === wanted);
 }
 
+/**
+ * Whether a word is a target by its form: `all`, a number, a selector, an instance or an id. A name
+ * is not: nothing tells it from other words.
+ */
+export function isTargetForm(word: string): boolean {
+  return word === "all" || /^\d+$/.test(word) || selectorOf(word) !== undefined ||
+    /^[^/]*:(\d+|\*)$/.test(word) || /^[0-9a-f]{8}(-[0-9a-f-]+)?$/.test(word);
+}
+
 /** The text before the first colon, undefined without one, and the text after it. */
 function atColon(target: string): [before: string | undefined, after: string] {
   const [, before, after = ""] = /^([^:]+):(.*)$/s.exec(target) ?? [];

@@ -6,7 +6,11 @@ import { PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { StartPayload } from "../../src/protocol/wire.ts";
 
-const FILES = ["/srv/api.ts", "/srv/my app.py", "/opt/job.sh"];
+const TARGETS = ["all", "0", "17", "tag:x", "ns:shop", "label:a=b", "api:0", "shop:*", "3f2a91bc"];
+const FILES = [
+  ...["/srv/api.ts", "/srv/my app.py", "/opt/job.sh"],
+  ...TARGETS.map((word) => `/srv/${word}`),
+];
 
 function payloads(...words: string[]): StartPayload[] {
   const { positionals, rest, flags } = readCommandLine(["start", ...words]);
@@ -31,6 +35,13 @@ Deno.test("startPayloads() starts a file of the current directory by its absolut
   assertEquals(payloads("../opt/./job.sh")[0]?.entrypoint, "/opt/job.sh");
   assertEquals(payloads(".")[0]?.entrypoint, "/srv");
   assertEquals(payloads("my app.py")[0]?.name, "my-app");
+});
+
+Deno.test("startPayloads() takes the form of a target for a file only after ./", () => {
+  for (const word of TARGETS) {
+    assertEquals(payloads(word), [{ target: word }]);
+    assertEquals(payloads("--cwd", "/srv", `./${word}`)[0]?.entrypoint, `/srv/${word}`);
+  }
 });
 
 Deno.test("startPayloads() passes the words after -- to the file", () => {

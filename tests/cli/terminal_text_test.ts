@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { plainText } from "../../src/model/plain_text.ts";
-import { colorText, terminalJson, terminalText, textWidth } from "../../src/cli/terminal_text.ts";
+import { colorText, escapedJson, plainText } from "../../src/model/plain_text.ts";
+import { terminalText, textWidth } from "../../src/cli/terminal_text.ts";
 
 const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] = [
   ["cursor movement", "a\x1b[2Jb\x1b[10;10Hc", "abc"],
@@ -17,6 +17,8 @@ const HOSTILE: readonly (readonly [name: string, text: string, left: string])[] 
   ["backspaces and returns", "a\b\rb\0", "ab"],
   ["an escape inside an escape", "a\x1b\x1b[31mb", "ab"],
   ["a change of the direction", "a\u202egnp.\u202cexe\u2066b\u2069", "agnp.exeb"],
+  ["marks of the direction", "a\u200eb\u200f\u061cc", "abc"],
+  ["other ends of lines", "a\u2028b\u2029c\x85d", "abcd"],
   ["a nested one", "a\x1b[\x1b[31mb", "ab"],
 ];
 
@@ -62,6 +64,12 @@ Deno.test("plainText() never contains a control character", () => {
 Deno.test("colorText() keeps colors and resets them", () => {
   assertEquals(colorText("\x1b[1;31mred\x1b[2K"), "\x1b[1;31mred\x1b[0m");
   assertEquals(colorText("plain"), "plain");
+  for (const hiding of ["8", "1;8", "08;31", "38;5;1;8", "48;2;1;2;8;8"]) {
+    assertEquals(colorText(`a\x1b[${hiding}mb`), "ab", hiding);
+  }
+  for (const color of ["38;5;8", "48;2;8;8;8", "58;5;8", "1;38;5;8;4", "38:5:8"]) {
+    assertEquals(colorText(`\x1b[${color}mb`), `\x1b[${color}mb\x1b[0m`, color);
+  }
 });
 
 Deno.test("terminalText() keeps colors if enabled, and the text after an incomplete sequence", () => {
@@ -70,9 +78,9 @@ Deno.test("terminalText() keeps colors if enabled, and the text after an incompl
   assertEquals(terminalText(text, false), "a\nb\ncd");
 });
 
-Deno.test("terminalJson() writes the same value without control characters", () => {
+Deno.test("escapedJson() writes the same value without control characters", () => {
   const value = { "\x9b": "\x00\x1b[2J\x7f\x80\x9fä\u2028" };
-  const json = terminalJson(JSON.stringify(value));
+  const json = escapedJson(JSON.stringify(value));
   // deno-lint-ignore no-control-regex
   assertEquals([JSON.parse(json), /[\x00-\x1f\x7f-\x9f]/.test(json)], [value, false]);
 });

@@ -351,6 +351,12 @@ Deno.test("initialConfig() writes a valid configuration for the programs in the 
     ],
     [{ "package.json": '{"main":"lib/a.js"}' }, NOTHING, ""],
     [{ "deno.json": '{"tasks":{"dev":"x"}}' }, "deno.json", "deno task dev"],
+    [
+      { "package.json": '{"main":"a.js\\n    hooks: x"}', "a.js\n    hooks: x": "", "app.js": "" },
+      "app.js",
+      "app.js",
+    ],
+    [{ "package.json": '{"main":"sh -c id"}', "sh -c id": "", "app.js": "" }, "app.js", "app.js"],
     [{ "manage.py": "", "app.py": "" }, "manage.py", "python3 manage.py runserver"],
     [{ "Procfile": "web: rackup\n", "package.json": "{}" }, "Procfile", "rackup"],
     [{ "compose.yml": "services: { a: { image: x, command: run } }\n" }, "compose.yml", "run"],

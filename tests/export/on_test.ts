@@ -274,3 +274,37 @@ Deno.test({
     ], stderr);
   },
 });
+
+Deno.test("logs --on swarm cannot control the terminal", async () => {
+  await using folder = tempHome();
+  const docker = `#!/bin/sh
+case "$*" in
+"service ls "*) echo '{"Name":"shop_api"}' ;;
+"service logs "*) printf 'a\\033]0;owned\\007b\\033[2J \\033[31mred\\033[8mhidden\\nlast' ;;
+*) ${DOCKER.split("\n").slice(1).join("\n").replace("case", "true; case")}
+esac
+`;
+  Deno.writeTextFileSync(`${folder.path}/docker`, docker, { mode: 0o755 });
+  Deno.writeTextFileSync(
+    `${folder.path}/procsup.yaml`,
+    "processes: { api: { command: sleep 1000 } }\n",
+  );
+  const words = [...programWords(), "logs", "--on", "swarm", "--stack", "shop"];
+  const shown = (program: string, ...args: string[]) =>
+    outputOf(
+      new Deno.Command(program, {
+        args,
+        cwd: folder.path,
+        env: { PATH: `${folder.path}:${Deno.env.get("PATH")}`, PROCSUP_HOME: `${folder.path}/h` },
+      }),
+    );
+  const [program, ...args] = words;
+  const piped = await shown(program!, ...args);
+  assertEquals([piped.code, piped.stdout], [
+    0,
+    "a\x1b]0;owned\x07b\x1b[2J \x1b[31mred\x1b[8mhidden\nlast\n",
+  ], piped.stderr);
+  const line = words.map((word) => `'${word}'`).join(" ");
+  const onTerminal = await shown("script", "-qec", line, "/dev/null");
+  assertEquals(onTerminal.stdout, "ab \x1b[31mredhidden\x1b[0m\r\nlast\r\n");
+});

@@ -2,7 +2,8 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { threadCpuUsage } from "node:process";
-import { colorText, textWidth } from "../../src/cli/terminal_text.ts";
+import { textWidth } from "../../src/cli/terminal_text.ts";
+import { colorText } from "../../src/model/plain_text.ts";
 import { decodeKeys } from "../../src/cli/top/keys.ts";
 import { cleanColors, cleanLine, cut, wrap } from "../../src/cli/top/text.ts";
 import { baseOf } from "../../src/client/url_transport.ts";

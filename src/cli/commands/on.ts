@@ -19,8 +19,11 @@ type Verb = (context: CommandContext, backend: Backend) => Promise<number | void
 
 const VERBS: Readonly<Record<string, Verb>> = {
   ...{ start: up, list, why, scale, down },
-  logs: ({ flags, positionals }, backend) =>
-    backend.logs(positionals, { follow: flags.on("follow"), lines: flags.int("lines") ?? 50 }),
+  logs: ({ flags, positionals, output }, backend) =>
+    backend.logs(positionals, {
+      ...{ follow: flags.on("follow"), lines: flags.int("lines") ?? 50 },
+      print: (line, stream) => output.content(line, stream),
+    }),
   roll: async (context, backend) =>
     await printRollouts(context, await backend.roll(context.positionals[0]!)),
 };

@@ -17,6 +17,7 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { nameTheFile, refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
 import { forEachTarget, noteFromShell, printResults, tryEach } from "../results.ts";
+import { isTargetForm } from "../../model/target.ts";
 import { commandHint, startPayloads } from "../start_payload.ts";
 
 /** Starts everything named. The worst exit code wins. */
@@ -138,7 +139,11 @@ async function hintFor(
 ): Promise<string | undefined> {
   if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
   if (error.code !== "process_not_found" || target === undefined) return undefined;
-  if (lookAt(target)?.isDirectory) return `To start this folder: procsup start ./${target}`;
+  const found = lookAt(target);
+  if (found?.isDirectory || (found?.isFile && isTargetForm(target))) {
+    const what = found.isDirectory ? "folder" : "file";
+    return `To start this ${what}: procsup start ${shellWord(`./${target}`)}`;
+  }
   const near = nearestWord(target, filesHere());
   if (near !== undefined) return `Did you mean "${near}"?`;
   // The daemon has suggested a similar name.

@@ -1,5 +1,6 @@
 /** `procsup web`: the dashboard and the REST API on TCP. */
 
+import { shellWord } from "../../model/shell_line.ts";
 import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
@@ -68,7 +69,8 @@ async function open(context: CommandContext): Promise<void> {
   if (await printData(context.output, link, [link.url])) return;
   if (context.host !== undefined) {
     const { host, port } = new URL(link.url);
-    context.output.note(`from here: ssh -L ${port}:${host} ${context.host.destination}`);
+    const words = [`${port}:${host}`, context.host.destination].map(shellWord).join(" ");
+    context.output.note(`from here: ssh -L ${words}`);
   }
   context.output.note(`sign in within ${link.expires_in_seconds} seconds, once:`);
   context.output.data(link.url);

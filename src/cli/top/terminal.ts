@@ -3,6 +3,7 @@
 import type { SignalName } from "../../model/signal.ts";
 import { sleep } from "../../platform/clock.ts";
 import { onSignals as onEach } from "../../platform/signals.ts";
+import { colorText } from "../../model/plain_text.ts";
 import { textWidth } from "../terminal_text.ts";
 import { decodeKeys, type Input } from "./keys.ts";
 
@@ -135,7 +136,9 @@ export class Screen {
 
   /** Shows a frame. Skips frames that a slow terminal has no time for. */
   draw(lines: readonly string[], columns: number): void {
-    this.#next = { lines, columns };
+    // Whatever is on the screen, also what another machine sent as a number, is only text.
+    const safe = lines.map((line) => colorText(line).replaceAll(/[\t\n]/g, " "));
+    this.#next = { lines: safe, columns };
     this.#writing ??= this.#pour().finally(() => this.#writing = undefined);
   }
 

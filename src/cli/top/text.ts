@@ -1,10 +1,7 @@
 /** Untrusted text on the screen: sanitized, cut, padded and wrapped by columns. */
 
-import { plainText } from "../../model/plain_text.ts";
-import { colorText, textWidth } from "../terminal_text.ts";
-
-/** Characters that change a line's direction or end it, and so falsify the text shown. */
-const DECEIVING = /[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+import { colorText, plainText } from "../../model/plain_text.ts";
+import { textWidth } from "../terminal_text.ts";
 
 /** Matches a colour sequence, or one character with its combining marks. */
 // deno-lint-ignore no-control-regex
@@ -28,7 +25,7 @@ export function cleanColors(text: string): string {
 }
 
 function oneLine(text: string): string {
-  const flat = text.replace(/\n/g, " ").replace(DECEIVING, "");
+  const flat = text.replace(/\n/g, " ");
   if (!flat.includes("\t")) return flat;
   let [line, column] = ["", 0];
   for (const [index, part] of flat.split("\t").entries()) {

@@ -151,7 +151,7 @@ function lineOf({ process, text, place }: Note): string {
 }
 
 function comment(lines: readonly string[]): string {
-  return lines.map((line) => ` ${line.replaceAll("\n", " ")}`).join("\n");
+  return lines.map((line) => ` ${line.replaceAll(/[\r\n\x85\u2028\u2029]+/g, " ")}`).join("\n");
 }
 
 /** A configuration, and the file it was made from. */
@@ -221,7 +221,9 @@ function commandIn(folder: string): readonly [from: string, command: string] | u
 function nodeCommand(text: string, folder: string): string | undefined {
   const { scripts, main } = jsonFields(text) ?? {};
   if ("start" in mapOf(scripts)) return "npm start";
-  if (typeof main === "string" && lookAt(join(folder, main))?.isFile) return main;
+  // It may say anything: only what is plainly the path of a file is a command.
+  const isPath = typeof main === "string" && /^(\.\/)?\w[\w./@-]*$/.test(main);
+  if (isPath && lookAt(join(folder, main))?.isFile) return main;
   return scriptOf(scripts, "npm run ");
 }
 

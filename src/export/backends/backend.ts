@@ -1,5 +1,6 @@
 /** The commands of `--on`. A backend runs the engine's own client. */
 
+import type { PrintLine } from "../client.ts";
 import { hasCode, messageOf, ProcsupError } from "../../model/errors.ts";
 import { sleep } from "../../platform/clock.ts";
 import type { Exported } from "../export_stack.ts";
@@ -40,6 +41,7 @@ export interface Explanation {
 export interface LogFlags {
   readonly follow: boolean;
   readonly lines: number;
+  readonly print: PrintLine;
 }
 
 /** The apps of an engine, and how it is asked about them. */

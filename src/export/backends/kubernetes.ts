@@ -52,7 +52,7 @@ export class Kubernetes extends Backend {
     return (await this.#workloads()).copies();
   }
 
-  async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+  async logs(apps: readonly string[], { follow, lines, print }: LogFlags): Promise<number> {
     let workloads = await this.#workloads();
     for (const app of apps) this.#find(app, workloads);
     // Keys are container ids: a restarted container gets another one.
@@ -66,7 +66,8 @@ export class Kubernetes extends Backend {
         if (!isMeant || !id || shown.has(id) || deletionTimestamp !== undefined) continue;
         const from = lost.get(id) ?? `--tail=${tail}`;
         const which = [`--container=${appOf(pod)}`, "--prefix", from];
-        const ended = this.#kubectl.shown(["logs", ...follow ? ["--follow"] : [], ...which, name]);
+        const words = ["logs", ...follow ? ["--follow"] : [], ...which, name];
+        const ended = this.#kubectl.relayed(words, print);
         shown.set(id, ended);
         if (follow) {
           void ended.then(async (code) => {

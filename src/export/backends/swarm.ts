@@ -72,13 +72,15 @@ export class Swarm extends Backend {
     return [...copies, ...idle.map((app) => withoutCopies(app))];
   }
 
-  async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+  async logs(apps: readonly string[], { follow, lines, print }: LogFlags): Promise<number> {
     const services = apps.length === 0
       ? await this.#services()
       : await Promise.all(apps.map((app) => this.#service(app)));
     const flags = [...follow ? ["--follow"] : [], "--tail", String(lines)];
     const codes = await Promise.all(
-      services.map(({ Spec }) => this.#docker.shown(["service", "logs", ...flags, Spec.Name])),
+      services.map(({ Spec }) =>
+        this.#docker.relayed(["service", "logs", ...flags, Spec.Name], print)
+      ),
     );
     return Math.max(0, ...codes);
   }

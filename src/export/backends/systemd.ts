@@ -98,11 +98,11 @@ export class Systemd extends Backend {
     });
   }
 
-  async logs(apps: readonly string[], { follow, lines }: LogFlags): Promise<number> {
+  async logs(apps: readonly string[], { follow, lines, print }: LogFlags): Promise<number> {
     await Promise.all(apps.map((app) => this.#rowsOf(app)));
     const units = (apps.length > 0 ? apps : ["*"]).flatMap((app) => this.#journalOf(app));
     const flags = [...follow ? ["--follow"] : [], "--no-pager", `--lines=${lines}`];
-    return await journalctl.shown([...flags, ...units]);
+    return await journalctl.relayed([...flags, ...units], print);
   }
 
   async why(app: string): Promise<Explanation> {
