@@ -141,7 +141,6 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
     "--shutdown-with-message": "Use --stop-signal NAME",
     "--source-map-support": "Use -e NODE_OPTIONS=--enable-source-maps",
     "--time": "procsup logs -t shows the times",
-    "--update-env": NEW_ENVIRONMENT,
   },
   run: {
     "-D": "procsup up",

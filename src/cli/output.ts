@@ -7,6 +7,16 @@ import { terminalText } from "./terminal_text.ts";
 
 type Format = (typeof FORMATS)[number];
 
+type Stream = "stdout" | "stderr";
+
+/** A line, or a piece of one, of a log. */
+interface Piece {
+  /** The log, see `positionKey()`. */
+  readonly from?: string;
+  /** The next piece of the log continues the line. */
+  readonly partial?: boolean | undefined;
+}
+
 /** The output streams of a command, set up by flags, environment and terminal. */
 export class Output {
   readonly format: Format;
@@ -20,6 +30,8 @@ export class Output {
   readonly #isErrorTerminal: boolean = Deno.stderr.isTerminal();
   #drawn = 0;
   #isUsed = false;
+  /** The log that a line without its end comes from, last on a stream. */
+  readonly #unfinished: Partial<Record<Stream, string | undefined>> = {};
 
   constructor(flags: Flags) {
     this.format = flags.on("json") ? "json" : (flags.text("output") ?? "table") as Format;
@@ -49,11 +61,55 @@ export class Output {
   }
 
   /** Writes text from other programs unchanged, but without control sequences on a terminal. */
-  content(text: string, stream: "stdout" | "stderr" = "stdout"): void {
-    const isTerminal = stream === "stdout" ? this.terminal : this.#isErrorTerminal;
+  content(text: string, stream: Stream = "stdout", piece: Piece = {}): void {
+    const shown = this.#isTerminal(stream) ? terminalText(text, this.color) : text;
+    this.#piece(shown, undefined, stream, piece);
+  }
+
+  /** Writes a text, then bytes of another program, of which `bytes` has a character for each. */
+  exact(text: string, bytes: string, stream: Stream, piece: Piece): void {
+    this.#piece(text, bytes, stream, piece);
+  }
+
+  /** Whether the next piece of a log continues the line that was written last. */
+  continues(from: string, stream: Stream = "stdout"): boolean {
+    return this.#unfinished[stream] === from;
+  }
+
+  /** Ends lines that are unfinished. */
+  endLines(): void {
+    for (const stream of ["stdout", "stderr"] as const) {
+      if (this.#unfinished[stream] !== undefined) writeAll(Deno[stream], "\n");
+      this.#unfinished[stream] = undefined;
+    }
+  }
+
+  #piece(
+    text: string,
+    bytes: string | undefined,
+    stream: Stream,
+    { from, partial = false }: Piece,
+  ): void {
     if (stream === "stdout") this.#isUsed = true;
     this.#erase();
-    writeAll(Deno[stream], `${isTerminal ? terminalText(text, this.color) : text}\n`);
+    const open = this.#unfinished;
+    const other = stream === "stdout" ? "stderr" : "stdout";
+    const meets = this.terminal && this.#isErrorTerminal && open[other] !== undefined;
+    const breaks = meets || (open[stream] !== undefined && open[stream] !== from);
+    if (meets) open[other] = undefined;
+    open[stream] = partial ? from : undefined;
+    const [before, after] = [breaks ? "\n" : "", partial ? "" : "\n"];
+    if (bytes === undefined) return writeAll(Deno[stream], before + text + after);
+    const head = encoder.encode(before + text);
+    const all = new Uint8Array(head.length + bytes.length + after.length);
+    all.set(head);
+    for (let at = 0; at < bytes.length; at++) all[head.length + at] = bytes.charCodeAt(at);
+    if (!partial) all[all.length - 1] = NEWLINE;
+    writeBytes(Deno[stream], all);
+  }
+
+  #isTerminal(stream: Stream): boolean {
+    return stream === "stdout" ? this.terminal : this.#isErrorTerminal;
   }
 
   /** Writes text to stdout unchanged. */
@@ -205,8 +261,17 @@ const FULL_PIPE_MS = 5;
 
 const encoder = new TextEncoder();
 
-function writeAll(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
-  const bytes = encoder.encode(text);
+function writeAll(stream: Writer, text: string): void {
+  writeBytes(stream, encoder.encode(text));
+}
+
+interface Writer {
+  writeSync(bytes: Uint8Array): number;
+}
+
+const NEWLINE = 10;
+
+function writeBytes(stream: Writer, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     try {
       written += stream.writeSync(bytes.subarray(written));

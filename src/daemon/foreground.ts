@@ -41,6 +41,8 @@ interface ForegroundOptions {
   /** Default of the key `stdin`. */
   readonly stdin: boolean;
   readonly onLine: (line: LogLine) => void;
+  /** Whether a line without its end is printed after a silence. */
+  readonly unfinished: boolean;
   readonly onNews: (change: ProcessChange) => void;
   /** Rejects when news cannot be printed. That ends the run, as a line does that cannot be printed. */
   readonly newsFailed: Promise<never>;
@@ -80,7 +82,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
     ifPossible(() => options.onHurry(namesUp(supervisor)));
     void supervisor.stop("all", { force: true }).catch((error) => warn(messageOf(error)));
   };
-  const output = new ForegroundOutput(options.onLine);
+  const output = new ForegroundOutput(options);
   const forward = (signal: SignalName) => void supervisor.signal("all", signal).catch(() => {});
   using _forwarded = onSignals(FORWARDED, forward);
   using _hangup = onHangup(() => forward("SIGHUP"), () => signals.add("SIGHUP"));
@@ -319,13 +321,15 @@ const STREAMS = ["stdout", "stderr"] as const;
 /** Prints the output of the apps: every line once, from their start to their end. */
 class ForegroundOutput {
   readonly #onLine: (line: LogLine) => void;
+  readonly #unfinished: boolean;
   readonly #positions: Record<string, number> = {};
   readonly #failed = Promise.withResolvers<never>();
   #sources: readonly LogSource[] = [];
   #following = async () => {};
 
-  constructor(onLine: (line: LogLine) => void) {
+  constructor({ onLine, unfinished }: Pick<ForegroundOptions, "onLine" | "unfinished">) {
     this.#onLine = onLine;
+    this.#unfinished = unfinished;
   }
 
   /** Rejects when a line cannot be printed: the reader of the output is gone. */
@@ -360,7 +364,8 @@ class ForegroundOutput {
 
   #feed(follow: boolean): ReadableStream<LogBatch | LogStart> {
     const from = { ...this.#positions };
-    return logFeed(this.#sources, { lines: 0, follow, streams: STREAMS, from }, new Batches(true));
+    const options = { lines: 0, follow, streams: STREAMS, from, unfinished: this.#unfinished };
+    return logFeed(this.#sources, options, new Batches(true));
   }
 
   async #print(reader: ReadableStreamDefaultReader<LogBatch | LogStart>): Promise<void> {

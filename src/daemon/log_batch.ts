@@ -38,11 +38,11 @@ function textOf({ of: { name, stream }, entries }: LogSlice, positions: boolean)
   const head = `{"name":${JSON.stringify(name)},"stream":"${stream}","line":`;
   let [time, iso] = [NaN, ""];
   let text = "";
-  for (const { line, at, end, partial } of entries) {
+  for (const { line, at, end, partial, bytes } of entries) {
     if (at !== time) [time, iso] = [at, new Date(at).toISOString()];
     const position = positions ? `,"end":${end}` : "";
     const piece = partial ? ',"partial":true' : "";
-    text += `${head}${JSON.stringify(line)},"at":"${iso}"${position}${piece}}\n`;
+    text += `${head}${JSON.stringify(bytes ?? line)},"at":"${iso}"${position}${piece}}\n`;
   }
   return text;
 }

@@ -16,8 +16,11 @@ export interface SplitState {
   readonly begun: boolean;
 }
 
-/** Receives a line without its end, and the position after it. The next one continues a `partial` one. */
-export type EmitLine = (line: string, end: number, partial: boolean) => void;
+/**
+ * Receives a line without its end, and the position after it. The next one continues a `partial`
+ * one. `bytes` has a character for each byte of it but the `\n`, if exact lines are wanted.
+ */
+export type EmitLine = (line: string, end: number, partial: boolean, bytes?: string) => void;
 
 /**
  * Splits bytes into lines without their `\n` or `\r\n`, across chunks. Invalid UTF-8 becomes U+FFFD.
@@ -25,11 +28,17 @@ export type EmitLine = (line: string, end: number, partial: boolean) => void;
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder();
+  readonly #isExact: boolean;
   #rest: Uint8Array = NOTHING;
   /** Begins with `#rest` and has room behind it, or is empty. */
   #room: Uint8Array = NOTHING;
   /** True if a piece of the line in `#rest` was emitted. */
   #begun = false;
+
+  /** With `isExact`, lines come with their bytes, and a last one without `\n` is `partial`. */
+  constructor(isExact = false) {
+    this.#isExact = isExact;
+  }
 
   /** The state that determines how the next bytes are split. */
   get state(): SplitState {
@@ -44,6 +53,12 @@ export class LineSplitter {
   /** Number of bytes that wait for the end of their line. */
   get waiting(): number {
     return this.#rest.length;
+  }
+
+  /** The same without what may be a part of a character, or of a `\r\n`. */
+  get unfinished(): number {
+    const rest = this.#rest;
+    return rest.at(-1) === CARRIAGE_RETURN ? rest.length - 1 : wholeCharacters(rest);
   }
 
   /** Adds a chunk that ends at position `end`. */
@@ -66,8 +81,18 @@ export class LineSplitter {
 
   /** Emits an unfinished last line, unless it is empty. */
   end(end: number, emit: EmitLine): void {
-    if (this.#rest.length > 0) this.#last(this.#rest, end, emit);
+    if (this.#rest.length > 0) this.#last(this.#rest, end, emit, this.#isExact);
     this.#keep(NOTHING);
+  }
+
+  /** Emits what there is of an unfinished line, to whole characters. `end` is the position after it. */
+  flush(end: number, emit: EmitLine): void {
+    const rest = this.#rest;
+    const to = this.unfinished;
+    if (to === 0) return;
+    this.#emit(rest.subarray(0, to), end - rest.length + to, true, emit);
+    this.#begun = true;
+    this.#keep(rest.slice(to));
   }
 
   #keep(rest: Uint8Array): void {
@@ -96,18 +121,42 @@ export class LineSplitter {
   #pieces(all: Uint8Array, from: number, to: number, start: number, emit: EmitLine): number {
     while (to - from > MAX_PIECE) {
       const cut = characterStart(all, from + MAX_PIECE);
-      emit(this.#decoder.decode(all.subarray(from, cut)), start + cut, true);
+      this.#emit(all.subarray(from, cut), start + cut, true, emit);
       this.#begun = true;
       from = cut;
     }
     return from;
   }
 
-  #last(bytes: Uint8Array, end: number, emit: EmitLine): void {
-    const text = bytes.at(-1) === CARRIAGE_RETURN ? bytes.subarray(0, -1) : bytes;
-    if (text.length > 0 || !this.#begun) emit(this.#decoder.decode(text), end, false);
+  #last(bytes: Uint8Array, end: number, emit: EmitLine, partial = false): void {
+    this.#emit(bytes, end, partial, emit);
     this.#begun = false;
   }
+
+  #emit(bytes: Uint8Array, end: number, partial: boolean, emit: EmitLine): void {
+    const ends = !partial && bytes.at(-1) === CARRIAGE_RETURN;
+    const text = this.#decoder.decode(ends ? bytes.subarray(0, -1) : bytes);
+    emit(text, end, partial, this.#isExact ? characterForEach(bytes) : undefined);
+  }
+}
+
+function characterForEach(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 8192) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return text;
+}
+
+/** How many of the bytes are whole UTF-8 characters; all if the last ones are none at all. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!;
+    if ((byte & 0xc0) === 0x80) continue;
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return length > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
 }
 
 /** Shared buffer: not used after `add()` returns. */

@@ -17,8 +17,10 @@ export interface LogEntry {
   readonly start: number;
   /** Position after it, from which a reader can resume. */
   readonly end: number;
-  /** A piece of a long line, which the next entry continues. */
+  /** A piece of a line that is long or not finished yet, which the next entry continues. */
   readonly partial?: true;
+  /** A character for each byte of the line but the `\n`; only with `exact`. */
+  readonly bytes?: string;
 }
 
 export interface EntryOptions {
@@ -33,6 +35,10 @@ export interface EntryOptions {
   /** Position to end at, unless following. */
   readonly to?: number | undefined;
   readonly filter?: LogFilter | undefined;
+  /** Whether lines come with their bytes. */
+  readonly exact?: boolean | undefined;
+  /** Whether an unfinished line is shown after a silence, as a `partial` one. */
+  readonly unfinished?: boolean | undefined;
   /** Milliseconds between reads while following; default 200. */
   readonly pollMs?: number | undefined;
   /** The search that this reading is part of; default: one of its own without limits. */
@@ -49,6 +55,9 @@ export interface LogChunk {
   readonly midLine: boolean;
 }
 
+/** An unfinished line, such as a prompt, is shown when nothing was added to it for that long. */
+const SILENCE_MS = 100;
+
 /** How far back the last lines are searched, in bytes. */
 const MAX_BACK = 8 * 1024 * 1024;
 
@@ -61,7 +70,7 @@ export class LogEntries {
   /** Following is endless, so it has no limits. */
   readonly #following = new Search();
   readonly #matches: LineMatcher | undefined;
-  readonly #splitter = new LineSplitter();
+  readonly #splitter: LineSplitter;
   #index: TimeIndex | undefined;
   #part: LogPart | undefined;
   /** The part begins before this position. */
@@ -76,6 +85,7 @@ export class LogEntries {
   constructor(path: string, options: EntryOptions) {
     this.#path = path;
     this.#options = options;
+    this.#splitter = new LineSplitter(options.exact);
     this.#search = options.search ?? new Search();
     this.#matches = options.filter?.matcher?.();
     this.#follower = new LogFollower(path, {
@@ -196,7 +206,18 @@ export class LogEntries {
     if (!this.#follower.hasBegun) return await this.#read();
     const { inode, position } = this.#follower;
     const { rest, begun } = this.#splitter.state;
-    const place = [this.#path, inode, position, rest.length, begun, this.#midLine].join("\n");
+    const { exact, unfinished } = this.#options;
+    const place = [
+      this.#path,
+      inode,
+      position,
+      rest.length,
+      begun,
+      this.#midLine,
+      exact,
+      unfinished,
+    ]
+      .join("\n");
     const { found, isOwn } = await singleFlight(
       place,
       () => this.#read(),
@@ -213,11 +234,25 @@ export class LogEntries {
   }
 
   async #read(): Promise<LogChunk | undefined> {
-    const chunk = await this.#follower.next();
-    if (chunk === undefined) return undefined;
+    const waits = this.#options.unfinished && this.#matches === undefined &&
+      this.#splitter.unfinished > 0;
+    const { inode } = this.#follower;
+    const chunk = await this.#follower.next(waits ? SILENCE_MS : undefined);
+    if (chunk === undefined) return waits ? this.#unfinished(inode) : undefined;
     const now = Date.now();
     const times = recentTimes(this.#path);
     return this.#chunkOf(this.#cut(chunk, (end) => times(end) ?? now));
+  }
+
+  /** What there is of a line that was not continued for a while; undefined if it is not shown yet. */
+  #unfinished(inode: string): LogChunk | undefined {
+    if (this.#finished || this.#follower.isStopped) return undefined;
+    const entries: LogEntry[] = [];
+    const start = this.#follower.position - this.#splitter.waiting;
+    this.#splitter.flush(this.#follower.position, (line, end, _partial, bytes) => {
+      entries.push({ line, at: Date.now(), start, end, partial: true, ...(bytes && { bytes }) });
+    });
+    return entries.length === 0 ? undefined : this.#chunkOf(entries, inode);
   }
 
   #chunkOf(entries: readonly LogEntry[], inode = this.#follower.inode): LogChunk {
@@ -242,9 +277,12 @@ export class LogEntries {
     const { position } = this.#follower;
     let start = position - (bytes?.length ?? 0) - this.#splitter.waiting;
     const entries: LogEntry[] = [];
-    const emit: EmitLine = (line, end, partial) => {
+    const emit: EmitLine = (line, end, partial, bytes) => {
       const at = timeAt(end);
-      if (isInTime(at)) entries.push({ line, at, start, end, ...(partial && { partial }) });
+      if (isInTime(at)) {
+        const more = { ...(partial && { partial }), ...(bytes !== undefined && { bytes }) };
+        entries.push({ line, at, start, end, ...more });
+      }
       start = end;
     };
     if (bytes === undefined) this.#splitter.end(position, emit);

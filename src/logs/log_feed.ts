@@ -45,6 +45,9 @@ export interface FeedOptions {
   /** Skip the lines that exist. */
   readonly newOnly?: boolean;
   readonly filter?: LogFilter | undefined;
+  /** See `EntryOptions`. */
+  readonly exact?: boolean | undefined;
+  readonly unfinished?: boolean | undefined;
   /** Positions at which these logs resume. If set, every line carries its end position. */
   readonly from?: LogPositions;
 }
@@ -134,7 +137,8 @@ class Feed<T> implements SourceChanges {
   ): Reader[] {
     return this.#options.streams.map((stream) => {
       const path = files[stream];
-      const options = { ...optionsOf({ name, stream }), search: this.#search };
+      const { exact, unfinished } = this.#options;
+      const options = { ...optionsOf({ name, stream }), search: this.#search, exact, unfinished };
       return { name, stream, gone, path, entries: new LogEntries(path, options) };
     });
   }
@@ -215,7 +219,7 @@ class Feed<T> implements SourceChanges {
   }
 
   async #skipTo(readers: readonly Reader[], count: number): Promise<void> {
-    const { follow, filter } = this.#options;
+    const { follow, filter, exact, unfinished } = this.#options;
     const all: (LogPlace & { readonly of: Reader })[] = [];
     for (const of of readers) {
       const places = await lastPlaces(of.entries, { count, complete: !follow });
@@ -239,6 +243,7 @@ class Feed<T> implements SourceChanges {
       // Its path now: the log may have been moved meanwhile.
       of.entries = new LogEntries(of.path, {
         ...shown,
+        ...{ exact, unfinished },
         to: follow ? undefined : to,
         filter,
         search: filter && this.#search,

@@ -81,8 +81,9 @@ export class LogFollower {
     return this.#stopped;
   }
 
-  /** The next bytes; undefined at the end, or once stopped. */
-  async next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  /** The next bytes; undefined at the end, once stopped, or after `silenceMs` without any. */
+  async next(silenceMs?: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const begun = this.#clock.steady();
     while (!this.#stopped) {
       // Only a read that begins after `finish()` finds all that was written before it.
       const isLast = !this.#follow;
@@ -98,7 +99,10 @@ export class LogFollower {
       this.#watchFile();
       if (this.#stopped || await this.#hasMore()) continue;
       // `stop()` or `finish()` may have been called during the check.
-      if (!this.#stopped && this.#follow) await this.#wait();
+      if (this.#stopped || !this.#follow) continue;
+      const left = silenceMs === undefined ? Infinity : begun + silenceMs - this.#clock.steady();
+      if (left <= 0) return undefined;
+      await this.#wait(left);
     }
     return undefined;
   }
@@ -189,10 +193,11 @@ export class LogFollower {
   }
 
   /** Waits until the file changes or the next check is due. */
-  #wait(): Promise<void> {
+  #wait(mostMs: number): Promise<void> {
     return new Promise((resolve) => {
       const isWatched = this.#unwatch !== undefined;
-      const checkMs = isWatched ? Math.max(WATCHED_MS, this.#pollMs) : this.#pollMs;
+      const everyMs = isWatched ? Math.max(WATCHED_MS, this.#pollMs) : this.#pollMs;
+      const checkMs = Math.min(everyMs, mostMs);
       const over = () => {
         cancel();
         // A change that comes later must not set a timer for a wait that is over.

@@ -50,11 +50,13 @@ async function follow(context: CommandContext): Promise<void> {
   }
 }
 
-function query({ flags, positionals }: CommandContext): URLSearchParams {
+function query({ flags, output, positionals }: CommandContext): URLSearchParams {
   const query = new URLSearchParams(positionals.map((target) => ["target", target]));
   const lines = flags.int("lines");
   if (lines === 0 && flags.on("follow")) query.set("new", "true");
   else if (lines !== undefined) query.set("lines", String(lines));
+  if (flags.on("raw") && !output.isJson) query.set("exact", "true");
+  if (flags.on("follow") && !output.isJson) query.set("unfinished", "true");
   const switches = { follow: "follow", invert: "invert", "ignore-case": "ignore_case" };
   for (const [flag, key] of Object.entries({ ...switches, err: "stderr", out: "stdout" })) {
     if (flags.on(flag)) query.set(key, "true");
@@ -86,13 +88,15 @@ async function printer(context: CommandContext, names: LogPrinter): Promise<Prin
   const [isRaw, isTimed] = [flags.on("raw"), flags.on("timestamps")];
   const format = await lineFormat(output, { isRaw, isTimed });
   const print = (value: LogLine) => {
-    const line = format(value.line);
-    const text = (isTimed ? `${value.at} ` : "") +
-      (isMixed(context, value.name) ? names.prefixed(value, line) : line);
-    if (isRaw) output.raw(`${text}\n`);
-    else output.content(text);
+    const piece = { from: positionKey(value), partial: value.partial };
+    const begins = !output.continues(piece.from);
+    const time = begins && isTimed ? `${value.at} ` : "";
+    const line = isRaw ? "" : format(value.line);
+    const text = begins && isMixed(context, value.name) ? names.prefixed(value, line) : line;
+    if (isRaw) output.exact(time + text, value.line, "stdout", piece);
+    else output.content(time + text, "stdout", piece);
   };
-  return { print, end: () => {} };
+  return { print, end: () => isRaw || output.endLines() };
 }
 
 /** True if the targets may include several processes. */

@@ -2,7 +2,7 @@
 
 import { isConfigName } from "../../config/file_kind.ts";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
-import type { LogLine } from "../../model/log_line.ts";
+import { type LogLine, positionKey } from "../../model/log_line.ts";
 import { baseName } from "../../model/name.ts";
 import { dirname } from "../../npm/path.js";
 import { isFree } from "../../platform/lock.ts";
@@ -40,6 +40,8 @@ export async function run(context: CommandContext): Promise<number> {
         names.expect(change.name);
         if (!isAlone && !output.isJson) names.tell(change);
       },
+      // Programs that read JSON want whole lines.
+      unfinished: !output.isJson,
       newsFailed: newsFailed.promise,
       onInterrupt: (running) => {
         output.note(`procsup: stopping ${running.join(", ")} (again to kill)`);
@@ -51,6 +53,7 @@ export async function run(context: CommandContext): Promise<number> {
   } finally {
     if (given === undefined) Deno.removeSync(home, { recursive: true });
     names.flush();
+    output.endLines();
   }
 }
 
@@ -107,7 +110,9 @@ async function linePrinter(
     const isBare = flags.on("no-prefix") ||
       (rest !== undefined && baseName(line.name) === line.name);
     const text = format(line.line);
-    output.content(isBare ? text : names.prefixed(line, text), line.stream);
+    const piece = { from: positionKey(line), partial: line.partial };
+    const begins = !isBare && !output.continues(piece.from, line.stream);
+    output.content(begins ? names.prefixed(line, text) : text, line.stream, piece);
   };
 }
 

@@ -142,15 +142,16 @@ function sourcesOf(
 }
 
 function feedOptions(
-  { lines, follow, new: newOnly, stdout, stderr, ignore_case: ignoreCase, ...rest }: StreamFields,
+  { lines, follow, new: newOnly, stdout, stderr, exact, unfinished, ...rest }: StreamFields,
 ): FeedOptions {
-  const filter = parseLogFilter({ ...rest, ignoreCase }, Date.now());
+  const { ignore_case: ignoreCase, ...filtering } = rest;
+  const filter = parseLogFilter({ ...filtering, ignoreCase }, Date.now());
   if (follow && filter?.until !== undefined) {
     throw new ProcsupError("bad_request", 'Invalid "until": it cannot be used with "follow"');
   }
   return {
     // With a filter, the default is all lines that pass it.
-    ...{ lines: lines ?? (filter ? 0 : 50), follow, newOnly, filter },
+    ...{ lines: lines ?? (filter ? 0 : 50), follow, newOnly, filter, exact, unfinished },
     streams: stdout === stderr ? BOTH : stdout ? ["stdout"] : ["stderr"],
   };
 }

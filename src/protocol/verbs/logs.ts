@@ -71,6 +71,14 @@ export const logStream = z.strictObject({
   ),
   follow: about(z._default(flag, false), "also new lines"),
   new: about(z._default(flag, false), "only new lines"),
+  exact: about(
+    z._default(flag, false),
+    "each `line` has a character for each byte; without a final line break it is `partial`",
+  ),
+  unfinished: about(
+    z._default(flag, false),
+    "with `follow`: a line without its end is sent after 100 ms, as `partial`",
+  ),
   stdout: about(z._default(flag, false), "standard output only"),
   stderr: about(z._default(flag, false), "standard error only"),
   positions: about(
