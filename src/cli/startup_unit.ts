@@ -4,6 +4,8 @@ import { commandWord, quoted, shellWord, specifiers } from "../model/shell_line.
 import { dirname, isAbsolute } from "../npm/path.js";
 import { withoutShimFolder } from "../platform/inherited_environment.ts";
 import { ownWords } from "../platform/own_program.ts";
+import { lookAt } from "../platform/stat.ts";
+import { programProblem, searchProblem } from "../platform/way.ts";
 import { type ServiceManager, systemdVersion } from "../platform/service_manager.ts";
 
 /** What to start at boot, and for whom. */
@@ -42,8 +44,53 @@ export interface Unit {
   readonly status: readonly string[];
 }
 
+/** The folders of a PATH that root's apps may be searched in, and why the others may not. */
+export function searchFolders(path: string): {
+  readonly kept: readonly string[];
+  readonly unsafe: readonly string[];
+} {
+  const all = [...new Set(withoutShimFolder(path).split(":").filter(isAbsolute))];
+  if (Deno.uid() !== 0) return { kept: all, unsafe: [] };
+  const unsafe = all.flatMap((folder) => {
+    const problem = searchProblem(folder);
+    return problem === undefined ? [] : [{ folder, text: `${folder}: ${problem}` }];
+  });
+  const left = new Set(unsafe.map(({ folder }) => folder));
+  return {
+    kept: all.filter((folder) => !left.has(folder)),
+    unsafe: unsafe.map(({ text }) => text),
+  };
+}
+
 function absoluteEntries(path: string): string {
-  return [...new Set(withoutShimFolder(path).split(":").filter(isAbsolute))].join(":");
+  return searchFolders(path).kept.join(":");
+}
+
+/** Why root must not start these programs, as a clause: another user could exchange one. */
+export function unsafeProgram(words: readonly string[]): string | undefined {
+  if (Deno.uid() !== 0) return undefined;
+  for (const path of words.filter((word) => isAbsolute(word) && lookAt(word)?.isFile)) {
+    const problem = programProblem(path);
+    if (problem !== undefined) return `it starts ${path}: ${problem}`;
+  }
+  return undefined;
+}
+
+/** The command line of a unit of each service manager. */
+const COMMAND = /^(?:ExecStart|command|command_args)=.*|<array>[^]*?<\/array>/gm;
+
+/** The words of a unit's command line that are paths. */
+export function programsIn(text: string): string[] {
+  const lines = [...text.matchAll(COMMAND)].map(([line]) => line).join("\n");
+  return [...lines.matchAll(/"(\/[^"]*)"|'(\/[^']*)'|>(\/[^<]*)<|(?<=[\s=])(\/\S*)/g)]
+    .map((match) => match.slice(1).find((path) => path !== undefined)!);
+}
+
+/** The PATH that a unit sets; empty without one. */
+export function searchPathOf(text: string): string {
+  const found = /^Environment="?PATH=([^"\n]*)|--env '?PATH=([^'\s"]*)|<key>PATH<\/key>\s*<string>([^<]*)/m
+    .exec(text);
+  return found?.slice(1).find((path) => path !== undefined) ?? "";
 }
 
 /** True if a unit is for this home, not for one whose path only starts the same. */

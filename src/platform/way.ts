@@ -1,5 +1,6 @@
 /** Checks that no other user can replace a folder above a path. */
 
+import { ifPossible } from "../model/errors.ts";
 import { dirname, isAbsolute, join } from "../npm/path.js";
 import { mayCallC, openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
@@ -55,6 +56,26 @@ export function sharedFileProblem(path: string): string | undefined {
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/**
+ * Why running the program at an absolute path is not safe: another user could exchange it. As a clause;
+ * undefined if only root and our own user can, or if it does not exist.
+ */
+export function programProblem(path: string): string | undefined {
+  const problem = wayProblem(path);
+  const real = ifPossible(() => Deno.realPathSync(path));
+  if (problem !== undefined || real === undefined) return problem;
+  return sharedFileProblem(real) ??
+    (othersMayWrite({ path: real, info: Deno.statSync(real) })
+      ? `others may write to "${real}"`
+      : undefined);
+}
+
+/** Why a folder is not safe to search for programs: another user could put one there. */
+export function searchProblem(folder: string): string | undefined {
+  const real = ifPossible(() => Deno.realPathSync(folder)) ?? folder;
+  return wayProblem(folder) ?? sharedFileProblem(`${real}/program`);
 }
 
 /**

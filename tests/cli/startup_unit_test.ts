@@ -1,10 +1,14 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import {
   namesHome,
+  programsIn,
   sameUnit,
+  searchFolders,
+  searchPathOf,
   type Unit,
   unitFor,
   type UnitRequest,
+  unsafeProgram,
 } from "../../src/cli/startup_unit.ts";
 import type { ServiceManager } from "../../src/platform/service_manager.ts";
 import { isInstalled } from "../support/installed.ts";
@@ -164,3 +168,40 @@ Deno.test("sameUnit() ignores the search path, and nothing else", () => {
     assert(!sameUnit(text, unit(manager, { words: ["/elsewhere"] }).text), manager);
   }
 });
+
+Deno.test("programsIn() and searchPathOf() read what unitFor() writes", () => {
+  const words = ["/opt/my apps/procsup", "run", "/srv/main.ts"];
+  for (const manager of ["systemd", "launchd", "openrc"] as const) {
+    const path = manager === "openrc" ? "/opt/node/bin:/usr/bin" : "/opt/node 22/bin:/usr/bin";
+    const { text } = unit(manager, { words, path });
+    const found = programsIn(text);
+    assertEquals([found[0], found[1]], ["/opt/my apps/procsup", "/srv/main.ts"], text);
+    assertEquals(searchPathOf(text), path, text);
+  }
+});
+
+Deno.test(
+  "root starts no program at boot that another user could exchange, and searches none of their folders",
+  {
+    ignore: Deno.uid() !== 0,
+  },
+  async () => {
+    await using folder = tempHome();
+    const [own, theirs] = ["own", "theirs"].map((name) => `${folder.path}/${name}`);
+    for (const path of [own!, theirs!]) {
+      Deno.mkdirSync(path);
+      Deno.writeTextFileSync(`${path}/procsup`, "", { mode: 0o755 });
+    }
+    Deno.chownSync(theirs!, 1000, 1000);
+    assertEquals(unsafeProgram([`${own}/procsup`, "run"]), undefined);
+    for (const program of [`${theirs}/procsup`, `${own}/open`, `${own}/link`]) {
+      if (program.endsWith("open")) Deno.writeTextFileSync(program, "");
+      if (program.endsWith("open")) Deno.chmodSync(program, 0o777);
+      if (program.endsWith("link")) Deno.symlinkSync(`${theirs}/procsup`, program);
+      assertStringIncludes(unsafeProgram([program]) ?? "", program);
+    }
+    const { kept, unsafe } = searchFolders(`${own}:${theirs}:/tmp:${folder.path}/none`);
+    assertEquals(kept, [own!, `${folder.path}/none`]);
+    assertEquals(unsafe.length, 2, unsafe.join());
+  },
+);

@@ -32,7 +32,17 @@ import {
 } from "../doctor_checks.ts";
 import { counted } from "../human.ts";
 import { printData } from "../output.ts";
-import { namesHome, sameUnit, type Unit, unitHere, type UnitRequest } from "../startup_unit.ts";
+import {
+  namesHome,
+  programsIn,
+  sameUnit,
+  searchFolders,
+  searchPathOf,
+  type Unit,
+  unitHere,
+  type UnitRequest,
+  unsafeProgram,
+} from "../startup_unit.ts";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✔", warning: "!", error: "✘" };
 
@@ -158,13 +168,20 @@ function checkBoot(home: string): Finding[] {
   return [warning("boot", says, `procsup startup install${homeFlag(home)}`)];
 }
 
-/** The program that a unit of each service manager starts. */
-const PROGRAM = /^(?:ExecStart=|command=)(?:"([^"]+)"|'([^']+)'|(\S+))|<array>\s*<string>([^<]+)/m;
-
 function problemOf(unit: Unit, there: string, scope: Scope, install: string): Finding | undefined {
-  const program = PROGRAM.exec(there)?.slice(1).find((path) => path !== undefined);
+  const programs = programsIn(there);
+  const [program] = programs;
   if (program !== undefined && lookAt(program) === undefined) {
     return wrong("boot", `${unit.path} starts ${program}, which is not there`, install);
+  }
+  const unsafe = unsafeProgram(programs);
+  if (unsafe !== undefined) {
+    const fix = "install procsup where only root may write, then: " + install;
+    return wrong("boot", `${unit.path} is not safe: ${unsafe}`, fix);
+  }
+  const [folder] = searchFolders(searchPathOf(there)).unsafe;
+  if (folder !== undefined) {
+    return wrong("boot", `PATH in ${unit.path} is not safe: ${folder}`, install);
   }
   if (!isEnabled(unit, scope)) {
     return warning("boot", `${unit.path} exists, but is not enabled`, install);

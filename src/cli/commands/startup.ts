@@ -5,6 +5,7 @@ import { dirname } from "../../npm/path.js";
 import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import { beginHandover } from "../../platform/daemon_record.ts";
+import { ownWords } from "../../platform/own_program.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { serviceManager, systemdRuns } from "../../platform/service_manager.ts";
 import { wayProblem } from "../../platform/way.ts";
@@ -13,7 +14,15 @@ import type { CommandContext } from "../command.ts";
 import { answers, releaseDaemon, startDaemon, untilReleased } from "../detach.ts";
 import { checkHome, runsByHand } from "../doctor_checks.ts";
 import { confirmed, type Output, printData } from "../output.ts";
-import { namesHome, sameUnit, type Step, type Unit, unitHere } from "../startup_unit.ts";
+import {
+  namesHome,
+  sameUnit,
+  searchFolders,
+  type Step,
+  type Unit,
+  unitHere,
+  unsafeProgram,
+} from "../startup_unit.ts";
 import { verbIn } from "../unknown_word.ts";
 
 /** Shows, installs or removes the unit, or prints its status. */
@@ -46,10 +55,14 @@ async function install(context: CommandContext, unit: Unit): Promise<number> {
   const { output, home } = context;
   refuseForeignHome(home);
   refuseForeignWay(unit.path, "write");
+  refuseForeignProgram();
   const byHand = starts(unit) && runsByHand(home);
   output.note(`${unit.text}\nThis goes to ${unit.path}${instead(unit, home)}, then:`);
   if (byHand) output.note("  it replaces the running daemon; apps keep running");
   for (const { words } of unit.enable) output.note(`  ${words.join(" ")}`);
+  for (const folder of searchFolders(Deno.env.get("PATH") ?? "").unsafe) {
+    output.note(`  left out of PATH, because another user may put programs there: ${folder}`);
+  }
   refuseUnasked(context, "written", "install");
   if (!confirmed(context, "Write it?")) return 1;
   write(unit);
@@ -94,6 +107,15 @@ function refuseForeignWay(path: string, act: "write" | "remove"): void {
   if (problem === undefined) return;
   throw new ProcsupError("forbidden", `Refusing to ${act} "${path}": ${problem}`, {
     hint: "Run it as that user, without sudo",
+  });
+}
+
+/** Throws `forbidden` for root on a program that another user could exchange. */
+function refuseForeignProgram(): void {
+  const problem = unsafeProgram(ownWords());
+  if (problem === undefined) return;
+  throw new ProcsupError("forbidden", `Cannot start a daemon of root at boot: ${problem}`, {
+    hint: "Install procsup where only root may write, such as /usr/local/bin",
   });
 }
 
