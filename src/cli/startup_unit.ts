@@ -88,8 +88,9 @@ export function programsIn(text: string): string[] {
 
 /** The PATH that a unit sets; empty without one. */
 export function searchPathOf(text: string): string {
-  const found = /^Environment="?PATH=([^"\n]*)|--env '?PATH=([^'\s"]*)|<key>PATH<\/key>\s*<string>([^<]*)/m
-    .exec(text);
+  const found =
+    /^Environment="?PATH=([^"\n]*)|--env '?PATH=([^'\s"]*)|<key>PATH<\/key>\s*<string>([^<]*)/m
+      .exec(text);
   return found?.slice(1).find((path) => path !== undefined) ?? "";
 }
 
