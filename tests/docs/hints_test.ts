@@ -20,8 +20,8 @@ function* sources(folder: string): Generator<string> {
 }
 
 /** Words that follow the program's name in prose. */
-const PROSE = "again configuration did has in on recognizes ring rotates runs " +
-  "supervises that there works wrote";
+const PROSE = "again configuration did has in on opens recognizes ring rotates runs " +
+  "supervises that there where works wrote";
 
 /** Commands in the strings of a source file, with `x` for variable words. */
 function commandsIn(code: string): string[] {
