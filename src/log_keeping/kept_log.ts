@@ -144,6 +144,11 @@ export class KeptLog {
     return !isWritten && this.#interval > BUSY_MS;
   }
 
+  /** Bytes of the file. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Whether it is time to rotate. */
   get isFull(): boolean {
     const { maxSizeBytes } = this.process.config.log;

@@ -5,10 +5,11 @@
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { humanBytes } from "../model/size.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
 import { besideLog, readPosition, refuseForeignFolder } from "../logs/log_position.ts";
 import type { LogFiles } from "../logs/log_files.ts";
-import { disownLog, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
+import { disownLog, dropHead, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";
 import { dirname } from "../npm/path.js";
 import { canCollapse } from "../platform/collapse.ts";
@@ -254,6 +255,7 @@ export class LogKeeper {
       if (!log.isFull && !isDayOver) return;
       const archive = await this.#changing(log, async () => {
         log.collapse ??= await this.#canCut(log);
+        if (log.collapse) await this.#drop(log, now);
         const { maxSizeBytes } = log.process.config.log;
         // While nothing writes, truncation loses nothing, and it leaves no partial block.
         const { run, leftovers } = log.process.snapshot;
@@ -267,6 +269,20 @@ export class LogKeeper {
       this.#compress(log, archive);
       this.#said.delete(log.path);
     }
+  }
+
+  /** Drops what would be an archive too many by the time that all of a log is archived. */
+  async #drop(log: KeptLog, now: number): Promise<void> {
+    const { maxSizeBytes, maxFiles } = log.process.config.log;
+    const kept = maxSizeBytes * (maxFiles + 1);
+    if (log.size <= kept + maxSizeBytes) return;
+    const bytes = await dropHead(log.path, kept, now);
+    if (bytes === 0) return;
+    this.#say(
+      `dropped ${log.path}`,
+      `"${log.path}" has grown beyond what log.max_size and log.max_files keep before it could be ` +
+        `archived: its oldest ${humanBytes(bytes)} were dropped, and more may follow`,
+    );
   }
 
   /** Removes archives that are too many or too old. Returns the others. */

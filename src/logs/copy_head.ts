@@ -1,7 +1,9 @@
 /** Copies the head of a log, and compares it, in pieces. */
 
 import { sleep } from "../platform/clock.ts";
-import { nextData } from "../platform/collapse.ts";
+import { cutUnit, nextData } from "../platform/collapse.ts";
+import { lstatIfAny } from "../platform/stat.ts";
+import type { Archive } from "./archives.ts";
 import { BLOCK_BYTES, fillAt } from "./read_at.ts";
 
 const PIECE_BYTES = 256 * 1024;
@@ -28,6 +30,31 @@ export async function copyHead(
     throw error;
   }
 }
+
+/**
+ * Makes a file of the size of a head that is dropped. Only its first block has content: with it, a cut
+ * that fails is undone.
+ */
+export async function copyHollow(
+  log: string,
+  path: string,
+  bytes: number,
+  unit: number,
+): Promise<number> {
+  const copied = await copyHead(log, path, unit, false);
+  await Deno.truncate(path, Math.max(bytes, copied));
+  return bytes;
+}
+
+/** Whether an archive was made by `copyHollow()`. */
+export function isHollow({ path, compressed }: Archive): boolean {
+  const info = compressed ? undefined : lstatIfAny(path);
+  return info !== undefined && info.blocks !== null && info.size > cutUnit(info.blksize) &&
+    info.blocks * BLOCKS_UNIT <= cutUnit(info.blksize);
+}
+
+/** Bytes of a block in the count of a file's blocks. */
+const BLOCKS_UNIT = 512;
 
 async function copy(log: string, path: string, bytes: number): Promise<number> {
   using from = await Deno.open(log);

@@ -31,7 +31,7 @@ import {
   writePosition,
 } from "./log_position.ts";
 import { restartMarks } from "./time_index.ts";
-import { copyHead, moveRest, sameHead, writeBack } from "./copy_head.ts";
+import { copyHead, copyHollow, isHollow, moveRest, sameHead, writeBack } from "./copy_head.ts";
 import { Turns } from "../platform/concurrency.ts";
 
 interface RotateOptions {
@@ -69,13 +69,52 @@ export function rotateLog(log: string, options: RotateOptions): Promise<Archive 
 async function rotate(log: string, options: RotateOptions): Promise<Archive | undefined> {
   const info = await Deno.lstat(log);
   const bytes = bytesToCut(info, options);
+  const { now } = options;
+  const method = options.collapse ? "collapse" : "truncate";
+  return await cutOff(
+    log,
+    { info, bytes, method, now },
+    (path) => copyHead(log, path, bytes, method === "truncate"),
+  );
+}
+
+/**
+ * Cuts off, without an archive, what is before the last bytes of a log, and removes all archives: for
+ * a log that grows faster than it can be copied. The file system must be able to collapse files.
+ * Returns the number of bytes cut off.
+ */
+export function dropHead(log: string, keptBytes: number, now: number): Promise<number> {
+  return change(log, async () => {
+    const info = await Deno.lstat(log);
+    const unit = cutUnit(info.blksize);
+    const bytes = Math.floor((info.size - keptBytes) / unit) * unit;
+    const cut = { info, bytes, method: "collapse", now } as const;
+    const archive = await cutOff(log, cut, (path) => copyHollow(log, path, bytes, unit));
+    if (archive === undefined) return 0;
+    removeUpTo(log, archive);
+    return bytes;
+  });
+}
+
+interface Cut {
+  readonly info: Deno.FileInfo;
+  readonly bytes: number;
+  readonly method: "collapse" | "truncate";
+  readonly now: number;
+}
+
+/** Makes the copy of a head, then cuts off the head. Returns the new archive, if any. */
+async function cutOff(
+  log: string,
+  { info, bytes, method, now }: Cut,
+  copy: (path: string) => Promise<number>,
+): Promise<Archive | undefined> {
   if (!info.isFile || bytes <= 0) return undefined;
   checkWritable(log);
   const before = await settle(log);
-  const suffix = archiveSuffix(options.now, before.base);
+  const suffix = archiveSuffix(now, before.base);
   const path = log + suffix;
-  const cut = await copyHead(log, copyPath(path), bytes, !options.collapse);
-  const method = options.collapse ? "collapse" : "truncate";
+  const cut = await copy(copyPath(path));
   try {
     const intent = {
       phase: "archived",
@@ -90,7 +129,11 @@ async function rotate(log: string, options: RotateOptions): Promise<Archive | un
     await settle(log).then(() => Deno.remove(copyPath(path))).catch(() => {});
     throw error;
   }
-  return { path, start: before.base, at: options.now, compressed: false };
+  return { path, start: before.base, at: now, compressed: false };
+}
+
+function removeUpTo(log: string, last: Archive): void {
+  for (const { path, start } of listArchives(log)) if (start <= last.start) removeArchive(path);
 }
 
 /** A collapse needs whole blocks, and must leave some of the file. */
@@ -125,6 +168,8 @@ export function recoverLog(log: string): Promise<LogPosition> {
     }
     for (const copy of listCopies(log)) await takeUp(log, copy);
     removeLeftovers(log);
+    const hollow = listArchives(log).findLast(isHollow);
+    if (hollow !== undefined) removeUpTo(log, hollow);
     return readPosition(log);
   });
 }

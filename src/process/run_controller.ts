@@ -160,7 +160,9 @@ export class RunController {
   }
 
   async #endOther(end: RunEnd, child: Child, run: Run): Promise<void> {
-    if (run.replaced && !end.impatient.aborted) await this.#hooks.run("preStop", { signal: end.impatient });
+    if (run.replaced && !end.impatient.aborted) {
+      await this.#hooks.run("preStop", { signal: end.impatient });
+    }
     const signalled = () => this.#process.post({ type: "other_signalled", run });
     const { left, problem } = await end.terminate(child, this.#process.config, { signalled });
     const what = problem ?? (left.length > 0 ? `pid ${left.join(", ")} is left` : undefined);

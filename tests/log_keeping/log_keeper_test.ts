@@ -425,3 +425,20 @@ Deno.test("LogKeeper keeps the times of a log that could not be recovered at fir
   await waitFor(() => lastMark(scene.log)?.end === 8);
   assertEquals((await readTimeIndex(scene.log, 0)).timeAt(4), 1000);
 });
+
+Deno.test({
+  name: "LogKeeper drops what it would archive and remove at once, and says so",
+  ignore: !CAN_COLLAPSE,
+  fn: async () => {
+    await using kept = new KeeperScene();
+    const { scene, keeper, said } = kept;
+    await scene.append(numbers(200_000));
+    keeper.start();
+    const size = () => Deno.statSync(scene.log).size;
+    await waitFor(() => size() <= 8192 && scene.archives().length === 3, { what: "the rotations" });
+    const lines = (await scene.whole()).trimEnd().split("\n").slice(1).map(Number);
+    assert(lines.length > 2000 && lines.length < 6000, `${lines.length} lines`);
+    assertEquals(lines, lines.map((_, index) => 200_001 - lines.length + index));
+    assert(said.some((text) => text.includes("were dropped")), said.join());
+  },
+});

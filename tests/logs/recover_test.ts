@@ -1,11 +1,12 @@
 /** Recovery of a log after an interrupted rotation, or with a damaged position. */
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Archive, copyPath, keepCopy } from "../../src/logs/archives.ts";
 import { compressArchive } from "../../src/log_keeping/compression_queue.ts";
 import { logStream } from "../../src/logs/log_stream.ts";
 import { lastTextLines } from "../../src/logs/last_lines.ts";
 import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
+import { copyHollow } from "../../src/logs/copy_head.ts";
 import { disownLog, recoverLog } from "../../src/logs/rotate.ts";
 import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -237,3 +238,22 @@ Deno.test(
     assertEquals(await lastTextLines(scene.log, 0), ["later"]);
   },
 );
+
+Deno.test({
+  name: "recoverLog() removes the hollow archive of a head that was being dropped",
+  ignore: !CAN_COLLAPSE,
+  fn: async () => {
+    await using scene = new LogScene();
+    await scene.append(numbers(20_000));
+    await scene.rotate();
+    const { base } = readPosition(scene.log);
+    const cut = 64 * 1024;
+    // As after the cut, before the archives are removed.
+    await copyHollow(scene.log, scene.archivePath(base), cut, 4096);
+    await collapseHead(scene.log, cut);
+    await writePosition(scene.log, readPosition(scene.log), { base: base + cut });
+    await recoverLog(scene.log);
+    assertEquals([scene.archives(), readPosition(scene.log).base], [[], base + cut]);
+    assert((await scene.whole()).endsWith("\n20000\n"));
+  },
+});
