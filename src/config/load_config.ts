@@ -13,7 +13,7 @@ import { isMap, onlyGiven } from "../model/merge_patch.ts";
 import { didYouMean, nearestWord, withNearest } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { startWaves } from "../model/start_order.ts";
+import { conditionProblem, startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "../npm/path.js";
 import { parseSockets } from "../platform/sockets.ts";
 import { type Path, type Place, placeIn, valueAt } from "./document.ts";
@@ -172,11 +172,16 @@ function checkDependencies(
   problems: ProcsupError[],
   file: string,
 ): void {
+  const byName = new Map(processes.map(({ loaded: { config } }) => [config.name, config]));
   for (const { loaded: { config }, layers } of processes) {
-    for (const dependency of Object.keys(config.dependsOn)) {
-      if (names.has(dependency)) continue;
+    for (const [dependency, condition] of Object.entries(config.dependsOn)) {
+      const other = byName.get(dependency);
+      const never = other && conditionProblem(condition, other);
+      if (names.has(dependency) && never === undefined) continue;
       const what = `"depends_on" names "${dependency}", which is not in the file`;
-      const message = withNearest(what, nearestWord(dependency, names));
+      const message = never === undefined
+        ? withNearest(what, nearestWord(dependency, names))
+        : `Invalid "depends_on": ${never}`;
       const error = new ConfigFieldError(message, ["depends_on", dependency]);
       problems.push(located(error, layers, config.name));
     }

@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { PendingRequest } from "../model/process_state.ts";
-import { startWaves } from "../model/start_order.ts";
+import { refuseNeverMet, startWaves } from "../model/start_order.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { sleep } from "../platform/clock.ts";
 import { contentChanges } from "../process/environment.ts";
@@ -194,6 +194,7 @@ async function checkAll(
     }
   }
   if (problems.length > 0) throw refusal(problems);
+  refuseNeverMet([...configs.values(), ...kept]);
   startWaves([...configs.values(), ...kept], ordered);
   return configs;
 }

@@ -83,8 +83,13 @@ function silentPortHint({ config, snapshot }: ManagedProcess): string | undefine
   const { lastExit, desired, state } = snapshot;
   if (lastExit?.code !== 0 || desired === "down" || state === "running") return undefined;
   const port = Number(config.env.PORT ?? config.shellEnv?.PORT);
-  if (!isListenedOn(port)) return undefined;
+  // Its own sockets are always open.
+  if (hasSocket(config, port) || !isListenedOn(port)) return undefined;
   return `Port ${port}, its PORT, is in use: some servers then exit without an error`;
+}
+
+function hasSocket({ sockets }: Pick<ProcessConfig, "sockets">, port: number | string): boolean {
+  return sockets.some((socket) => `:${socket}`.endsWith(`:${port}`));
 }
 
 /** Hint for an app whose port is in use; undefined if its output shows another problem. */
@@ -97,8 +102,10 @@ export function portHint(
   // Node prints the port in the same line, or in a separate one.
   const [, port = "HOST:PORT"] = /:(\d{2,5})\b/.exec(line) ??
     /^ *port: (\d+)/m.exec(said.join("\n")) ?? [];
-  const isShared = sockets.some((socket) => `:${socket}`.endsWith(`:${port}`));
-  return instances > 1 && !isShared
+  if (hasSocket({ sockets }, port)) {
+    return `Port ${port} is among its sockets: it inherits the socket from descriptor 3 on, and opens none`;
+  }
+  return instances > 1
     ? `Instances share a port by --socket ${port}, in a file by sockets: ["${port}"]`
     : `Another program has the port. Instances of one app share it by --socket ${port}`;
 }

@@ -9,7 +9,7 @@ import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_budget.ts";
-import { startWaves } from "../model/start_order.ts";
+import { refuseNeverMet, startWaves } from "../model/start_order.ts";
 import {
   type Addressable,
   isNameOf,
@@ -422,9 +422,10 @@ export class Registry implements Observer {
    */
   checkDependencies(config: ProcessConfig): void {
     const dependencies = Object.keys(config.dependsOn);
-    if (dependencies.length === 0) return;
     const { name } = config;
     const others = this.list().map((process) => process.config).filter((it) => it.name !== name);
+    refuseNeverMet([config, ...others], name);
+    if (dependencies.length === 0) return;
     const known = new Set([name, ...others.map((other) => other.name)]);
     for (const dependency of dependencies) {
       if (known.has(dependency)) continue;

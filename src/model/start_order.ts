@@ -1,6 +1,7 @@
 /** Computes the order in which processes start, from their dependencies. Pure. */
 
 import { ProcsupError } from "./errors.ts";
+import type { DependencyCondition, ProcessConfig } from "./process_config.ts";
 
 export interface Ordered {
   /** Name in the configuration, as in `dependsOn`. */
@@ -48,4 +49,38 @@ function cycleError(nodes: readonly Ordered[]): ProcsupError {
   }
   const cycle = [...path.slice(path.indexOf(at.name)), at.name];
   return new ProcsupError("invalid_config", `Dependencies form a cycle: ${cycle.join(" → ")}`);
+}
+
+/** Why a condition on a dependency can never be met; undefined if it can. */
+export function conditionProblem(
+  condition: DependencyCondition,
+  { name, healthCheck, restartPolicy }: Pick<
+    ProcessConfig,
+    "name" | "healthCheck" | "restartPolicy"
+  >,
+): string | undefined {
+  if (condition === "healthy" && healthCheck === undefined) {
+    return `"${name}" has no health_check, so it is never ${condition}`;
+  }
+  if (condition.startsWith("completed") && restartPolicy === "always") {
+    return `"${name}" has restart_policy always, so it is never ${condition}`;
+  }
+  return undefined;
+}
+
+/**
+ * Throws `invalid_config` for a dependency whose condition can never be met; given a name, only for
+ * those of this process and for those on it.
+ */
+export function refuseNeverMet(configs: readonly ProcessConfig[], about?: string): void {
+  const byName = new Map(configs.map((config) => [config.name, config]));
+  for (const { name, dependsOn } of configs) {
+    for (const [dependency, condition] of Object.entries(dependsOn)) {
+      const other = byName.get(dependency);
+      if (other === undefined || (about ?? name) !== name && about !== dependency) continue;
+      const problem = conditionProblem(condition, other);
+      if (problem === undefined) continue;
+      throw new ProcsupError("invalid_config", `Invalid "depends_on" of "${name}": ${problem}`);
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
+import type { SignalName } from "../model/signal.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
 import { dirname } from "../npm/path.js";
 import { type OtherUser, startedByShell } from "./as_user.ts";
@@ -53,6 +54,7 @@ export interface LaunchSetup {
   readonly sockets?: SharedSockets | undefined;
   /** Makes the runtime load the preload first; see sockets_node.ts. */
   readonly preload?: PreloadVariable | undefined;
+  readonly stopSignal?: SignalName | undefined;
 }
 
 const NO_SETUP: LaunchSetup = { shell: [], prefix: [] };
@@ -228,12 +230,12 @@ export class Launcher {
 
   #preloadEnv(
     variable: PreloadVariable,
-    { user, sockets }: LaunchSetup,
+    { user, sockets, stopSignal }: LaunchSetup,
     env: LaunchSpec["env"],
   ): Record<string, string> {
     const path = nodePreload(dirname(this.#files.folder), user !== undefined);
     const addresses = sockets?.addresses.map(({ text }) => text) ?? [];
-    return nodePreloadEnv(variable, path, { addresses, options: env[variable] });
+    return nodePreloadEnv(variable, path, { addresses, options: env[variable], stopSignal });
   }
 
   /** The wrapper waits until the pipes are closed, which processes left behind may prevent. */

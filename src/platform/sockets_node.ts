@@ -6,6 +6,7 @@
  */
 
 import { ProcsupError } from "../model/errors.ts";
+import type { SignalName } from "../model/signal.ts";
 import { readFileIfAny, replaceFile } from "./atomic_file.ts";
 import { FOR_OTHER_USERS, prepareForOtherUsers } from "./as_user.ts";
 
@@ -17,6 +18,8 @@ import { FOR_OTHER_USERS, prepareForOtherUsers } from "./as_user.ts";
  * - It removes itself from the environment, so that children neither load it nor see it.
  * - An address whose descriptor is in use is left to Node, which then reports EADDRINUSE as usual.
  * - If one `listen()` means several sockets, the others pass their connections to the first.
+ * - At the stop signal, an app that does not handle it accepts no more connections, finishes its
+ *   answers, ends connections that are idle, and then ends by the signal as it would have.
  */
 const NODE_PRELOAD: string = `"use strict";
 const { env, pid } = process;
@@ -56,6 +59,7 @@ if (mine) {
     const near = host === "localhost" ? free.filter((s) => loopback(s.host)) : [];
     return near.length > 0 ? near : free.filter((s) => s.host === "");
   };
+  const servers = [];
   const listen = net.Server.prototype.listen;
   net.Server.prototype.listen = function (...args) {
     const first = args[0];
@@ -69,6 +73,7 @@ if (mine) {
     const [socket, ...more] = isPort ? socketsFor(Number(port), host) : [];
     if (socket === undefined || this._handle) return listen.apply(this, args);
     socket.used = true;
+    drain(this);
     for (const other of more) {
       other.used = true;
       const side = new net.Server({ pauseOnConnect: this.pauseOnConnect, allowHalfOpen: this.allowHalfOpen });
@@ -78,6 +83,7 @@ if (mine) {
       });
       side.on("error", (error) => this.emit("error", error));
       listen.call(side, { fd: other.fd });
+      servers.push(side);
       side.unref();
       this.once("close", () => side.close());
     }
@@ -86,19 +92,77 @@ if (mine) {
     const callback = args[args.length - 1];
     return typeof callback === "function" ? listen.call(this, to, callback) : listen.call(this, to);
   };
+  const stop = env.PROCSUP_STOP_SIGNAL;
+  delete env.PROCSUP_STOP_SIGNAL;
+  // What an app does about the signal itself, or a library of it, is its own way to end.
+  const mayDrain = () => process.listenerCount(stop) === 0;
+  // A kept connection may carry its next request already: it is told to close with the next answer,
+  // and closed when it has been idle this long.
+  const IDLE_MS = 1000;
+  const states = new Map();
+  const keyOf = (socket) => socket && socket.remoteAddress + " " + socket.remotePort;
+  let ending = false;
+  function drain(server) {
+    if (!stop) return;
+    if (servers.length === 0 && mayDrain()) {
+      process.on(stop, end);
+      process.on("newListener", (name) => {
+        if (name === stop) process.nextTick(() => process.removeListener(stop, end));
+      });
+    }
+    servers.push(server);
+    server.on("connection", (connection) => {
+      const key = keyOf(connection);
+      states.set(key, { connection, answers: new Set(), usedAt: Date.now() });
+      connection.once("close", () => states.delete(key));
+    });
+    server.prependListener("request", (request, response) => {
+      const state = states.get(keyOf(request.socket));
+      if (state === undefined) return;
+      if (ending) response.shouldKeepAlive = false;
+      state.answers.add(response);
+      response.once("close", () => {
+        state.answers.delete(response);
+        state.usedAt = Date.now();
+      });
+    });
+  }
+  function end() {
+    ending = true;
+    // Not http's own close(), which ends connections that were just used.
+    for (const server of servers) net.Server.prototype.close.call(server);
+    for (const { answers } of states.values()) {
+      for (const answer of answers) if (!answer.headersSent) answer.shouldKeepAlive = false;
+    }
+    const look = () => {
+      for (const { connection, answers, usedAt } of states.values()) {
+        if (answers.size === 0 && Date.now() - usedAt >= IDLE_MS) connection.destroySoon();
+      }
+      if (states.size > 0) return;
+      process.removeListener(stop, end);
+      process.kill(pid, stop);
+    };
+    setInterval(look, 20);
+    look();
+  }
 }
 `;
 
 /** The variable that makes a runtime load the preload. */
 export type PreloadVariable = "NODE_OPTIONS" | "BUN_OPTIONS";
 
+/** Signals that the preload may handle. SIGUSR1 starts Node's debugger. */
+const CATCHABLE: ReadonlySet<SignalName> = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"]);
+
 /** Variables that load the preload at `path`, in addition to the app's own `options`. */
 export function nodePreloadEnv(
   variable: PreloadVariable,
   path: string,
-  { addresses, options = "" }: {
+  { addresses, options = "", stopSignal }: {
     readonly addresses: readonly string[];
     readonly options?: string | undefined;
+    /** At which servers on these addresses end without losing a request. */
+    readonly stopSignal?: SignalName | undefined;
   },
 ): Record<string, string> {
   const quoted = /[\s"\\]/.test(path) ? `"${path.replace(/["\\]/g, "\\$&")}"` : path;
@@ -109,6 +173,9 @@ export function nodePreloadEnv(
     [variable]: `${isBun ? "--preload=" : "--require "}${quoted} ${options}`.trim(),
     PROCSUP_NODE_OPTIONS: options,
     ...addresses.length > 0 && { PROCSUP_SOCKETS: addresses.join(" ") },
+    ...addresses.length > 0 && stopSignal && CATCHABLE.has(stopSignal) && {
+      PROCSUP_STOP_SIGNAL: stopSignal,
+    },
   };
 }
 

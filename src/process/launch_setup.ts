@@ -22,7 +22,10 @@ import { appUser, type UserConfig } from "./app_user.ts";
 type SetupConfig =
   & UserConfig
   & ReadyConfig
-  & Pick<ProcessConfig, "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log">;
+  & Pick<
+    ProcessConfig,
+    "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log" | "stopSignal"
+  >;
 
 type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
 
@@ -34,6 +37,9 @@ const PRELOADING: Readonly<Record<string, PreloadVariable>> = {
   deno: "NODE_OPTIONS",
   bun: "BUN_OPTIONS",
 };
+
+/** Runtimes whose servers can take an inherited socket. */
+const SHARING: ReadonlySet<string> = new Set(["node", "deno"]);
 
 /**
  * The setup of a launch, made when a process is added and when it is launched. `runtime` is the
@@ -49,11 +55,11 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const sockets = sharedSockets(config);
   const preload = saysReady(config)
     ? PRELOADING[runtime]
-    : runtime === "node" && sockets !== undefined
-    ? PRELOADING.node
+    : SHARING.has(runtime) && sockets !== undefined
+    ? PRELOADING[runtime]
     : undefined;
   const limits = limitsGroup(config.limits) ? config.limits : undefined;
-  return { shell, prefix: niceWords(config), user, limits, sockets, preload };
+  return { shell, prefix: niceWords(config), user, limits, sockets, preload, stopSignal: config.stopSignal };
 }
 
 /** The sockets of a configuration, or undefined. Throws `invalid_config` naming a wrong one. */

@@ -125,6 +125,12 @@ Deno.test("loadConfig() rejects duplicate names, cycles and missing dependencies
     "processes:\n  b:\n    entrypoint: x\n    depends_on:\n    - b1\n  b1: {entrypoint: x}\n" +
     "  c:\n    entrypoint: x\n    depends_on:\n    - b\n    - d\n";
   assertMatch((await mistakes("a.yaml", lines))[0]!, /^11:7: "c": "depends_on" names "d"/);
+  const never =
+    "processes:\n  a: {entrypoint: x, depends_on: {b: healthy}}\n  b: {entrypoint: x}\n";
+  assertMatch(
+    (await mistakes("a.yaml", never))[0]!,
+    /^2:35: "a": Invalid "depends_on": "b" has no health_check, so it is never healthy$/,
+  );
 });
 
 Deno.test("loadConfig() rejects __proto__ in every format and leaves the prototype clean", async () => {

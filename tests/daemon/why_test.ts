@@ -110,7 +110,10 @@ Deno.test("portHint() explains port sharing to an app whose port was taken", () 
   const shares = /^Instances .* --socket 8080, in a file by sockets/;
   assertMatch(hint({ instances: 2 }, taken)!, shares);
   assertMatch(hint({ instances: 2, sockets: ["3777"] }, taken)!, shares);
-  assertMatch(hint({ instances: 2, sockets: ["127.0.0.1:8080"] }, taken)!, /^Another program has/);
+  assertMatch(
+    hint({ instances: 2, sockets: ["127.0.0.1:8080"] }, taken)!,
+    /^Port 8080 is among its sockets/,
+  );
   assertMatch(hint({}, taken)!, /^Another program has the port.* --socket 8080$/);
   assertMatch(hint({}, "  code: 'EADDRINUSE',\n  port: 3105")!, / --socket 3105$/);
   assertMatch(hint({}, "OSError: [Errno 98] Address already in use")!, /--socket HOST:PORT$/);

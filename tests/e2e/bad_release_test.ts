@@ -56,3 +56,22 @@ for (const overlap of [true, false]) {
     },
   );
 }
+
+Deno.test("a rollback that fails is a failure of each instance that it leaves down", async () => {
+  await using daemon = await TestDaemon.start();
+  // The fourth launch fails, and all later ones: the second of the release, and the rollback.
+  const launches = `${daemon.home}/launches`;
+  const program =
+    `echo >>"${launches}"; [ "$(wc -l <"${launches}")" -le 3 ] && exec sleep 1000; exit 1`;
+  await daemon.client.call("start", {
+    ...{ name: "web", entrypoint: "/bin/sh", args: ["-c", program], cwd: "/", instances: 2 },
+    ...{ min_uptime: "100ms", restart_delay: "1h", wait: true },
+  });
+  const { results } = await daemon.client.call("rolling_reload", {
+    target: "web",
+    rollback_on_failure: true,
+    config: { env: { NEW: "1" } },
+  });
+  assertEquals(results.map(({ ok }) => ok), [false, false]);
+  assertStringIncludes(results[0]!.error!, "exited with code 1");
+});

@@ -1,7 +1,13 @@
 /** Shared sockets: instances and the daemon are replaced, and no request fails. */
 
 import { fromFileUrl } from "@std/path/posix";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { freePort, type Load, request, startLoad } from "../support/http_load.ts";
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -102,6 +108,55 @@ Deno.test("sockets serve 2 Python servers from descriptor 3 while each is restar
   const { requests, failures } = await load.stop();
   assertEquals(failures, [], `of ${requests} requests`);
 });
+
+/** Takes its time for one path. */
+const SLOW = `
+import http from "node:http";
+import process from "node:process";
+const server = http.createServer((request, response) => {
+  setTimeout(() => response.end("done"), request.url === "/slow" ? 500 : 0);
+});
+server.listen(Number(process.env.PORT), "127.0.0.1");
+if (process.env.OWN) process.on("SIGTERM", () => process.exit(7));
+`;
+
+for (const runtime of ["node", "deno"]) {
+  Deno.test(`sockets of a plain ${runtime} server: a stop lets answers finish, and then ends it by the signal`, async () => {
+    await using daemon = await TestDaemon.start();
+    const port = freePort();
+    const entrypoint = `${daemon.home}/slow.mjs`;
+    await Deno.writeTextFile(entrypoint, SLOW);
+    const config = { ...nodeServer(port, 1), entrypoint, runtime, stop_timeout: "20s" };
+    await daemon.client.call("start", { ...config, wait: true });
+    const ask = async (connection: Deno.Conn, path: string) => {
+      const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(request));
+    };
+    const answer = async (connection: Deno.Conn) => {
+      const piece = new Uint8Array(4096);
+      return new TextDecoder().decode(piece.subarray(0, await connection.read(piece) ?? 0));
+    };
+    using busy = await Deno.connect({ port, hostname: "127.0.0.1" });
+    using kept = await Deno.connect({ port, hostname: "127.0.0.1" });
+    await ask(kept, "/");
+    assertStringIncludes(await answer(kept), "keep-alive");
+    await ask(busy, "/slow");
+    const stop = daemon.client.call("stop", { target: "web" });
+    assertMatch(await answer(busy), /^HTTP\/1.1 200 OK[^]*Connection: close[^]*done$/i);
+    // A request of a connection that was just used is answered, too.
+    await ask(kept, "/");
+    assertMatch(await answer(kept), /^HTTP\/1.1 200 OK[^]*Connection: close[^]*done$/i);
+    await stop;
+    const { last_exit } = await daemon.status("web");
+    assertEquals(last_exit?.signal, "SIGTERM");
+
+    await daemon.client.call("delete", { target: "web" });
+    const env = { ...config.env, OWN: "1" };
+    await daemon.client.call("start", { ...config, env, wait: true });
+    await daemon.client.call("stop", { target: "web" });
+    assertEquals((await daemon.status("web")).last_exit?.code, 7);
+  });
+}
 
 Deno.test("sockets queue connections while the only instance is restarted or crashes", async () => {
   await using daemon = await TestDaemon.start();

@@ -1,7 +1,7 @@
 /** The last output of a failed run. */
 
-import { assertEquals } from "@std/assert";
-import { lastWords } from "../../src/manager/last_words.ts";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { lastWords, portHint, takenPortHint } from "../../src/manager/last_words.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { Journal } from "../../src/process/journal.ts";
@@ -25,4 +25,22 @@ Deno.test("lastWords() is about the run that has failed, however the next one en
   const reading = lastWords(process as unknown as ManagedProcess);
   process.snapshot = exit(143, "SIGTERM");
   assertEquals((await reading).errorLine, "giving up on its settings");
+});
+
+Deno.test("a port that procsup holds for the app itself is no port in use", () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const port = String(listener.addr.port);
+  const ended = { ...NEW, desired: "up", lastExit: { code: 0, signal: null, at: new Date() } };
+  const hint = (sockets: string[]) => {
+    const words = { name: "app", entrypoint: "/bin/sleep", cwd: "/", env: { PORT: port }, sockets };
+    const process = { config: parseConfig(words), snapshot: ended } as unknown as ManagedProcess;
+    return takenPortHint(process, { errorLine: undefined, lastOutput: [] });
+  };
+  assertStringIncludes(hint([])!, `Port ${port}, its PORT, is in use`);
+  assertEquals(hint([`127.0.0.1:${port}`]), undefined);
+  const said = [`Error: listen EADDRINUSE: address already in use 127.0.0.1:${port}`];
+  assertEquals(
+    portHint({ instances: 1, sockets: [port] }, said),
+    `Port ${port} is among its sockets: it inherits the socket from descriptor 3 on, and opens none`,
+  );
 });

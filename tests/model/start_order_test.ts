@@ -2,8 +2,9 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
+import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { type Ordered, startWaves } from "../../src/model/start_order.ts";
+import { type Ordered, refuseNeverMet, startWaves } from "../../src/model/start_order.ts";
 
 function node(name: string, dependsOn: readonly string[] = [], priority = 0): Ordered {
   return { name, dependsOn, priority };
@@ -108,4 +109,24 @@ Deno.test("startWaves() places each process once, after its dependencies, or nam
       }
     }
   }));
+});
+
+Deno.test("refuseNeverMet() refuses conditions that a dependency can never meet", () => {
+  const b = (more: Record<string, unknown> = {}) =>
+    parseConfig({ name: "b", entrypoint: "/bin/sleep", cwd: "/", ...more });
+  const a = (condition: string) =>
+    parseConfig({ name: "a", entrypoint: "/bin/sleep", cwd: "/", depends_on: { b: condition } });
+  const health_check = { type: "command", command: "true" };
+  const never = (...configs: ReturnType<typeof a>[]) =>
+    assertThrows(() => refuseNeverMet(configs), ProcsupError).message;
+  assertEquals(
+    never(a("healthy"), b()),
+    'Invalid "depends_on" of "a": "b" has no health_check, so it is never healthy',
+  );
+  assertEquals(
+    never(a("completed_ok"), b({ restart_policy: "always" })),
+    'Invalid "depends_on" of "a": "b" has restart_policy always, so it is never completed_ok',
+  );
+  refuseNeverMet([a("healthy"), b({ health_check })]);
+  refuseNeverMet([a("completed"), b(), a("healthy")], "c");
 });

@@ -8,6 +8,7 @@ import { ProcsupError } from "../../model/errors.ts";
 import { refuseMasks } from "../../model/secret_values.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { takenFromShell } from "../../process/environment.ts";
+import { endedWell, isUp, startFailed } from "../../process/start_and_wait.ts";
 import type { BULK_VERBS, INSTANCE_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
@@ -70,7 +71,7 @@ export const PROCESS_ACTIONS: Handlers<
     const failed = outcomes.some(({ error }) => error !== undefined);
     return {
       status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
-      results: results(outcomes),
+      results: results(withFailedRollback(outcomes, rolledBack)),
       rolled_back: rolledBack,
     };
   },
@@ -82,7 +83,7 @@ export const PROCESS_ACTIONS: Handlers<
     const told = done.told.map((process) => ({ process }));
     return {
       status: reconfiguredStatus(done),
-      results: results([...done.outcomes, ...told]),
+      results: results([...withFailedRollback(done.outcomes, done.rolledBack), ...told]),
       rolled_back: done.rolledBack,
       restarted: done.outcomes.length > 0,
       changes: done.fields,
@@ -100,6 +101,17 @@ function rollingOptions(
     waitReady: given.wait_ready,
     rollbackOnFailure: given.rollback_on_failure,
   };
+}
+
+/** The old configuration may fail as well: then that is the result, not the reload before it. */
+function withFailedRollback(outcomes: readonly Outcome[], rolledBack: boolean): Outcome[] {
+  return outcomes.map((outcome) => {
+    const { error, process: { name, snapshot, config, isLeaving } } = outcome;
+    const isMeant = snapshot.desired === "down" || snapshot.awaiting === "dependencies" ||
+      isLeaving || endedWell(snapshot, config);
+    if (!rolledBack || error !== undefined || isUp(snapshot) || isMeant) return outcome;
+    return { ...outcome, error: startFailed({ name, snapshot }) };
+  });
 }
 
 function reconfiguredStatus(
