@@ -55,7 +55,7 @@ async function awaitOne(
     void dependency.start().catch(() => {});
   }
   await dependency.until(
-    () => met() || dependency.isLeaving || hopeless(dependency.info(), condition),
+    () => met() || dependency.isLeaving || AT_REST.has(dependency.snapshot.state),
     signal,
   );
   if (met() || dependency.isLeaving) return;
@@ -94,8 +94,4 @@ function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
     !wantsReadiness(info.config);
 }
 
-/** True if it can no longer meet the condition by itself. */
-function hopeless(info: ProcessInfo, condition: DependencyCondition): boolean {
-  if (condition === "healthy" && info.config.healthCheck === undefined) return true;
-  return AT_REST.has(info.state);
-}
+

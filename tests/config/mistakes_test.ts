@@ -129,7 +129,7 @@ Deno.test("loadConfig() rejects duplicate names, cycles and missing dependencies
     "processes:\n  a: {entrypoint: x, depends_on: {b: healthy}}\n  b: {entrypoint: x}\n";
   assertMatch(
     (await mistakes("a.yaml", never))[0]!,
-    /^2:35: "a": Invalid "depends_on": "b" has no health_check, so it is never healthy$/,
+    /^2:38: "a": invalid "depends_on": "b" has no health_check, so it is never healthy$/,
   );
 });
 

@@ -86,11 +86,14 @@ Deno.test("healthy: met when the dependency's checks pass", async () => {
   }, { what: "api to run" });
 });
 
-Deno.test("healthy: never met by a dependency without checks", async () => {
-  const { fake, api } = pair("healthy");
-  await using _ = fake;
-  await assertRejects(() => api.start({ wait: true }), ProcsupError, 'depends on "db"');
-  assertEquals(state(api), "errored");
+Deno.test("healthy: refused for a dependency without checks", async () => {
+  await using fake = new FakeRegistry();
+  fake.add("db");
+  assertThrows(
+    () => fake.add("api", { depends_on: { db: "healthy" } }),
+    ProcsupError,
+    '"db" has no health_check, so it is never healthy',
+  );
 });
 
 Deno.test("completed: met when the dependency has exited with any status", async () => {
@@ -269,7 +272,7 @@ Deno.test("add() rejects an unknown dependency with a suggestion, and a process 
 
 /** The behavior of a process in the property below after its launch. */
 const BEHAVIOURS = ["runs", "cannot start", "succeeds", "fails", "crashes"] as const;
-const CONDITIONS = ["started", "ready", "healthy", "completed", "completed_ok"] as const;
+const CONDITIONS = ["started", "ready", "completed", "completed_ok"] as const;
 
 const graphs = fc.array(
   fc.record({
