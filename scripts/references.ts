@@ -151,7 +151,8 @@ function roleOf(method: string, path: string): string {
     row.method.toLowerCase() === method && REST_BASE + row.path === path
   );
   if (found !== undefined) return found.verb.role;
-  return path === "/livez" || (method === "post" && path.endsWith("/session")) ? "open" : "read";
+  const isSignIn = (method === "post" && path.endsWith("/session")) || path.endsWith("/proof");
+  return path === "/livez" || isSignIn ? "open" : "read";
 }
 
 function page(title: string, from: string, parts: readonly string[]): string {

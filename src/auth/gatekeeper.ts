@@ -4,15 +4,8 @@ import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 import type { NamedTokens } from "./named_tokens.ts";
-import {
-  accountOf,
-  Revocations,
-  sessionIn,
-  type SessionKeys,
-  type SessionOwner,
-  type Sessions,
-  whenPast,
-} from "./sessions.ts";
+import { accountOf, Revocations, type SessionOwner, type Sessions, whenPast } from "./sessions.ts";
+import { readAuthorization, type Signable, type Signature } from "../protocol/session_signature.ts";
 import { includesRole, type Role } from "../protocol/verbs/verb.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 
@@ -20,9 +13,11 @@ export interface Principal {
   /** Name of the token; empty for the daemon's own. */
   readonly name: string;
   readonly role: Role;
-  readonly via: "token" | "cookie";
+  readonly via: "token" | "session";
   /** Identifies its token or session. Never shown. */
   readonly credential: string;
+  /** For a session: hash of the body that it signed. */
+  readonly signedBody?: string;
   /**
    * Account that its connections count for: the name of the token, even for its sessions; empty for the
    * owner.
@@ -59,15 +54,9 @@ export function unauthorized(): ProcsupError {
 /** The credentials of a request. */
 interface Credentials {
   readonly authorization: string | undefined;
-  readonly cookie: string | undefined;
-  /** Secret of the session: it proves that the cookie comes from our page, see `Sessions`. */
-  readonly secret?: string | undefined;
   readonly address: string;
-}
-
-interface SignedIn {
-  readonly principal: Principal;
-  readonly keys: SessionKeys;
+  /** What a session must have signed; undefined where sessions cannot come. */
+  readonly request?: Pick<Signable, "method" | "path">;
 }
 
 interface GatekeeperParts {
@@ -98,27 +87,19 @@ export class Gatekeeper {
    * other out.
    */
   async identify(credentials: Credentials): Promise<Principal> {
-    const known = this.recognise(credentials);
-    if (known !== undefined) return known;
-    const { authorization, address } = credentials;
+    const { authorization, address, request } = credentials;
     if (authorization === undefined) throw unauthorized();
+    const signature = readAuthorization(authorization);
+    if (signature !== undefined) return await this.#bySession(signature, request);
+    if (this.#parts.isOwner(authorization)) return this.#principalOf("", "admin");
     return await this.#byToken(authorization, address);
   }
 
-  /** Identifies the sender by its session or by the daemon's own token. Undefined: not authenticated yet. */
-  recognise({ authorization, cookie, secret = "" }: Credentials): Principal | undefined {
-    if (authorization === undefined) {
-      const session = sessionIn(cookie, this.sessions.cookie) ?? "";
-      return this.#bySession({ session, secret });
-    }
-    return this.#parts.isOwner(authorization) ? this.#principalOf("", "admin") : undefined;
-  }
-
-  /** Turns a one-time code into a session. Throws like `identify()`. */
-  signIn(code: string, address: string): SignedIn {
-    const keys = this.sessions.signIn(code);
-    const principal = keys && this.#bySession(keys);
-    if (principal !== undefined) return { principal, keys: keys! };
+  /** Turns a one-time code into a session of a tab. Throws like `identify()`. */
+  async signIn(code: string, tab: string, address: string): Promise<Principal> {
+    const isOpen = await this.sessions.signIn(code, tab);
+    const principal = isOpen ? this.#ofSession(tab) : undefined;
+    if (principal !== undefined) return principal;
     this.#countFailure(address);
     throw new ProcsupError(
       "unauthorized",
@@ -132,13 +113,16 @@ export class Gatekeeper {
     return this.sessions.code(principal && this.#ownerFor(principal));
   }
 
-  /** Opens a session for the holder of a token. It has the token's role and ends with the token. */
-  openSession(principal: Principal): SignedIn {
-    if (principal.via === "cookie") {
+  /**
+   * Opens a session of a tab for the holder of a token. It has the token's role and ends with the
+   * token.
+   */
+  async openSession(principal: Principal, tab: string): Promise<Principal> {
+    if (principal.via === "session") {
       throw new ProcsupError("bad_request", "You are signed in already");
     }
-    const keys = this.sessions.open(this.#ownerFor(principal));
-    return { principal: this.#bySession(keys)!, keys };
+    await this.sessions.open(this.#ownerFor(principal), tab);
+    return this.#ofSession(tab)!;
   }
 
   /** Revokes a named token and ends its sessions, with all that depends on them. Throws `not_found`. */
@@ -167,7 +151,7 @@ export class Gatekeeper {
   whenRevoked(principal: Principal, act: () => void): () => void {
     if (!this.#isValid(principal)) act();
     const { name, via, credential } = principal;
-    if (via === "cookie") return this.sessions.whenEnded(credential, act);
+    if (via === "session") return this.sessions.whenEnded(credential, act);
     const unsubscribe = this.#revocations.subscribe(credential, act);
     const end = this.#parts.tokens.valid(name)?.expires_at;
     if (end === undefined) return unsubscribe;
@@ -179,7 +163,7 @@ export class Gatekeeper {
   }
 
   #isValid({ name, via, credential }: Principal): boolean {
-    if (via === "cookie") return this.sessions.has(credential);
+    if (via === "session") return this.sessions.has(credential);
     const isKnown = name === "" || this.#parts.tokens.valid(name) !== undefined;
     return isKnown && credential === this.#credentialOf(name);
   }
@@ -206,18 +190,28 @@ export class Gatekeeper {
     };
   }
 
-  #bySession(keys: SessionKeys): Principal | undefined {
-    const owner = this.sessions.ownerOf(keys);
+  async #bySession(
+    signature: Signature,
+    request: Credentials["request"],
+  ): Promise<Principal> {
+    const { session, body } = signature;
+    const owner = request && await this.sessions.ownerOf(signature, request);
+    const principal = owner && this.#ofSession(session);
+    if (principal === undefined) throw unauthorized();
+    return { ...principal, signedBody: body };
+  }
+
+  #ofSession(session: string): Principal | undefined {
+    const owner = this.sessions.owner(session);
     if (owner === undefined) return undefined;
     const { name, role, tokenOf } = owner;
-    const account = accountOf(owner);
     const token = tokenOf === undefined ? undefined : this.#parts.tokens.valid(name);
     // A new token of the same name does not continue the sessions of an old one.
     if (tokenOf === token?.created_at) {
-      const credential = keys.session;
-      return { name, role, via: "cookie", credential, account, only: token?.only };
+      const account = accountOf(owner);
+      return { name, role, via: "session", credential: session, account, only: token?.only };
     }
-    this.sessions.signOut(keys.session);
+    this.sessions.signOut(session);
     return undefined;
   }
 
@@ -262,7 +256,7 @@ export function untilRevoked<T>(
     readonly last?: (error: ErrorJson) => T;
   },
 ): ReadableStream<T> {
-  const reason = principal.via === "cookie" ? "The session has ended" : "The token was revoked";
+  const reason = principal.via === "session" ? "The session has ended" : "The token was revoked";
   const error = new ProcsupError("unauthorized", reason);
   return endedBy(
     stream,

@@ -18,6 +18,7 @@ import { EventJournal } from "./event_journal.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { MetricsHistory, metricsReader } from "./metrics_history.ts";
 import { Service, watchdogMs } from "./service.ts";
+import { StreamLimits } from "./stream_limits.ts";
 import { serveSocket } from "./unix_server.ts";
 import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
@@ -119,7 +120,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 
 /** The context of the verbs. The web surface calls them like any other client. */
 function daemonContext(
-  given: Omit<ActionContext, "token" | "configs" | "web" | "shutdownNotice">,
+  given: Omit<ActionContext, "token" | "configs" | "web" | "shutdownNotice" | "streams">,
   warn: (message: string) => void,
 ): ActionContext {
   const { supervisor, paths, webhooks } = given;
@@ -130,7 +131,8 @@ function daemonContext(
   const web = new WebListener({ paths, token, backend, warn, mounts });
   shutdownNotice.listen((notice) => web.tell(notice));
   const configs = new ConfigFiles({ supervisor, web, webhooks, path: paths.configs, warn });
-  const context: ActionContext = { ...given, token, configs, web, shutdownNotice };
+  const streams = new StreamLimits();
+  const context: ActionContext = { ...given, token, configs, web, shutdownNotice, streams };
   return context;
 }
 

@@ -67,7 +67,8 @@ export function ipcApp(context: ActionContext): Hono {
   });
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
-    const lines = await streamLogs({ ...context, by }, new URL(c.req.url).searchParams);
+    const query = new URL(c.req.url).searchParams;
+    const lines = await context.streams.open(by, () => streamLogs({ ...context, by }, query));
     return ndjson(untilDenied(lines, by, context));
   });
   // The same stream for commands, which resume it across an upgrade: `from` holds the positions the
@@ -77,18 +78,25 @@ export function ipcApp(context: ActionContext): Hono {
     const { from } = readPayload(logResumption, await readJson(c));
     const options = { from, byName: true };
     const query = new URL(c.req.url).searchParams;
-    const lines = await streamLogs({ ...context, by }, query, options);
+    const lines = await context.streams.open(
+      by,
+      () => streamLogs({ ...context, by }, query, options),
+    );
     return ndjson(untilShutdown(lines, by, context));
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
-    return ndjson(untilShutdown(events(c, context, by), by, context));
+    const items = await context.streams.open(by, () => events(c, context, by));
+    return ndjson(untilShutdown(items, by, context));
   });
   app.get("/attach", async (c) => {
     const by = await authorize(c, context, () => "operate");
     const { target: given, lines = 0, from } = readPayload(attachQuery, c.req.query());
     const { target } = narrowed({ ...context, by }, "attach", { target: given });
-    const pieces = terminalFeed(context.supervisor, target, { lines, from });
+    const pieces = await context.streams.open<unknown>(
+      by,
+      () => terminalFeed(context.supervisor, target, { lines, from }),
+    );
     return ndjson(untilShutdown(pieces, by, context));
   });
   return app;
@@ -120,7 +128,7 @@ async function authorize(
   needed: () => Role | "open" = () => "read",
 ): Promise<Principal> {
   const authorization = c.req.header("authorization");
-  const sender = { authorization, cookie: undefined, address: "socket" };
+  const sender = { authorization, address: "socket" };
   const principal = await gatekeeper.identify(sender).catch((error) => {
     // The token file that commands read may be damaged: restore it for the next one.
     // If that fails, the regular check of the home's files reports why.

@@ -30,10 +30,14 @@ export function webBackend(
     as: (principal) => webBackend(supervisor, shutdownNotice, context, principal),
     dispatch: (action, payload) => dispatch({ ...context(), by }, action, payload),
     events: (signal) => changesFor(supervisor, only, signal),
+    streamEvents: () => context().streams.open(by, () => changesFor(supervisor, only)),
     matcher: (target) => supervisor.registry.matcher(target, only),
     // Without positions the stream has lines only.
     streamLogs: (query, options) =>
-      streamLogs({ ...context(), by }, query, options) as Promise<ReadableStream<LogBatch>>,
+      context().streams.open(
+        by,
+        () => streamLogs({ ...context(), by }, query, options) as Promise<ReadableStream<LogBatch>>,
+      ),
   };
 }
 
@@ -41,7 +45,7 @@ export function webBackend(
 function changesFor(
   { events, registry }: Supervisor,
   only: readonly string[] | undefined,
-  signal: AbortSignal | undefined,
+  signal?: AbortSignal,
 ): ReadableStream<ProcessChange> {
   const all = events.stream(signal);
   if (only === undefined) return all;

@@ -23,6 +23,7 @@ import {
 import { NamedTokens } from "../auth/named_tokens.ts";
 import { SiteNames } from "../web/same_site.ts";
 import type { WebServer } from "../web/server.ts";
+import { DaemonKey } from "../auth/daemon_key.ts";
 import { CODE_MS, type OpenSession, Sessions } from "../auth/sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
@@ -73,9 +74,8 @@ export class WebListener {
 
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
-    // Homes of the same path on two machines meet in a browser by tunnels.
-    const name = `${Deno.hostname()}:${parts.paths.home}`;
-    this.#sessions = new Sessions(systemClock, () => this.#keepSessions(), name);
+    const key = new DaemonKey(parts.paths.webKey);
+    this.#sessions = new Sessions(systemClock, () => this.#keepSessions(), key);
     this.tokens = new NamedTokens(parts.paths.tokens, parts.warn);
     this.gatekeeper = new Gatekeeper({
       isOwner: (authorization) => parts.token.accepts(authorization),
@@ -270,6 +270,7 @@ export class WebListener {
       tls: settings.tls && readTls(settings.tls),
       names: new SiteNames([...settings.hosts, ...addressNames(address)]),
     });
+    this.#sessions.listenAt(addressText(this.#server.address));
     const { warning } = this.status();
     if (warning !== undefined) warn(`Web: ${warning}`);
   }

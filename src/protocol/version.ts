@@ -12,9 +12,6 @@ export const PROTOCOL = 1;
 
 export const REST_BASE = "/api/v1";
 
-/** Header with the secret of a browser's session. */
-export const SECRET_HEADER = "procsup-session";
-
 /** Header of each answer on the Unix socket: version, a space, protocol number. */
 export const PEER_HEADER = "procsup-daemon";
 

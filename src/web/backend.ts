@@ -14,13 +14,15 @@ export interface Backend {
   /** The apps that exist for the sender; undefined for all. */
   readonly only: readonly string[] | undefined;
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
+  /** Events for a client. It counts as a stream of the sender: throws `too_many_clients`. */
+  streamEvents(): Promise<ReadableStream<ProcessChange>>;
   /** Tells the events of a target from others; see `Registry.matcher()`. Throws like `dispatch()`. */
   matcher(target: string): (change: ProcessChange) => boolean;
   /** The last message to the readers of events. */
   readonly shutdownNotice: ShutdownNotice;
   /**
    * Lines of logs. The query is that of `GET /logs` on the Unix socket; see `streamLogs()` of the
-   * daemon for when followed logs end. Throws like `dispatch()`.
+   * daemon for when followed logs end. Throws like `dispatch()`, and like `streamEvents()`.
    */
   streamLogs(
     query: URLSearchParams,

@@ -4,10 +4,10 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import type { Backend, CachedList } from "./backend.ts";
 import { claim } from "./connections.ts";
-import type { Gatekeeper, Principal } from "../auth/gatekeeper.ts";
+import { type Gatekeeper, type Principal, unauthorized } from "../auth/gatekeeper.ts";
 import { replyError } from "./reply.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
-import { SECRET_HEADER } from "../protocol/version.ts";
+import { hashOf } from "../protocol/session_signature.ts";
 import type { SiteNames } from "./same_site.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { parseJson } from "../protocol/verbs/read_input.ts";
@@ -45,12 +45,20 @@ export type WebContext = Context<{ Bindings: Bindings }>;
 export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promise<Principal> {
   const principal = await gatekeeper.identify({
     authorization: c.req.header("authorization"),
-    cookie: c.req.header("cookie"),
-    secret: c.req.header(SECRET_HEADER),
     address: addressOf(c),
+    request: { method: c.req.method, path: pathOf(c) },
   });
   claim(c.env?.incoming?.socket, principal);
+  if (principal.signedBody !== undefined) signedBodies.set(c.req, principal.signedBody);
   return principal;
+}
+
+/** Hashes of the bodies that sessions have signed. */
+const signedBodies = new WeakMap<object, string>();
+
+function pathOf(c: WebContext): string {
+  const { pathname, search } = new URL(c.req.url);
+  return pathname + search;
 }
 
 /** The client's address, for counting failed sign-ins. */
@@ -112,11 +120,15 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
 
 /**
  * The body as text. Throws `body_too_large` as soon as it exceeds the limit, with or without
- * `Content-Length`, and `bad_request` if the client disconnects.
+ * `Content-Length`, `bad_request` if the client disconnects, and `unauthorized` for another body than
+ * the sender's session has signed.
  */
 export async function readText(c: Context): Promise<string> {
   try {
-    return await textOf(c);
+    const text = await textOf(c);
+    const signed = signedBodies.get(c.req);
+    if (signed !== undefined && await hashOf(text) !== signed) throw unauthorized();
+    return text;
   } catch (cause) {
     if (cause instanceof ProcsupError) throw cause;
     throw new ProcsupError("bad_request", "The body is incomplete", { cause });

@@ -12,10 +12,10 @@ import {
   type WebParts,
 } from "./context.ts";
 import { reply, replyJson } from "./reply.ts";
-import { sessionCookie } from "../auth/sessions.ts";
+import { REST_BASE } from "../protocol/version.ts";
 import { PAGES, pageText } from "../docs/pages.ts";
 
-/** Adds `/`, `/assets/*`, `/docs` and `/api/v1/session`. */
+/** Adds `/`, `/assets/*`, `/docs` and what is below `/api/v1/session`. */
 export function addDashboard(app: WebApp, parts: WebParts): void {
   const files = new Files();
   getOnly(app, "/", (c) => files.serve("/", c.req.raw));
@@ -55,29 +55,43 @@ function topics(): string {
 }
 
 function addSession(app: WebApp, { gatekeeper }: WebParts): void {
-  app.get("/api/v1/session", async (c) => {
+  const { sessions } = gatekeeper;
+  const path = `${REST_BASE}/session`;
+  app.get(path, async (c) => {
     const { name, role, via } = await principalOf(c, gatekeeper);
     return replyJson({ name, role, via });
   });
-  app.post("/api/v1/session", async (c) => {
-    const { code } = await readBody(c, false);
-    const { principal, keys } = code === undefined
-      ? gatekeeper.openSession(await principalOf(c, gatekeeper))
-      : gatekeeper.signIn(String(code), addressOf(c));
-    const { name, role, via } = principal;
-    return replyJson({ name, role, via, secret: keys.secret }, 201, {
-      location: "/",
-      "set-cookie": sessionCookie(gatekeeper.sessions.cookie, keys.session, c.req.header("origin")),
-    });
+  app.post(path, async (c) => {
+    const { code, key } = await readBody(c, true);
+    const { name, role, via } = code === undefined
+      ? await gatekeeper.openSession(await principalOf(c, gatekeeper), String(key))
+      : await gatekeeper.signIn(String(code), String(key), addressOf(c));
+    return replyJson({ name, role, via, daemon: await sessions.daemonKey() }, 201);
   });
-  app.delete("/api/v1/session", async (c) => {
+  app.delete(path, async (c) => {
     const { via, credential } = await principalOf(c, gatekeeper);
-    if (via === "cookie") gatekeeper.sessions.signOut(credential);
-    const name = gatekeeper.sessions.cookie;
-    const cookie = sessionCookie(name, undefined, c.req.header("origin"));
-    return replyJson({ status: "signed_out" }, 200, { "set-cookie": cookie });
+    if (via === "session") sessions.signOut(credential);
+    return replyJson({ status: "signed_out" });
   });
-  onlyFor(app, "/api/v1/session", ["GET", "POST", "DELETE"]);
+  onlyFor(app, path, ["GET", "POST", "DELETE"]);
+  // Needs no credential: a tab asks before it sends anything to what listens here.
+  getOnly(app, `${path}/proof`, async (c) => {
+    const { key = "", nonce = "" } = c.req.query();
+    if (!/^[0-9a-f]{32}$/.test(nonce)) {
+      throw new ProcsupError("bad_request", 'Invalid "nonce": expected 32 hexadecimal digits');
+    }
+    return replyJson(await sessions.prove(key, nonce));
+  });
+  app.post(`${path}/pass`, async (c) => {
+    const { via, credential } = await principalOf(c, gatekeeper);
+    const { for: purpose } = await readBody(c, true);
+    if (via !== "session") throw new ProcsupError("bad_request", "Only a session can be passed on");
+    if (purpose !== "reload" && purpose !== "tab") {
+      throw new ProcsupError("bad_request", 'Invalid "for": expected reload or tab');
+    }
+    return replyJson({ code: sessions.pass(credential, purpose) }, 201);
+  });
+  onlyFor(app, `${path}/pass`, ["POST"]);
 }
 
 /** A file with its tag and its compressed form. */

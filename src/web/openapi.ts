@@ -9,13 +9,11 @@ import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { about } from "../protocol/verbs/shapes.ts";
 import { type RestRow, ROLES, type Verb } from "../protocol/verbs/verb.ts";
-import { REST_BASE, SECRET_HEADER, VERSION } from "../protocol/version.ts";
-import { cookieName } from "../auth/sessions.ts";
+import { REST_BASE, VERSION } from "../protocol/version.ts";
 
 type Json = Record<string, unknown>;
 
-/** `cookie` is the name of the daemon's cookie. */
-export function openApi(cookie = cookieName()): Json {
+export function openApi(): Json {
   return {
     openapi: "3.1.0",
     info: {
@@ -26,15 +24,13 @@ export function openApi(cookie = cookieName()): Json {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
-    security: [{ bearer: [] }, { cookie: [], secret: [] }],
+    security: [{ bearer: [] }],
     paths: { ...restPaths(), ...EXTRA_PATHS },
     components: {
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer" },
-        cookie: { type: "apiKey", in: "cookie", name: cookie },
-        secret: {
-          ...{ type: "apiKey", in: "header", name: SECRET_HEADER },
-          description: "The secret in the answer to signing in; the cookie alone is not enough",
+        bearer: {
+          ...{ type: "http", scheme: "bearer" },
+          description: "A token. Tabs of the dashboard sign each request instead.",
         },
       },
       schemas: documentSchemas(),
@@ -169,14 +165,25 @@ const NO_TOKEN = { security: [] };
 const session = z.object({
   name: about(z.string(), "Name of the token; empty for the owner's"),
   role: z.enum(ROLES),
-  via: z.enum(["token", "cookie"]),
+  via: z.enum(["token", "session"]),
 });
 
 const signedIn = z.extend(session, {
-  secret: about(z.string(), `The secret for the header ${SECRET_HEADER}`),
+  daemon: about(z.string(), "Public key of the daemon, in hex"),
 });
 
-const signIn = z.object({ code: about(z.optional(z.string()), "The code of a link") });
+const signIn = z.object({
+  key: about(z.string(), "Public key of the tab: P-256, uncompressed, in hex"),
+  code: about(z.optional(z.string()), "The code of a link, or of a session that is passed on"),
+});
+
+const proof = z.object({
+  epoch: about(z.string(), "Part of what a tab signs; it changes when the daemon begins to listen"),
+  time: about(z.int(), "Milliseconds since 1970"),
+  proof: about(z.string(), "HMAC with the key that tab and daemon share"),
+});
+
+const pass = z.object({ for: z.enum(["reload", "tab"]) });
 
 function jsonContent(schema: z.ZodMiniType, io: "input" | "output"): Json {
   return { content: { "application/json": { schema: jsonOf(schema, io) } } };
@@ -201,12 +208,30 @@ const EXTRA_PATHS: Json = {
       summary: "Sign in with a token, or with the `code` of a link in the body",
       // The code stands for the token.
       security: [{ bearer: [] }, {}],
-      requestBody: { required: false, ...jsonContent(signIn, "input") },
+      requestBody: { required: true, ...jsonContent(signIn, "input") },
       responses: answersOf(signedIn, 201),
     },
     delete: {
       summary: "Sign out",
       responses: answersOf(z.object({ status: z.literal("signed_out") })),
+    },
+  },
+  [`${REST_BASE}/session/proof`]: {
+    get: {
+      summary: "A proof that this is the daemon that a tab signed in to",
+      ...NO_TOKEN,
+      parameters: ["key", "nonce"].map((name) => (
+        { name, in: "query", required: true, schema: { type: "string" } }
+      )),
+      responses: answersOf(proof),
+    },
+  },
+  [`${REST_BASE}/session/pass`]: {
+    post: {
+      summary:
+        "A one-time code by which a tab continues its session after a reload, or in another tab",
+      requestBody: { required: true, ...jsonContent(pass, "input") },
+      responses: answersOf(z.object({ code: z.string() }), 201),
     },
   },
   "/livez": {

@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 // @ts-types="./ws.d.ts"
 import { type WebSocket, WebSocketServer } from "ws";
-import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { hasCode, ifPossible, ProcsupError } from "../model/errors.ts";
 import { parseJson } from "../protocol/verbs/read_input.ts";
 import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
@@ -12,12 +12,12 @@ import type { FeedSocket } from "./feed_client.ts";
 import { allowRole, type Gatekeeper, type Principal } from "../auth/gatekeeper.ts";
 import { publicError, refusalText } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
-import { placeToFree, sessionIn } from "../auth/sessions.ts";
+import { placeToFree } from "../auth/sessions.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Time for the other side to answer a close. */
 const CLOSE_MS = 2000;
-/** Time for a browser to send its session's secret, and the maximum of browsers that have not. */
+/** Time for a browser to prove its session, and the maximum of browsers that have not. */
 const PROOF_MS = 5000;
 const MAX_UNPROVEN = 64;
 /** Close codes of RFC 6455. */
@@ -64,7 +64,7 @@ export class SocketServer {
     }
   }
 
-  /** Identifies the client; undefined for a browser that must still send its session's secret. */
+  /** Identifies the client; undefined for a browser that must still prove its session. */
   async #check({ headers, method, url, socket }: IncomingMessage): Promise<Principal | undefined> {
     const { names, gatekeeper } = this.#parts;
     const { host, origin } = headers;
@@ -72,12 +72,10 @@ export class SocketServer {
     if (url?.split("?")[0] !== "/ws" || method !== "GET") {
       throw new ProcsupError("not_found", "No such path");
     }
-    const { authorization, cookie } = headers;
-    const session = sessionIn(cookie, gatekeeper.sessions.cookie);
-    // Pages cannot add headers to a WebSocket: the first message has the secret.
-    if (authorization === undefined && gatekeeper.sessions.has(session ?? "")) return undefined;
-    const address = socket.remoteAddress ?? "local";
-    return await gatekeeper.identify({ authorization, cookie, address });
+    const { authorization } = headers;
+    // Pages cannot add headers to a WebSocket: they sign their first message. Others send a token.
+    if (authorization === undefined && origin !== undefined) return undefined;
+    return await gatekeeper.identify({ authorization, address: addressOf(socket) });
   }
 
   /** Checks role and limit. Throws `forbidden` or `too_many_clients`. */
@@ -94,7 +92,7 @@ export class SocketServer {
     other.close(TRY_AGAIN_LATER, "too many WebSockets");
   }
 
-  #prove(ws: WebSocket, { headers: { cookie }, socket }: IncomingMessage): void {
+  #prove(ws: WebSocket, { socket }: IncomingMessage): void {
     const [oldest] = this.#unproven;
     if (this.#unproven.size >= MAX_UNPROVEN) oldest!.terminate();
     this.#unproven.add(ws);
@@ -105,22 +103,35 @@ export class SocketServer {
     };
     ws.on("error", () => {});
     ws.once("close", over);
-    ws.once("message", (data, isBinary) => {
+    // Messages that arrive while the first one is checked.
+    const early: [data: unknown, isBinary: boolean][] = [];
+    ws.on("message", (...message) => early.push(message));
+    ws.once("message", async (data, isBinary) => {
       over();
       try {
-        const secret = isBinary ? "" : secretIn(String(data));
-        const credentials = { authorization: undefined, cookie, secret, address: "" };
-        const principal = this.#parts.gatekeeper.recognise(credentials);
-        if (principal === undefined) return ws.close(POLICY, "not signed in");
+        const authorization = isBinary ? undefined : signatureIn(String(data));
+        const address = addressOf(socket);
+        const request = { method: "GET", path: "/ws" };
+        const principal = await this.#parts.gatekeeper.identify({
+          authorization,
+          address,
+          request,
+        });
+        if (ws.readyState !== ws.OPEN) return;
         this.#admit(principal, socket);
-        this.#join(ws, principal);
+        this.#join(ws, principal, early.slice(1));
       } catch (error) {
-        ws.close(TRY_AGAIN_LATER, publicError(error).error);
+        if (hasCode(error, "unauthorized")) ws.close(POLICY, "not signed in");
+        else ws.close(TRY_AGAIN_LATER, publicError(error).error);
       }
     });
   }
 
-  #join(ws: WebSocket, principal: Principal): void {
+  #join(
+    ws: WebSocket,
+    principal: Principal,
+    early: readonly (readonly [data: unknown, isBinary: boolean])[] = [],
+  ): void {
     const { feed, gatekeeper } = this.#parts;
     this.#clients.set(ws, principal.account);
     const { receive, left } = feed.join(feedSocket(ws), principal);
@@ -128,10 +139,13 @@ export class SocketServer {
       left();
       ws.close(POLICY, "signed out");
     });
-    ws.on("message", (data, isBinary) => {
+    const take = (data: unknown, isBinary: boolean) => {
       if (isBinary) ws.close(1003, "text is expected");
       else receive(String(data));
-    });
+    };
+    for (const message of early) take(...message);
+    ws.removeAllListeners("message");
+    ws.on("message", take);
     // The close code has told the client the reason.
     ws.on("error", () => {});
     ws.on("close", () => {
@@ -163,10 +177,14 @@ function feedSocket(ws: WebSocket): FeedSocket {
   };
 }
 
-/** The secret in `{type: "session", secret}`; empty if missing. */
-function secretIn(message: string): string {
-  const { type, secret } = (ifPossible(() => parseJson(message)) ?? {}) as Record<string, unknown>;
-  return type === "session" && typeof secret === "string" ? secret : "";
+/** The signature in `{type: "session", authorization}`; undefined if missing. */
+function signatureIn(message: string): string | undefined {
+  const { type, authorization } = Object(ifPossible(() => parseJson(message)));
+  return type === "session" && typeof authorization === "string" ? authorization : undefined;
+}
+
+function addressOf({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string {
+  return remoteAddress ?? "local";
 }
 
 function text(header: string | string[] | undefined): string | undefined {

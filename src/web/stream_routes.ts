@@ -37,11 +37,11 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     "/livez",
     () => reply("ok\n", { "content-type": "text/plain", "cache-control": "no-store" }),
   );
-  get(`${REST_BASE}/events`, (c, principal, backend) => {
-    const items = untilRevoked(events(c, backend), {
+  get(`${REST_BASE}/events`, async (c, principal, backend) => {
+    const items = untilRevoked(await events(c, backend), {
       ...{ principal, gatekeeper, last: (error) => error },
     });
-    return Promise.resolve(streamReply(backend.shutdownNotice.atEndOf(items), c.req));
+    return streamReply(backend.shutdownNotice.atEndOf(items), c.req);
   });
   get(`${REST_BASE}/logs`, async (c, principal, backend) => {
     // A client that resumes knows the names of its logs.
@@ -65,7 +65,7 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   });
   get("/openapi.json", async () => {
     const { openApi } = await import("./openapi.ts");
-    return replyJson(openApi(gatekeeper.sessions.cookie));
+    return replyJson(openApi());
   });
   // A WebSocket does not come here: its request was taken before.
   getOnly(app, "/ws", () => {
@@ -95,13 +95,16 @@ function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
   }
 }
 
-function events(c: WebContext, backend: Backend): ReadableStream<unknown> {
+async function events(c: WebContext, backend: Backend): Promise<ReadableStream<unknown>> {
   const query = new URL(c.req.url).searchParams;
   const fields = readQuery({ input: changeStream }, { query: ["target"] }, query);
   const { target } = readPayload(changeStream, fields);
   // Refuse a target that matches nothing, rather than send an empty stream.
   const tests = target.map((one) => backend.matcher(one));
-  return changesOf(backend.events(), (change) => tests.some((matches) => matches(change)));
+  return changesOf(
+    await backend.streamEvents(),
+    (change) => tests.some((matches) => matches(change)),
+  );
 }
 
 const LINES = "application/x-ndjson";

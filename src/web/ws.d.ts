@@ -14,6 +14,7 @@ export interface WebSocket {
   ping(): void;
   close(code?: number, reason?: string): void;
   terminate(): void;
+  removeAllListeners(event: "message"): void;
   on(event: "message", listener: (data: unknown, isBinary: boolean) => void): this;
   on(event: "pong" | "close" | "error", listener: () => void): this;
   once(event: "message", listener: (data: unknown, isBinary: boolean) => void): this;

@@ -1,4 +1,6 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { DaemonKey } from "../../src/auth/daemon_key.ts";
+import { newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
 import { keepSessions, restoreSessions } from "../../src/daemon/web_listener.ts";
 import { SESSION_MS, Sessions } from "../../src/auth/sessions.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -19,22 +21,34 @@ function kept(path: string, now = Date.now): Sessions {
 Deno.test("a session survives killed daemons until it is ended", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
-  const keys = kept(path).open(OWNER);
+  const tab = await publicText(await newKeyPair());
+  await kept(path).open(OWNER, tab);
   assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
-  assertEquals(kept(path).ownerOf(keys), OWNER);
+  assertEquals(kept(path).owner(tab), OWNER);
 
   const later = kept(path);
-  assertEquals(later.ownerOf(keys), OWNER);
-  later.signOut(keys.session);
-  assertEquals(kept(path).ownerOf(keys), undefined);
+  assertEquals(later.owner(tab), OWNER);
+  later.signOut(tab);
+  assertEquals(kept(path).owner(tab), undefined);
   assertEquals([...Deno.readDirSync(temp.path)], []);
 });
 
 Deno.test("restoreSessions() keeps the expiry time of each session", async () => {
   await using temp = tempHome();
   const path = `${temp.path}/sessions.json`;
-  const keys = kept(path, () => 0).open(OWNER);
-  assertEquals(kept(path, () => SESSION_MS + 1).ownerOf(keys), undefined);
+  const tab = await publicText(await newKeyPair());
+  await kept(path, () => 0).open(OWNER, tab);
+  assertEquals(kept(path, () => SESSION_MS + 1).owner(tab), undefined);
+});
+
+Deno.test("the next daemon proves itself with the same key, and a damaged one is replaced", async () => {
+  await using temp = tempHome();
+  const path = `${temp.path}/web_key.json`;
+  const first = await new DaemonKey(path).publicText();
+  assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+  assertEquals(await new DaemonKey(path).publicText(), first);
+  Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace('"d":"', '"d":"A'));
+  assertNotEquals(await new DaemonKey(path).publicText(), first);
 });
 
 Deno.test("restoreSessions() ignores a damaged file", async () => {

@@ -83,7 +83,8 @@ export class Dashboard implements AsyncDisposable {
   /** Signs in by pasting a token of a role into the sign-in page. */
   async signInAs(role: "read" | "operate" | "admin", origin: string): Promise<void> {
     const { token } = await this.daemon.client.call("token_create", { name: `a-${role}`, role });
-    await this.page.context().clearCookies();
+    await this.page.goto(origin);
+    await this.page.evaluate("sessionStorage.clear()");
     // A change of the hash alone would not reload the page.
     await this.page.goto("about:blank");
     await this.page.goto(origin);

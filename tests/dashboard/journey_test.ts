@@ -25,7 +25,8 @@ browserTest(
     await dashboard.signIn();
     await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();
     const used = new URL(page.url());
-    await page.context().clearCookies();
+    await page.evaluate("sessionStorage.clear()");
+    await page.goto("about:blank");
     await page.goto(used.origin);
     await page.getByText("procsup web open").waitFor();
     await page.getByLabel("paste a link").fill("https://elsewhere/");

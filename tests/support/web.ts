@@ -1,6 +1,13 @@
 /** Clients for the web surface of a running daemon. */
 
-import { SECRET_HEADER } from "../../src/protocol/version.ts";
+import {
+  authorizationOf,
+  newKeyPair,
+  type Proof,
+  publicText,
+  randomText,
+  sharedKey,
+} from "../../src/protocol/session_signature.ts";
 import { TestDaemon } from "./procsup.ts";
 
 /** A complete answer. */
@@ -98,23 +105,89 @@ export class TestWeb implements AsyncDisposable {
   }
 }
 
-/** Signs in by a link or a token, like the dashboard. Returns the headers of further requests. */
+/** The session of a tab: it signs requests, like the dashboard. */
+export class TestSession {
+  readonly url: string;
+  /** The public key. */
+  readonly id: string;
+  readonly #key: CryptoKey;
+  proof: Proof;
+
+  private constructor(url: string, id: string, key: CryptoKey, proof: Proof) {
+    this.url = url;
+    this.id = id;
+    this.#key = key;
+    this.proof = proof;
+  }
+
+  /** Opens a session by the answer of `post` to the public key. */
+  static async open(
+    url: string,
+    post: (key: string) => Promise<string>,
+    prove: (path: string) => Promise<Proof>,
+  ): Promise<TestSession> {
+    const pair = await newKeyPair();
+    const id = await publicText(pair);
+    const key = await sharedKey(pair.privateKey, await post(id));
+    const session = new TestSession(url, id, key, { epoch: "", time: 0, proof: "" });
+    session.proof = await prove(session.proofPath());
+    return session;
+  }
+
+  proofPath(nonce = randomText()): string {
+    return `/api/v1/session/proof?key=${this.id}&nonce=${nonce}`;
+  }
+
+  /** The header of a request, which is good for once. */
+  async authorization(method: string, path: string, body = ""): Promise<string> {
+    const { epoch, time } = this.proof;
+    const request = { method, path, body };
+    return await authorizationOf(this.#key, { session: this.id, epoch, time }, request);
+  }
+
+  /** Sends a signed request. */
+  async fetch(path: string, { method = "GET", body }: { method?: string; body?: string } = {}) {
+    const authorization = await this.authorization(method, path, body);
+    return await fetch(`${this.url}${path}`, {
+      method,
+      headers: { authorization, ...body !== undefined && { "content-type": "application/json" } },
+      ...body !== undefined && { body },
+    });
+  }
+
+  /** Opens a WebSocket as a page does. */
+  async socket(): Promise<TestFeed> {
+    const socket = new WebSocket(`${this.url.replace("http", "ws")}/ws`, {
+      headers: { origin: this.url },
+    });
+    const feed = new TestFeed(socket);
+    await feed.opened;
+    const authorization = await this.authorization("GET", "/ws");
+    feed.send({ type: "session", authorization });
+    return feed;
+  }
+}
+
+/** Signs in by a link or a token, like the dashboard. */
 export async function signIn(
   url: string,
   { link = "", token }: { readonly link?: string; readonly token?: string },
-): Promise<Record<string, string>> {
+): Promise<TestSession> {
   const code = /code=([0-9a-f]+)/.exec(link)?.[1];
-  const response = await fetch(`${url}/api/v1/session`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(code === undefined ? {} : { code }),
-  });
-  const { secret } = await response.json();
-  const cookie = response.headers.getSetCookie()[0]!.split(";")[0]!;
-  return { cookie, [SECRET_HEADER]: secret };
+  const post = async (key: string) => {
+    const response = await fetch(`${url}/api/v1/session`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ key, code }),
+    });
+    const { daemon, error } = await response.json();
+    if (daemon === undefined) throw new Error(error);
+    return daemon;
+  };
+  return await TestSession.open(url, post, async (path) => await (await fetch(url + path)).json());
 }
 
 /** A WebSocket and all messages it received. */

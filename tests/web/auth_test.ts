@@ -3,15 +3,15 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
-import { Sessions } from "../../src/auth/sessions.ts";
+import { type SessionOwner, Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { unsealed, writeState } from "../../src/platform/state_file.ts";
-import { SECRET_HEADER } from "../../src/protocol/version.ts";
+import { isPublicKey, newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
 import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { FakeWeb, TOKEN } from "./fake_backend.ts";
+import { FakeWeb, OWNER, TOKEN } from "./fake_backend.ts";
 
 const P = "/api/v1/processes";
 
@@ -56,76 +56,157 @@ Deno.test("webApp() allows a named token what its role permits, and nothing once
   assertEquals(web.tokens.list().map(({ name }) => name), ["boss", "grafana"]);
 });
 
-Deno.test("webApp() signs in with a code that works once, within a minute", async () => {
+Deno.test("webApp() signs a tab in with a code that works once, within a minute", async () => {
   const clock = new FakeClock();
   await using web = new FakeWeb({}, clock);
-  const signIn = (code: string, headers = {}) =>
-    web.ask("POST", "/api/v1/session", { token: "", body: { code }, headers });
+  const key = await publicText(await newKeyPair());
+  const signIn = (code: string, more = {}) =>
+    web.ask("POST", "/api/v1/session", { token: "", body: { code, key, ...more } });
   const late = web.sessions.code();
   clock.advance(60_001);
   assertEquals((await signIn(late)).status, 401);
   const code = web.sessions.code();
-  const signedIn = await signIn(code);
-  const { secret, ...who } = signedIn.body;
-  assertEquals([signedIn.status, who], [201, { name: "dashboard", role: "admin", via: "cookie" }]);
-  const set = signedIn.headers.get("set-cookie")!;
-  assertMatch(set, /; HttpOnly; Max-Age=86400; SameSite=Strict; Path=\/$/);
-  assertEquals((await signIn(code)).status, 401);
-  const secure = await signIn(web.sessions.code(), { origin: "https://127.0.0.1:9615" });
-  assertMatch(secure.headers.get("set-cookie")!, /; Secure;/);
-
-  const headers = { cookie: set.split(";")[0]!, [SECRET_HEADER]: secret };
-  const ask = (method: string, path: string) => web.ask(method, path, { token: "", headers });
-  assertEquals((await ask("GET", "/api/v1/session")).body, who);
-  // From other programs on the host.
-  for (const [cookie, status] of [[`a; b=c=d; ${headers.cookie}`, 200], ["=a", 401]] as const) {
-    const answer = await web.ask("GET", P, { token: "", headers: { ...headers, cookie } });
-    assertEquals(answer.status, status, cookie);
+  for (const bad of [undefined, "", "04", 5, key.slice(2), `${key}00`, `04${"0".repeat(128)}`]) {
+    const { status, body } = await signIn(code, { key: bad });
+    assertEquals([status, body.code], [400, "bad_request"], String(bad));
   }
-  assertEquals((await ask("POST", `${P}/api/stop`)).status, 200);
-  assertEquals((await ask("DELETE", "/api/v1/session")).status, 200);
-  assertEquals((await ask("GET", P)).status, 401);
+  const { status, body: { daemon, ...who }, headers } = await signIn(code);
+  assertEquals([status, who], [201, { name: "dashboard", role: "admin", via: "session" }]);
+  assert(isPublicKey(daemon));
+  assertEquals(headers.get("set-cookie"), null);
+  assertEquals((await signIn(code)).status, 401);
+
+  const session = await web.session();
+  assertEquals((await web.askAs(session, "GET", "/api/v1/session")).body, who);
+  assertEquals((await web.askAs(session, "POST", `${P}/api/stop`)).status, 200);
+  assertEquals((await web.askAs(session, "DELETE", "/api/v1/session")).status, 200);
+  assertEquals((await web.askAs(session, "GET", P)).status, 401);
 });
 
-Deno.test("webApp() rejects a session cookie without its secret", async () => {
+Deno.test("webApp() takes a signature once, for its request, its time and its daemon only", async () => {
+  const clock = new FakeClock();
+  await using web = new FakeWeb({}, clock);
+  const session = await web.session();
+  const send = (method: string, path: string, authorization: string, body?: string) =>
+    web.ask(method, path, { token: "", headers: { authorization }, body });
+  const stop = `${P}/api/stop`;
+  const used = await session.authorization("POST", stop);
+  assertEquals((await send("POST", stop, used)).status, 200);
+  web.calls.length = 0;
+
+  const refused = async (what: string, method: string, path: string, header: string, body = "") => {
+    const { status } = await send(method, path, header, body || undefined);
+    assertEquals(status, 401, what);
+  };
+  await refused("a second time", "POST", stop, used);
+  const other = await session.authorization("POST", `${P}/api/start`);
+  await refused("another path", "POST", stop, other);
+  await refused(
+    "another method",
+    "DELETE",
+    `${P}/api`,
+    await session.authorization("GET", `${P}/api`),
+  );
+  await refused(
+    "another query",
+    "POST",
+    `${stop}?force=true`,
+    await session.authorization("POST", stop),
+  );
+  const body = JSON.stringify({ name: "x", entrypoint: "a" });
+  await refused("another body", "POST", P, await session.authorization("POST", P, body), "{}");
+  await refused("a body added", "POST", P, await session.authorization("POST", P), body);
+  const parts = (await session.authorization("POST", stop)).split(/[. ]/);
+  const stranger = await web.session();
+  for (let i = 1; i < parts.length; i++) {
+    const part = parts[i]!;
+    const changed = i === 1 ? stranger.id : part.slice(0, -1) + (part.endsWith("1") ? "2" : "1");
+    const header = `Procsup ${parts.with(i, changed).slice(1).join(".")}`;
+    await refused(`part ${i} changed`, "POST", stop, header);
+  }
+  for (const header of ["Procsup", "Procsup a.b.c.d.e.f", `Procsup ${session.id}`]) {
+    await refused(header, "POST", stop, header);
+  }
+  const old = await session.authorization("POST", stop);
+  clock.advance(60_001);
+  await refused("a minute later", "POST", stop, old);
+  const before = await session.authorization("POST", stop);
+  session.proof = (await web.ask("GET", session.proofPath(), { token: "" })).body;
+  const captured = await session.authorization("POST", stop);
+  // The daemon begins to listen anew, as after an upgrade.
+  web.sessions.listenAt("");
+  await refused("another epoch", "POST", stop, captured);
+  await refused("an older epoch", "POST", stop, before);
+  assertEquals(web.calls, []);
+  session.proof = (await web.ask("GET", session.proofPath(), { token: "" })).body;
+  assertEquals((await web.askAs(session, "POST", stop)).status, 200);
+  // At another address another program may pass on what it gets.
+  web.sessions.listenAt("127.0.0.1:1");
+  session.proof = (await web.ask("GET", session.proofPath(), { token: "" })).body;
+  assertEquals((await web.askAs(session, "POST", stop)).status, 401);
+  web.sessions.listenAt("");
+  session.proof = (await web.ask("GET", session.proofPath(), { token: "" })).body;
+  assertEquals((await web.askAs(session, "POST", stop)).status, 200);
+});
+
+Deno.test("a session is continued by a code once, until the daemon stops listening", async () => {
   await using web = new FakeWeb();
-  const own = web.sessions.open({ name: "dashboard", role: "admin" });
-  const other = web.sessions.open({ name: "dashboard", role: "admin" });
-  const cookie = `procsup_session=${own.session}`;
-  const wrong = [undefined, "", other.secret, own.session, own.secret.slice(1), `${own.secret}0`];
+  const session = await web.session();
+  const pass = async (purpose: string) =>
+    (await web.askAs(session, "POST", "/api/v1/session/pass", { for: purpose })).body.code;
+  const use = async (code: string) => {
+    const key = await publicText(await newKeyPair());
+    return (await web.ask("POST", "/api/v1/session", { token: "", body: { code, key } })).status;
+  };
+  const [first, second] = [await pass("tab"), await pass("tab")];
+  assertEquals([await use(second), await use(first), await use(first)], [201, 201, 401]);
+  const replaced = await pass("reload");
+  const reload = await pass("reload");
+  assertEquals([await use(replaced), await use(reload), await use(reload)], [401, 201, 401]);
+  // The page before the reload is gone.
+  assertEquals((await web.askAs(session, "GET", P)).status, 401);
+  assertEquals(web.sessions.list().length, 3);
+
+  const again = await web.session();
+  const code = (await web.askAs(again, "POST", "/api/v1/session/pass", { for: "tab" })).body.code;
+  const link = web.sessions.code();
+  web.sessions.listenAt("");
+  assertEquals([await use(code), await use(link)], [401, 401]);
+});
+
+Deno.test("webApp() rejects a session without a signature", async () => {
+  await using web = new FakeWeb();
+  const session = await web.session();
   const paths: [string, string][] = [
     ...["/processes", "/processes/api", "/processes/api/logs", "/logs", "/events", "/session"]
       .map((path): [string, string] => ["GET", `/api/v1${path}`]),
     ...["/metrics", "/openapi.json"].map((path): [string, string] => ["GET", path]),
-    ...["/api/v1/processes/api/stop", "/api/v1/session", "/mcp"]
+    ...["/api/v1/processes/api/stop", "/mcp", "/api/v1/session/pass"]
       .map((path): [string, string] => ["POST", path]),
     ["DELETE", "/api/v1/session"],
   ];
-  for (const secret of wrong) {
-    const headers = {
-      ...{ cookie, origin: "http://127.0.0.1:9615", "content-type": "application/json" },
-      ...(secret === undefined ? {} : { [SECRET_HEADER]: secret }),
-    };
+  const cookie = `procsup_session=${session.id}`;
+  const wrong: Record<string, string>[] = [{ cookie }, { authorization: `Bearer ${session.id}` }];
+  for (const headers of wrong) {
     for (const [method, path] of paths) {
-      const { status } = await web.ask(method, path, { token: "", headers });
-      assertEquals(status, 401, `${method} ${path} ${secret}`);
+      const body = method === "POST" ? {} : undefined;
+      const { status } = await web.ask(method, path, { token: "", headers, body });
+      assert([401, 429].includes(status), `${method} ${path} ${status}`);
     }
   }
   assertEquals(web.calls, []);
-  // The cookie alone cannot even end its session.
-  await web.ask("DELETE", "/api/v1/session", { headers: { cookie } });
-  const headers = { cookie, [SECRET_HEADER]: own.secret };
-  assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
+  assertEquals((await web.askAs(session, "GET", P)).status, 200);
 });
 
 Deno.test("webApp() ends a session after a day", async () => {
   const clock = new FakeClock();
   await using web = new FakeWeb({}, clock);
-  const { session, secret } = web.sessions.signIn(web.sessions.code())!;
-  const headers = { cookie: `a=b; procsup_session=${session}`, [SECRET_HEADER]: secret };
-  assertEquals((await web.ask("GET", P, { token: "", headers })).status, 200);
-  clock.advance(24 * 3_600_000 + 1);
-  assertEquals((await web.ask("GET", P, { token: "", headers })).status, 401);
+  const session = await web.session();
+  clock.advance(24 * 3_600_000);
+  session.proof = (await web.ask("GET", session.proofPath(), { token: "" })).body;
+  assertEquals((await web.askAs(session, "GET", P)).status, 200);
+  clock.advance(1);
+  assertEquals((await web.askAs(session, "GET", P)).status, 401);
 });
 
 Deno.test("webApp() answers 429 after ten wrong tokens a minute, and still accepts the right one", async () => {
@@ -275,20 +356,21 @@ Deno.test("Gatekeeper gives the holder of a token that was just revoked no sessi
   const { gatekeeper, tokens } = web;
   const { token } = await tokens.create("boss", { role: "admin" });
   const authorization = `Bearer ${token}`;
-  const principal = await gatekeeper.identify({ authorization, cookie: undefined, address: "" });
-  const assertRefused = () => {
+  const principal = await gatekeeper.identify({ authorization, address: "" });
+  const key = await publicText(await newKeyPair());
+  const assertRefused = async () => {
     let ended = 0;
     gatekeeper.whenRevoked(principal, () => ended++)();
     assertEquals(ended, 1);
     assertThrows(() => gatekeeper.code(principal), ProcsupError, "The token is missing or wrong");
-    assertThrows(() => gatekeeper.openSession(principal), ProcsupError);
+    await assertRejects(() => gatekeeper.openSession(principal, key), ProcsupError);
   };
   gatekeeper.revoke("boss");
-  assertRefused();
+  await assertRefused();
   // Neither does a new token of the same name, which has fewer rights.
   await waitFor(() => new Date().toISOString() > principal.credential.split(" ")[2]!);
   await tokens.create("boss", { role: "read" });
-  assertRefused();
+  await assertRefused();
 });
 
 Deno.test("Gatekeeper ends at once what begins after its credential was revoked", async () => {
@@ -296,9 +378,10 @@ Deno.test("Gatekeeper ends at once what begins after its credential was revoked"
   const { gatekeeper } = web;
   const { token } = await web.tokens.create("ci", { role: "read" });
   const identify = (secret: string) =>
-    gatekeeper.identify({ authorization: `Bearer ${secret}`, cookie: undefined, address: "" });
+    gatekeeper.identify({ authorization: `Bearer ${secret}`, address: "" });
   const [owner, named] = [await identify(TOKEN), await identify(token)];
-  const { principal: session } = gatekeeper.openSession(named);
+  const key = await publicText(await newKeyPair());
+  const session = await gatekeeper.openSession(named, key);
   const ended: string[] = [];
   const begin = () =>
     [owner, named, session].map((principal, index) =>
@@ -314,28 +397,34 @@ Deno.test("Gatekeeper ends at once what begins after its credential was revoked"
   assertEquals(ended, ["named", "session", "owner", "named", "session"]);
 });
 
-Deno.test("Sessions keeps the latest 100 codes", () => {
+Deno.test("Sessions keeps the latest 100 codes", async () => {
   const sessions = new Sessions();
+  const key = await publicText(await newKeyPair());
   const [first, second] = Array.from({ length: 101 }, () => sessions.code());
-  assertEquals(sessions.signIn(first!), undefined);
-  assert(sessions.signIn(second!) !== undefined);
+  assertEquals(await sessions.signIn(first!, key), false);
+  assertEquals(await sessions.signIn(second!, key), true);
 });
 
-Deno.test("Sessions ends those of the account with the most at the limit, with all that depends on them", () => {
+Deno.test("Sessions ends those of the account with the most at the limit, with all that depends on them", async () => {
   const sessions = new Sessions();
-  const owner = sessions.open({ name: "dashboard", role: "admin" });
+  const open = async (owner: SessionOwner) => {
+    const key = await publicText(await newKeyPair());
+    await sessions.open(owner, key);
+    return key;
+  };
+  const owner = await open(OWNER);
   const greedy = { name: "ci", role: "read", tokenOf: "2026" } as const;
-  const first = sessions.open(greedy);
+  const first = await open(greedy);
   const ended: string[] = [];
-  for (const { session } of [owner, first]) sessions.whenEnded(session, () => ended.push(session));
-  for (let opened = 1; opened < 1500; opened++) sessions.open(greedy);
-  assertEquals([sessions.has(owner.session), ended], [true, [first.session]]);
-  for (let opened = 1; opened < 10; opened++) sessions.open({ name: "dashboard", role: "admin" });
-  assertEquals([sessions.has(owner.session), sessions.list().length], [true, 1000]);
+  for (const session of [owner, first]) sessions.whenEnded(session, () => ended.push(session));
+  for (let opened = 1; opened < 1500; opened++) await open(greedy);
+  assertEquals([sessions.has(owner), ended], [true, [first]]);
+  for (let opened = 1; opened < 10; opened++) await open(OWNER);
+  assertEquals([sessions.has(owner), sessions.list().length], [true, 1000]);
   sessions.signOut(({ name }) => name === "ci");
   assertEquals(sessions.list().length, 10);
-  sessions.signOut(owner.session);
-  assertEquals(ended, [first.session, owner.session]);
+  sessions.signOut(owner);
+  assertEquals(ended, [first, owner]);
 });
 
 Deno.test("SignInRateLimit uses a monotonic clock", () => {

@@ -12,7 +12,8 @@ import type { WebApp } from "../../src/web/context.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { openServer, type WebServer } from "../../src/web/server.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
-import { Sessions } from "../../src/auth/sessions.ts";
+import { type SessionOwner, Sessions } from "../../src/auth/sessions.ts";
+import { TestSession } from "../support/web.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -57,6 +58,9 @@ export function linesOf(lines: readonly unknown[]): ReadableStream<LogLines> {
   return ReadableStream.from([{ ndjson: new TextEncoder().encode(text) }]);
 }
 
+/** The owner of the daemon, as the owner of a session. */
+export const OWNER: SessionOwner = { name: "dashboard", role: "admin" };
+
 /** The web surface over a fake daemon. */
 export class FakeWeb implements AsyncDisposable {
   /** Every verb that was performed, with its input. */
@@ -85,6 +89,7 @@ export class FakeWeb implements AsyncDisposable {
         this.changesOver = over;
         return new ReadableStream({ start: (out) => void (this.#changes = out) });
       },
+      streamEvents: () => Promise.resolve(this.backend.events()),
       shutdownNotice: new ShutdownNotice(),
       matcher: (target) => ({ name }) => target === "all" || name === target,
       streamLogs: (query) =>
@@ -116,6 +121,22 @@ export class FakeWeb implements AsyncDisposable {
     const { backend, gatekeeper } = this;
     const parts = { backend, gatekeeper, names: new SiteNames(), maxClients, warn() {} };
     return openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+  }
+
+  /** Opens a session of a tab. */
+  async session(owner: SessionOwner = OWNER, url = "http://127.0.0.1:9615"): Promise<TestSession> {
+    const { sessions } = this;
+    return await TestSession.open(url, async (key) => {
+      await sessions.open(owner, key);
+      return await sessions.daemonKey();
+    }, async (path) => (await this.ask("GET", path, { token: "" })).body);
+  }
+
+  /** Sends a request that a session signs. */
+  async askAs(session: TestSession, method: string, path: string, body?: unknown): Promise<Asked> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const authorization = await session.authorization(method, path, text);
+    return await this.ask(method, path, { headers: { authorization }, token: "", body: text });
   }
 
   /** Emits an event. */

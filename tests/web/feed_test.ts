@@ -44,6 +44,7 @@ class Scene {
         return Promise.resolve([fakeProcess()]);
       },
       events: () => new ReadableStream(),
+      streamEvents: () => Promise.resolve(new ReadableStream()),
       shutdownNotice: new ShutdownNotice(),
       matcher: (target) => {
         if (target === "nope") throw notFound(target, [{ name: "api" }]);

@@ -60,15 +60,15 @@ Deno.test("openApi() describes the session as the server answers it, and what ne
     content["application/json"]!.schema;
 
   const signIn = schemaOf(post.requestBody);
-  assertEquals([{}, { code: "abc" }, { code: 5 }].map((body) => takes(signIn, body)), [
-    ...[true, true, false],
-  ]);
+  const { id: key } = await web.session();
+  const bodies = [{ key }, { key, code: "abc" }, { code: "abc" }, { key, code: 5 }];
+  assertEquals(bodies.map((body) => takes(signIn, body)), [true, true, false, false]);
   const shown = await web.ask("GET", path);
   assertEquals([shown.status, takes(schemaOf(get.responses[200]), shown.body)], [200, true]);
-  const opened = await web.ask("POST", path);
+  const opened = await web.ask("POST", path, { body: { key } });
   const signedIn = schemaOf(post.responses[201]);
   assertEquals([opened.status, takes(signedIn, opened.body)], [201, true]);
-  assert(!takes(signedIn, shown.body), "an answer without a secret");
+  assert(!takes(signedIn, shown.body), "an answer without the daemon's key");
   const ended = await web.ask("DELETE", path);
   assert(takes(schemaOf(signOut.responses[200]), ended.body));
 

@@ -1,9 +1,8 @@
 /** Roles of named tokens over the Unix socket, and what a revocation closes. */
 
 import { assert, assertEquals } from "@std/assert";
-import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { signIn, TestWeb } from "../support/web.ts";
+import { signIn, TestSession, TestWeb } from "../support/web.ts";
 
 /** The minimum role for each verb; every other one needs admin. */
 const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"])[] = [
@@ -68,11 +67,10 @@ Deno.test("a link that an operator requests signs in as an operator", async () =
   const { text } = await unixAsk(web)("/ipc", { action: "web_link" }, token);
   const { url } = JSON.parse(text).data;
   const session = await signIn(web.url, { link: url });
-  const who = await web.ask("GET", "/api/v1/session", undefined, asBrowser(session));
-  assertEquals(who.body, { name: "boss", role: "admin", via: "cookie" });
+  const who = await (await session.fetch("/api/v1/session")).json();
+  assertEquals(who, { name: "boss", role: "admin", via: "session" });
   await web.daemon.client.call("token_revoke", { name: "boss" });
-  const after = await web.ask("GET", "/api/v1/session", undefined, asBrowser(session));
-  assertEquals(after.status, 401);
+  assertEquals((await (await session.fetch("/api/v1/session")).json()).code, "unauthorized");
 });
 
 Deno.test("revoking a token closes at once everything opened by it and its sessions, and nothing else", async () => {
@@ -102,9 +100,9 @@ Deno.test("revoking a token closes at once everything opened by it and its sessi
   const count = theirs.map(({ got }) => got);
   await waitFor(() => theirs.slice(0, 2).every(({ got }, i) => got > count[i]!));
   assert(theirs.every(({ open }) => open));
-  for (const headers of [{ authorization: `Bearer ${token}` }, asBrowser(session)]) {
-    assertEquals((await web.ask("GET", "/api/v1/processes", undefined, headers)).status, 401);
-  }
+  const bearer = { authorization: `Bearer ${token}` };
+  assertEquals((await web.ask("GET", "/api/v1/processes", undefined, bearer)).status, 401);
+  assertEquals((await (await session.fetch("/api/v1/processes")).json()).code, "unauthorized");
   theirs.forEach((stream) => stream.close());
 });
 
@@ -114,10 +112,8 @@ Deno.test("a new daemon token, or signing out, closes what the old ones opened",
   const session = await signIn(web.url, { token: web.token });
   const signedIn = await openAll(web, session);
   const ours = await openAll(web, { authorization: `Bearer ${web.token}` });
-  assertEquals(
-    (await web.ask("DELETE", "/api/v1/session", undefined, asBrowser(session))).status,
-    200,
-  );
+  const out = await session.fetch("/api/v1/session", { method: "DELETE" });
+  assertEquals((await out.json()).status, "signed_out");
   await waitFor(() => signedIn.every(({ open }) => !open));
   assert(ours.every(({ open }) => open));
   await web.daemon.client.call("token", { rotate: true });
@@ -137,23 +133,32 @@ interface Open {
 }
 
 /** A WebSocket and the streams of REST, each of which has begun. */
-async function openAll(web: TestWeb, headers: Record<string, string>): Promise<Open[]> {
+async function openAll(
+  web: TestWeb,
+  sender: Record<string, string> | TestSession,
+): Promise<Open[]> {
+  const get = (path: string) =>
+    sender instanceof TestSession
+      ? sender.fetch(path)
+      : fetch(`${web.url}${path}`, { headers: sender });
   const all = [
-    webSocket(web, headers),
-    stream(fetch(`${web.url}/api/v1/logs?target=app&follow=true`, { headers })),
-    stream(fetch(`${web.url}/api/v1/events`, { headers })),
+    webSocket(web, sender),
+    stream(get("/api/v1/logs?target=app&follow=true")),
+    stream(get("/api/v1/events")),
   ];
   await waitFor(() => all.every(({ open }) => open) && all[1]!.got > 0, { what: "all to be open" });
   return all;
 }
 
-function webSocket(web: TestWeb, headers: Record<string, string>): Open {
+function webSocket(web: TestWeb, sender: Record<string, string> | TestSession): Open {
+  const session = sender instanceof TestSession ? sender : undefined;
+  const headers = session === undefined ? sender as Record<string, string> : { origin: web.url };
   const socket = new WebSocket(`${web.url.replace("http", "ws")}/ws`, { headers });
   const state: Open = { open: false, got: 0, close: () => socket.close() };
-  socket.onopen = () => {
+  socket.onopen = async () => {
     state.open = true;
-    const secret = headers[SECRET_HEADER];
-    if (secret !== undefined) socket.send(JSON.stringify({ type: "session", secret }));
+    const authorization = await session?.authorization("GET", "/ws");
+    if (session !== undefined) socket.send(JSON.stringify({ type: "session", authorization }));
     socket.send(JSON.stringify({ type: "subscribe", topics: ["logs"], target: "app" }));
   };
   socket.onmessage = () => state.got++;
@@ -206,6 +211,3 @@ function unixAsk(web: TestWeb) {
 }
 
 /** Without a token, which is added to requests by default. */
-function asBrowser(session: Record<string, string>): Record<string, string> {
-  return { ...session, authorization: "" };
-}

@@ -1,34 +1,35 @@
 /** Signing in with a token instead of a link. */
 
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { SESSION_MS } from "../../src/auth/sessions.ts";
-import { SECRET_HEADER } from "../../src/protocol/version.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { waitFor } from "../support/wait_for.ts";
-import { signIn, TestFeed } from "../support/web.ts";
-import { type Asked, FakeWeb, TOKEN } from "./fake_backend.ts";
+import { signIn, TestSession } from "../support/web.ts";
+import { FakeWeb, TOKEN } from "./fake_backend.ts";
 
 const SESSION = "/api/v1/session";
 
-/** The headers of a browser after that answer. */
-function headersOf({ headers, body }: Asked): Record<string, string> {
-  const set = headers.get("set-cookie") ?? "";
-  assertMatch(set, /; HttpOnly; .*SameSite=Strict/);
-  return { cookie: set.split(";")[0]!, [SECRET_HEADER]: body.secret };
+/** Signs in with a token. Returns the session and the answer. */
+async function byToken(web: FakeWeb, token: string) {
+  let who: unknown;
+  const session = await TestSession.open("http://127.0.0.1:9615", async (key) => {
+    const { body: { daemon, ...rest } } = await web.ask("POST", SESSION, { token, body: { key } });
+    who = rest;
+    return daemon;
+  }, async (path) => (await web.ask("GET", path, { token: "" })).body);
+  return { session, who };
 }
 
 Deno.test("webApp() opens a session with the token's role, which ends with the token", async () => {
   await using web = new FakeWeb();
   const { token } = await web.tokens.create("viewer", { role: "read" });
-  const opened = await web.ask("POST", SESSION, { token });
-  const { secret: _, ...who } = opened.body;
-  assertEquals([opened.status, who], [201, { name: "viewer", role: "read", via: "cookie" }]);
-  const headers = headersOf(opened);
-  const as = (method: string, path: string) => web.ask(method, path, { token: "", headers });
+  const { session, who } = await byToken(web, token);
+  assertEquals(who, { name: "viewer", role: "read", via: "session" });
+  const as = (method: string, path: string) => web.askAs(session, method, path);
   assertEquals((await as("GET", SESSION)).body.role, "read");
   assertEquals((await as("GET", "/api/v1/processes")).status, 200);
   assertEquals((await as("POST", "/api/v1/processes/api/restart")).status, 403);
-  assertEquals((await as("POST", SESSION)).status, 400);
+  assertEquals((await web.askAs(session, "POST", SESSION, { key: session.id })).status, 400);
   web.tokens.revoke("viewer");
   await web.tokens.create("viewer", { role: "admin" });
   assertEquals((await as("GET", SESSION)).status, 401);
@@ -36,13 +37,13 @@ Deno.test("webApp() opens a session with the token's role, which ends with the t
 
 Deno.test("webApp() opens a session for the daemon's own token, and none for a wrong one", async () => {
   await using web = new FakeWeb();
-  const opened = await web.ask("POST", SESSION);
-  const { secret: _, ...who } = opened.body;
-  assertEquals(who, { name: "dashboard", role: "admin", via: "cookie" });
-  const headers = headersOf(opened);
-  assertEquals((await web.ask("GET", SESSION, { token: "", headers })).status, 200);
-  assertEquals((await web.ask("POST", SESSION, { token: "ps_00" })).status, 401);
-  assertEquals((await web.ask("POST", SESSION, { token: "" })).status, 401);
+  const { session, who } = await byToken(web, TOKEN);
+  assertEquals(who, { name: "dashboard", role: "admin", via: "session" });
+  assertEquals((await web.askAs(session, "GET", SESSION)).status, 200);
+  for (const token of ["ps_00", ""]) {
+    const { status } = await web.ask("POST", SESSION, { token, body: { key: session.id } });
+    assertEquals(status, 401);
+  }
 });
 
 Deno.test("an expired session closes its WebSockets and streams, and leaves no timer", async () => {
@@ -50,21 +51,15 @@ Deno.test("an expired session closes its WebSockets and streams, and leaves no t
   await using web = new FakeWeb({}, clock);
   const server = web.listen();
   const url = `http://127.0.0.1:${server.address.port}`;
-  const headers = await signIn(url, { token: TOKEN });
+  const session = await signIn(url, { token: TOKEN });
   const open = async () => {
-    const { cookie } = headers;
-    const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, {
-      headers: { cookie: cookie! },
-    });
-    const feed = new TestFeed(socket);
-    await feed.opened;
-    feed.send({ type: "session", secret: headers[SECRET_HEADER] });
+    const feed = await session.socket();
     await waitFor(() => feed.of("process_list").length > 0, { what: "the feed to begin" });
     return feed;
   };
   using feed = await open();
   const early = await open();
-  const events = await fetch(`${url}/api/v1/events`, { headers });
+  const events = await session.fetch("/api/v1/events");
   assertEquals(clock.pending, 3);
   early[Symbol.dispose]();
   await waitFor(() => clock.pending === 2, { what: "the timer of what ended earlier to go" });

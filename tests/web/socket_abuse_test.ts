@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestFeed, TestWeb, upgradeRequest } from "../support/web.ts";
-import { FakeWeb, TOKEN } from "./fake_backend.ts";
+import { FakeWeb, OWNER, TOKEN } from "./fake_backend.ts";
 
 const MIB = 1024 * 1024;
 
@@ -63,22 +63,17 @@ Deno.test("openServer() takes a place from the client with the most for one with
   await using web = new FakeWeb();
   const server = web.listen(4);
   const { token: reader } = await web.tokens.create("reader", { role: "read" });
-  const open = async (headers: Record<string, string>, secret?: string) => {
-    const feed = new TestFeed(
-      new WebSocket(`ws://127.0.0.1:${server.address.port}/ws`, { headers }),
-    );
+  const url = `http://127.0.0.1:${server.address.port}`;
+  const open = async (headers: Record<string, string>) => {
+    const feed = new TestFeed(new WebSocket(`${url.replace("http", "ws")}/ws`, { headers }));
     await feed.opened;
-    if (secret !== undefined) feed.send({ type: "session", secret });
     return feed;
   };
   const asReader = { authorization: `Bearer ${reader}` };
   const theirs = await Promise.all([1, 2, 3, 4].map(() => open(asReader)));
   await assertRejects(() => open(asReader));
-  const { session, secret } = web.sessions.open({ name: "dashboard", role: "admin" });
-  const ours = [
-    await open({ authorization: `Bearer ${TOKEN}` }),
-    await open({ cookie: `procsup_session=${session}` }, secret),
-  ];
+  const session = await web.session(OWNER, url);
+  const ours = [await open({ authorization: `Bearer ${TOKEN}` }), await session.socket()];
   await waitFor(() => ours.every((feed) => feed.of("process_list").length > 0));
   const closed = () => theirs.map((feed) => feed.closed);
   await waitFor(() => closed().filter((code) => code === 1013).length === 2);
@@ -89,28 +84,44 @@ Deno.test("openServer() takes a place from the client with the most for one with
   await server.close();
 });
 
-Deno.test("openServer() closes a WebSocket of a browser whose first message has no secret", async () => {
+Deno.test("openServer() closes a WebSocket of a browser whose first message is not signed", async () => {
   await using web = new FakeWeb();
   const server = web.listen();
-  const { session } = web.sessions.open({ name: "dashboard", role: "admin" });
-  const headers = { cookie: `procsup_session=${session}` };
-  for (const first of ["{", '{"type":"session"}', `{"${"€".repeat(40)}":${"€".repeat(40)}}`]) {
+  const origin = `http://127.0.0.1:${server.address.port}`;
+  const headers = { origin };
+  const session = await web.session(OWNER, origin);
+  const used = await session.authorization("GET", "/ws");
+  const signed = JSON.stringify({ type: "session", authorization: used });
+  const other = await session.authorization("GET", "/api/v1/events");
+  const first = await session.socket();
+  await waitFor(() => first.of("process_list").length > 0, { what: "the feed to begin" });
+  const bearer = JSON.stringify({ type: "session", authorization: `Bearer ${session.id}` });
+  const messages = [
+    ...["{", '{"type":"session"}', `{"${"€".repeat(40)}":${"€".repeat(40)}}`, bearer],
+    JSON.stringify({ type: "session", authorization: other }),
+    signed,
+    signed,
+  ];
+  for (const [index, first] of messages.entries()) {
     const feed = new TestFeed(
       new WebSocket(`ws://127.0.0.1:${server.address.port}/ws`, { headers }),
     );
     await feed.opened;
     feed.send(first);
+    if (index === messages.length - 2) {
+      await waitFor(() => feed.of("process_list").length > 0, { what: "the signed one to open" });
+      continue;
+    }
     await waitFor(() => feed.closed !== undefined, { what: "the WebSocket to be closed" });
     assertEquals(feed.closed, 1008, first);
   }
   await server.close();
 });
 
-Deno.test("openServer() keeps at most 64 WebSockets of browsers without a secret, for seconds", async () => {
+Deno.test("openServer() keeps at most 64 WebSockets of browsers that sign nothing, for seconds", async () => {
   await using web = new FakeWeb();
   const server = web.listen();
-  const { session } = web.sessions.open({ name: "dashboard", role: "admin" });
-  const headers = { cookie: `procsup_session=${session}` };
+  const headers = { origin: `http://127.0.0.1:${server.address.port}` };
   const url = `ws://127.0.0.1:${server.address.port}/ws`;
   const feeds = Array.from({ length: 65 }, () => new TestFeed(new WebSocket(url, { headers })));
   await Promise.allSettled(feeds.map(({ opened }) => opened));

@@ -12,6 +12,7 @@ import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
 import type { ShutdownNotice } from "../../protocol/shutdown_notice.ts";
 import type { MetricsHistory } from "../metrics_history.ts";
+import type { StreamLimits } from "../stream_limits.ts";
 import type { Token } from "../token.ts";
 import type { WebListener } from "../web_listener.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
@@ -30,6 +31,7 @@ export interface ActionContext {
   /** Past resource usage of processes and of the host. */
   readonly history: MetricsHistory;
   readonly shutdownNotice: ShutdownNotice;
+  readonly streams: StreamLimits;
   /** The daemon's log. */
   readonly log: { info(message: string): void };
   /** Sender of the request; undefined for the daemon itself. */

@@ -1,6 +1,7 @@
-/** Requests to the daemon over REST, and the secret that they carry. */
+/** Requests to the daemon over REST, signed with the key of this tab. */
 
-import { REST_BASE, SECRET_HEADER } from "../../../../protocol/version.ts";
+import { REST_BASE } from "../../../../protocol/version.ts";
+import { authorizationFor, distrust, ForeignError, hasSession } from "./tab_key.ts";
 import { compareClocks } from "./time_range.ts";
 
 type About = { readonly [K in "field" | "process"]?: string | undefined };
@@ -28,35 +29,57 @@ export interface Ask {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: unknown;
-  /** A token to use instead of the cookie. */
+  /** A token to use instead of the session. */
   readonly token?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request. Throws `ApiError`, or the abort reason of `signal`. */
+/**
+ * Sends a request. Throws `ApiError`, the abort reason of `signal`, or `ForeignError` if another
+ * program answers.
+ */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
-  const { method = "GET", query, body, token, signal } = ask;
-  const secret = secretOfTab();
+  const response = await request(path, ask);
+  if (response.ok) return response;
+  const isSigned = ask.token === undefined && hasSession();
+  if (response.status !== 401 || !isSigned) throw await refusal(response);
+  // The daemon may have begun to listen anew. Prove again that it is the daemon, and what time it is.
+  distrust();
+  const again = await request(path, ask);
+  if (again.ok) return again;
+  throw await refusal(again);
+}
+
+async function request(
+  path: string,
+  { method = "GET", query, body, token, signal }: Ask,
+): Promise<Response> {
+  const { pathname, search } = new URL(`${REST_BASE}${path}${queryText(query)}`, location.href);
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const signed = { method, path: pathname + search, body: text ?? "" };
+  const authorization = token === undefined
+    ? await authorizationFor(signed).catch(unreachable)
+    : `Bearer ${token}`;
   const headers = {
-    ...(body === undefined ? {} : { "content-type": "application/json" }),
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(secret === undefined ? {} : { [SECRET_HEADER]: secret }),
+    ...(text === undefined ? {} : { "content-type": "application/json" }),
+    ...(authorization === undefined ? {} : { authorization }),
   };
   const askedAt = Date.now();
-  const response = await fetch(`${REST_BASE}${path}${queryText(query)}`, {
-    method,
-    credentials: "same-origin",
+  const response = await fetch(signed.path, {
+    ...{ method, signal, headers, body: text },
+    credentials: "omit",
     cache: "no-store",
-    signal,
-    headers,
-    body: JSON.stringify(body),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");
+    return unreachable(error);
   });
   compareClocks(response, askedAt);
-  if (response.ok) return response;
-  throw await refusal(response);
+  return response;
+}
+
+function unreachable(error: unknown): never {
+  if (error instanceof ForeignError) throw error;
+  throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");
 }
 
 /** Sends a request and returns the JSON of the response. Throws like `send()`. */
@@ -140,54 +163,4 @@ export async function* jsonLines<T>(response: Response): AsyncGenerator<T[]> {
   } finally {
     await reader.cancel().catch(() => {});
   }
-}
-
-/**
- * The secret of the session. Browsers send the cookie to every port of this host, even to other
- * programs. The secret is shared only by the tabs of this origin, and ends with the last one.
- */
-const SECRET = "procsup.session";
-/** How long other tabs may take to answer. */
-const TABS_MS = 300;
-
-/** Messages between tabs: a tab needs the secret, or sends it. `isNew`: it has just signed in. */
-type Message = "wanted" | { readonly secret: string; readonly isNew: boolean };
-
-const tabs = new BroadcastChannel(SECRET);
-let asking: ((secret: string) => void) | undefined;
-
-tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-  if (data === "wanted") tell(false);
-  else if (data.isNew) sessionStorage.setItem(SECRET, data.secret);
-  else asking?.(data.secret);
-});
-
-export function secretOfTab(): string | undefined {
-  return sessionStorage.getItem(SECRET) ?? undefined;
-}
-
-/** Keeps the secret of a new session, here and in all other tabs. */
-export function keepSecret(secret: string): void {
-  sessionStorage.setItem(SECRET, secret);
-  tell(true);
-}
-
-/** Replaces an invalid secret with that of another tab. Resolves to false if there is none. */
-export function askOtherTabs(): Promise<boolean> {
-  const bad = secretOfTab();
-  sessionStorage.removeItem(SECRET);
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  asking = (secret) => {
-    if (secret === bad) return;
-    sessionStorage.setItem(SECRET, secret);
-    resolve(true);
-  };
-  setTimeout(() => resolve(false), TABS_MS);
-  tabs.postMessage("wanted" satisfies Message);
-  return promise.finally(() => asking = undefined);
-}
-
-function tell(isNew: boolean): void {
-  const secret = secretOfTab();
-  if (secret !== undefined) tabs.postMessage({ secret, isNew } satisfies Message);
 }

@@ -2,16 +2,7 @@
 
 import type { LogLine, LogPositions } from "../../../../model/log_line.ts";
 import { sleep } from "../../../../platform/clock.ts";
-import {
-  ApiError,
-  type Ask,
-  ask,
-  askOtherTabs,
-  endOfStream,
-  jsonLines,
-  secretOfTab,
-  send,
-} from "./api.ts";
+import { ApiError, type Ask, ask, endOfStream, jsonLines, send } from "./api.ts";
 import { happened, loadRecent } from "./past.ts";
 import {
   connection,
@@ -23,6 +14,8 @@ import {
   takeList,
   takeMetrics,
 } from "./store.ts";
+import { authorizationFor, distrust, dropKey, ForeignError, hasSession } from "./tab_key.ts";
+import { continueSession, keepPass, whenOthersSignIn } from "./tab_session.ts";
 import { now } from "./time_range.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 
@@ -75,12 +68,13 @@ export function startFeed(): void {
   addEventListener("online", retryNow);
   document.addEventListener("visibilitychange", () => document.hidden || seenAgain());
   addEventListener("focus", seenAgain);
+  whenOthersSignIn(() => connection.value === "signed_out" && seenAgain());
   void connect();
 }
 
 /** Reconnects at once if the connection is lost. */
 export function retryNow(): void {
-  if (connection.value !== "lost") return;
+  if (connection.value !== "lost" && connection.value !== "foreign") return;
   clearTimeout(retry);
   wait = FIRST_WAIT_MS;
   void connect();
@@ -92,14 +86,22 @@ function seenAgain(): void {
   else retryNow();
 }
 
-/** The current session. If the request is refused, tries again with the secret of another tab. */
+/** The current session. Without one, continues that of this tab before a reload, or of another tab. */
 async function whoAmI(signal?: AbortSignal): Promise<Session> {
-  try {
-    return await ask<Session>("/session", { signal });
-  } catch (error) {
-    if (!isRefusal(error) || !await askOtherTabs()) throw error;
-    return await ask<Session>("/session", { signal });
+  distrust();
+  if (hasSession()) {
+    try {
+      const found = await ask<Session>("/session", { signal });
+      // The daemon may have begun to listen anew.
+      void keepPass().catch(() => {});
+      return found;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      dropKey();
+    }
   }
+  await continueSession();
+  return await ask<Session>("/session", { signal });
 }
 
 function isRefusal(error: unknown): boolean {
@@ -137,7 +139,7 @@ async function connect(): Promise<void> {
   } catch (error) {
     if (mine.signal.aborted) return;
     if (isRefusal(error)) connection.value = "signed_out";
-    else lost();
+    else lost(error instanceof ForeignError ? "foreign" : "lost");
     return;
   }
   void (pastLoaded ??= loadRecent());
@@ -204,11 +206,13 @@ function listen(): Stream {
   refusals++;
   heardAt = Date.now();
   const timer = setInterval(() => Date.now() - heardAt > SILENCE_MS && lost(), 1000);
-  socket.addEventListener("open", () => {
+  socket.addEventListener("open", async () => {
     refusals = 0;
+    const request = { method: "GET", path: "/ws", body: "" };
+    const authorization = await authorizationFor(request).catch(() => lost());
+    if (isOver || authorization === undefined) return;
     open = socket;
-    const secret = secretOfTab();
-    if (secret !== undefined) socket.send(JSON.stringify({ type: "session", secret }));
+    socket.send(JSON.stringify({ type: "session", authorization }));
     socket.send(JSON.stringify({ type: "subscribe", topics: ["events", "system_metrics"] }));
   });
   socket.addEventListener("message", ({ data }) => isOver || receive(JSON.parse(String(data))));
@@ -250,9 +254,10 @@ function poll(): Stream {
   };
 }
 
-function lost(): void {
+function lost(how: "lost" | "foreign" = "lost"): void {
   close();
-  connection.value = "lost";
+  distrust();
+  connection.value = how;
   clearTimeout(retry);
   retry = setTimeout(() => void connect(), wait * (0.75 + Math.random() / 2));
   wait = Math.min(wait * 2, MAX_WAIT_MS);

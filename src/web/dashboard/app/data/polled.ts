@@ -47,7 +47,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     if (asking.current === undefined) await begin();
     else asking.current.again = true;
   };
-  const isLost = connection.value === "lost";
+  const isLost = connection.value === "lost" || connection.value === "foreign";
   useEffect(() => {
     if (isLost) return;
     void begin();

@@ -19,7 +19,8 @@ export interface Session {
   readonly role: Role;
 }
 
-type Connection = "connecting" | "live" | "lost" | "signed_out";
+/** `foreign`: another program answers at the daemon's address. */
+type Connection = "connecting" | "live" | "lost" | "foreign" | "signed_out";
 
 export const connection = signal<Connection>("connecting");
 /** Time of the last message, in milliseconds since the epoch. */

@@ -92,6 +92,7 @@ function Brand() {
 }
 
 function ConnectionBanner() {
+  if (connection.value === "foreign") return <ForeignBanner />;
   if (connection.value !== "lost") return null;
   const since = lastMessageAt.value;
   return (
@@ -101,6 +102,20 @@ function ConnectionBanner() {
         No connection to the daemon
         {processes.value !== null && since > 0 &&
           <span>: last update {relative(since, clock.value)}</span>}. Trying again…
+      </span>
+      <Button kind="quiet" onClick={retryNow}>Try now</Button>
+    </div>
+  );
+}
+
+function ForeignBanner() {
+  return (
+    <div class="banner" role="alert">
+      <Icon name="failed" />
+      <span>
+        Another program answers at this address: it does not prove that it is the daemon that you
+        signed in to. Do not reload this page, and enter no token here.{" "}
+        <code>procsup web status</code> shows where the daemon listens.
       </span>
       <Button kind="quiet" onClick={retryNow}>Try now</Button>
     </div>

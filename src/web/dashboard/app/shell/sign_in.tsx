@@ -2,8 +2,9 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, ask, keepSecret, messageOf } from "../data/api.ts";
+import { ApiError, messageOf } from "../data/api.ts";
 import { processes } from "../data/store.ts";
+import { openSession } from "../data/tab_session.ts";
 import { Button, Logo } from "../controls/controls.tsx";
 import { credentialIn } from "../data/format.ts";
 import { place, replacePlace } from "../data/router.ts";
@@ -78,14 +79,14 @@ async function signIn(text: string): Promise<void> {
   const credential = credentialIn(text);
   if (credential === undefined) throw new Error("This is neither a link, nor a code, nor a token");
   const { kind, text: given } = credential;
-  if (kind === "code") return await openSession({ body: { code: given } });
+  if (kind === "code") return await openSession({ code: given });
   try {
     return await openSession({ token: given });
   } catch (error) {
     if (!isWrong(error) || kind === "token") throw error;
   }
   try {
-    await openSession({ body: { code: given } });
+    await openSession({ code: given });
   } catch (error) {
     throw isWrong(error) ? new Error(NEITHER) : error;
   }
@@ -103,7 +104,7 @@ export async function signInByLink(): Promise<void> {
   const code = place.value.params.get("code") ?? "";
   replacePlace([]);
   try {
-    await openSession({ body: { code } });
+    await openSession({ code });
   } catch (error) {
     linkProblem.value = messageOf(error);
   }
@@ -114,9 +115,4 @@ addEventListener("hashchange", () => isLink() && location.reload());
 
 function isLink(): boolean {
   return place.value.path[0] === "login";
-}
-
-async function openSession(how: { token: string } | { body: { code: string } }): Promise<void> {
-  const { secret } = await ask<{ secret: string }>("/session", { method: "POST", ...how });
-  keepSecret(secret);
 }
