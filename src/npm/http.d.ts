@@ -7,18 +7,6 @@ export function acceptsEncodings(
   request: Pick<Request, "headers">,
   ...encodings: string[]
 ): string | undefined;
-/** The cookies of a `Cookie` header. Throws `SyntaxError` for one that begins with `=`. */
-export function getCookies(headers: Headers): Record<string, string | undefined>;
-/** Adds a `Set-Cookie` header. */
-export function setCookie(headers: Headers, cookie: {
-  name: string;
-  value: string;
-  path: string;
-  maxAge: number;
-  httpOnly: boolean;
-  sameSite: "Strict" | "Lax" | "None";
-  secure: boolean;
-}): void;
 /** The entity tag of a text, in quotes. A weak tag is the same for every encoding. */
 export function eTag(text: string, options?: { weak: boolean }): Promise<string>;
 /** False if an `If-None-Match` header names the tag, or any by `*`. */
