@@ -16,6 +16,7 @@ import { browser } from "./attack/browser.ts";
 import { files } from "./attack/files.ts";
 import { fuzz } from "./attack/fuzz.ts";
 import { installation } from "./attack/installation.ts";
+import { limits } from "./attack/limits.ts";
 import { network } from "./attack/network.ts";
 import { privileges } from "./attack/privileges.ts";
 import { processes } from "./attack/processes.ts";
@@ -24,7 +25,7 @@ import { search } from "./attack/search.ts";
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
   ...{ ...roles, ...privileges, ...files, ...processes, ...search },
-  ...{ ...browser, ...network, ...installation, ...fuzz },
+  ...{ ...browser, ...limits, ...network, ...installation, ...fuzz },
 };
 
 const SELF = import.meta.filename!;
