@@ -199,7 +199,8 @@ Deno.test("a dashboard is notified of an upgrade, and stays signed in", async ()
   assertEquals((await closed).code, 1001);
   assertEquals(messages.find(({ type }) => type === "upgrading")?.to, "0.1.0");
   await waitFor(async () => {
-    const again = await fetch(`${url}/api/v1/processes`, { headers: session });
+    session.proof = await (await fetch(`${url}${session.proofPath()}`)).json();
+    const again = await session.fetch("/api/v1/processes");
     await again.body?.cancel();
     return again.status === 200;
   }, { what: "the session to be good still" });

@@ -296,8 +296,7 @@ Deno.test("procsup web prints a link that signs a browser in, and can create and
   assertMatch(stdout, /^http:\/\/127\.0\.0\.1:\d+\/#\/login\?code=[0-9a-f]{64}\n$/);
   assertMatch(stderr, /once/);
   const { origin, hash } = new URL(stdout);
-  const headers = await signIn(origin, { link: hash });
-  const list = await fetch(`${origin}${P}`, { headers });
+  const list = await (await signIn(origin, { link: hash })).fetch(P);
   assertEquals([list.status, await list.json()], [200, []]);
 
   const made = await daemon.cli("token", "create", "ci", "--role", "read");
