@@ -104,8 +104,7 @@ export async function loadConfig(request: LoadRequest): Promise<LoadedConfig> {
   if (request.inline === undefined) {
     checkDependencies(processes, names, problems, documents[0]!.file);
   }
-  // A variable without a value stands for any.
-  if (!request.assumeVariables) await checkSyntax(processes, problems);
+  await checkSyntax(processes, problems, request.assumeVariables === true);
   const { settings, filledSettings } = loadSettings(parts, context);
   const run = loadRun(parts, names, problems);
   throwProblems(distinct(problems));
@@ -196,7 +195,11 @@ function checkDependencies(
 }
 
 /** Checks values that have a syntax of their own: sockets and schedules. */
-async function checkSyntax(processes: readonly Loading[], problems: ProcsupError[]): Promise<void> {
+async function checkSyntax(
+  processes: readonly Loading[],
+  problems: ProcsupError[],
+  assumesVariables: boolean,
+): Promise<void> {
   for (const { loaded: { config, wire }, layers } of processes) {
     const check = (key: string, act: () => unknown) => {
       try {
@@ -208,9 +211,11 @@ async function checkSyntax(processes: readonly Loading[], problems: ProcsupError
         problems.push(located(new ConfigFieldError(error.message, path), layers, config.name));
       }
     };
-    check("sockets", () => parseSockets(config.sockets));
+    // A variable without a value stands for any.
+    if (!assumesVariables) check("sockets", () => parseSockets(config.sockets));
     const schedule = config.cron ?? config.cronRestart;
     if (schedule === undefined) continue;
+    if (assumesVariables && schedule.schedule.includes("${")) continue;
     const { parseSchedule } = await import("../model/cron.ts");
     const key = config.cron === undefined ? "cron_restart" : "cron";
     check(key, () => parseSchedule(key, schedule));

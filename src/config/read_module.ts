@@ -6,6 +6,7 @@ import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
 import { findExecutable } from "../runtimes/programs.ts";
 import type { Place } from "./document.ts";
+import { isOwnName } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 
@@ -66,8 +67,10 @@ export async function runModule(
   const child = new Deno.Command(denoProgram(file, env), {
     // Read access only: no network, writing, programs or remote code.
     args: [
-      ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-npm", "--no-lock", "--no-check"],
+      ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-lock", "--no-check"],
       ...["--allow-read", "--allow-env", "--allow-sys"],
+      // Another tool's file may import what is installed beside it. Nothing is downloaded.
+      ...(isOwnName(file) ? ["--no-npm"] : ["--node-modules-dir=manual", "--cached-only"]),
       ...importFlags(file),
       ...["--ext=js", "-", file, dirname(file), toFileUrl(file).href],
     ],

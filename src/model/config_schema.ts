@@ -199,7 +199,7 @@ function fieldError(
   }
   if (value === undefined) {
     const why = where === "" && path.length === 1 ? ": every process needs it" : "";
-    return new ConfigFieldError(`Missing "${field}"${why}`, path);
+    return new ConfigFieldError(`Missing "${field}"${why}`, path, false, [], "a part is missing");
   }
   const quoted = mayBeSecret(table, path, value) ? "" : `${quote(value)}: `;
   const why = `${quoted}${adviceOf(issue, value, table, path)}`;

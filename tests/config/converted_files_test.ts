@@ -514,7 +514,7 @@ Deno.test("compose's resource limits become limits, or flags of docker run", asy
   }
   const { notes } = await made(deployed);
   assertEquals(notes.filter((text) => text.includes("resources")), [
-    "a: deploy.resources.reservations: not supported by procsup",
+    "a: deploy.resources.reservations: procsup has no counterpart: check that it works without",
   ]);
   const docker = (await made(deployed, undefined, { withDocker: true })).yaml;
   assertMatch(docker, /- --memory\n +- 512m\n +- --cpus\n +- "0.5"\n +- --pids-limit\n/);
@@ -656,7 +656,11 @@ Deno.test("a key that no table has is named as such, whatever it is called", asy
   ];
   for (const [name, text] of files) {
     const { notes } = await made({ [name]: text });
-    assertMatch(notes.join("\n"), /^x: constructor(=1)?: not supported by procsup$/m, name);
+    assertMatch(
+      notes.join("\n"),
+      /^x: constructor(=1)?: procsup has no counterpart: check that it works without$/m,
+      name,
+    );
   }
 });
 
@@ -717,8 +721,8 @@ Deno.test("what process-compose holds besides known keys is named by its whole p
 `,
   });
   assertEquals(notes, [
-    "a: liveness_probe.exec.working_dir: not supported by procsup",
-    "b: readiness_probe.exec.working_dir: not supported by procsup",
+    "a: liveness_probe.exec.working_dir: procsup has no counterpart: check that it works without",
+    "b: readiness_probe.exec.working_dir: procsup has no counterpart: check that it works without",
     "c: expected a map",
   ]);
   assertMatch(yaml, /depends_on:\n +b: completed\n/);

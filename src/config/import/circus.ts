@@ -86,9 +86,9 @@ const KEYS: ImportTable<string, WatcherContext> = {
     (value: string) => ({ log: { max_files: Number(value) } }),
     "stdout_stream.backup_count",
   ),
-  "stderr_stream.max_bytes": "log.max_size holds for each of both streams",
-  "stderr_stream.backup_count": "log.max_files holds for each of both streams",
-  copy_path: "env: PYTHONPATH",
+  "stderr_stream.max_bytes": (value, { keys }) => bothOr(value, keys, "max_size", "max_bytes"),
+  "stderr_stream.backup_count": (value, { keys }) => bothOr(value, keys, "max_files", "backup_count"),
+  copy_path: (value) => isTrue(value) ? { lost: "env: { PYTHONPATH: … }" } : {},
   on_demand: "procsup start starts it",
   ...Object.fromEntries(
     Object.entries(RLIMITS).map((
@@ -96,6 +96,14 @@ const KEYS: ImportTable<string, WatcherContext> = {
     ) => [key, (value: string) => ({ limits: { [own]: Number(value) } })]),
   ),
 };
+
+/** A setting of the log of stderr: procsup has one for both streams. */
+function bothOr(value: string, keys: Section, own: string, setting: string): Keys & { lost?: string } {
+  const other = keys.get(`stdout_stream.${setting}`);
+  if (other === value) return {};
+  if (other !== undefined) return { lost: `log.${own} holds for each of both streams` };
+  return { log: { [own]: own === "max_size" ? `${value}B` : Number(value) } };
+}
 
 function lostLog(file: string, { folder }: WatcherContext) {
   return { lost: logFileProblem(file, folder) };

@@ -78,7 +78,7 @@ export function handled(...keys: readonly string[]): Record<string, () => Keys> 
   return alike(() => ({}), ...keys);
 }
 
-export const UNSUPPORTED = "not supported by procsup";
+export const UNSUPPORTED = "procsup has no counterpart: check that it works without";
 
 /** Converts keys by a table. Returns a note for each that is lost; `shown` is how a note names it. */
 export function convertedKeys<Value, Context>(

@@ -209,10 +209,9 @@ function pm2Command(app: App, folder: string): Keys {
   if (options.length > 0 && interpreter !== "none") {
     return { entrypoint: interpreter || "node", args: [...options, script, ...args] };
   }
-  // PM2 looks for a bare word in the folder first.
-  const path = isFile && !isAbsolute(script) && at !== folder
-    ? `./${script.replace(/^\.\//, "")}`
-    : script;
+  // PM2 looks for a bare word in the folder first. It may be built later.
+  const isScript = isFile ? at !== folder : /\.\w+$/.test(script);
+  const path = isScript && !script.includes("/") ? `./${script}` : script;
   return { entrypoint: path, args, ...interpreted(interpreter, isFile ? script : "") };
 }
 

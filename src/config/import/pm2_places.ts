@@ -22,10 +22,10 @@ function offsetOf(path: Path, apps: readonly App[], source: string): number | un
   const index = path.find((part) => typeof part === "number");
   const key = path.findLast((part) => typeof part === "string");
   if (index === undefined) return key === undefined ? undefined : offsetsOf(key, source)[0];
-  const [, app] = [index, apps[index]];
+  const app = apps[index];
   const keys = path.slice(path.indexOf(index) + 1).filter((part) => typeof part === "string");
   const [own] = keys;
-  for (const name of [keys.length > 1 ? keys.at(-1)! : own, own, "name"]) {
+  for (const name of [keys.length > 1 ? keys.at(-1)! : own, own, "name", "script"]) {
     if (name === undefined) continue;
     const found = offsetsOf(name, source);
     if (found.length === 1) return found[0];

@@ -150,18 +150,26 @@ const KEYS: ImportTable<unknown, ProcessContext> = {
   availability: (value) => isMap(value) ? availability(value) : {},
   shutdown: (value, { shell }) => isMap(value) ? shutdown(value, shell) : {},
   // The liveness probe wins, because it restarts.
-  readiness_probe: (value, { shell, process }) => ({
-    wait_ready: true,
-    ...("liveness_probe" in process
-      ? { lost: "the liveness probe is used for both" }
-      : { health_check: { ...probe(value, shell), on_failure: "none" } }),
-  }),
-  liveness_probe: (value, { shell }) => ({ health_check: probe(value, shell) }),
+  readiness_probe: (value, { shell, process }) => {
+    if ("liveness_probe" in process) {
+      return { wait_ready: true, lost: "the liveness probe is used for both" };
+    }
+    if (!hasTarget(value)) return { lost: NO_TARGET };
+    return { wait_ready: true, health_check: { ...probe(value, shell), on_failure: "none" } };
+  },
+  liveness_probe: (value, { shell }) =>
+    hasTarget(value) ? { health_check: probe(value, shell) } : { lost: NO_TARGET },
   schedule: (value) => isMap(value) ? scheduled(value) : {},
   watch: (value, { process: { working_dir = "." } }) =>
     isMap(value) ? watched(value, String(working_dir)) : {},
   log_location: (value, { folder }) => ({ lost: logFileProblem(logFile(value), folder) }),
 };
+
+const NO_TARGET = "it has neither exec nor http_get, so it is left out";
+
+function hasTarget(value: unknown): boolean {
+  return isMap(value) && (isMap(value.exec) || isMap(value.http_get));
+}
 
 /** Paths are relative to the working directory. */
 function watched({ paths, debounce = "300ms" }: Record<string, unknown>, folder: string): Keys {

@@ -1,13 +1,13 @@
 /** Converts Procfiles: lines with a name and a shell command, and the settings of foreman and overmind. */
 
-import { dirname, join } from "../../npm/path.js";
+import { basename, dirname, join } from "../../npm/path.js";
 import { ifPossible } from "../../model/errors.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../platform/stat.ts";
 import type { ConfigDocument, Place } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";
-import { type ImportContext, type Imported, type Importer, lost } from "./imported.ts";
+import { type ImportContext, type Imported, type Importer, lost, rowFor } from "./imported.ts";
 import { ImportResult } from "./import_result.ts";
 
 const LINE = /^([A-Za-z0-9_.-]+)\s*:\s*(.+)$/;
@@ -43,7 +43,7 @@ function convert(document: ConfigDocument, context: ImportContext): Imported {
     lookAt(join(folder, name))?.isFile === true
   );
   const variables = Object.assign({}, ...files.map((name) => readDotenv(join(folder, name))));
-  const overmind = overmindSettings(files.includes(OVERMIND_ENV) ? variables : {});
+  const overmind = overmindSettings(files.includes(OVERMIND_ENV) ? variables : {}, basename(file));
   const own = overmind.port ?? Number(variables.PORT);
   const { env, inForeground, isWritten } = context;
   const base = own || (isWritten ? NaN : Number(env.PORT)) || BASE_PORT;
@@ -119,7 +119,7 @@ function unlikeForeman(path: string): Record<string, string> {
 }
 
 /** What overmind's variables say. */
-function overmindSettings(variables: Readonly<Record<string, string>>) {
+function overmindSettings(variables: Readonly<Record<string, string>>, file: string) {
   const setting = (name: string) => variables[`OVERMIND_${name}`] ?? "";
   const list = (name: string) => setting(name).split(",").map((one) => one.trim()).filter(Boolean);
   const pairs = (name: string) =>
@@ -144,11 +144,19 @@ function overmindSettings(variables: Readonly<Record<string, string>>) {
       stop_signal: signals.has(name) ? `SIG${signals.get(name)!.replace(/^SIG/, "")}` : undefined,
       stop_timeout: setting("TIMEOUT") === "" ? undefined : `${Number(setting("TIMEOUT"))}s`,
     }),
-    lost: Object.keys(variables)
-      .filter((name) => OVERMIND_LOST.test(name))
-      .map((name) => lost([], "not supported by procsup", `${OVERMIND_ENV} ${name}`)),
+    lost: Object.entries(variables).flatMap(([name, value]) => {
+      const why = rowFor(OVERMIND_LOST, name);
+      if (why === undefined || (name === "OVERMIND_PROCFILE" && basename(value) === file)) return [];
+      return [lost([], why, `${OVERMIND_ENV} ${name}=${value}`)];
+    }),
   };
 }
 
-/** Settings of overmind that change what runs, and are not converted. */
-const OVERMIND_LOST = /^OVERMIND_(PROCFILE|ROOT|ENV|SKIP_ENV|SHELL|FORMATION_PORT_STEP)$/;
+/** Settings of overmind that change what runs, and what to do instead. */
+const OVERMIND_LOST: Readonly<Record<string, string>> = {
+  OVERMIND_PROCFILE: "overmind reads that file: import it in place of this one",
+  OVERMIND_ROOT: "cwd of each process",
+  OVERMIND_ENV: "env_file of each process",
+  OVERMIND_SKIP_ENV: "env_file: remove .env",
+  OVERMIND_SHELL: "entrypoint: the shell, with args",
+};

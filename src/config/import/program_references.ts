@@ -107,8 +107,13 @@ function fixedValues(
 
 function namesIn(source: string, env: Env, set: Env): Set<string> {
   const words = (text: string) => text.match(/[A-Za-z_]\w*/g) ?? [];
+  // `const e = process.env`
+  const aliases = [...source.matchAll(/(\w+)\s*=\s*(?:process|Deno)\.env\b(?!\s*[.[?])/g)];
+  const byAlias = aliases.flatMap(([, alias]) =>
+    [...source.matchAll(new RegExp(`\\b${alias}\\??\\.([A-Za-z_]\\w*)`, "g"))]
+  );
   return new Set([
-    ...[...source.matchAll(READ)].map(([, name]) => name!),
+    ...[...source.matchAll(READ), ...byAlias].map(([, name]) => name!),
     ...[...source.matchAll(READ_AT_ONCE)].flatMap(([, list]) => words(list!)),
     // A set variable may be read in many more ways.
     ...words(source).filter((word) => env[word]),

@@ -2,7 +2,6 @@
 
 import type { ConfigDocument } from "../document.ts";
 import {
-  alike,
   convertedKeys,
   handled,
   type ImportContext,
@@ -51,8 +50,8 @@ const OWN_KEYS: ImportTable<string, undefined> = {
   ...handled("user", "umask", "directory", "environment", "nodaemon", "silent", "identifier"),
   ...handled("logfile", "logfile_maxbytes", "logfile_backups", "loglevel", "pidfile"),
   ...handled("childlogdir", "nocleanup", "strip_ansi"),
-  ...alike("limits.nofile of each process", "minfds"),
-  ...alike("limits.nproc of each process", "minprocs"),
+  minfds: "limits.nofile of each process",
+  minprocs: "limits.nproc of each process",
 };
 
 /** Defaults of supervisord. */
@@ -67,6 +66,8 @@ interface ProgramContext {
   readonly folder: string;
   /** Whether a stream goes to a file of its own. */
   readonly hasLog: boolean;
+  /** Whether a setting of both logs has one value. */
+  readonly same: (setting: string) => boolean;
 }
 
 const KEYS: ImportTable<string, ProgramContext> = {
@@ -96,8 +97,12 @@ const KEYS: ImportTable<string, ProgramContext> = {
     return hasLog ? { lost: "every log is rotated, at log.max_size" } : {};
   },
   stdout_logfile_backups: (value) => ({ log: { max_files: Number(value) } }),
-  stderr_logfile_maxbytes: "log.max_size holds for each of both streams",
-  stderr_logfile_backups: "log.max_files holds for each of both streams",
+  stderr_logfile_maxbytes: (value, { hasLog, same }) =>
+    same("maxbytes") || (value === "0" && !hasLog)
+      ? {}
+      : { lost: "log.max_size holds for each of both streams" },
+  stderr_logfile_backups: (_, { same }) =>
+    same("backups") ? {} : { lost: "log.max_files holds for each of both streams" },
   serverurl: "the app finds the daemon by PROCSUP_HOME",
 };
 
@@ -212,7 +217,9 @@ function addOne(
     : values.get("stderr_logfile");
   const logs = logFiles({ stdout, stderr, folder, suffix });
   const hasLog = logs.log !== undefined;
-  const { keys: own, notes, origins } = convertedKeys(KEYS, values, { folder, hasLog });
+  const same = (setting: string) =>
+    values.get(`stdout_logfile_${setting}`) === values.get(`stderr_logfile_${setting}`);
+  const { keys: own, notes, origins } = convertedKeys(KEYS, values, { folder, hasLog, same });
   const group = program.group ?? (isSplit ? program.name : undefined);
   const namespace = group && nameProblem(group) !== undefined ? nameFromPath(group) : group;
   const common = {
@@ -246,7 +253,7 @@ const ORIGINS: KeyOrigins = {
 function inherited(itself: ReadonlyMap<string, string>, own: ReadonlyMap<string, string>): Keys {
   const keys = INHERITED.filter((key) => itself.has(key) && !own.has(key));
   const values = keys.map((key) => [key, itself.get(key)!] as const);
-  return convertedKeys(KEYS, values, { folder: "/", hasLog: false }).keys;
+  return convertedKeys(KEYS, values, { folder: "/", hasLog: false, same: () => true }).keys;
 }
 
 /** Without `stopasgroup` supervisord signals the main process, and without `killasgroup` only that. */

@@ -383,7 +383,10 @@ function limit(name: string, value: string): Keys {
   const first = value.split(":")[0]!;
   if (first === "infinity") return {};
   if (first.endsWith("%")) return { lost: "a share of the machine: write a number into limits" };
-  return { limits: { [name]: isNumber(first) ? Number(first) : `${first}B`.replace(/BB$/, "B") } };
+  if (isNumber(first)) return { limits: { [name]: Number(first) } };
+  // systemd ignores what it cannot read.
+  if (!/^\d+(\.\d+)?[KMGTB]+$/.test(first)) return { lost: "not a number: systemd ignores it" };
+  return { limits: { [name]: `${first}B`.replace(/BB$/, "B") } };
 }
 
 function isNumber(text: unknown): boolean {
