@@ -100,7 +100,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: "crontab",
-    files: [[/^crontab([.-].+)?$|\.cron(tab)?$|\/cron\.d\/[^/]+$/i, "crontab"]],
+    files: [[/^crontab([.-].+)?$|\.cron(tab)?$|\/cron\.d\/[^/.]+$/i, "crontab"]],
     kind: "crontab",
   },
 ];

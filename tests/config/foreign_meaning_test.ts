@@ -113,7 +113,7 @@ Deno.test("scale 0 and profiles of compose keep a service off", async () => {
     "  seed: { image: x, command: run, profiles: [seed] }\n";
   const { configs, yaml, notes } = await imported({ "compose.yml": text });
   assertEquals([...configs.values()].map(({ autostart }) => autostart), [false, false, false]);
-  assertMatch(yaml, /profiles:\n  seed:\n    processes:\n      seed:\n        autostart: true/);
+  assertMatch(yaml, /profiles:\n +seed:\n +processes:\n +seed:\n +autostart: true/);
   assertMatch(notes.join("\n"), /none:2: scale 0: none runs until procsup start/);
 });
 
@@ -378,9 +378,9 @@ Deno.test("refusals are in the words of the file, with its line, one a line", as
     return problems.map(({ message }) => message.replace(/^\/[^:]*\//, ""));
   };
   assertEquals(await messages({ "compose.yml": "services:\n  db: { image: redis }\n  x: {}\n" }), [
-    'compose.yml:2:1: "db" cannot run without a container: image redis: apt-get install ' +
+    'compose.yml:2:3: "db" cannot run without a container: image redis: apt-get install ' +
     "redis-server, or import --with-docker",
-    'compose.yml:3:1: "x" cannot run without a container: it has no build, image or command',
+    'compose.yml:3:3: "x" cannot run without a container: it has no build, image or command',
     "compose.yml: no service can run without a container: to run images with docker run: --with-docker",
   ]);
   const wrong = "processes:\n  a:\n    command: run\n    readiness_probe:\n" +

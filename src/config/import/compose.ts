@@ -86,14 +86,8 @@ async function convert(document: ConfigDocument, context: ImportContext): Promis
     return { ...result.imported(), profiles };
   }
   const advice = withDocker ? undefined : "to run images with docker run: --with-docker";
-  const problems = result.notes.filter(({ process }) => process !== undefined)
-    .map(({ process, text, place }) =>
-      new ConfigProblem(file, `"${process}" cannot run without a container: ${text}`, {
-        place: place && { ...place, column: 1 },
-      })
-    );
   throw new ConfigProblems([
-    ...problems,
+    ...result.problems("cannot run without a container"),
     new ConfigProblem(file, "no service can run without a container", { advice }),
   ]);
 }

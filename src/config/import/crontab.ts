@@ -146,7 +146,7 @@ function addJob(
 
 /** The name of the first program or script in a command. */
 function nameOf(command: string): string {
-  const words = splitWords(command).filter((word) => !/^\w+=/.test(word));
+  const words = splitWords(command.split("%")[0]!).filter((word) => !/^\w+=/.test(word));
   const at = words.findIndex((word) => word === "&&" || word === ";");
   const own = /^cd$/.test(words[0] ?? "") && at >= 0 ? words.slice(at + 1) : words;
   const script = own.find((word, index) =>

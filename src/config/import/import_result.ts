@@ -9,7 +9,7 @@ import { dirname, isAbsolute, join, resolve } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, type Path, type Place, placeIn } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
-import type { Note } from "../problem.ts";
+import { ConfigProblem, type Note, throwProblems } from "../problem.ts";
 import {
   type ImportContext,
   type Imported,
@@ -43,6 +43,7 @@ export class ImportResult {
   readonly processes: Record<string, Keys> = {};
   readonly notes: Note[] = [];
   readonly folder: string;
+  readonly #file: string;
   readonly #placeOf: PlaceOf;
   readonly #env: Readonly<Record<string, string>>;
   readonly #bareWord: "path" | "file";
@@ -55,6 +56,7 @@ export class ImportResult {
   readonly #absent = new Map<string, string>();
 
   constructor(document: ConfigDocument, { context, placeOf, bareWord = "path" }: ResultOptions) {
+    this.#file = document.file;
     this.folder = dirname(document.file);
     this.#placeOf = placeOf ?? ((path) => placeIn(document, path, "key"));
     this.#env = context.env;
@@ -76,8 +78,20 @@ export class ImportResult {
     this.note(name, why);
   }
 
-  /** The result, with `depends_on` adapted to the new names. */
+  /** One problem for each part of the file that became no process. */
+  problems(what: string): ConfigProblem[] {
+    return [...this.#absent].map(([name, why]) => {
+      const place = this.#placeOf(this.#from.get(name)!.path);
+      return new ConfigProblem(this.#file, `"${name}" ${what}: ${why}`, { place });
+    });
+  }
+
+  /**
+   * The result, with `depends_on` adapted to the new names. Throws `ConfigProblems` if the file has
+   * something to run, and nothing became a process.
+   */
   imported(): Imported {
+    if (Object.keys(this.processes).length === 0) throwProblems(this.problems("cannot run"));
     for (const [process, keys] of Object.entries(this.processes)) {
       if (!isMap(keys.depends_on)) continue;
       const [known, unknown] = partition(
