@@ -83,6 +83,7 @@ function flagValue(key: string, flag: string, row: Key, place: Place): unknown {
   }
   const text = flags.text(flag);
   if (text === undefined) return undefined;
+  if (row.type === "either" && ["true", "false"].includes(text)) return text === "true";
   if (key === "instances") return instanceCount(text, cpus);
   if (row.type === "list") return numbers(flag, text);
   return row.type === "path" ? resolve(cwd, text) : text;

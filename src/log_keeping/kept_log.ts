@@ -1,5 +1,6 @@
 /** The state of one log: the interval of its checks, and their results. */
 
+import type { LogTrouble } from "../model/log_line.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { LogFiles } from "../logs/log_files.ts";
@@ -81,7 +82,7 @@ export class KeptLog {
   /** Steady milliseconds before which a failed rotation is not retried. */
   retryAt = 0;
   /** What another program did to the file. */
-  trouble: "truncated" | "moved" | undefined;
+  trouble: LogTrouble | undefined;
   /** Time of the oldest archive; Infinity without one. */
   oldestAt = Infinity;
   /** Creation time of the file. */

@@ -4,6 +4,7 @@
  * log is checked every 10 s; the log of a process at rest, when an archive becomes too old.
  */
 
+import type { LogTrouble } from "../model/log_line.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { humanBytes } from "../model/size.ts";
 import { type Archive, pruneArchives } from "../logs/archives.ts";
@@ -40,20 +41,14 @@ const SAID_MS = 24 * 3_600_000;
 /** Delay after a failed rotation, for example on a full disk. */
 const RETRY_MS = 60_000;
 
-const TROUBLE = {
-  truncated: "truncated by its app or another program: an app that opens /dev/stdout or " +
-    "/dev/stderr itself needs log.pipe: true",
-  moved:
-    "renamed, removed or replaced: its app writes to the old file until it is restarted, so a " +
-    "program that rotates it must copy and truncate",
-} as const;
-
 const STREAMS = ["stdout", "stderr"] as const;
 
 interface LogKeeperOptions {
   readonly clock: Clock;
   readonly list: () => readonly LoggedProcess[];
   readonly warn: (message: string) => void;
+  /** Called when its app or another program did something to a log. */
+  readonly troubled: (process: LoggedProcess, trouble: LogTrouble) => void;
 }
 
 /** Looks after the logs of one home. */
@@ -204,7 +199,7 @@ export class LogKeeper {
     const { clock } = this.#options;
     log.look(clock.steady(), clock.now());
     if (log.trouble) {
-      this.#say(`${log.trouble} ${log.path}`, `"${log.path}" was ${TROUBLE[log.trouble]}`);
+      this.#options.troubled(log.process, log.trouble);
       log.trouble = undefined;
     }
     if (clock.now() > log.expiresAt) this.#prune(log);

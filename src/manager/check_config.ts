@@ -148,7 +148,7 @@ function checkLogPaths(config: Configured, home: string): void {
   const { name, log } = config;
   const own = ownPaths(config);
   const merged = own.stdout !== undefined && own.stdout === own.stderr;
-  if (merged && log.pipe) {
+  if (merged && log.pipe === true) {
     refuseStart(name, "log.pipe needs two files: log.stdout and log.stderr are one");
   }
   for (const [stream, path] of Object.entries(own)) {

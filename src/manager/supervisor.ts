@@ -1,5 +1,7 @@
 /** The verbs on the processes of one home, and its shutdown. */
 
+import type { LoggedProcess } from "../log_keeping/kept_log.ts";
+import type { LogTrouble } from "../model/log_line.ts";
 import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/options.ts";
 import { withinTime } from "../platform/concurrency.ts";
 import { parseConfig } from "../model/config_schema.ts";
@@ -97,7 +99,9 @@ export class Supervisor implements AsyncDisposable {
     this.usage = new UsageSampler(world.clock);
     this.registry = new Registry({ world, paths, hub: this.events, warn });
     const { writes } = this.registry;
-    this.logs = new LogKeeper({ clock: world.clock, list, warn });
+    const troubled = ({ name }: LoggedProcess, trouble: LogTrouble) =>
+      list().find((process) => process.name === name)?.logTroubled(trouble);
+    this.logs = new LogKeeper({ clock: world.clock, list, warn, troubled });
     this.scheduler = new Scheduler({ clock: world.clock, folder: paths.cron, list, writes, warn });
     this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
     this.registry.onLaunch = (process) => this.logs.wake(process);

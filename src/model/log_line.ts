@@ -6,6 +6,17 @@ export type LogStream = "stdout" | "stderr";
 /** Level of a line. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** What an app or another program did to a log. */
+export type LogTrouble = "truncated" | "moved";
+
+/** The same for people. */
+export const LOG_TROUBLES: Readonly<Record<LogTrouble, string>> = {
+  truncated: "its log was truncated, by itself or by another program: what was there is lost. " +
+    "With log.pipe: auto its next run writes through pipes, which keep every line",
+  moved: "its log was renamed, removed or replaced: it writes to the old file until it is " +
+    "restarted, so a program that rotates it must copy and truncate",
+};
+
 /** Levels from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
 

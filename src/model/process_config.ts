@@ -264,8 +264,8 @@ export interface LogConfig {
   readonly maxAgeMs: number;
   /** Compress archives with gzip. */
   readonly compress: boolean;
-  /** Write through pipes: for an app that opens /dev/stdout or /dev/stderr itself. */
-  readonly pipe: boolean;
+  /** Write through pipes, which keep all of an app that opens /dev/stdout or /dev/stderr. auto: when the command or its script names them, or the app truncated its log. */
+  readonly pipe: boolean | "auto";
   /** daily: rotate at local midnight as well. */
   readonly rotate: "size" | "daily";
   /** File for stdout, in place of the one in the home. {name} and {instance} stand for the process and the index of the instance. */

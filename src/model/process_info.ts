@@ -119,6 +119,8 @@ export interface ProcessInfo extends Usage {
   readonly nextRestartAt: Date | null;
   /** Reason for its state, as a phrase for people. */
   readonly lastReason: string;
+  /** What happened to its logs during this run, if something did. */
+  readonly logProblem?: string;
   /** Milliseconds since the start; 0 while nothing runs. */
   readonly uptimeMs: number;
   /** Words that `tag:WORD` targets address. */

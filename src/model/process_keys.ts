@@ -229,9 +229,12 @@ const LOG: ObjectType = {
     },
     compress: { type: "boolean", default: true, live: true, help: "Compress archives with gzip" },
     pipe: {
-      type: "boolean",
-      default: false,
-      help: "Write through pipes: for an app that opens /dev/stdout or /dev/stderr itself",
+      type: "either",
+      of: [{ type: "boolean" }, { type: "choice", choices: ["auto"] }],
+      default: "auto",
+      help: "Write through pipes, which keep all of an app that opens /dev/stdout or /dev/stderr",
+      note: "auto: when the command or its script names them, or the app truncated its log.",
+      flag: { value: "auto|true|false" },
     },
     rotate: {
       type: "choice",

@@ -1,5 +1,6 @@
 /** The vocabulary of a process's life: its snapshot, its inputs and its effects. */
 
+import type { LogTrouble } from "./log_line.ts";
 import type { LogPaths } from "./log_paths.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { HookName } from "./process_config.ts";
@@ -128,6 +129,10 @@ export interface Snapshot {
   readonly signalledAt: number | null;
   /** In state `stopping`: why, if it starts again afterwards. */
   readonly stopCause: StopCause | null;
+  /** What the app or another program did to its logs during this run. */
+  readonly logTrouble: LogTrouble | null;
+  /** Whether one of its runs truncated its log: it opens /dev/stdout or /dev/stderr itself. */
+  readonly truncatesLog: boolean;
   /** True if processes of the last run could not be killed; `lastReason` names them. */
   readonly endFailed: boolean;
   readonly lastExit: Exit | null;
@@ -167,6 +172,8 @@ export const NEW: Snapshot = {
   endFailed: false,
   lastExit: null,
   lastReason: "",
+  logTrouble: null,
+  truncatesLog: false,
 };
 
 /** What can happen to a process. `at` is in milliseconds since the epoch. */
@@ -245,6 +252,8 @@ export type Input =
   | { readonly type: "released"; readonly run: Run }
   | { readonly type: "became_ready"; readonly attempt: number }
   | { readonly type: "ready_timed_out"; readonly attempt: number; readonly reason: string }
+  /** Its log was truncated or moved, by itself or by another program. */
+  | { readonly type: "log_trouble"; readonly trouble: LogTrouble }
   /** A watched file changed. */
   | ({ readonly type: "file_changed"; readonly attempt: number } & WatchRestart)
   | { readonly type: "recycle_requested"; readonly attempt: number; readonly reason: string }

@@ -198,7 +198,10 @@ export function transition(before: Snapshot, input: Input, policies: Policies): 
     return [now.leaving === input.leaving ? now : { ...now, leaving: input.leaving }, []];
   }
   if ("attempt" in input && input.attempt !== now.attempt) return [now, []];
-  const [next, effects] = stepOf(now, input, policies);
+  const [stepped, effects] = stepOf(now, input, policies);
+  // A new run has its logs as they are.
+  const isNew = stepped.run !== null && stepped.run.runId !== now.run?.runId;
+  const next = isNew && stepped.logTrouble !== null ? { ...stepped, logTrouble: null } : stepped;
   // Those that a new daemon runs are among the effects.
   const due = input.type === "recovered" ? [] : now.dueHooks;
   return [withDue(reached(now, next), [...due, ...hooksIn(effects)]), effects];
@@ -214,6 +217,12 @@ function stepOf(now: Snapshot, input: Input, policies: Policies): Step {
       ];
     case "released":
       return released(now, input, policy);
+    case "log_trouble": {
+      const { trouble } = input;
+      if (now.logTrouble === trouble) return [now, []];
+      const truncatesLog = now.truncatesLog || trouble === "truncated";
+      return [{ ...now, logTrouble: trouble, truncatesLog }, []];
+    }
     case "other_signalled":
       return [otherSignalled(now, input), []];
     case "recycle_requested":

@@ -45,8 +45,8 @@ function text(bytes: Uint8Array<ArrayBuffer>): string {
 }
 
 /** The first `bytes` of a file as text. Throws as `readForeignFile()`. */
-export function headOfForeignFile(path: string, bytes: number): string {
-  using file = open(path, undefined);
+export function headOfForeignFile(path: string, bytes: number, as?: OtherUser): string {
+  using file = open(path, as);
   return new TextDecoder().decode(head(file, bytes));
 }
 

@@ -191,8 +191,9 @@ export class Effects {
   }
 
   #spawn(attempt: number): void {
-    const { id, name, instanceIndex, snapshot: { generation } } = this.#process;
-    const launched = { id, name, instanceIndex, config: this.#spec, generation };
+    const { id, name, instanceIndex, snapshot: { generation, truncatesLog } } = this.#process;
+    const config = this.#spec;
+    const launched = { id, name, instanceIndex, config, generation, truncatesLog };
     const spawned = spawnRun(launched, this.#world, (run) => {
       this.#process.post({ type: "launching", attempt, run });
     });

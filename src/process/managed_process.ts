@@ -7,6 +7,7 @@ import type { Input, PendingRequest, ReplaceRequest, Snapshot } from "../model/p
 import type { SignalName } from "../model/signal.ts";
 import { transition } from "../model/transition.ts";
 import { AT_REST } from "../model/transition_steps.ts";
+import { LOG_TROUBLES, type LogTrouble } from "../model/log_line.ts";
 import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -175,6 +176,7 @@ export class ManagedProcess {
       finishedAt: dateOrNull(now.finishedAt),
       nextRestartAt: dateOrNull(now.nextRestartAt),
       lastReason: now.lastReason,
+      ...(now.logTrouble !== null && { logProblem: LOG_TROUBLES[now.logTrouble] }),
       uptimeMs: this.uptimeMs,
       tags: this.config.tags,
       config: this.config,
@@ -439,6 +441,13 @@ export class ManagedProcess {
 
   note(message: string): void {
     this.#observer.note(this, message);
+  }
+
+  /** Its app or another program truncated or moved its log. Told once for each run. */
+  logTroubled(trouble: LogTrouble): void {
+    if (this.#snapshot.run === null || this.#snapshot.logTrouble === trouble) return;
+    this.post({ type: "log_trouble", trouble });
+    this.note(LOG_TROUBLES[trouble]);
   }
 
   healthChanged(health: "healthy" | "unhealthy", reason: string): void {

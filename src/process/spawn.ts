@@ -2,10 +2,12 @@
 
 import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import { logEnd } from "../logs/log_position.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { logPaths } from "../model/log_paths.ts";
-import type { Run } from "../model/process_state.ts";
-import { basename } from "../npm/path.js";
+import type { Run, Snapshot } from "../model/process_state.ts";
+import { basename, resolve } from "../npm/path.js";
+import type { OtherUser } from "../platform/as_user.ts";
+import { headOfForeignFile } from "../platform/foreign_file.ts";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { Versions } from "../runtimes/programs.ts";
@@ -57,7 +59,7 @@ export interface Spawned {
 }
 
 /** A process with the configuration of its next run. */
-interface LaunchedRun extends LaunchedProcess {
+interface LaunchedRun extends LaunchedProcess, Pick<Snapshot, "truncatesLog"> {
   readonly generation: number;
 }
 
@@ -95,13 +97,37 @@ export function spawnRun(
     ...{ runId, name: process.name, argv, cwd, env },
     stdout: files.stdout,
     stderr: logs.stderr ?? files.stderr,
-    piped: process.config.log.pipe,
+    piped: usesPipes(process, argv, setup.user),
     stdin: process.config.stdin ?? world.stdin,
     tty: process.config.tty,
     setup,
   });
   const run = { ...child.run, ...more };
   return { child: { ...child, run }, run, runtime: plan.runtime, launchedAt: world.clock.steady() };
+}
+
+/** Names of its own output by which an app opens, and so truncates, its log. */
+const OWN_OUTPUT = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/self\/fd\/[12]\b/;
+
+/** A script that is longer names them earlier, or is seen to truncate its log. */
+const SCRIPT_BYTES = 64 * 1024;
+
+/** Whether the app writes through pipes, which an open does not truncate. */
+function usesPipes(
+  { config: { log, tty, cwd }, truncatesLog }: LaunchedRun,
+  argv: readonly string[],
+  user: OtherUser | undefined,
+): boolean {
+  if (log.pipe !== "auto") return log.pipe;
+  const isOneFile = log.stdout !== undefined && log.stdout === log.stderr;
+  if (tty || isOneFile) return false;
+  if (truncatesLog || argv.some((word) => OWN_OUTPUT.test(word))) return true;
+  // The program, or the script of an interpreter and its options.
+  const files = argv.slice(0, 3).filter((word) => word.includes("/") || word.includes("."));
+  return files.some((file) => {
+    const text = ifPossible(() => headOfForeignFile(resolve(cwd, file), SCRIPT_BYTES, user));
+    return text !== undefined && !text.includes("\0") && OWN_OUTPUT.test(text);
+  });
 }
 
 function readyFile(world: World, runId: string, { user }: LaunchSetup): string {

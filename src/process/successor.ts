@@ -83,7 +83,8 @@ export class Successor {
     if (signal.aborted) return undefined;
     const { id, name, instanceIndex } = process;
     const [config, generation] = [this.#config, this.#generation];
-    const launched = { id, name, instanceIndex, config, generation };
+    const { truncatesLog } = process.snapshot;
+    const launched = { id, name, instanceIndex, config, generation, truncatesLog };
     this.spawned = spawnRun(launched, world, (run) => {
       process.post({ type: "successor_launching", request, run });
     });

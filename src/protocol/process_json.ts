@@ -44,6 +44,7 @@ export function processJson(info: ProcessInfo): ProcessJson {
     health: info.health,
     next_restart_at: isoOrNull(info.nextRestartAt),
     last_reason: info.lastReason,
+    ...(info.logProblem !== undefined && { log_problem: info.logProblem }),
     last_exit: info.lastExit === null ? null : exitJson(info.lastExit),
   };
 }

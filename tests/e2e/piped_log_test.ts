@@ -1,6 +1,6 @@
 /** Apps with `log.pipe`, which open `/dev/stdout` and `/dev/stderr` themselves. */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -79,11 +79,43 @@ Deno.test("log.pipe does not delay an exit when a leftover process holds the pip
   await waitFor(() => !isAlive(Number(pid)));
 });
 
-Deno.test("daemon reports that a log was truncated, and what to do", async () => {
+Deno.test("an app whose command or script opens its own output writes through pipes by default", async () => {
   await using daemon = await TestDaemon.start();
-  await daemon.startScript("app", "while :; do echo line >/dev/stderr; sleep 0.3; done");
-  const log = `${daemon.home}/daemon.log`;
-  await waitFor(() => Deno.readTextFileSync(log).includes("needs log.pipe: true"));
-  const said = Deno.readTextFileSync(log).split("\n").filter((line) => line.includes("log.pipe"));
-  assert(said.length === 1 && said[0]!.includes("stderr.log"), said.join("\n"));
+  const script = `${daemon.home}/opens.sh`;
+  Deno.writeTextFileSync(script, `#!/bin/sh\n${OPENS}\n`, { mode: 0o755 });
+  for (const keys of [{}, { entrypoint: script, args: [] }]) {
+    await daemon.startScript("app", OPENS, { restart_policy: "never", ...keys });
+    await waitFor(async () => (await daemon.status("app")).exit_code === 3);
+    assertEquals(lines(daemon, "stdout"), expected(["out", "both", "again"]));
+    assertEquals(lines(daemon, "stderr"), expected(["err", "both"]));
+    await daemon.client.call("flush", "app");
+    await daemon.client.call("delete", "app");
+  }
+});
+
+Deno.test("an app that truncates its log is told in logs, why and events, and writes through pipes from its next run on", async () => {
+  await using daemon = await TestDaemon.start();
+  const hidden = 'f=/dev/std; while :; do echo line >"${f}err"; sleep 0.3; done';
+  await daemon.startScript("app", hidden);
+  await waitFor(async () => (await daemon.status("app")).log_problem !== undefined);
+  for (const words of [["logs", "app"], ["why", "app"], ["events", "app", "-n", "100"]]) {
+    const { stdout, stderr } = await daemon.cli(...words);
+    assert(/its log was truncated/.test(stdout + stderr), `${words}: ${stdout}${stderr}`);
+  }
+  await daemon.client.call("restart", "app");
+  await daemon.client.call("flush", "app");
+  await waitFor(() => lines(daemon, "stderr").length > 3);
+  assertEquals((await daemon.status("app")).log_problem, undefined);
+});
+
+Deno.test("a log that was removed is told in logs and why", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "while :; do echo line; sleep 0.1; done");
+  const log = `${daemon.home}/apps/app/stdout.log`;
+  await waitFor(() => Deno.statSync(log).size > 0);
+  Deno.removeSync(log);
+  await waitFor(async () => (await daemon.status("app")).log_problem !== undefined);
+  const told = "its log was renamed, removed or replaced";
+  assertStringIncludes((await daemon.cli("logs", "app")).stderr, told);
+  assertStringIncludes((await daemon.cli("why", "app")).stdout, told);
 });

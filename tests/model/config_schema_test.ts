@@ -61,7 +61,7 @@ Deno.test("parseConfig() fills in every default", () => {
       maxFiles: 5,
       maxAgeMs: 7 * 24 * 3_600_000,
       compress: true,
-      pipe: false,
+      pipe: "auto",
       rotate: "size",
     },
   });

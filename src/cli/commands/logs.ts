@@ -5,6 +5,7 @@ import { type LogLine, type LogStart, positionKey } from "../../model/log_line.t
 import type { ChangeJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
+import { selectPresent } from "../../protocol/select_processes.ts";
 import { following, ndjson, unending } from "../../protocol/streams.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 import { jsonLines, refuseWholeFormats } from "../output.ts";
@@ -25,12 +26,23 @@ export async function logs(context: CommandContext): Promise<void> {
     end();
   }
   if (isEmpty && !context.output.isJson) context.output.note("no matching lines");
+  await noteProblems(context);
+}
+
+/** Tells of logs that were truncated or moved: lines may be missing. */
+async function noteProblems(context: CommandContext): Promise<void> {
+  if (context.output.isJson) return;
+  const all = await connect(context).call("list").catch(() => []);
+  for (const { name, log_problem } of selectPresent(all, context.positionals)) {
+    if (log_problem !== undefined) context.output.note(`${name}: ${log_problem}`);
+  }
 }
 
 /** Prints each line once across a daemon upgrade, by resuming from the last printed position. */
 async function follow(context: CommandContext): Promise<void> {
   const names = new LogPrinter(context.output);
   const { print } = await printer(context, names);
+  await noteProblems(context);
   const client = connect(context);
   const { output, flags } = context;
   if (output.terminal && output.isForPeople && !flags.on("raw")) void tellNews(context, names);

@@ -265,6 +265,7 @@ export function reasonsOf(
   if (background !== undefined) {
     reasons.push(`${describeBackground(background)}, which was ended`);
   }
+  if (info.logProblem !== undefined) reasons.push(info.logProblem);
   const check = checkReason(info, problem);
   if (check !== undefined) reasons.push(check);
   if (info.nextRestartAt !== null) {

@@ -105,6 +105,7 @@ export const processInfo = z.object({
   health: about(z.enum(["unknown", "healthy", "unhealthy"]), "Result of its health checks"),
   next_restart_at: about(z.nullable(time), "When its next automatic start is due"),
   last_reason: about(z.string(), "Reason for its state"),
+  log_problem: about(z.optional(z.string()), "What happened to its logs during this run"),
   last_exit: about(z.nullable(exit), "How its last run ended"),
 });
 
