@@ -127,7 +127,9 @@ export function checkTerminal(
   if (sockets.length > MAX_SOCKETS_WITH_TTY) {
     refuseStart(name, `tty allows at most ${MAX_SOCKETS_WITH_TTY} sockets`);
   }
-  if (log.pipe === true) refuseStart(name, "tty and log.pipe cannot be combined: a terminal is not a pipe");
+  if (log.pipe === true) {
+    refuseStart(name, "tty and log.pipe cannot be combined: a terminal is not a pipe");
+  }
   const problem = terminalProblem();
   if (problem !== undefined) refuseStart(name, `tty ${problem}`);
 }
