@@ -20,13 +20,13 @@ import {
 } from "../model/target.ts";
 import { Turns } from "../platform/concurrency.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
-import { sharedSockets } from "../process/launch_setup.ts";
 import { Specs } from "../process/specs.ts";
 import type { StopRequest } from "../process/process_handle.ts";
 import type { World } from "../platform/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered, type Outcome, runWaves } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
+import { IdleSockets } from "./idle_sockets.ts";
 import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type ProcessRecord, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "../platform/retried_writes.ts";
@@ -53,6 +53,7 @@ export class Registry implements Observer {
   /** Writes the records. */
   readonly recorder: Recorder;
   readonly #hub: EventHub;
+  readonly #sockets: IdleSockets;
   readonly #warn: Warn;
   readonly #restarts = new RestartTally();
   /** Runs the changes of an app's number of instances one after the other. */
@@ -80,6 +81,7 @@ export class Registry implements Observer {
     this.#world = world;
     this.#records = new Records(paths);
     this.#hub = hub;
+    this.#sockets = new IdleSockets(world, (name) => this.instancesOf(name));
     this.#warn = warn;
     this.writes = new RetriedWrites(world.clock, warn);
     this.recorder = new Recorder(
@@ -299,11 +301,9 @@ export class Registry implements Observer {
     this.#tell(process, "deleted", "");
   }
 
-  /** Closes the sockets of a process that none of its instances is configured with any more. */
+  /** Closes the sockets of a process that none of its instances needs any more. */
   dropUnusedSockets(name: string): void {
-    const configs = this.instancesOf(name).map(({ config }) => config);
-    const used = configs.flatMap((config) => sharedSockets(config)?.addresses ?? []);
-    this.#world.dropSockets(name, new Set(used.map(({ text }) => text)));
+    this.#sockets.drop(name);
   }
 
   record(process: ManagedProcess): void {
@@ -321,6 +321,7 @@ export class Registry implements Observer {
   /** Writes for the last time. */
   close(): void {
     this.#closed.abort();
+    this.#sockets.close();
     this.writes.close();
     this.recorder.freeze();
   }
@@ -340,6 +341,7 @@ export class Registry implements Observer {
     const now = process.snapshot;
     if (now.run !== null && now.run.runId !== before.run?.runId) this.onLaunch(process);
     this.onChanged(process, before);
+    this.#sockets.changed(process, before);
     const restarts = now.restarts - before.restarts;
     if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());
     if (this.#hub.idle) return;

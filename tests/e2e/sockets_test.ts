@@ -171,10 +171,27 @@ Deno.test("sockets queue connections while the only instance is restarted or cra
   assertEquals(failures, []);
 
   await daemon.client.call("stop", { target: "web" });
-  const waiting = request(port);
-  const { pid: last } = await daemon.client.call("restart", "web")
-    .then(() => daemon.status("web"));
-  assertEquals(await waiting, String(last));
+  await assertRejects(() => request(port), Deno.errors.ConnectionRefused);
+  await daemon.client.call("restart", "web");
+  assertEquals(await request(port), String((await daemon.status("web")).pid));
+});
+
+Deno.test("sockets of an app that waits for a restart queue connections for listen_timeout at most", async () => {
+  await using daemon = await TestDaemon.start();
+  const port = freePort();
+  const config = nodeServer(port, 1);
+  const limits = { min_uptime: "10ms", restart_delay: "1h", listen_timeout: "2s", wait: true };
+  await daemon.client.call("start", { ...config, ...limits });
+  const { pid } = await daemon.status("web");
+  await request(port);
+  Deno.kill(pid, "SIGKILL");
+  await waitFor(async () => (await daemon.status("web")).state === "waiting");
+  // Queued at first, and not left hanging.
+  using connection = await Deno.connect({ port, hostname: "127.0.0.1" });
+  await assertRejects(() => connection.read(new Uint8Array(1)), Error);
+  await assertRejects(() => request(port), Deno.errors.ConnectionRefused);
+  await daemon.client.call("restart", "web");
+  assertEquals(await request(port), String((await daemon.status("web")).pid));
 });
 
 Deno.test({
