@@ -14,7 +14,7 @@ import {
 } from "../platform/daemon_record.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
 import { isFree } from "../platform/lock.ts";
-import { processRow } from "../platform/process_table.ts";
+import { processRow, processTableIfReadable } from "../platform/process_table.ts";
 import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import { openFilesVariable } from "../platform/ulimits.ts";
@@ -28,6 +28,13 @@ const PATIENCE = { ms: DAEMON_PATIENCE_MS, everyMs: 20 };
 
 /** A daemon without apps ends within 0.3 s, unless a rotation of a log is under way. */
 const END_MS = 10_000;
+
+/** A daemon that uses less processor time than this for this long has not begun to start. */
+const LIFELESS_MS = 10_000;
+const LEAST_CPU_MS = 20;
+
+/** Interval of looks at its processor time. */
+const LOOK_MS = 1000;
 
 /** Lines of the daemon's log that are printed on failure. */
 const LOG_LINES = 10;
@@ -68,7 +75,8 @@ export async function startDaemon(
     if (daemon.exitCode === undefined && options.killOnFailure) daemon.child.kill("SIGKILL");
   };
   const deadline = performance.now() + PATIENCE.ms;
-  while (performance.now() < deadline) {
+  let life = new LifeSigns(daemon);
+  while (performance.now() < deadline && !life.isMissing()) {
     try {
       if (await answers(home)) {
         // A daemon that is still loading would take the home after a shutdown of the other one.
@@ -81,17 +89,54 @@ export async function startDaemon(
     }
     if (daemon.exitCode === ERROR_TABLE.home_in_use.exit) {
       // Another daemon had the home: it is still starting, or it was ending.
-      if (isReleased(home)) daemon = start();
+      if (isReleased(home)) life = new LifeSigns(daemon = start());
     } else if (daemon.exitCode !== undefined) break;
     await sleep(PATIENCE.everyMs);
   }
   giveUp();
-  throw notStarted(home, daemon, () => newLines(daemonLog, logged));
+  throw notStarted(home, daemon, life, () => newLines(daemonLog, logged));
+}
+
+/** Whether a daemon works on its start. One that hangs need not be waited for as long. */
+class LifeSigns {
+  readonly #daemon: StartedDaemon;
+  #cpuMs = 0;
+  #since = performance.now();
+  #lookAt = this.#since + LOOK_MS;
+  #isMissing = false;
+
+  constructor(daemon: StartedDaemon) {
+    this.#daemon = daemon;
+  }
+
+  /** Whether it has used nearly no processor time for `LIFELESS_MS`. */
+  isMissing(): boolean {
+    const now = performance.now();
+    if (now < this.#lookAt || this.#daemon.exitCode !== undefined) return this.#isMissing;
+    this.#lookAt = now + LOOK_MS;
+    const { pid } = this.#daemon.child;
+    // The executable may unpack itself first, by other programs.
+    const rows = processTableIfReadable().filter((row) => row.pid === pid || row.sid === pid);
+    const cpuMs = rows.reduce((sum, row) => sum + row.cpuMs, 0);
+    if (rows.length === 0 || Math.abs(cpuMs - this.#cpuMs) >= LEAST_CPU_MS) {
+      this.#cpuMs = cpuMs;
+      this.#since = now;
+    }
+    this.#isMissing = now - this.#since >= LIFELESS_MS;
+    return this.#isMissing;
+  }
 }
 
 /** The error for a daemon that did not start. Prints the new lines of its log. */
-function notStarted(home: string, { exitCode }: StartedDaemon, log: () => string[]): ProcsupError {
-  const silent = `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
+function notStarted(
+  home: string,
+  { exitCode }: StartedDaemon,
+  life: LifeSigns,
+  log: () => string[],
+): ProcsupError {
+  const silent = life.isMissing()
+    ? `shows no sign of life for ${LIFELESS_MS / 1000}s`
+    : `does not answer after ${DAEMON_PATIENCE_MS / 1000}s`;
   if (exitCode === ERROR_TABLE.home_in_use.exit) {
     return new ProcsupError(
       "home_in_use",
@@ -172,7 +217,7 @@ function spawnDaemon(
     // Not the caller's folder: its file system could not be unmounted.
     cwd: home,
     clearEnv: true,
-    env: { ...env, ...cacheFolder(), ...openFilesVariable(), PROCSUP_HOME: home },
+    env: { ...openFilesVariable(), ...env, ...cacheFolder(), PROCSUP_HOME: home },
     stdin: "null",
     stdout: "null",
     stderr: "null",

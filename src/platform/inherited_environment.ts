@@ -1,6 +1,7 @@
 /** The environment that child processes inherit. */
 
 import { textsOf, variablesOf } from "./process_environment.ts";
+import { OPEN_FILES } from "./ulimits.ts";
 
 /** Variables that a service manager sets for a service, but not for the service's children. */
 const SERVICE_VARIABLES = new Set([
@@ -36,7 +37,7 @@ export function daemonEnvironment(): Record<string, string> {
 export function environmentOfDaemon(pid: number): Record<string, string> | undefined {
   const env = variablesOf(textsOf(`/proc/${pid}/environ`));
   if (Object.keys(env).length === 0) return undefined;
-  return only((name) => !name.startsWith("PROCSUP_"), env);
+  return only((name) => !name.startsWith("PROCSUP_") || name === OPEN_FILES, env);
 }
 
 function only(

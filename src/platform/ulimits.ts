@@ -51,7 +51,7 @@ export function ulimitLines(limits: LimitsConfig, openFiles = startersOpenFiles(
 }
 
 /** Passes on to the daemon how many descriptors the shell of a command may have open. */
-const OPEN_FILES = "PROCSUP_OPEN_FILES";
+export const OPEN_FILES = "PROCSUP_OPEN_FILES";
 
 /** For the environment of a daemon that this command starts. */
 export function openFilesVariable(): Record<string, string> {

@@ -118,7 +118,9 @@ export async function* following<T extends object>(
       if (!forEver && !mayReturn) throw error;
       // Another daemon is often there at once.
       if (again && !isOpen) tell(`${messageOf(error)}; retrying`);
-      failed ??= { error, until: performance.now() + DAEMON_PATIENCE_MS };
+      // An upgrade that fails waits for the new daemon, and then for the old one.
+      const patience = (shutdownNotice?.type === "upgrading" ? 3 : 1) * DAEMON_PATIENCE_MS;
+      failed ??= { error, until: performance.now() + patience };
       if (!forEver && performance.now() > failed.until) throw failed.error;
     }
     lost?.();

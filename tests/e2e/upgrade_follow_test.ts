@@ -101,6 +101,25 @@ Deno.test("logs -f continues through an upgrade: every line once", async () => {
   assertStringIncludes(following.stderr, "the daemon is being upgraded to version 0.1.0");
 });
 
+Deno.test("logs -f continues after an upgrade to a build that hangs, which is given up soon", async () => {
+  await using scene = new UpgradeScene();
+  assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
+  await scene.startWriters(1);
+  await using following = new Following(scene.home, "logs", "-f", "-n", "10000");
+  await moreLines(following, 1);
+  const hanging = await scene.build(
+    "hanging",
+    "src/cli/commands/daemon.ts",
+    "const { runDaemon } =",
+    "await new Promise((resolve) => setTimeout(resolve, 1e9));\n    const { runDaemon } =",
+  );
+  const { code, stderr } = await scene.run(hanging, "upgrade");
+  assertEquals(code, 1, stderr);
+  assertStringIncludes(stderr, "shows no sign of life for 10s");
+  await moreLines(following, 1);
+  assertEveryNumberOnce(following, 1);
+});
+
 Deno.test("logs -f of a scaled app continues through an upgrade: every line once", async () => {
   await using scene = new UpgradeScene();
   assertEquals((await scene.run(programWords(), "daemon", "--detach")).code, 0);
