@@ -6,7 +6,6 @@ import { namesIn } from "../../src/platform/stat.ts";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
 import { freePort } from "../support/http_load.ts";
 import { isInstalled } from "../support/installed.ts";
-import { outputOf } from "../support/output_of.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
