@@ -3,6 +3,11 @@
 # script), otherwise with the one on PATH.
 self=$(readlink -f "$0" 2>/dev/null || realpath "$0")
 package=${self%/*/*}
+# The runtime does not start in a directory that was removed. Commands that need it say so.
+if ! [ . -ef "$PWD" ] && [ -z "$(pwd -P 2>/dev/null)" ]; then
+  export PROCSUP_REMOVED_DIRECTORY=1
+  cd /
+fi
 run() {
   PROCSUP_EXECUTABLE=$self
   PROCSUP_USER_DENO_DIR=${DENO_DIR-}

@@ -8,6 +8,12 @@ case $0 in
   *) self=$(command -v -- "$0") ;;
 esac
 
+# The runtime does not start in a directory that was removed. Commands that need it say so.
+if ! [ . -ef "$PWD" ] && [ -z "$(pwd -P 2>/dev/null)" ]; then
+  export PROCSUP_REMOVED_DIRECTORY=1
+  cd /
+fi
+
 fail() { printf 'error: %s\n  hint: %s\n' "$1" "$2" >&2; exit 1; }
 
 if [ -n "${PROCSUP_CACHE-}" ]; then cache=$PROCSUP_CACHE

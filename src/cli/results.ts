@@ -62,7 +62,9 @@ export async function printResults(
   if (!await printData(output, { ...given, status, results }, names)) {
     if (results.length === 0 && none !== "") output.note(none);
     for (const result of results) {
-      if (result.ok) output.done(doneLine(result, status, output.color));
+      if (!result.ok) continue;
+      output.done(doneLine(result, status, output.color));
+      if (result.hint !== undefined) output.note(`${result.name}: ${result.hint}`);
     }
   }
   return printFailures(results);

@@ -123,9 +123,9 @@ export class Supervisor implements AsyncDisposable {
     return this.info(this.process(target));
   }
 
-  /** The one process that matches a target. Any unique start of its id will do: nothing is changed. */
+  /** The one process that matches a target. */
   process(target: string): ManagedProcess {
-    const found = this.registry.resolve(target, 1);
+    const found = this.registry.resolve(target);
     if (found.length > 1) throw ambiguous(target, found);
     if (found.length === 0) throw notFound(target, []);
     return found[0]!;

@@ -1,6 +1,6 @@
 /** The paths of files in the home, and a check that it is safe. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { isAbsolute, resolve } from "../npm/path.js";
 import { clientSystem } from "./client_system.ts";
@@ -89,12 +89,21 @@ export function absolute(path: string): string {
  * `current` may point to another folder when an app is restarted.
  */
 export function here(): string {
-  const [cwd, named] = [Deno.cwd(), Deno.env.get("PWD")];
+  const [cwd, named] = [workingDirectory(), Deno.env.get("PWD")];
   if (named === undefined || named === cwd || !isAbsolute(named) || resolve(named) !== named) {
     return cwd;
   }
   const [is, was] = [lookAt(cwd), lookAt(named)];
   return is !== undefined && is.ino === was?.ino && is.dev === was.dev ? named : cwd;
+}
+
+function workingDirectory(): string {
+  const removed = Deno.env.get("PROCSUP_REMOVED_DIRECTORY");
+  const cwd = removed === undefined ? ifPossible(() => Deno.cwd()) : undefined;
+  if (cwd !== undefined) return cwd;
+  throw new ProcsupError("bad_request", "The current directory was removed", {
+    hint: "cd to a directory that exists, or name files by absolute paths",
+  });
 }
 
 /** Resolves a path of the command line against the current directory. */

@@ -45,6 +45,10 @@ export function launchPlan(
   const program = runtime === "auto" ? basename(argv[0]!).replace(/^deno$/, "") : runtime;
   const setup = launchSetup(process.config, program);
   if (process.config.tty) env.TERM ??= "xterm-256color";
+  // Into a file Python writes in blocks: print() would show nothing for minutes.
+  if (runtime === "python" || runsPython(argv, process.config.cwd, user)) {
+    env.PYTHONUNBUFFERED ??= "1";
+  }
   return { argv, env, cwd: process.config.cwd, runtime, setup };
 }
 
@@ -104,6 +108,15 @@ export function spawnRun(
   });
   const run = { ...child.run, ...more };
   return { child: { ...child, run }, run, runtime: plan.runtime, launchedAt: world.clock.steady() };
+}
+
+const PYTHON = /(^|[/\s;&|(])(python|pypy)[\d.]*(\s|$)/;
+
+/** Whether a command is Python, names it, or is a script for it, such as celery. */
+function runsPython(argv: readonly string[], cwd: string, user: OtherUser | undefined): boolean {
+  if (argv.some((word) => PYTHON.test(word))) return true;
+  const first = ifPossible(() => headOfForeignFile(resolve(cwd, argv[0]!), 256, user));
+  return first !== undefined && first.startsWith("#!") && PYTHON.test(first.split("\n")[0]!);
 }
 
 /** Names of its own output by which an app opens, and so truncates, its log. */

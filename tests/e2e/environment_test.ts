@@ -1,8 +1,11 @@
 /** Whose environment apps get, and when a file with variables is a change: with the real program. */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { cli, cliIn } from "../support/procsup.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { isInstalled } from "../support/installed.ts";
+import { outputOf } from "../support/output_of.ts";
+import { cli, cliIn, programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
+import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** Prints what it was given, names included that a shell cannot use, then stays. `$$$$` is `$$` in a file. */
@@ -87,4 +90,70 @@ Deno.test("a changed env_file or file of a secret is a change for up, named with
   const { LEVEL, KEY } = await scene.variables("app");
   assertEquals([LEVEL, KEY], ["high", "n3w"]);
   assertStringIncludes((await scene.run({}, "up", file)).stderr, "everything is up to date");
+});
+
+Deno.test({
+  name: "what Python prints is in the log at once, unless env says otherwise",
+  ignore: !isInstalled("python3"),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const script = `${daemon.home}/app`;
+  const shebang = "#!/usr/bin/env python3\n";
+  const shows = `import os, time\nprint(repr(os.environ["PYTHONUNBUFFERED"]))\ntime.sleep(1000)\n`;
+  Deno.writeTextFileSync(script, shebang + shows, { mode: 0o755 });
+  const log = (name: string) => Deno.readTextFileSync(`${daemon.home}/apps/${name}/stdout.log`);
+  await daemon.client.call("start", { name: "app", entrypoint: script, cwd: "/" });
+  await daemon.startScript("line", `exec python3 -c '${shows.replaceAll("'", '"')}'`);
+  await waitFor(() => log("app") === "'1'\n" && log("line") === "'1'\n");
+  const off = { env: { PYTHONUNBUFFERED: "" }, restart_policy: "never" };
+  const ends = shows.replace("time.sleep(1000)", "");
+  await daemon.startScript("off", `exec python3 -c '${ends.replaceAll("'", '"')}'`, off);
+  await waitFor(() => log("off") === "''\n");
+});
+
+Deno.test({
+  name: "run at a terminal lets apps show colours",
+  ignore: tmuxMissing(),
+}, async () => {
+  for (const [NO_COLOR, shown] of [["", "1,1"], ["1", ","]] as const) {
+    await using terminal = await TmuxTerminal.open({ TERM: "xterm-256color", NO_COLOR });
+    const app = "sh -c 'echo colours=$FORCE_COLOR,$CLICOLOR_FORCE.'";
+    await terminal.command(`${programLine()} run --home home -- ${app}`);
+    await terminal.sees(`colours=${shown}.`);
+  }
+});
+
+Deno.test("a removed working directory is a sentence for what needs it, and nothing else fails", async () => {
+  await using temp = tempHome();
+  const scripts = ["npm_launcher.sh", "stub.sh"].map((name) =>
+    Deno.readTextFileSync(new URL(`../../scripts/compile/${name}`, import.meta.url))
+  );
+  const lines = /^# The runtime does not start in a directory[^]*?^fi\n/m;
+  const [launcher, stub] = scripts.map((text) => lines.exec(text)?.[0]);
+  assertEquals(launcher, stub);
+  Deno.mkdirSync(`${temp.path}/gone`);
+  const script = `cd ${temp.path}/gone && rmdir ../gone
+${launcher}
+"$@" list; "$@" start x.js`;
+  const { stdout, stderr } = await outputOf(
+    new Deno.Command("sh", {
+      args: ["-c", script, "sh", ...programWords()],
+      env: { PROCSUP_HOME: `${temp.path}/home`, NO_COLOR: "1", PROCSUP_NO_AUTOSTART: "1" },
+      stdin: "null",
+    }),
+  );
+  assertStringIncludes(stderr, "error: The current directory was removed\n  hint: cd to");
+  assert(!/backtrace|at file:/i.test(stdout + stderr), stderr);
+});
+
+Deno.test("a job that is stopped tells that its schedule stays on, and a short id finds nothing", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("job", "exec sleep 1000", { cron: "@daily" });
+  const { stderr } = await daemon.cli("stop", "job");
+  assertStringIncludes(stderr, "job: its schedule stays on: procsup cron stop job");
+  await daemon.client.call("cron_stop", "job");
+  assertEquals((await daemon.cli("stop", "job")).stderr, "");
+  const { id } = await daemon.status("job");
+  assertEquals((await daemon.status(id.slice(0, 4))).name, "job");
+  await assertRejects(() => daemon.status(id.slice(0, 3).replace(/^\d+$/, "zzz")));
 });

@@ -1,6 +1,7 @@
 /** `procsup logs`: the last lines; with `-f`, new lines too. */
 
 import { baseName } from "../../model/name.ts";
+import { plainText } from "../../model/plain_text.ts";
 import { type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
 import type { ChangeJson } from "../../protocol/process_json.ts";
 import type { CommandContext } from "../command.ts";
@@ -103,7 +104,8 @@ async function printer(context: CommandContext, names: LogPrinter): Promise<Prin
     const piece = { from: positionKey(value), partial: value.partial };
     const begins = !output.continues(piece.from);
     const time = begins && isTimed ? `${value.at} ` : "";
-    const line = isRaw ? "" : format(value.line);
+    const shown = output.terminal || output.color ? value.line : plainText(value.line);
+    const line = isRaw ? "" : format(shown);
     const text = begins && isMixed(context, value.name) ? names.prefixed(value, line) : line;
     if (isRaw) output.exact(time + text, value.line, "stdout", piece);
     else output.content(time + text, "stdout", piece);

@@ -25,6 +25,7 @@ export async function run(context: CommandContext): Promise<number> {
   const readyFile = context.flags.text("ready-file");
   const apps = await what(context);
   const onLine = await linePrinter(context, names);
+  if (output.terminal && output.color) forceColor();
   // Created last: Ctrl-C before this leaves nothing behind.
   const home = given ?? makeRunHome();
   try {
@@ -54,6 +55,13 @@ export async function run(context: CommandContext): Promise<number> {
     if (given === undefined) Deno.removeSync(home, { recursive: true });
     names.flush();
     output.endLines();
+  }
+}
+
+/** The apps inherit it: they write to logs, but people see their colours. */
+function forceColor(): void {
+  for (const name of ["FORCE_COLOR", "CLICOLOR_FORCE"]) {
+    if (!Deno.env.has(name) && !Deno.env.get("NO_COLOR")) Deno.env.set(name, "1");
   }
 }
 

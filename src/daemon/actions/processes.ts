@@ -31,7 +31,18 @@ export const PROCESS_ACTIONS: Handlers<
     return await started(outcomes, ({ process }) => supervisor.info(process));
   },
   async stop({ supervisor }, { target, ...options }) {
-    return bulkResult("stopped", await supervisor.stop(target, options));
+    const outcomes = await supervisor.stop(target, options);
+    const stopped = outcomes.flatMap(({ process, error }) => error === undefined ? [process] : []);
+    const on = new Set(
+      supervisor.scheduler.list(stopped).filter(({ enabled }) => enabled).map(({ name }) => name),
+    );
+    const answer = bulkResult("stopped", outcomes);
+    const told = answer.results.map((result) =>
+      on.has(result.name)
+        ? { ...result, hint: `its schedule stays on: procsup cron stop ${result.name}` }
+        : result
+    );
+    return { ...answer, results: told };
   },
   async restart({ supervisor, askedIn }, { target, wait }) {
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
