@@ -2,12 +2,10 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { PendingRequest } from "../model/process_state.ts";
 import { refuseNeverMet, startWaves } from "../model/start_order.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { sleep } from "../platform/clock.ts";
 import { contentChanges } from "../process/environment.ts";
-import { takenSockets } from "../process/launch_setup.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import {
   asProcsupError,
@@ -22,10 +20,9 @@ import {
   whatStayedUp,
 } from "./bulk.ts";
 import { type FieldChange, needsRestart } from "../model/config_diff.ts";
-import { type Purpose, refuseTaken, takenLogs } from "./check_config.ts";
-import { firstChanges, reloadWith } from "./reconfigure.ts";
-import { changeInProgress, hasFailed, isLatest, supersede } from "./rolling_reload.ts";
-import { scale } from "./scale.ts";
+import { type Asking, change } from "./app_requests.ts";
+import { applyWaves, type Purpose, refuseTaken } from "./check_config.ts";
+import type { ManagedApp } from "./managed_app.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** A process whose configuration changes. */
@@ -56,7 +53,7 @@ export interface ApplyPlan {
   readonly isStopped: (process: ManagedProcess) => boolean;
 }
 
-export interface ApplyOptions {
+export interface ApplyOptions extends Asking {
   /** Remove processes that are no longer in the files. */
   readonly prune?: boolean;
   /** Also start unchanged processes that are down. */
@@ -83,34 +80,42 @@ export async function planApply(
   supervisor.registry.refuseClosed();
   const leaving = new Set([...wanted.map(({ name }) => name), ...prune ? mine : []]);
   const isStopped = stoppedSince(supervisor.registry.list());
-  const present = supervisor.registry.list().map(({ config }) => config);
+  const present = supervisor.registry.configs();
   const kept = present.filter(({ name }) => !leaving.has(name));
   const configs = await checkAll(supervisor, wanted, kept, purpose);
-  const there = Map.groupBy(supervisor.registry.list(), ({ config }) => config.name);
   const added: ProcessConfig[] = [];
   const changed: ConfigChange[] = [];
   const unchanged: string[] = [];
   for (const config of configs.values()) {
-    const instances = there.get(config.name);
-    if (instances === undefined) {
+    const app = supervisor.registry.app(config.name);
+    if (app === undefined) {
       added.push(config);
       continue;
     }
-    const fields = changesTo(instances, config);
+    const fields = changesTo(app, config);
     if (fields.length === 0) unchanged.push(config.name);
-    else {
-      const replaced = needsRestart(fields) &&
-        instances.some((process) => isReplaced(process, config));
-      const becomesJob = config.cron !== undefined;
-      const [restarts, stops] = [replaced && !becomesJob, replaced && becomesJob];
-      const starts = config.autostart && !becomesJob &&
-        instances.some((process) => isScheduled(supervisor, process));
-      changed.push({ config, fields, restarts, stops, starts });
-    }
+    else changed.push({ config, fields, ...effectsOf(supervisor, app, config, fields) });
   }
-  const gone = [...mine].filter((name) => there.has(name) && !configs.has(name));
-  const waves = applyWaves([...configs.values()], present.filter(({ name }) => configs.has(name)));
+  const gone = [...mine].filter((name) =>
+    supervisor.registry.app(name) !== undefined && !configs.has(name)
+  );
+  const waves = applyWaves([...configs.values()], present);
   return { added, changed, unchanged, gone, configs, waves, isStopped };
+}
+
+/** What a change does to the instances. */
+function effectsOf(
+  supervisor: Supervisor,
+  { instances }: ManagedApp,
+  config: ProcessConfig,
+  fields: readonly FieldChange[],
+): Pick<ConfigChange, "restarts" | "stops" | "starts"> {
+  const replaced = needsRestart(fields) &&
+    instances.some((process) => isReplaced(process, config));
+  const becomesJob = config.cron !== undefined;
+  const starts = config.autostart && !becomesJob &&
+    instances.some((process) => isScheduled(supervisor, process));
+  return { restarts: replaced && !becomesJob, stops: replaced && becomesJob, starts };
 }
 
 /** Whether it is a job between its runs whose schedule is enabled. */
@@ -120,51 +125,19 @@ function isScheduled({ scheduler }: Supervisor, process: ManagedProcess): boolea
   return !cron.enabled || scheduler.list([process]).some(({ enabled }) => enabled);
 }
 
-/** Dependencies come first, and so do processes that give up a socket or a log for another one. */
-function applyWaves(
-  configs: readonly ProcessConfig[],
-  present: readonly ProcessConfig[],
-): ProcessConfig[][] {
-  const giversTo = (config: ProcessConfig) =>
-    [...takenSockets(config, present), ...takenLogs(config, present)].map(({ owner }) => owner);
-  try {
-    return startWaves(configs, (config) => {
-      const { dependsOn, ...rest } = ordered(config);
-      return { ...rest, dependsOn: [...dependsOn, ...giversTo(config)] };
-    });
-  } catch (error) {
-    const cycle = messageOf(error).replace(/^.*: /, "");
-    throw new ProcsupError("invalid_config", `Sockets or logs move in a circle: ${cycle}`, {
-      hint: "Apply it in two steps: first without these sockets and logs",
-    });
-  }
-}
-
-/** The changes of existing instances, also of their number: one may have been deleted. */
-function changesTo(
-  instances: readonly ManagedProcess[],
-  config: ProcessConfig,
-): readonly FieldChange[] {
-  const fields = [...firstChanges(instances, config), ...changedContents(instances)];
-  const from = shownCount(instances, config) ?? instances.length;
-  if (from === config.instances) return fields;
-  return [...fields, { field: "instances", from, to: config.instances }];
+/** The changes of an app, also of its number of instances. */
+function changesTo(app: ManagedApp, config: ProcessConfig): readonly FieldChange[] {
+  const fields = [...app.changesTo(config), ...changedContents(app)];
+  const { instances: from } = app.wanted;
+  const to = config.instances;
+  return from === to ? fields : [...fields, { field: "instances", from, to }];
 }
 
 /** What the files of the instances that run set now, and did not at their launch. */
-function changedContents(instances: readonly ManagedProcess[]): readonly FieldChange[] {
+function changedContents({ instances }: ManagedApp): readonly FieldChange[] {
   return instances.filter((process) => isKeptUp(process)).map(({ config, snapshot }) =>
     contentChanges(config, snapshot.run?.contents)
   ).find((changes) => changes.length > 0) ?? [];
-}
-
-/** Another number of instances that one of them shows. */
-function shownCount(
-  instances: readonly ManagedProcess[],
-  wanted: ProcessConfig,
-): number | undefined {
-  return instances.map(({ config }) => config.instances)
-    .find((count) => count !== wanted.instances);
 }
 
 async function checkAll(
@@ -236,7 +209,7 @@ export async function register(
     : [];
   supervisor.registry.refuseClosed();
   const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
-  const others = supervisor.registry.list().map(({ config }) => config)
+  const others = supervisor.registry.configs()
     .filter(({ name }) => !plan.configs.has(name));
   // Register all first, so that lists show processes that are still to be started.
   const isNew = new Set(plan.added);
@@ -261,57 +234,27 @@ export async function carryOut(
   { added, ...before }: Registered,
   options: ApplyOptions,
 ): Promise<Applied> {
-  // Unchanged ones as well: an earlier request may still be about to change them.
-  const changed = new Map(
-    [...plan.configs.values()].map((config) =>
-      [config, supersede(supervisor.registry.instancesOf(config.name), config)] as const
-    ),
-  );
   const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
-  const startOne = starter(plan.isStopped);
-  const changes = new Map(plan.changed.map((change) => [change.config.name, change]));
-  const starting = { verb: "start" } as const;
-  const unchanged = new Set(options.startDown ? plan.unchanged : []);
-  const down = supervisor.registry.list().filter((process) =>
-    unchanged.has(process.config.name) && process.config.autostart && !isJob(process) &&
-    isDown(process) && !plan.isStopped(process)
-  );
-  supervisor.registry.putOnRecord(down, starting);
-  const one = async (config: ProcessConfig): Promise<Outcome[]> => {
-    const processes = added.get(config);
-    if (processes !== undefined) {
-      const how = { start: config.autostart, wait: options.wait };
-      return await supervisor.startAdded(processes, how, startOne);
-    }
-    const change = changes.get(config.name);
-    const starts = (options.startDown || change?.starts) && config.autostart;
-    const next = starts && config.cron === undefined ? starting : undefined;
-    const instances = supervisor.registry.instancesOf(config.name);
-    // Another request may have changed it since the plan was made.
-    const isChanged = change !== undefined || firstChanges(instances, config).length > 0;
-    const outcomes = isChanged ? await applyChange(supervisor, config, options, next) : [];
-    if (!starts) return outcomes;
-    const tried = new Set(outcomes.map(({ process }) => process));
-    const start = (process: ManagedProcess) =>
-      process.whilePending(starting, () => startOne(process, options));
-    return [...outcomes, ...await startDown(supervisor, config, tried, start)];
-  };
+  const begun = begin(supervisor, plan, options);
   try {
     for (const wave of plan.waves) {
-      const done = wave.map((config) => {
-        const acting = one(config);
-        changed.get(config)!(acting);
-        return acting.catch((error) => {
+      const done = wave.map(async (config) => {
+        try {
+          const processes = added.get(config);
+          return processes === undefined
+            ? await begun.get(config)?.carryOut() ?? []
+            : await startNew(supervisor, plan, config, processes, options);
+        } catch (error) {
           errors.push(messageOf(error));
           return [];
-        });
+        }
       });
       supervisor.registry.recorder.recordRest();
       await supervisor.scheduler.sync();
       outcomes.push(...(await Promise.all(done)).flat());
     }
   } finally {
-    for (const settle of changed.values()) settle([]);
+    for (const { go } of begun.values()) go();
   }
   await supervisor.scheduler.sync();
   const final = await whatStayedUp(outcomes, options);
@@ -319,51 +262,102 @@ export async function carryOut(
   return { outcomes: final, errors };
 }
 
-/**
- * Starts what is down, except for the processes that were tried already. Waits for what is being
- * started or changed at the moment.
- */
-async function startDown(
+function startNew(
   supervisor: Supervisor,
-  { name }: ProcessConfig,
-  tried: ReadonlySet<ManagedProcess>,
-  start: (process: ManagedProcess) => Promise<void>,
+  { isStopped }: ApplyPlan,
+  { autostart }: ProcessConfig,
+  processes: readonly ManagedProcess[],
+  { wait }: ApplyOptions,
 ): Promise<Outcome[]> {
-  const down = supervisor.registry.instancesOf(name).filter((process) =>
-    (isDown(process) || isComingUp(process) || changeInProgress(process) !== undefined) &&
-    !isJob(process) && !tried.has(process)
-  );
-  return await runBulk(down, (process) => changeInProgress(process) ?? start(process));
+  return supervisor.startAdded(processes, { start: autostart, wait }, starter(isStopped));
 }
 
-async function applyChange(
-  supervisor: Supervisor,
+/** A change that is on record. */
+interface Begun {
+  /** Lets the app act. */
+  readonly go: () => void;
+  /** Lets it act, and resolves with the outcomes. */
+  readonly carryOut: () => Promise<Outcome[]>;
+}
+
+/**
+ * Records every change, before the first is made: a later request supersedes those whose turn has
+ * not come, and the next daemon makes them.
+ */
+function begin(
+  { registry }: Supervisor,
+  plan: ApplyPlan,
+  options: ApplyOptions,
+): Map<ProcessConfig, Begun> {
+  const starts = new Set(plan.changed.filter(({ starts }) => starts).map(({ config }) => config));
+  return registry.recorder.together(() => {
+    const begun = new Map<ProcessConfig, Begun>();
+    for (const config of plan.configs.values()) {
+      const app = registry.app(config.name);
+      if (app === undefined || plan.added.includes(config)) continue;
+      const go = app.hold();
+      const changed = changeTo(app, config, options);
+      changed.catch(() => {});
+      const isStarted = (options.startDown || starts.has(config)) && config.autostart &&
+        config.cron === undefined;
+      const down = isStarted ? app.instances.filter(isDown) : [];
+      registry.putOnRecord(down, START);
+      const carryOut = async () => {
+        go();
+        const outcomes = await changed;
+        return isStarted ? [...outcomes, ...await startDown(app, plan, outcomes, options)] : outcomes;
+      };
+      begun.set(config, { go, carryOut });
+    }
+    return begun;
+  });
+}
+
+const START = { verb: "start" } as const;
+
+/** Gives an app a configuration, also the number of instances. */
+async function changeTo(
+  app: ManagedApp,
   config: ProcessConfig,
-  { wait = false }: ApplyOptions,
-  next: PendingRequest | undefined,
+  { wait = false, startDown = false, by }: ApplyOptions,
 ): Promise<Outcome[]> {
-  const { registry } = supervisor;
-  const outcomes: Outcome[] = [];
-  const isWanted = () =>
-    registry.instancesOf(config.name).every((process) => isLatest(process, config));
-  const before = registry.instancesOf(config.name);
-  if (before.length > config.instances && isWanted()) {
-    outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
-  }
-  const left = registry.instancesOf(config.name);
-  const waitReady = wait || left.filter(isKeptUp).length > 1;
+  const fewer = config.instances < app.wanted.instances
+    ? app.resize(config.instances, by, { wait })
+    : undefined;
+  const waitReady = wait || app.staying.filter(isKeptUp).length > 1;
+  const changes = app.changesTo(config).length > 0 ? [] : changedContents(app);
   // Nothing else changes: the same configuration reads its files again.
-  const always = firstChanges(left, config).length === 0 && changedContents(left).length > 0;
-  const replaced = always ? left.filter(isKeptUp) : left;
-  const how = { waitReady, next, always };
-  const reloaded = (await reloadWith(registry, replaced, config, how)).outcomes;
-  outcomes.push(...reloaded);
-  const failed = hasFailed(reloaded);
-  const isMiscounted = left.length < config.instances || shownCount(left, config) !== undefined;
-  if (!failed && isMiscounted && isWanted()) {
-    outcomes.push(...await scale(registry, config.name, config.instances, { wait }));
-  }
-  return outcomes;
+  const replaced = changes.length > 0 ? app.staying.filter(isKeptUp) : [];
+  // What is under way already is awaited only by those who want it up.
+  const isAwaited = startDown || changes.length > 0 || app.changesTo(config).length > 0;
+  const { outcomes, isFailed } = isAwaited
+    ? await change(app, { config, waitReady, by, isHeld: true, replaced, changes })
+    : { outcomes: [], isFailed: false };
+  const more = !isFailed && config.instances > app.wanted.instances
+    ? app.resize(config.instances, by, { wait })
+    : undefined;
+  return [...await fewer ?? [], ...outcomes, ...await more ?? []];
+}
+
+/**
+ * Starts what is down, except for the processes that were tried already. Waits for what is being
+ * started at the moment.
+ */
+async function startDown(
+  app: ManagedApp,
+  { isStopped }: ApplyPlan,
+  outcomes: readonly Outcome[],
+  options: ApplyOptions,
+): Promise<Outcome[]> {
+  const tried = new Set(outcomes.map(({ process }) => process));
+  const down = app.staying.filter((process) =>
+    (isDown(process) || isComingUp(process)) && !isJob(process) && !tried.has(process)
+  );
+  const startOne = starter(isStopped);
+  return await runBulk(
+    down,
+    (process) => process.whilePending(START, () => startOne(process, options)),
+  );
 }
 
 /** Whether it was stopped, or ended by itself. */

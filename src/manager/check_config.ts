@@ -1,7 +1,8 @@
 /** Adds defaults to configurations. Checks configurations and their log files before a start. */
 
 import type { ProcessDefaults } from "../model/config_input.ts";
-import { ifPossible, ProcsupError, refuseStart } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError, refuseStart } from "../model/errors.ts";
+import { startWaves } from "../model/start_order.ts";
 import { inputKeys } from "../model/key_spelling.ts";
 import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
 import { literally } from "../model/plain_text.ts";
@@ -18,7 +19,9 @@ import {
   knownUser,
   refuseTakenSockets,
   sharedSockets,
+  takenSockets,
 } from "../process/launch_setup.ts";
+import { ordered } from "./bulk.ts";
 import { readyPattern } from "../process/readiness.ts";
 import { fetchSecrets, secretVariables } from "../process/secrets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
@@ -234,4 +237,24 @@ function canonical(path: string): string {
   return ifPossible(() =>
     `${Deno.realPathSync(dirname(path)).replace(/\/$/, "")}/${basename(path)}`
   ) ?? path;
+}
+
+/** Dependencies come first, and so do processes that give up a socket or a log for another one. */
+export function applyWaves(
+  configs: readonly ProcessConfig[],
+  present: readonly ProcessConfig[],
+): ProcessConfig[][] {
+  const giversTo = (config: ProcessConfig) =>
+    [...takenSockets(config, present), ...takenLogs(config, present)].map(({ owner }) => owner);
+  try {
+    return startWaves(configs, (config) => {
+      const { dependsOn, ...rest } = ordered(config);
+      return { ...rest, dependsOn: [...dependsOn, ...giversTo(config)] };
+    });
+  } catch (error) {
+    const cycle = messageOf(error).replace(/^.*: /, "");
+    throw new ProcsupError("invalid_config", `Sockets or logs move in a circle: ${cycle}`, {
+      hint: "Apply it in two steps: first without these sockets and logs",
+    });
+  }
 }

@@ -2,8 +2,7 @@
 
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
-import type { Records } from "./records.ts";
+import { keyOf, type Recorded, type Records } from "./records.ts";
 import { type RetriedWrites, RETRY_MS } from "../platform/retried_writes.ts";
 
 /** Maximum delay of a write. A start changes a record several times within milliseconds. */
@@ -21,51 +20,51 @@ interface RecorderParts {
   readonly writes: RetriedWrites;
 }
 
-/** Records the processes of a home. */
+/** Records the apps and processes of a home. */
 export class Recorder {
   readonly #parts: RecorderParts;
   /** Called when a delayed write fails. */
-  readonly #refused: (process: ManagedProcess, message: string) => void;
-  readonly #due = new Set<ManagedProcess>();
+  readonly #refused: (one: Recorded, message: string) => void;
+  readonly #due = new Set<Recorded>();
   #flush: Cancel | undefined;
-  /** Processes whose copy of the record is outdated. */
-  readonly #uncopied = new Set<ManagedProcess>();
+  /** Those whose copy of the record is outdated. */
+  readonly #uncopied = new Set<Recorded>();
   #copying: Cancel | undefined;
   /** Steady milliseconds of the last change of any record. */
   #changedAt = 0;
-  /** Processes whose changes are recorded together. */
-  #joint: Set<ManagedProcess> | undefined;
+  /** Those whose changes are recorded together. */
+  #joint: Set<Recorded> | undefined;
   #frozen = false;
 
-  constructor(parts: RecorderParts, refused: (process: ManagedProcess, message: string) => void) {
+  constructor(parts: RecorderParts, refused: (one: Recorded, message: string) => void) {
     this.#parts = parts;
     this.#refused = refused;
   }
 
   /** Writes the record now. On failure throws `home_unusable`, and retries until it succeeds. */
-  record(process: ManagedProcess): void {
-    this.#due.delete(process);
+  record(one: Recorded): void {
+    this.#due.delete(one);
     if (this.#frozen) return;
-    if (this.#joint !== undefined) return void this.#joint.add(process);
+    if (this.#joint !== undefined) return void this.#joint.add(one);
     const { records, writes } = this.#parts;
     try {
-      records.write(process.record);
+      records.write(one.record);
     } catch (cause) {
-      writes.later(recordOf(process), () => this.record(process));
-      const message = `"${process.name}" cannot be recorded: ${messageOf(cause)}`;
+      writes.later(recordOf(one), () => this.record(one));
+      const message = `"${one.name}" cannot be recorded: ${messageOf(cause)}`;
       throw new ProcsupError("home_unusable", message, { cause });
     }
-    writes.drop(recordOf(process));
-    this.copySoon(process);
+    writes.drop(recordOf(one));
+    this.copySoon(one);
   }
 
   /**
-   * Runs changes of several processes that are one request. If the daemon is killed meanwhile, either
+   * Runs changes of several records that are one request. If the daemon is killed meanwhile, either
    * all of them are on record or none.
    */
   together<T>(change: () => T): T {
     if (this.#joint !== undefined) return change();
-    const joint = this.#joint = new Set<ManagedProcess>();
+    const joint = this.#joint = new Set<Recorded>();
     try {
       return change();
     } finally {
@@ -74,25 +73,25 @@ export class Recorder {
     }
   }
 
-  #recordJoint(processes: readonly ManagedProcess[]): void {
+  #recordJoint(all: readonly Recorded[]): void {
     const { records } = this.#parts;
-    if (processes.length < 2 || this.#frozen) return this.#recordAll(processes);
+    if (all.length < 2 || this.#frozen) return this.#recordAll(all);
     // Without room for it, each is recorded by itself, if need be later.
-    ifPossible(() => records.writeJoint(processes.map(({ record }) => record)));
-    this.#recordAll(processes);
+    ifPossible(() => records.writeJoint(all.map(({ record }) => record)));
+    this.#recordAll(all);
     ifPossible(() => records.removeJoint());
   }
 
   /** Writes the record within milliseconds. */
-  recordSoon(process: ManagedProcess): void {
-    if (this.#joint !== undefined) return this.record(process);
-    this.#due.add(process);
+  recordSoon(one: Recorded): void {
+    if (this.#joint !== undefined) return this.record(one);
+    this.#due.add(one);
     this.#flush ??= this.#parts.clock.after(SOON_MS, () => this.recordRest());
   }
 
   /** Calls `act` once no failed write of the record is pending. */
-  whenRecorded(process: ManagedProcess, act: () => void): void {
-    this.#parts.writes.after(recordOf(process), act);
+  whenRecorded(one: Recorded, act: () => void): void {
+    this.#parts.writes.after(recordOf(one), act);
   }
 
   /** Writes all delayed records. */
@@ -102,49 +101,49 @@ export class Recorder {
     this.#recordAll([...this.#due]);
   }
 
-  #recordAll(processes: readonly ManagedProcess[]): void {
-    for (const process of processes) {
+  #recordAll(all: readonly Recorded[]): void {
+    for (const one of all) {
       try {
-        this.record(process);
+        this.record(one);
       } catch (error) {
-        this.#refused(process, messageOf(error));
+        this.#refused(one, messageOf(error));
       }
     }
   }
 
   /** Writes all records again after their files were removed. */
-  recordAnew(processes: readonly ManagedProcess[], nextNumericId: number): void {
+  recordAnew(all: readonly Recorded[], nextNumericId: number): void {
     this.#parts.records.beginAnew();
-    for (const process of processes) this.#due.add(process);
+    for (const one of all) this.#due.add(one);
     this.recordRest();
     this.#keepNumericId(nextNumericId);
   }
 
   /** Updates the copy of a record soon. */
-  copySoon(process: ManagedProcess): void {
+  copySoon(one: Recorded): void {
     this.#changedAt = this.#parts.clock.steady();
-    this.#uncopied.add(process);
+    this.#uncopied.add(one);
     this.#copyWhenQuiet(this.#changedAt + COPY_AT_LATEST_MS);
   }
 
   /**
-   * Removes the record of a process. Its numeric id is never reused. Throws `home_unusable` on
-   * failure: the next supervisor would restore the process.
+   * Removes a record. Its numeric id is never reused. Throws `home_unusable` on
+   * failure: the next supervisor would restore it.
    */
-  forget(process: ManagedProcess, nextNumericId: number): void {
+  forget(one: Recorded, nextNumericId: number): void {
     const { writes, records } = this.#parts;
     this.#keepNumericId(nextNumericId);
     try {
-      records.remove(process.identity.id);
+      records.remove(one.record);
     } catch (cause) {
       // The record or its copy may be removed already: write both again.
-      this.recordSoon(process);
-      const message = `"${process.name}" cannot be deleted: ${messageOf(cause)}`;
+      this.recordSoon(one);
+      const message = `"${one.name}" cannot be deleted: ${messageOf(cause)}`;
       throw new ProcsupError("home_unusable", message, { cause });
     }
-    this.#due.delete(process);
-    this.#uncopied.delete(process);
-    writes.drop(recordOf(process));
+    this.#due.delete(one);
+    this.#uncopied.delete(one);
+    writes.drop(recordOf(one));
   }
 
   /** Writes all delayed records, and nothing after that. */
@@ -182,11 +181,11 @@ export class Recorder {
     const outdated = [...this.#uncopied];
     this.#uncopied.clear();
     if (this.#frozen) return;
-    for (const process of outdated) {
+    for (const one of outdated) {
       try {
-        this.#parts.records.writeCopy(process.record);
+        this.#parts.records.writeCopy(one.record);
       } catch {
-        this.#uncopied.add(process);
+        this.#uncopied.add(one);
         this.#copying ??= this.#parts.clock.after(RETRY_MS, () => this.#copyRest());
       }
     }
@@ -194,6 +193,6 @@ export class Recorder {
 }
 
 /** Name of a record in messages. */
-function recordOf({ identity }: ManagedProcess): string {
-  return `the record of "${identity.id}"`;
+function recordOf({ record }: Recorded): string {
+  return `the record of "${keyOf(record)}"`;
 }

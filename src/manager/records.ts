@@ -1,16 +1,17 @@
 /**
- * Keeps a record file per process. A new daemon recovers from them if the old one was killed.
+ * Keeps a record file per app and per process. A new daemon recovers from them if the old one was
+ * killed.
  *
- * The first line has identity, configuration and snapshot; each further line has a newer snapshot.
+ * The first line has identity and snapshot, or the app; each further line has a newer snapshot.
  * Appending a line costs a hundredth of replacing the file, and each start writes several. Each line
  * is sealed separately, so that damage affects only one line. Not synced to the disk: a loss of power
  * ends the processes too.
  */
 
+import type { App } from "../model/app.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { hasCode, ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
 import { exitOf } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { appendToFile, readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
@@ -36,6 +37,7 @@ export interface RecordPaths {
 
 /** All records of a home, and the problems found in them. */
 export interface FoundRecords {
+  readonly apps: readonly App[];
   /** By numeric id. */
   readonly records: readonly ProcessRecord[];
   /** For the log of the daemon. */
@@ -55,14 +57,14 @@ export class Records {
     this.#paths = paths;
   }
 
-  /** Records a process. Throws errors of the file system. */
-  write(process: ProcessRecord): void {
-    this.#of(process).file.write(process, ++this.#number);
+  /** Records an app or a process. Throws errors of the file system. */
+  write(record: AnyRecord): void {
+    this.#of(record).file.write(record, ++this.#number);
   }
 
-  /** Records a process in the copy, which may lag behind a little. */
-  writeCopy(process: ProcessRecord): void {
-    this.#of(process).copy.write(process, this.#number);
+  /** Records it in the copy, which may lag behind a little. */
+  writeCopy(record: AnyRecord): void {
+    this.#of(record).copy.write(record, this.#number);
   }
 
   /** Rewrites every file at its next write. */
@@ -71,9 +73,9 @@ export class Records {
     this.#keptNumericId = 0;
   }
 
-  /** Writes the records of several processes before each is written by itself: all or none. */
-  writeJoint(processes: readonly ProcessRecord[]): void {
-    const lines = processes.map((process) => recordText(process, ++this.#number));
+  /** Writes several records before each is written by itself: all or none. */
+  writeJoint(records: readonly AnyRecord[]): void {
+    const lines = records.map((record) => recordText(record, ++this.#number));
     replaceFile(this.#joint, lines.join("\n"));
   }
 
@@ -82,10 +84,17 @@ export class Records {
     removeFile(this.#joint);
   }
 
-  remove(id: string): void {
+  remove(record: AnyRecord): void {
     this.removeJoint();
-    removeState(this.#path(id));
-    this.#files.delete(id);
+    const key = keyOf(record);
+    removeState(this.#path(key));
+    this.#files.delete(key);
+  }
+
+  /** Sets the record of a process aside that cannot be restored. Returns what to log. */
+  giveUp(record: ProcessRecord, why: Error): string {
+    removeFile(copyOf(this.#path(keyOf(record))));
+    return setAside(this.#path(keyOf(record)), why);
   }
 
   /** Saves the lowest unused numeric id, because the record with the highest one may be removed. */
@@ -100,12 +109,15 @@ export class Records {
    * the copy. Throws `other_version` if a newer program wrote one.
    */
   readAll(): FoundRecords {
+    const apps: App[] = [];
     const records: ProcessRecord[] = [];
     const problems: string[] = [...this.#splitJoint()];
-    for (const id of this.#ids()) {
-      const found = this.#read(id);
+    for (const key of this.#keys()) {
+      const found = this.#read(key);
       problems.push(...found.problems);
-      if (found.record !== undefined) records.push(found.record);
+      if (found.record === undefined) continue;
+      if (isProcess(found.record)) records.push(found.record);
+      else apps.push(found.record);
     }
     records.sort((a, b) => a.identity.numericId - b.identity.numericId);
     const kept = readState(this.#paths.numericId, (value) => (value as { next: number }).next);
@@ -114,7 +126,7 @@ export class Records {
       this.#keptNumericId,
       ...records.map(({ identity }) => identity.numericId + 1),
     );
-    return { records, problems: [...problems, ...kept.problems], nextNumericId };
+    return { apps, records, problems: [...problems, ...kept.problems], nextNumericId };
   }
 
   /** Writes the newer ones of the joint records by themselves. Returns the problems found in them. */
@@ -124,7 +136,7 @@ export class Records {
       const found = lines.map((line) => ({ line, ...parseRecordLines([line]) }));
       for (const { damage: [why] } of found) if (why !== undefined) throw why;
       for (const { line, record, number } of found) {
-        const path = this.#path(record!.identity.id);
+        const path = this.#path(keyOf(record!));
         if (number > (readLines(path).lines?.number ?? 0)) replaceFile(path, line);
       }
       this.removeJoint();
@@ -139,19 +151,19 @@ export class Records {
     return `${this.#paths.records}/joint`;
   }
 
-  #ids(): Set<string> {
-    const ids = new Set<string>();
+  #keys(): Set<string> {
+    const keys = new Set<string>();
     for (const { name } of [...Deno.readDirSync(this.#paths.records)]) {
       // A daemon was killed while writing: the file itself is intact.
       if (/\.(tmp|next)$/.test(name)) removeFile(`${this.#paths.records}/${name}`);
-      const id = /^(.+)\.json(?:\.copy)?$/.exec(name)?.[1];
-      if (id !== undefined) ids.add(id);
+      const key = /^(.+)\.json(?:\.copy)?$/.exec(name)?.[1];
+      if (key !== undefined) keys.add(key);
     }
-    return ids;
+    return keys;
   }
 
-  #read(id: string): { record: ProcessRecord | undefined; problems: readonly string[] } {
-    const path = this.#path(id);
+  #read(key: string): { record: AnyRecord | undefined; problems: readonly string[] } {
+    const path = this.#path(key);
     const file = readLines(path);
     // The copy lags behind: ignore it if the file is intact.
     const isWhole = file.texts.length > 0 && file.damage.length === 0;
@@ -167,20 +179,19 @@ export class Records {
     return { record, problems };
   }
 
-  #of(
-    { identity: { id } }: ProcessRecord,
-  ): { readonly file: RecordFile; readonly copy: RecordFile } {
-    let files = this.#files.get(id);
+  #of(record: AnyRecord): { readonly file: RecordFile; readonly copy: RecordFile } {
+    const key = keyOf(record);
+    let files = this.#files.get(key);
     if (files === undefined) {
-      const path = this.#path(id);
+      const path = this.#path(key);
       files = { file: new RecordFile(path), copy: new RecordFile(copyOf(path)) };
-      this.#files.set(id, files);
+      this.#files.set(key, files);
     }
     return files;
   }
 
-  #path(id: string): string {
-    return `${this.#paths.records}/${id}.json`;
+  #path(key: string): string {
+    return `${this.#paths.records}/${key}.json`;
   }
 }
 
@@ -212,14 +223,30 @@ const FULL_BYTES = 32 * 1024;
 
 export interface ProcessRecord {
   readonly identity: Identity;
-  readonly config: ProcessConfig;
   readonly snapshot: Snapshot;
+}
+
+export type AnyRecord = App | ProcessRecord;
+
+/** What has a record. */
+export interface Recorded {
+  readonly name: string;
+  readonly record: AnyRecord;
+}
+
+/** Identifies a record among all. No id of a process has a dot. */
+export function keyOf(record: AnyRecord): string {
+  return isProcess(record) ? record.identity.id : `${record.name}.app`;
+}
+
+export function isProcess(record: AnyRecord): record is ProcessRecord {
+  return "identity" in record;
 }
 
 class RecordFile {
   readonly #path: string;
-  /** Content of the first line; undefined if the file must be rewritten. */
-  #begun: Pick<ProcessRecord, "identity" | "config"> | undefined;
+  /** Identity in the first line; undefined if the file must be rewritten. */
+  #begun: Identity | undefined;
   #bytes = 0;
 
   constructor(path: string) {
@@ -227,44 +254,60 @@ class RecordFile {
   }
 
   /** Appends a line, or rewrites the file. Throws errors of the file system. */
-  write({ identity, config, snapshot }: ProcessRecord, number: number): void {
+  write(record: AnyRecord, number: number): void {
+    const { identity, snapshot } = isProcess(record) ? record : {};
     const begun = this.#begun;
-    const goesOn = begun?.identity === identity && begun.config === config &&
-      this.#bytes < FULL_BYTES;
+    const goesOn = identity !== undefined && begun === identity && this.#bytes < FULL_BYTES;
     // Rewrite the file after a failure: it may end with half a line.
     this.#begun = undefined;
     const line = `\n${sealed({ number, snapshot })}`;
     if (goesOn && appendToFile(this.#path, line)) this.#bytes += line.length;
     else {
-      const text = recordText({ identity, config, snapshot }, number);
+      const text = recordText(record, number);
       replaceFile(this.#path, text);
       this.#bytes = text.length;
     }
-    this.#begun = { identity, config };
+    this.#begun = identity;
   }
 }
 
-/** A process as a sealed line, with its environment: only the user can read the file. */
-export function recordText(process: ProcessRecord, number = 0): string {
-  return sealed({ number, ...recordWire(process) });
+/** A record as a sealed line, with an app's environment: only the user can read the file. */
+export function recordText(record: AnyRecord, number = 0): string {
+  return sealed({ number, ...recordWire(record) });
 }
 
-/** A process as JSON. */
-export function recordWire({ identity, config, snapshot }: ProcessRecord): object {
-  return { version: 1, identity, config: wireKeys(config), snapshot };
+/** A record as JSON. */
+export function recordWire(record: AnyRecord): object {
+  if (isProcess(record)) {
+    const { identity, snapshot } = record;
+    return { version: 1, identity, snapshot };
+  }
+  const specs = record.specs.map(({ generation, config }) => ({
+    generation,
+    config: wireKeys(config),
+  }));
+  return { version: 1, app: { ...record, specs } };
 }
 
 /** The opposite of `recordWire()`. Throws if the value is not a record. */
-export function parseRecord(value: unknown): ProcessRecord {
-  const { version, identity, config, snapshot } = value as Record<string, unknown> & {
+export function parseRecord(value: unknown): AnyRecord {
+  const { version, identity, snapshot, app } = value as {
+    version: unknown;
     identity: Identity;
     snapshot: Snapshot;
+    app?: App;
   };
   refuseNewer("a record", version);
   if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
+  if (app !== undefined) {
+    const specs = app.specs.map(({ generation, config }) => ({
+      generation,
+      config: parseConfig(config),
+    }));
+    return { ...app, specs };
+  }
   return {
     identity: { ...identity, createdAt: new Date(identity.createdAt) },
-    config: parseConfig(config),
     snapshot: reviveSnapshot(snapshot),
   };
 }
@@ -279,10 +322,10 @@ export function refuseNewer(what: string, version: unknown): void {
   );
 }
 
-/** The readable content of one or more record files of a process. */
+/** The readable content of one or more files of a record. */
 interface RecordLines {
   /** Undefined if no first line is readable. */
-  readonly record: ProcessRecord | undefined;
+  readonly record: AnyRecord | undefined;
   /** Number of the newest line. */
   readonly number: number;
   readonly damage: readonly unknown[];
@@ -291,25 +334,28 @@ interface RecordLines {
 /** The newest first line and the newest snapshot of all texts. Throws `other_version`. */
 export function parseRecordLines(texts: readonly string[]): RecordLines {
   const damage: unknown[] = [];
-  let whole: Numbered<ProcessRecord> | undefined;
-  let newest: Numbered<Snapshot> | undefined;
+  let whole: Numbered<AnyRecord> | undefined;
+  let newest: Numbered<Snapshot | undefined> | undefined;
   for (const line of texts.flatMap((text) => text.split("\n"))) {
     try {
-      const value = unsealed(line) as { number: number; snapshot: Snapshot; identity?: unknown };
-      const { number } = value;
-      if (value.identity !== undefined && !(whole && whole.number >= number)) {
+      const value = unsealed(line) as { number: number; snapshot?: Snapshot; version?: unknown };
+      const { number, snapshot } = value;
+      if (value.version !== undefined && !(whole && whole.number >= number)) {
         whole = { number, value: parseRecord(value) };
       }
       if (!(newest && newest.number > number)) {
-        newest = { number, value: reviveSnapshot(value.snapshot) };
+        newest = { number, value: snapshot && reviveSnapshot(snapshot) };
       }
     } catch (error) {
       if (hasCode(error, "other_version")) throw error;
       damage.push(error);
     }
   }
+  const snapshot = newest?.value;
   return {
-    record: whole && { ...whole.value, snapshot: newest!.value },
+    record: whole && isProcess(whole.value) && snapshot !== undefined
+      ? { ...whole.value, snapshot }
+      : whole?.value,
     number: newest?.number ?? 0,
     damage,
   };

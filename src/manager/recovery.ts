@@ -1,7 +1,10 @@
 /** Adopts the processes of the previous daemon, and rebuilds lost records of apps that still run. */
 
+import { type App, generationOf, newApp, wantedConfig, withCount } from "../model/app.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
+import type { LogPaths } from "../model/log_paths.ts";
+import { literally } from "../model/plain_text.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type Recovered, type Run, type Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/key_table.ts";
@@ -54,13 +57,14 @@ export async function recoverHome(
   refuseCopy(onRecord, files);
   const boot = readState(paths.boot, String);
   const found = await lostRuns(onRecord, files, launcher.bootId);
-  const records = new Map(onRecord.records.map((record) => [record.identity.name, record]));
-  const saved = found.length === 0 ? [] : loadState(paths.saved).records;
-  const rebuild = (run: FoundRun) => rebuilt(run, registry.takeNumericId(), world.inherited);
-  const taken = found.map((run) => takeUpLost(records, run, saved, rebuild));
+  const lost = new LostRecords(registry, onRecord, () => loadState(paths.saved), world.inherited);
+  const taken = found.map((run) => lost.takeUp(run));
+  const { apps, records } = lost.completed(found);
   for (const problem of [...onRecord.problems, ...boot.problems, ...taken]) warn(problem);
-  const processes = [...records.values()].map((record) => registry.restore(record));
-  if (found.length > 0) registry.recordAnew();
+  // They act once every process has been recovered: see `completeRequests()`.
+  for (const app of apps) registry.restoreApp(app).hold();
+  const processes = records.map((record) => registry.restore(record));
+  if (found.length > 0 || lost.any) registry.recordAnew();
   // If the last boot is unknown, assume no reboot: processes that ended by themselves stay down.
   const rebooted = boot.value !== undefined && boot.value !== launcher.bootId;
   const halted = boot.value === HALTED;
@@ -91,12 +95,14 @@ export function recordBoot(writes: RetriedWrites, path: string, bootId: string):
 
 /** Living runs that are in no record. Searches only if a record may have been lost. */
 async function lostRuns(
-  { records, problems }: FoundRecords,
+  { apps, records, problems }: FoundRecords,
   files: RunFiles,
   bootId: string,
 ): Promise<FoundRun[]> {
-  const known = new Set(records.flatMap(runIdsOf));
-  const mayBeLost = records.length === 0 || problems.length > 0 ||
+  const named = new Set(apps.map(({ name }) => name));
+  const whole = records.filter(({ identity: { app } }) => named.has(app));
+  const known = new Set(whole.flatMap(runIdsOf));
+  const mayBeLost = records.length === 0 || problems.length > 0 || whole.length < records.length ||
     [...files.list()].some((runId) => !known.has(runId));
   return mayBeLost ? await findRuns(files, bootId, known) : [];
 }
@@ -209,23 +215,94 @@ export function orphanOf(run: Run, pids: readonly number[], bootId: string): Run
   return { ...run, wrapperPid, wrapperStart: isWrapper ? leader!.start : "", bootId };
 }
 
-/**
- * Adds a living run that is in no record to the record of its process. A missing one is rebuilt from
- * the saved list, or from the wrapper process with default settings. Returns a message for the log.
- */
-function takeUpLost(
-  records: Map<string, ProcessRecord>,
-  found: FoundRun,
-  saved: readonly ProcessRecord[],
-  rebuild: (found: FoundRun) => ProcessRecord,
-): string {
-  const { name } = found;
-  const known = records.get(name);
-  const listed = saved.find(({ identity }) => identity.name === name);
-  const record = known ?? (listed && { ...listed, snapshot: NEW }) ?? rebuild(found);
-  records.set(name, { ...record, snapshot: withRun(record.snapshot, found) });
-  const source = known ? "its older record" : listed ? "the saved list" : "its process alone";
-  return `"${name}" runs without a record: recovered from ${source}`;
+/** Completes records of which parts were lost: from the saved list, and from processes alone. */
+class LostRecords {
+  readonly #registry: Registry;
+  readonly #apps: Map<string, App>;
+  readonly #records: Map<string, ProcessRecord>;
+  readonly #load: () => Pick<FoundRecords, "apps" | "records">;
+  readonly #inherited: Readonly<Record<string, string>>;
+  #saved: Pick<FoundRecords, "apps" | "records"> | undefined;
+
+  constructor(
+    registry: Registry,
+    { apps, records }: FoundRecords,
+    load: () => Pick<FoundRecords, "apps" | "records">,
+    inherited: Readonly<Record<string, string>>,
+  ) {
+    this.#registry = registry;
+    this.#apps = new Map(apps.map((app) => [app.name, app]));
+    this.#records = new Map(records.map((record) => [record.identity.name, record]));
+    this.#load = load;
+    this.#inherited = inherited;
+  }
+
+  get #list(): Pick<FoundRecords, "apps" | "records"> {
+    return this.#saved ??= this.#load();
+  }
+
+  /** Whether anything was lost. */
+  get any(): boolean {
+    return this.#saved !== undefined;
+  }
+
+  /**
+   * Adds a living run that is in no record to the record of its process. A missing one is rebuilt
+   * from the saved list, or from the wrapper process with default settings. Returns a message for
+   * the log.
+   */
+  takeUp(found: FoundRun): string {
+    const { name, run: { runId } } = found;
+    const known = this.#records.get(name);
+    const listed = this.#list.records.find(({ identity }) => identity.name === name);
+    const record = known ?? (listed && { ...listed, snapshot: NEW }) ??
+      rebuilt(found, this.#registry.takeNumericId());
+    const isOnRecord = known !== undefined && runIdsOf(known).includes(runId);
+    const snapshot = isOnRecord ? known.snapshot : withRun(record.snapshot, found);
+    this.#records.set(name, { ...record, snapshot });
+    const source = known ? "its older record" : listed ? "the saved list" : "its process alone";
+    return `"${name}" runs without a record: recovered from ${source}`;
+  }
+
+  /** All records, each with its app. Those without a configuration are set aside. */
+  completed(found: readonly FoundRun[]): Pick<FoundRecords, "apps" | "records"> {
+    const byApp = Map.groupBy(this.#records.values(), ({ identity: { app } }) => app);
+    const records: ProcessRecord[] = [];
+    for (const [name, its] of byApp) {
+      const app = this.#apps.get(name) ?? this.#rebuiltApp(name, its, found);
+      if (app === undefined) {
+        for (const record of its) this.#registry.giveUp(record, `the record of "${name}" is lost`);
+        continue;
+      }
+      if (this.#apps.has(name)) records.push(...its);
+      else {
+        this.#apps.set(name, app);
+        const generation = generationOf(app);
+        records.push(...its.map((one) => ({ ...one, snapshot: { ...one.snapshot, generation } })));
+      }
+    }
+    const apps: App[] = [];
+    for (const app of this.#apps.values()) {
+      if (byApp.has(app.name)) apps.push(app);
+      // A daemon was killed while it removed the last instance.
+      else this.#registry.discard(app);
+    }
+    return { apps, records };
+  }
+
+  #rebuiltApp(
+    name: string,
+    records: readonly ProcessRecord[],
+    found: readonly FoundRun[],
+  ): App | undefined {
+    const saved = this.#list.apps.find((app) => app.name === name);
+    const runs = found.filter((run) => records.some(({ identity }) => identity.name === run.name));
+    const config = saved ? wantedConfig(saved) : rebuiltConfig(runs, this.#inherited);
+    if (config === undefined) return undefined;
+    const generation = Math.max(...records.map(({ snapshot }) => snapshot.generation));
+    const app = withCount(newApp(config), records.length);
+    return { ...app, specs: [{ generation, config: wantedConfig(app) }], stable: generation };
+  }
 }
 
 /** Adds a run to a snapshot. Beside a living run it is a leftover of an unfinished start. */
@@ -247,30 +324,28 @@ function withRun(now: Snapshot, { run, pid, startedAt }: FoundRun): Snapshot {
 }
 
 /** A record rebuilt from a wrapper process, which does not show the restart settings. */
-function rebuilt(
-  found: FoundRun,
-  numericId: number,
-  inherited: Readonly<Record<string, string>>,
-): ProcessRecord {
-  const { name, env, startedAt } = found;
-  const instanceIndex = Number(env.PROCSUP_INSTANCE ?? 0);
+function rebuilt({ name, env, startedAt }: FoundRun, numericId: number): ProcessRecord {
   return {
     identity: {
       id: crypto.randomUUID(),
       numericId,
+      app: env.PROCSUP_BASE_NAME ?? name,
       name,
-      instanceIndex,
+      instanceIndex: Number(env.PROCSUP_INSTANCE ?? 0),
       createdAt: new Date(startedAt),
     },
-    config: rebuiltConfig(found, inherited),
     snapshot: NEW,
   };
 }
 
+/** The configuration that the runs of an app show. */
 function rebuiltConfig(
-  { name, command: [entrypoint, ...args], cwd, env, user, run }: FoundRun,
+  runs: readonly FoundRun[],
   inherited: Readonly<Record<string, string>>,
-): ProcessConfig {
+): ProcessConfig | undefined {
+  const [first] = runs;
+  if (first === undefined) return undefined;
+  const { name, command: [entrypoint, ...args], cwd, env, user } = first;
   const own = Object.entries(env).filter(([key, value]) =>
     !key.startsWith("PROCSUP_") && key !== "PWD" && inherited[key] !== value
   );
@@ -282,6 +357,21 @@ function rebuiltConfig(
     entrypoint,
     args,
     cwd,
-    ...(run.logs && { log: run.logs }),
+    log: { stdout: logTemplate(runs, "stdout"), stderr: logTemplate(runs, "stderr") },
   });
+}
+
+/** The path from which the paths of several instances come; undefined if there is none. */
+function logTemplate(runs: readonly FoundRun[], stream: keyof LogPaths): string | undefined {
+  const paths = runs.map(({ env, run }) => ({
+    index: env.PROCSUP_INSTANCE ?? "0",
+    path: run.logs?.[stream],
+  }));
+  const [{ index, path: first }, ...others] = paths as [typeof paths[0], ...typeof paths];
+  if (first === undefined || others.length === 0) return first;
+  const at = [...first.matchAll(new RegExp(literally(index), "g"))].map((match) => match.index);
+  return at.map((from) => `${first.slice(0, from)}{instance}${first.slice(from + index.length)}`)
+    .find((template) =>
+      others.every(({ index, path }) => template.replaceAll("{instance}", index) === path)
+    );
 }

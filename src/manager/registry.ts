@@ -1,9 +1,10 @@
-/** The supervised processes. Records and publishes their changes. */
+/** The supervised apps and their processes. Records and publishes their changes. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
+import { type App, newApp, type Release } from "../model/app.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -18,15 +19,15 @@ import {
   selectorOf,
   withoutGroup,
 } from "../model/target.ts";
-import { Turns } from "../platform/concurrency.ts";
+import type { Clock } from "../platform/clock.ts";
 import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
-import { Specs } from "../process/specs.ts";
 import type { StopRequest } from "../process/process_handle.ts";
 import type { World } from "../platform/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered, type Outcome, runWaves } from "./bulk.ts";
 import type { EventHub } from "./event_hub.ts";
 import { IdleSockets } from "./idle_sockets.ts";
+import { type AppOwner, beingDeleted, ManagedApp } from "./managed_app.ts";
 import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type ProcessRecord, type RecordPaths, Records } from "./records.ts";
 import { RetriedWrites } from "../platform/retried_writes.ts";
@@ -43,8 +44,29 @@ export type Warn = (message: string) => void;
 /** Called for each new process, and for a renamed one with its earlier name in `before`. */
 type Watcher = (process: ManagedProcess, before?: string) => void;
 
-/** All processes of a manager. */
-export class Registry implements Observer {
+/** What the registry tells the other rooms of a supervisor. */
+export interface Peers {
+  /** A process was launched. */
+  launched(process: ManagedProcess): void;
+  /** The snapshot of a process has changed. */
+  changed(process: ManagedProcess, before: Snapshot): void;
+  /** Changes the paths of a process's logs, which `act` does. */
+  moveLogs(process: ManagedProcess, act: () => void): Promise<void>;
+  /** A release of an app has begun or is over. */
+  released(app: string, release: Release): void;
+}
+
+interface RegistryParts {
+  readonly world: World;
+  readonly paths: RecordPaths;
+  readonly hub: EventHub;
+  readonly warn: Warn;
+  readonly peers: Peers;
+}
+
+/** All apps and processes of a manager. */
+export class Registry implements Observer, AppOwner {
+  readonly #apps = new Map<string, ManagedApp>();
   readonly #processes = new Map<string, ManagedProcess>();
   readonly #world: World;
   readonly #records: Records;
@@ -54,40 +76,48 @@ export class Registry implements Observer {
   readonly recorder: Recorder;
   readonly #hub: EventHub;
   readonly #sockets: IdleSockets;
-  readonly #warn: Warn;
+  readonly #peers: Peers;
+  readonly warn: Warn;
   readonly #restarts = new RestartTally();
-  /** Runs the changes of an app's number of instances one after the other. */
-  readonly sizes = new Turns();
   readonly #watchers = new Set<Watcher>();
   readonly #closed = new AbortController();
-  /** Aborted when the supervisor ends. */
-  readonly closed: AbortSignal = this.#closed.signal;
   #nextNumericId = 0;
-  /** Set once the supervisor shuts down: nothing is added or started any more. */
-  closing = false;
-  /** Called to change the paths of a process's logs, which `act` does. */
-  moveLogs: (process: ManagedProcess, act: () => void) => Promise<void> = (_, act) =>
-    Promise.resolve(act());
-  /** Called when a process is launched. */
-  onLaunch: (process: ManagedProcess) => void = () => {};
+  #isClosing = false;
   /** Hooks of removed processes that still run. */
   readonly #removedHooks = new Set<Promise<void>>();
-  /** Called when the snapshot of a process has changed. */
-  onChanged: (process: ManagedProcess, before: Snapshot) => void = () => {};
 
-  constructor(
-    { world, paths, hub, warn }: { world: World; paths: RecordPaths; hub: EventHub; warn: Warn },
-  ) {
+  constructor({ world, paths, hub, warn, peers }: RegistryParts) {
     this.#world = world;
     this.#records = new Records(paths);
     this.#hub = hub;
     this.#sockets = new IdleSockets(world, (name) => this.instancesOf(name));
-    this.#warn = warn;
+    this.#peers = peers;
+    this.warn = warn;
     this.writes = new RetriedWrites(world.clock, warn);
     this.recorder = new Recorder(
       { clock: world.clock, records: this.#records, writes: this.writes },
-      (process, message) => this.note(process, message),
+      (one, message) => one instanceof ManagedProcess ? this.note(one, message) : warn(message),
     );
+  }
+
+  get clock(): Clock {
+    return this.#world.clock;
+  }
+
+  /** Aborted when the supervisor ends. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Whether the supervisor shuts down: nothing is added or started any more. */
+  get closing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** The supervisor shuts down. What is under way is left to the next one. */
+  beginClosing(): void {
+    this.#isClosing = true;
+    for (const app of this.#apps.values()) app.next();
   }
 
   /** Automatic restarts of the last hour, since this registry exists. */
@@ -108,9 +138,29 @@ export class Registry implements Observer {
       .sort((one, other) => one.identity.numericId - other.identity.numericId);
   }
 
-  /** The instances of the process with that name in its configuration. */
+  /** All apps, in the order of their registration. */
+  apps(): ManagedApp[] {
+    return [...this.#apps.values()];
+  }
+
+  /** The app of a name, if there is one. */
+  app(name: string): ManagedApp | undefined {
+    return this.#apps.get(name);
+  }
+
+  /** The app of a process. */
+  appOf({ identity: { app } }: ManagedProcess): ManagedApp {
+    return this.#apps.get(app)!;
+  }
+
+  /** The configurations that are wanted. */
+  configs(): ProcessConfig[] {
+    return this.apps().map(({ wanted }) => wanted);
+  }
+
+  /** The instances of the app of that name. */
   instancesOf(name: string): ManagedProcess[] {
-    return this.list().filter(({ config }) => config.name === name);
+    return this.#apps.get(name)?.instances ?? [];
   }
 
   /**
@@ -163,13 +213,24 @@ export class Registry implements Observer {
     const names = instanceNames(config.name, config.instances);
     for (const name of [config.name, ...names]) this.#refuseTaken(name);
     this.checkDependencies(config);
-    const create = () => names.map((name, index) => this.#create(config, name, index, start));
-    return names.length === 1 ? create() : this.recorder.together(create);
+    this.refuseClosed();
+    return this.recorder.together(() => {
+      const app = this.restoreApp(newApp(config));
+      this.recorder.recordSoon(app);
+      return names.map((name, index) => this.#create(app, name, index, start));
+    });
   }
 
-  /** Registers more instances of an existing process, to be started unless it is a job. */
-  addInstances(config: ProcessConfig, indexes: readonly number[]): ManagedProcess[] {
-    return indexes.map((index) => this.#create(config, `${config.name}:${index}`, index, true));
+  /** Registers more instances of an app, to be started unless it is a job. */
+  addInstances(app: ManagedApp, indexes: readonly number[]): ManagedProcess[] {
+    return indexes.map((index) => this.#create(app, `${app.name}:${index}`, index, true));
+  }
+
+  /** Registers a recorded app. Its instances follow. */
+  restoreApp(record: App): ManagedApp {
+    const app = new ManagedApp(record, this);
+    this.#apps.set(record.name, app);
+    return app;
   }
 
   /**
@@ -210,14 +271,14 @@ export class Registry implements Observer {
     try {
       tell();
     } catch (error) {
-      this.#warn(`A listener failed: ${messageOf(error)}`);
+      this.warn(`A listener failed: ${messageOf(error)}`);
     }
   }
 
-  /** Gives the only instance of a process the name of an instance, moves its logs, and calls `then`. */
-  async rename(process: ManagedProcess, name: string, then = () => {}): Promise<void> {
+  /** Gives the only instance of an app the name of an instance, and moves its logs. */
+  async rename(process: ManagedProcess, name: string): Promise<void> {
     const before = process.name;
-    await this.moveLogs(process, () => {
+    await this.#peers.moveLogs(process, () => {
       // While its logs were rotated.
       if (process.isLeaving) throw beingDeleted(before);
       this.recorder.together(() => {
@@ -225,7 +286,6 @@ export class Registry implements Observer {
         this.recordSoon(process);
         // At once: readers of its logs must look for them in the new folder.
         this.#announce(process, before);
-        then();
       });
     });
   }
@@ -237,17 +297,41 @@ export class Registry implements Observer {
     return found;
   }
 
+  /** Sets the record of a process aside that cannot be restored. */
+  giveUp(record: ProcessRecord, why: string): void {
+    this.warn(`"${record.identity.name}": ${this.#records.giveUp(record, new Error(why))}`);
+  }
+
+  /** Removes the record of an app without instances. */
+  discard(app: App): void {
+    this.writes.attempt(`the removal of "${app.name}"`, () => this.#records.remove(app));
+  }
+
   takeNumericId(): number {
     return this.#nextNumericId++;
   }
 
-  /** Registers a saved process, like `restore()`. Throws `name_taken`. */
-  resurrect(record: ProcessRecord): ManagedProcess {
-    this.#refuseTaken(record.identity.name);
-    const { name } = record.config;
+  /**
+   * Registers a saved process, and its app if that does not exist, whose configuration decides the
+   * snapshot. Throws `name_taken`.
+   */
+  resurrect(
+    record: ProcessRecord,
+    saved: App,
+    atRest: (record: ProcessRecord, config: ProcessConfig) => Snapshot,
+  ): ManagedProcess {
+    const { name } = saved;
+    if (record.identity.name === name) this.#refuseTaken(name);
+    this.#refuseTakenName(record.identity.name);
     // An instance cannot be beside a single process of that name.
     if (this.list().some((process) => process.name === name)) throw nameTaken(name);
-    return this.restore(record);
+    const app = this.#apps.get(name) ?? this.restoreApp(saved);
+    const snapshot = { ...atRest(record, app.wanted), generation: app.generation };
+    const process = this.restore({ ...record, snapshot });
+    app.recount();
+    this.recordSoon(process);
+    this.recorder.recordSoon(app);
+    return process;
   }
 
   /**
@@ -297,7 +381,14 @@ export class Registry implements Observer {
     this.#processes.delete(process.identity.id);
     const over = process.journal.over().then(() => void this.#removedHooks.delete(over));
     this.#removedHooks.add(over);
-    this.dropUnusedSockets(process.config.name);
+    const app = this.appOf(process);
+    app.part(process);
+    if (app.instances.length === 0) {
+      this.#apps.delete(app.name);
+      // A record without instances is removed by the next daemon.
+      ifPossible(() => this.recorder.forget(app, this.#nextNumericId));
+    }
+    this.dropUnusedSockets(app.name);
     this.#tell(process, "deleted", "");
   }
 
@@ -334,20 +425,29 @@ export class Registry implements Observer {
 
   /** Writes all records again after their files were removed. */
   recordAnew(): void {
-    this.recorder.recordAnew(this.list(), this.#nextNumericId);
+    this.recorder.recordAnew([...this.apps(), ...this.list()], this.#nextNumericId);
   }
 
   changed(process: ManagedProcess, before: Snapshot, input: Input): void {
     const now = process.snapshot;
-    if (now.run !== null && now.run.runId !== before.run?.runId) this.onLaunch(process);
-    this.onChanged(process, before);
+    if (now.run !== null && now.run.runId !== before.run?.runId) this.#peers.launched(process);
+    this.#peers.changed(process, before);
     this.#sockets.changed(process, before);
     const restarts = now.restarts - before.restarts;
     if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());
-    if (this.#hub.idle) return;
+    if (!this.#hub.idle) this.#publishChanges(process, before, input);
+    this.#apps.get(process.identity.app)?.changed(process, before, input);
+  }
+
+  #publishChanges(process: ManagedProcess, before: Snapshot, input: Input): void {
+    const now = process.snapshot;
     for (const type of publishedChanges(before, now, input, process.config)) {
       this.#tell(process, type);
     }
+  }
+
+  released({ name }: ManagedApp, release: Release): void {
+    this.#heard(() => this.#peers.released(name, release));
   }
 
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {
@@ -357,7 +457,7 @@ export class Registry implements Observer {
 
   mayEnd({ config }: ManagedProcess): boolean {
     return config.cron !== undefined || config.restartPolicy === "never" ||
-      isAwaitedToEnd(config.name, this.list().map((process) => process.config));
+      isAwaitedToEnd(config.name, this.configs());
   }
 
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
@@ -365,7 +465,7 @@ export class Registry implements Observer {
   }
 
   refuseClosed(): void {
-    if (this.closing) throw new ProcsupError("closed", "The supervisor is shutting down");
+    if (this.#isClosing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 
   /** Tells who asked for a change of a process. */
@@ -374,44 +474,42 @@ export class Registry implements Observer {
   }
 
   note(process: ManagedProcess, message: string): void {
-    this.#warn(`"${process.name}": ${message}`);
+    this.warn(`"${process.name}": ${message}`);
     this.#tell(process, "note", message);
   }
 
   #create(
-    config: ProcessConfig,
+    app: ManagedApp,
     name: string,
     instanceIndex: number,
     start: boolean,
   ): ManagedProcess {
     this.refuseClosed();
-    const isStarted = start && config.cron === undefined;
+    const isStarted = start && app.wanted.cron === undefined;
     const process = this.#register({
       identity: {
         id: crypto.randomUUID(),
         numericId: this.takeNumericId(),
+        app: app.name,
         name,
         instanceIndex,
         createdAt: new Date(this.#world.clock.now()),
       },
-      config,
-      snapshot: isStarted ? { ...NEW, desired: "up", pending: { verb: "start" } } : NEW,
+      snapshot: {
+        ...NEW,
+        generation: app.generation,
+        ...isStarted && { desired: "up", pending: { verb: "start" } },
+      },
     });
     this.recordSoon(process);
     this.#tell(process, "added", "");
     return process;
   }
 
-  #register({ identity, config, snapshot }: ProcessRecord): ManagedProcess {
-    const specs = new Specs(snapshot.generation, config);
-    // Its configuration is not on record: the change is made when it is asked for again.
-    const requests = snapshot.requests.filter(({ generation = snapshot.generation }) =>
-      specs.has(generation)
-    );
-    const known = requests.length < snapshot.requests.length
-      ? { ...snapshot, requests, requestStep: null }
-      : snapshot;
-    const process = new ManagedProcess(identity, specs, known, this.#world, this);
+  #register({ identity, snapshot }: ProcessRecord): ManagedProcess {
+    const app = this.#apps.get(identity.app)!;
+    const process = new ManagedProcess(identity, app, snapshot, this.#world, this);
+    app.join(process);
     this.#processes.set(identity.id, process);
     this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
     this.#announce(process);
@@ -425,7 +523,7 @@ export class Registry implements Observer {
   checkDependencies(config: ProcessConfig): void {
     const dependencies = Object.keys(config.dependsOn);
     const { name } = config;
-    const others = this.list().map((process) => process.config).filter((it) => it.name !== name);
+    const others = this.configs().filter((it) => it.name !== name);
     refuseNeverMet([config, ...others], name);
     if (dependencies.length === 0) return;
     const known = new Set([name, ...others.map((other) => other.name)]);
@@ -436,14 +534,18 @@ export class Registry implements Observer {
       throw new ProcsupError("invalid_config", withNearest(what, near));
     }
     // A new process cannot have dependents yet.
-    const isNew = others.length === this.#processes.size;
+    const isNew = !this.#apps.has(name);
     startWaves(isNew ? [config] : [config, ...others], ordered);
   }
 
   #refuseTaken(name: string): void {
-    const taken = this.list().find((process) =>
-      process.name === name || process.config.name === name
-    );
+    if (this.#apps.has(name)) throw nameTaken(name);
+    this.#refuseTakenName(name);
+  }
+
+  /** Throws `name_taken` if a process has that name. */
+  #refuseTakenName(name: string): void {
+    const taken = this.list().find((process) => process.name === name);
     if (taken !== undefined) throw nameTaken(name);
   }
 
@@ -484,11 +586,6 @@ function addressable(process: ManagedProcess): AddressableProcess {
   const { namespace, tags, labels } = process.config;
   const { id, numericId, name } = process.identity satisfies Identity;
   return { id, numericId, name, namespace, tags, labels, process };
-}
-
-/** Refuses to scale a process of which nothing stays. */
-export function beingDeleted(name: string): ProcsupError {
-  return new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
 }
 
 function nameTaken(name: string): ProcsupError {

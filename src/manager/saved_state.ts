@@ -1,6 +1,7 @@
 /** The list that `save` writes and `resurrect` reads: sealed, synced, with older generations. */
 
 import type { Resurrected } from "../library/options.ts";
+import { type App, newApp, wantedConfig } from "../model/app.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import {
   afresh,
@@ -11,7 +12,7 @@ import {
 } from "../platform/atomic_file.ts";
 import { sealed, setAside, throwUndamaged, unsealed } from "../platform/state_file.ts";
 import { lstatIfAny } from "../platform/stat.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { inWaves, runWaves, starter, stoppedSince } from "./bulk.ts";
 import { refuseTaken } from "./check_config.ts";
@@ -23,11 +24,13 @@ const GENERATIONS = 3;
 interface SavedFile {
   readonly version: 1;
   readonly saved_at: string;
+  readonly apps: readonly object[];
   readonly processes: readonly object[];
 }
 
 /** A saved list, and the problems of newer ones. */
 interface SavedList {
+  readonly apps: readonly App[];
   readonly records: readonly ProcessRecord[];
   readonly problems: readonly string[];
 }
@@ -44,9 +47,10 @@ interface SaveWays {
  */
 export function saveState(
   path: string,
-  processes: readonly ManagedProcess[],
+  registry: Registry,
   { allowEmpty, warn }: SaveWays,
 ): number {
+  const processes = registry.list();
   const { records, problems } = loadState(path);
   for (const problem of problems) warn(problem);
   if (processes.length === 0 && !allowEmpty && records.length + problems.length > 0) {
@@ -58,7 +62,8 @@ export function saveState(
   const file: SavedFile = {
     version: 1,
     saved_at: new Date().toISOString(),
-    processes: processes.map(recordWire),
+    apps: registry.apps().map(({ record }) => recordWire(savedApp(record))),
+    processes: processes.map(({ record }) => recordWire(record)),
   };
   const next = `${path}.tmp`;
   try {
@@ -81,43 +86,34 @@ export function loadState(path: string): SavedList {
     const generation = generationPath(path, n);
     try {
       const text = readFileIfAny(generation);
-      if (text !== undefined) return { records: parseSaved(text), problems };
+      if (text !== undefined) return { ...parseSaved(text), problems };
     } catch (error) {
       throwUndamaged(error);
       problems.push(setAside(generation, error));
     }
   }
-  return { records: [], problems };
+  return { apps: [], records: [], problems };
 }
 
 /** Restores missing saved processes, and starts those whose desired state is up. */
 export async function resurrect(registry: Registry, path: string): Promise<Resurrected> {
   registry.refuseClosed();
-  const { records, problems } = loadState(path);
+  const { apps, records, problems } = loadState(path);
   // By id as well: scaling may have renamed one since.
   const present = new Set(registry.list().flatMap(({ id, name }) => [id, name]));
   const isMissing = ({ identity: { id, name } }: ProcessRecord) =>
     !present.has(id) && !present.has(name);
   const refused: string[] = [];
-  const restored = registry.recorder.together(() => {
-    const restored = records.filter(isMissing).flatMap((record) => {
+  const restored = registry.recorder.together(() =>
+    records.filter(isMissing).flatMap((record) => {
       try {
-        refuseTaken(record.config, registry.list().map(({ config }) => config));
-        return registry.resurrect({ ...record, snapshot: atRest(record) });
+        return registry.resurrect(record, appOf(registry, apps, record), atRest);
       } catch (error) {
         refused.push(messageOf(error));
         return [];
       }
-    });
-    for (const process of restored) registry.recordSoon(process);
-    // Those that stayed may have been scaled since.
-    const counts = new Map(restored.map(({ config }) => [config.name, config.instances]));
-    for (const process of registry.list()) {
-      const instances = counts.get(process.config.name) ?? process.config.instances;
-      if (instances !== process.config.instances) process.recount(instances);
-    }
-    return restored;
-  });
+    })
+  );
   const wanted = restored.filter(({ snapshot }) => snapshot.pending !== null);
   const start = starter(stoppedSince(wanted));
   const outcomes = await runWaves(inWaves(wanted), (process) => start(process));
@@ -125,18 +121,36 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
   return { count: restored.length, errors: [...problems, ...refused, ...errors] };
 }
 
+/** The app of a saved process. One that exists stays as it is. Throws if it cannot be restored. */
+function appOf(registry: Registry, apps: readonly App[], { identity }: ProcessRecord): App {
+  const present = registry.app(identity.app);
+  if (present !== undefined) return present.record;
+  const app = apps.find(({ name }) => name === identity.app);
+  if (app === undefined) throw new Error(`"${identity.name}" was saved without its configuration`);
+  refuseTaken(wantedConfig(app), registry.configs());
+  return app;
+}
+
+/** An app without its releases: what is saved is restored as a whole. */
+function savedApp(app: App): App {
+  return { ...newApp(wantedConfig(app)), name: app.name };
+}
+
 /** The snapshot of a saved process without its run, which has ended; to be started if it was up. */
-function atRest({ snapshot, config: { autostart, cron } }: ProcessRecord): Snapshot {
+function atRest({ snapshot }: ProcessRecord, { autostart, cron }: ProcessConfig): Snapshot {
   const { desired, attempt, restarts, lastExit } = snapshot;
   const isStarted = desired === "up" && autostart && cron === undefined;
   const pending = isStarted ? { verb: "start" } as const : null;
   return { ...NEW, desired, pending, attempt, restarts, lastExit };
 }
 
-function parseSaved(text: string): readonly ProcessRecord[] {
-  const { version, processes } = unsealed(text) as SavedFile;
+function parseSaved(text: string): { apps: readonly App[]; records: readonly ProcessRecord[] } {
+  const { version, apps, processes } = unsealed(text) as SavedFile;
   refuseNewer("a saved list", version);
-  return processes.map(parseRecord);
+  return {
+    apps: apps.map((app) => parseRecord(app) as App),
+    records: processes.map((record) => parseRecord(record) as ProcessRecord),
+  };
 }
 
 function shiftGenerations(path: string): void {

@@ -6,9 +6,10 @@ import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/o
 import { withinTime } from "../platform/concurrency.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { formatDuration, parseDuration } from "../model/duration.ts";
-import { messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
+import type { Release } from "../model/app.ts";
 import type { ProcessInfo, WaitPoint } from "../model/process_info.ts";
 import type { PendingRequest } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
@@ -18,7 +19,6 @@ import type { StopRequest, UpOptions } from "../process/process_handle.ts";
 import {
   inWaves,
   isJob,
-  isKeptUp,
   type Outcome,
   reversed,
   runBulk,
@@ -32,27 +32,31 @@ import {
   whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
-import { checkConfig, type Purpose, refuseTaken, wireDefaults } from "./check_config.ts";
+import {
+  applyWaves,
+  checkConfig,
+  type Purpose,
+  refuseTaken,
+  wireDefaults,
+} from "./check_config.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "../log_keeping/log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
 import {
+  appOfAll,
+  type Asking,
+  change,
   changedConfig,
-  type Reconfigured,
   type ReconfigureOptions,
-  reloadWith,
-} from "./reconfigure.ts";
-import { HALTED, recordBoot } from "./recovery.ts";
-import { Registry } from "./registry.ts";
-import {
   reloadAll,
   type RollingOptions,
-  rollingReload,
   type RollingResult,
-  supersede,
-} from "./rolling_reload.ts";
+  scale,
+} from "./app_requests.ts";
+import type { ChangeResult, ManagedApp } from "./managed_app.ts";
+import { HALTED, recordBoot } from "./recovery.ts";
+import { Registry } from "./registry.ts";
 import { resurrect, saveState } from "./saved_state.ts";
-import { scale } from "./scale.ts";
 import { Scheduler } from "../schedules/scheduler.ts";
 import { type SystemWorld, systemWorld } from "../platform/system_world.ts";
 import type { TakenHome } from "./take_home.ts";
@@ -97,15 +101,20 @@ export class Supervisor implements AsyncDisposable {
     const { world } = this.system;
     const list = () => this.registry.list();
     this.usage = new UsageSampler(world.clock);
-    this.registry = new Registry({ world, paths, hub: this.events, warn });
+    this.registry = new Registry({
+      ...{ world, paths, hub: this.events, warn },
+      peers: {
+        launched: (process) => this.logs.wake(process),
+        changed: (process, before) => this.scheduler.changed(process, before),
+        moveLogs: (process, act) => this.logs.move(process, act),
+        released: () => {},
+      },
+    });
     const { writes } = this.registry;
     const troubled = ({ name }: LoggedProcess, trouble: LogTrouble) =>
       list().find((process) => process.name === name)?.logTroubled(trouble);
     this.logs = new LogKeeper({ clock: world.clock, list, warn, troubled });
     this.scheduler = new Scheduler({ clock: world.clock, folder: paths.cron, list, writes, warn });
-    this.registry.onChanged = (process, before) => this.scheduler.changed(process, before);
-    this.registry.onLaunch = (process) => this.logs.wake(process);
-    this.registry.moveLogs = (process, act) => this.logs.move(process, act);
   }
 
   /** Whether verbs are refused: it shuts down or has shut down. */
@@ -141,7 +150,7 @@ export class Supervisor implements AsyncDisposable {
     this.registry.refuseClosed();
     const config = this.parse(wire);
     await this.check(config);
-    refuseTaken(config, this.#configs());
+    refuseTaken(config, this.registry.configs());
     const { start = true } = options;
     const up = this.startAdded(this.registry.add(config, { start }), options);
     this.registry.recorder.recordRest();
@@ -169,7 +178,7 @@ export class Supervisor implements AsyncDisposable {
   /** Throws `invalid_config` if a configuration could not be started beside all others. */
   async check(
     config: ProcessConfig,
-    others: Iterable<ProcessConfig> = this.#configs(),
+    others: Iterable<ProcessConfig> = this.registry.configs(),
     purpose: Purpose = "start",
   ): Promise<void> {
     await checkConfig(config, { world: this.system.world, others, purpose });
@@ -210,63 +219,69 @@ export class Supervisor implements AsyncDisposable {
     return await whatStayedUp(up, options);
   }
 
-  /** Reloads processes; instances of one process one after the other. */
-  async reload(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+  /** Reloads processes; instances of one app one after the other. */
+  async reload(target: string, options: UpOptions & Asking = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
-    return await reloadAll(this.registry, processes, options);
+    return [...(await reloadAll(this.registry, processes, options)).outcomes];
   }
 
   /** Reloads processes batch by batch. */
   async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
-    return await rollingReload(this.registry, processes, options);
+    return await reloadAll(this.registry, processes, { waitReady: true, ...options });
   }
 
-  /**
-   * Changes the configuration of the instances of a process; see `reloadWith()`. Throws like
-   * `check()` before any change.
-   */
-  async reconfigure(target: string, options: ReconfigureOptions): Promise<Reconfigured> {
+  /** Changes the configuration of an app. Throws like `check()` before any change. */
+  async reconfigure(target: string, options: ReconfigureOptions): Promise<ChangeResult> {
     this.registry.refuseClosed();
-    const { processes, config } = await this.#checkedChange(target, options);
-    if (config === undefined) return { outcomes: [], rolledBack: false, fields: [], told: [] };
-    const changed = supersede(processes, config);
-    const done = reloadWith(this.registry, processes, config, options);
-    changed(done.then(({ outcomes }) => outcomes));
-    await done;
+    const { app, config } = await this.#checkedChange(target, options);
+    if (app === undefined) return NOTHING_CHANGED;
+    const done = change(app, { ...options, config });
     await this.scheduler.sync();
-    return await done;
+    const result = await done;
+    await this.scheduler.sync();
+    return result;
   }
 
-  /** The processes of a target, and their changed configuration; undefined if there are none. */
+  /** The app of a target, and its changed configuration; undefined if there is none. */
   async #checkedChange(
     target: string,
     options: ReconfigureOptions,
-  ): Promise<{ processes: readonly ManagedProcess[]; config?: ProcessConfig }> {
-    const configs = () => this.registry.resolve(target).map(({ config }) => config);
+  ): Promise<{ app?: ManagedApp; config?: ProcessConfig }> {
     for (;;) {
       const processes = this.registry.resolve(target);
-      if (processes.length === 0) return { processes };
-      const before = configs();
-      const config = this.parse(changedConfig(processes, options));
+      if (processes.length === 0) return {};
+      const app = appOfAll(this.registry, processes);
+      const before = app.wanted;
+      const config = this.parse(changedConfig(before, options));
       await this.check(config);
-      const now = configs();
-      // Another request may have changed them while secrets were fetched: its change must stay.
-      if (now.length !== before.length || now.some((config, i) => config !== before[i])) continue;
+      // Another request may have changed it while secrets were fetched: its change must stay.
+      if (app.wanted !== before || this.registry.app(app.name) !== app) continue;
       this.registry.checkDependencies(config);
-      refuseTaken(config, this.#configs());
-      return { processes, config };
+      refuseTaken(config, this.registry.configs());
+      return { app, config };
     }
   }
 
-  /** Changes the number of instances of a process. */
-  async scale(name: string, change: string | number, options: UpOptions = {}): Promise<Outcome[]> {
+  /** Changes the number of instances of an app. */
+  async scale(
+    name: string,
+    change: string | number,
+    options: UpOptions & Asking = {},
+  ): Promise<Outcome[]> {
     this.registry.refuseClosed();
     const outcomes = await whatStayedUp(scale(this.registry, name, change, options), options);
     await this.scheduler.sync();
     return outcomes;
+  }
+
+  /** The last releases of an app, the newest last. Throws `process_not_found`. */
+  releases(name: string): readonly Release[] {
+    const app = this.registry.app(name);
+    if (app === undefined) throw notFound(name, this.registry.apps());
+    return app.releases;
   }
 
   /** Stops and removes processes. */
@@ -293,48 +308,36 @@ export class Supervisor implements AsyncDisposable {
     const left = (verb: PendingRequest["verb"]) =>
       all.filter((process) => requests.get(process)?.verb === verb && !process.isLeaving);
     const carryOut = (process: ManagedProcess) => process.carryOut(requests.get(process)!);
-    const reloads = Map.groupBy(
-      left("reload"),
-      (process) => JSON.stringify([requests.get(process), isKeptUp(process)]),
-    );
     const outcomes = await Promise.all([
       this.#removeInOrder(all.filter(({ isLeaving }) => isLeaving)),
       runWaves(reversed(inWaves(left("stop"))), carryOut),
       runWaves(inWaves(left("start")), carryOut),
-      runBulk(left("restart"), carryOut),
-      // With these they go on by themselves.
+      runBulk([...left("restart"), ...left("reload")], carryOut),
+      // Requests to one process go on by themselves.
       runBulk(all, async (process) => await process.underWay()),
-      ...[...reloads.values()].map((processes) => this.#completeReload(processes)),
+      this.#continueReleases(),
     ]);
     for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
     await this.scheduler.sync();
   }
 
-  /**
-   * Carries out the same request to reload for these processes. Unless all of them are kept up, they
-   * only get its configuration.
-   */
-  async #completeReload(processes: readonly ManagedProcess[]): Promise<readonly Outcome[]> {
-    const requests = processes.map(({ snapshot }) => snapshot.pending!);
-    const [{ config }] = requests as [PendingRequest & { verb: "reload" }];
-    // The earlier daemon was killed while it reloaded one of their instances.
-    const instances = this.registry.instancesOf(processes[0]!.config.name);
-    const underWay = instances.map((process) => process.underWay());
-    await Promise.allSettled(underWay);
-    try {
-      if (config === undefined) return await reloadAll(this.registry, processes, {});
-      // It may be the configuration that they have already.
-      const how = { always: processes.every(isKeptUp) };
-      return (await reloadWith(this.registry, processes, parseConfig(config), how)).outcomes;
-    } catch (error) {
-      // Another version wrote the configuration, for example.
-      this.warn(
-        `Cannot complete the reload of "${processes[0]!.config.name}": ${messageOf(error)}`,
-      );
-      return [];
-    } finally {
-      processes.forEach((process, index) => process.drop(requests[index]!));
+  /** Goes on with the releases that an earlier supervisor began, in the order of an apply. */
+  async #continueReleases(): Promise<Outcome[]> {
+    const all = this.registry.apps();
+    for (const app of all) if (!app.isChanging) app.hold()();
+    const apps = all.filter(({ isChanging }) => isChanging);
+    const wanted = apps.map((app) => app.wanted);
+    const present = this.registry.list().map(({ config }) => config);
+    const waves = (ifPossible(() => applyWaves(wanted, present)) ?? [wanted])
+      .map((wave) => wave.map(({ name }) => this.registry.app(name)!));
+    const held = waves.map((wave) => wave.map((app) => app.hold()));
+    const outcomes: Outcome[] = [];
+    for (const [index, wave] of waves.entries()) {
+      const over = wave.map((app) => app.released());
+      for (const go of held[index]!) go();
+      outcomes.push(...(await Promise.all(over)).flatMap(({ outcomes }) => outcomes));
     }
+    return outcomes;
   }
 
   async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {
@@ -389,7 +392,7 @@ export class Supervisor implements AsyncDisposable {
   /** Saves the list of processes; see `saveState()`. Returns how many. */
   save(options: { readonly allowEmpty?: boolean } = {}): number {
     const { allowEmpty = false } = options;
-    return saveState(this.#home.paths.saved, this.registry.list(), { allowEmpty, warn: this.warn });
+    return saveState(this.#home.paths.saved, this.registry, { allowEmpty, warn: this.warn });
   }
 
   /** Restores missing saved processes, and starts those that were up. */
@@ -446,7 +449,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #stopAll(request: StopRequest): Promise<Outcome[]> {
-    this.registry.closing = true;
+    this.registry.beginClosing();
     this.scheduler.close();
     const outcomes = await this.#stopInTurn(reversed(inWaves(this.registry.list())), request);
     // Wait for hooks: if the caller ends, their timeouts end with it.
@@ -457,7 +460,7 @@ export class Supervisor implements AsyncDisposable {
   /** Closes the supervisor and leaves all processes running, for the next one to adopt. */
   release(): void {
     this.#closed ??= Promise.resolve();
-    this.registry.closing = true;
+    this.registry.beginClosing();
     this.scheduler.close();
     void this.logs.close();
     this.registry.close();
@@ -467,15 +470,15 @@ export class Supervisor implements AsyncDisposable {
     this.#home[Symbol.dispose]();
   }
 
-  #configs(): ProcessConfig[] {
-    return this.registry.list().map(({ config }) => config);
-  }
-
   #infos(processes: readonly ManagedProcess[]): ProcessInfo[] {
     const usage = this.usage.sample(processes);
     return processes.map((process) => process.info(usage(process)));
   }
 }
+
+const NOTHING_CHANGED: ChangeResult = {
+  ...{ outcomes: [], rolledBack: false, fields: [], told: [], isFailed: false },
+};
 
 const MAX_STOP_TIMEOUT_MS = 3_600_000;
 

@@ -64,6 +64,8 @@ export interface App {
   readonly stable: number;
   /** The change under way. */
   readonly release?: Release | undefined;
+  /** True until the number of instances is the wanted one. */
+  readonly isResizing?: true | undefined;
   /** The last releases that are over, the newest last. */
   readonly history: readonly Release[];
 }
@@ -101,6 +103,11 @@ export function withCount(app: App, instances: number): App {
     return { generation, config: known };
   });
   return { ...app, specs };
+}
+
+/** Asks for another number of instances. */
+export function resized(app: App, instances: number): App {
+  return { ...withCount(app, instances), isResizing: true };
 }
 
 /** A change that is asked for. */

@@ -60,35 +60,37 @@ export interface Plan {
 
 /** The next steps. Without any, everything is as wanted, or a step is under way. */
 export function plan(app: App, instances: readonly Instance[], now: number): Plan {
-  const staying = instances.filter(({ isLeaving }) => !isLeaving);
-  const byIndex = staying.toSorted((one, other) => one.index - other.index);
-  const count = wantedConfig(app).instances;
-  const released = afterRelease(app, byIndex.slice(0, count), now);
-  const steps = [...released.steps, ...resizing(count, byIndex, instances)];
-  const used = instances.flatMap((
-    { generation, replacing = generation },
-  ) => [generation, replacing]);
+  const byIndex = instances.filter(({ isLeaving }) => !isLeaving)
+    .toSorted((one, other) => one.index - other.index);
+  const size = resizing(app, byIndex, instances);
+  const surplus = new Set(size.steps.flatMap((step) => step.type === "remove" ? [step.id] : []));
+  const members = byIndex.filter(({ id }) => !surplus.has(id));
+  const next = afterRelease(size.app, members, now);
+  const steps = [...next.steps, ...size.steps];
+  const used = instances.flatMap((one) => [one.generation, generationAt(one)]);
   const told = steps.flatMap((step) => step.type === "tell" ? [step.generation] : []);
-  return { app: pruned(released.app, new Set([...used, ...told])), steps };
+  return { app: pruned(next.app, new Set([...used, ...told])), steps };
 }
 
 /** The steps that bring the number of instances to the wanted one. */
-function resizing(
-  count: number,
-  byIndex: readonly Instance[],
-  all: readonly Instance[],
-): readonly Step[] {
+function resizing(app: App, byIndex: readonly Instance[], all: readonly Instance[]): Plan {
+  if (!app.isResizing) return { app, steps: [] };
+  const { instances: count } = wantedConfig(app);
   const surplus = byIndex.slice(count);
-  if (surplus.length > 0) return surplus.map(({ id }) => ({ type: "remove", id }));
+  if (surplus.length > 0) {
+    return { app, steps: surplus.map(({ id }) => ({ type: "remove", id })) };
+  }
   const missing = count - byIndex.length;
-  const [first] = byIndex;
   // An index is free once the instance that had it is gone.
-  if (missing <= 0 || first === undefined || byIndex.length < all.length) return [];
-  if (first.isSingle) return [{ type: "rename", id: first.id }];
+  if (byIndex.length < all.length && byIndex.length > 0) return { app, steps: [] };
+  const over = { app: { ...app, isResizing: undefined }, steps: [] };
+  if (missing === 0 || byIndex.length === 0) return over;
+  const single = byIndex.find(({ isSingle }) => isSingle);
+  if (single !== undefined) return { app, steps: [{ type: "rename", id: single.id }] };
   const taken = new Set(byIndex.map(({ index }) => index));
   const free: number[] = [];
   for (let index = 0; free.length < missing; index++) if (!taken.has(index)) free.push(index);
-  return [{ type: "add", indexes: free }];
+  return { ...over, steps: [{ type: "add", indexes: free }] };
 }
 
 function afterRelease(app: App, members: readonly Instance[], now: number): Plan {

@@ -12,7 +12,6 @@ import { logPaths } from "../model/log_paths.ts";
 import { type LogFiles, logFiles, prepareLogFiles } from "../logs/log_files.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Background } from "../platform/process_group.ts";
-import { Specs } from "./specs.ts";
 import {
   endedWell,
   settled,
@@ -37,10 +36,18 @@ export interface Identity {
   /** UUID. */
   readonly id: string;
   readonly numericId: number;
+  /** Name of its app. */
+  readonly app: string;
   /** With an index if there are several instances: `api:0`. */
   readonly name: string;
   readonly instanceIndex: number;
   readonly createdAt: Date;
+}
+
+/** What has the configurations of a process: its app. */
+export interface Configured {
+  /** The configuration of a generation. */
+  specOf(generation: number): ProcessConfig;
 }
 
 /** Callbacks of a process to its owner. */
@@ -68,7 +75,7 @@ export interface Observer {
 /** One supervised process. */
 export class ManagedProcess {
   #identity: Identity;
-  readonly #specs: Specs;
+  readonly #app: Configured;
   readonly clock: Clock;
   readonly #apps: string;
   readonly #observer: Observer;
@@ -88,13 +95,13 @@ export class ManagedProcess {
 
   constructor(
     identity: Identity,
-    specs: Specs,
+    app: Configured,
     snapshot: Snapshot,
     world: World,
     observer: Observer,
   ) {
     this.#identity = identity;
-    this.#specs = specs;
+    this.#app = app;
     this.#snapshot = snapshot;
     this.clock = world.clock;
     this.#apps = world.apps;
@@ -121,7 +128,7 @@ export class ManagedProcess {
   }
 
   specOf(generation: number): ProcessConfig {
-    return this.#specs.specOf(generation);
+    return this.#app.specOf(generation);
   }
 
   /** See `ProcessHandle`. */
@@ -247,11 +254,6 @@ export class ManagedProcess {
     }, options);
   }
 
-  /** Replaces the run by one with another configuration; see `replace()`. */
-  replaceWith(config: ProcessConfig, options: RestartOptions): Promise<void> {
-    return this.replace({ ...options, generation: this.#add(config) });
-  }
-
   /** Settles like the last request, if that leads to a generation; undefined without one. */
   underWay(generation = this.#snapshot.generation): Promise<void> | undefined {
     const { requests, generation: present } = this.#snapshot;
@@ -278,7 +280,9 @@ export class ManagedProcess {
     }
     // Its end may be noticed late.
     if (problem === undefined && !this.hasEnded) return;
-    throw startFailed({ name: this.name, snapshot: await this.until(isLeft, this.gone) });
+    const now = await this.until(isLeft, this.gone);
+    if (endedWell(now, this.config) && this.mayEnd) return;
+    throw startFailed({ name: this.name, snapshot: now });
   }
 
   /** Posts a request and waits until it is carried out. Throws why it was not. */
@@ -318,32 +322,9 @@ export class ManagedProcess {
     this.#identity = { ...this.#identity, name };
   }
 
-  /** Sets the configuration for its next start, except for the number of instances. */
-  reconfigure(config: ProcessConfig): void {
-    this.post({ type: "generation", generation: this.#add(config) });
-  }
-
-  /** Sets the number of instances that its configuration shows. */
-  recount(instances: number): void {
-    this.#specs.recount(instances);
-    this.#observer.record(this);
-  }
-
-  /** Whether this is its configuration, apart from the number of instances. */
-  wasGiven(config: ProcessConfig): boolean {
-    return this.#specs.isGiven(this.#snapshot.generation, config);
-  }
-
-  #add(config: ProcessConfig): number {
-    const { generation, requests } = this.#snapshot;
-    const used = requests.map((request) => request.generation ?? generation);
-    return this.#specs.add(config, [generation, ...used]);
-  }
-
   /** What the next daemon must know of it. */
-  get record(): { identity: Identity; config: ProcessConfig; snapshot: Snapshot } {
-    const config = this.specOf(this.#snapshot.generation);
-    return { identity: this.#identity, config, snapshot: this.#snapshot };
+  get record(): { identity: Identity; snapshot: Snapshot } {
+    return { identity: this.#identity, snapshot: this.#snapshot };
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */

@@ -122,7 +122,7 @@ Deno.test("an aborted rolling reload is an error, even if some instances were re
   const results = told.data.results.map((one: { ok: boolean }) => one.ok);
   assertEquals([told.success, told.data.status, results], [false, "failed", [true, false]]);
   const back = await envelope(web, "rolling_reload", { target: "app", rollback_on_failure: true });
-  assertEquals([back.success, back.data.status], [false, "rolled_back"]);
+  assertEquals([back.success, back.data.status], [false, "failed"]);
 });
 
 Deno.test("Manager throws the same errors as the other surfaces", async () => {

@@ -9,6 +9,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 /** Ready at once unless VERSION is `bad`; prints its version. */
 const APP = 'echo "$PROCSUP_NAME $VERSION" >>order; [ "$VERSION" = bad ] || ' +
+  '{ [ -e bad ] && [ "$PROCSUP_INSTANCE" = 1 ]; } || ' +
   'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
 const READY = { wait_ready: true, listen_timeout: "2s", env: { VERSION: "1" } };
 
@@ -108,8 +109,7 @@ Deno.test("reload of several instances goes one by one, and stops at the first f
   const after = test.pids("api");
   assertEquals(after.filter((pid) => before.includes(pid)), []);
 
-  const [, second] = test.supervisor.registry.resolve("api");
-  second!.reconfigure({ ...second!.config, env: { VERSION: "bad" } });
+  Deno.writeTextFileSync(`${test.home}/bad`, "");
   const outcomes = await test.supervisor.reload("api");
   assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "start_failed"]);
   assertEquals(test.pids("api").slice(2), after.slice(2));

@@ -1,7 +1,7 @@
 /** Killing the daemon costs nothing. */
 
 import { fromFileUrl } from "@std/path/posix";
-import { parseRecordLines, recordText } from "../../src/manager/records.ts";
+import { parseRecordLines, type ProcessRecord, recordText } from "../../src/manager/records.ts";
 import { assert, assertEquals } from "@std/assert";
 import { sleep } from "../../src/platform/clock.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
@@ -124,7 +124,7 @@ Deno.test("daemon does not start an app twice when it was killed right before re
   await daemon.kill();
   // The record of a daemon that dies between a launch and its record.
   const path = await recordPath(daemon.home, id);
-  const record = parseRecordLines([await Deno.readTextFile(path)]).record!;
+  const record = parseRecordLines([await Deno.readTextFile(path)]).record as ProcessRecord;
   const run = { ...record.snapshot.run!, wrapperPid: 0, wrapperStart: "" };
   const snapshot = { ...record.snapshot, state: "starting", pid: 0, run } as const;
   await Deno.writeTextFile(path, recordText({ ...record, snapshot }));
@@ -222,7 +222,7 @@ Deno.test("daemon starts dependencies first after a reboot, whatever their numer
   await daemon.kill();
   for (const { id } of [first, second]) {
     const path = await recordPath(daemon.home, id);
-    const record = parseRecordLines([await Deno.readTextFile(path)]).record!;
+    const record = parseRecordLines([await Deno.readTextFile(path)]).record as ProcessRecord;
     const run = record.snapshot.run!;
     Deno.kill(-run.wrapperPid, "SIGKILL");
     const snapshot = { ...record.snapshot, run: { ...run, bootId: "earlier" } };

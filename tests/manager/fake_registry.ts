@@ -12,6 +12,8 @@ export class FakeRegistry implements AsyncDisposable {
   readonly world: FakeWorld;
   readonly registry: Registry;
   readonly hub = new EventHub();
+  /** Called to move logs. */
+  moveLogs = (act: () => void): Promise<void> => Promise.resolve(act());
   readonly #temp: AsyncDisposable;
 
   constructor() {
@@ -25,6 +27,12 @@ export class FakeRegistry implements AsyncDisposable {
       paths,
       hub: this.hub,
       warn: () => {},
+      peers: {
+        launched: () => {},
+        changed: () => {},
+        moveLogs: (_, act) => this.moveLogs(act),
+        released: () => {},
+      },
     });
   }
 

@@ -1,7 +1,7 @@
 /** Which events match a target while processes are added, removed and changed. */
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { scale } from "../../src/manager/scale.ts";
+import { change, scale } from "../../src/manager/app_requests.ts";
 import type { Registry } from "../../src/manager/registry.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { FakeRegistry } from "./fake_registry.ts";
@@ -47,7 +47,7 @@ Deno.test("matcher() tests a process by its configuration at the time of the eve
   fake.add("db", { tags: ["t1"] });
   const [api] = fake.registry.resolve("api");
   const seen = matched(fake, ["tag:t1"]).get("tag:t1")!;
-  api!.reconfigure({ ...api!.config, tags: [] });
+  await change(fake.registry.appOf(api!), { config: { ...api!.config, tags: [] } });
   fake.registry.note(api!, "without the tag");
   await remove(fake.registry, "api");
   await remove(fake.registry, "db");

@@ -1,6 +1,7 @@
 /** Records that a new daemon finds. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { newApp, withCount } from "../../src/model/app.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { Records } from "../../src/manager/records.ts";
@@ -10,16 +11,15 @@ import { flip } from "../support/damage.ts";
 const identity = {
   id: "0a0b0c0d-0000-4000-8000-000000000000",
   numericId: 3,
+  app: "api",
   name: "api",
   instanceIndex: 0,
   createdAt: new Date(1000),
 };
-const config = parseConfig({ name: "api", entrypoint: "/bin/true", cwd: "/" });
+const app = newApp(parseConfig({ name: "api", entrypoint: "/bin/true", cwd: "/" }));
 
-function at(
-  restarts: number,
-): { identity: typeof identity; config: typeof config; snapshot: Snapshot } {
-  return { identity, config, snapshot: { ...NEW, state: "running", restarts } };
+function at(restarts: number): { identity: typeof identity; snapshot: Snapshot } {
+  return { identity, snapshot: { ...NEW, state: "running", restarts } };
 }
 
 async function withRecords(
@@ -37,7 +37,8 @@ async function withRecords(
 Deno.test("Records.readAll() returns the last snapshot with identity and configuration", () =>
   withRecords((records, _path, reread) => {
     for (const restarts of [1, 2, 3]) records.write(at(restarts));
-    assertEquals(reread().readAll(), { records: [at(3)], problems: [], nextNumericId: 4 });
+    const problems: string[] = [];
+    assertEquals(reread().readAll(), { apps: [], records: [at(3)], problems, nextNumericId: 4 });
   }));
 
 Deno.test("Records.readAll() falls back to the last complete line when the last one was cut short", () =>
@@ -116,7 +117,7 @@ Deno.test("Records.writeJoint() records all of several processes, also if none i
     next.write(at(4));
     assertEquals(reread().readAll().records, [at(4), other]);
     next.writeJoint([at(5), other]);
-    next.remove("other");
+    next.remove(other);
     assertEquals(reread().readAll().records, [at(4)]);
   }));
 
@@ -136,8 +137,8 @@ Deno.test("Records remember numeric ids that were assigned and are no longer in 
     records.write(at(1));
     assertEquals(reread().readAll().nextNumericId, 4);
     records.keepNumericId(4);
-    records.remove(identity.id);
-    assertEquals(reread().readAll(), { records: [], problems: [], nextNumericId: 4 });
+    records.remove(at(1));
+    assertEquals(reread().readAll(), { apps: [], records: [], problems: [], nextNumericId: 4 });
   }));
 
 Deno.test("Records.write() rewrites a file after the disk refused a line", () =>
@@ -169,11 +170,28 @@ Deno.test("Records.write() recreates a complete file when it was removed", () =>
     assertEquals(reread().readAll().records, [at(2)]);
   }));
 
-Deno.test("Records.write() records a new name and a new configuration", () =>
+Deno.test("Records.write() records a new name", () =>
   withRecords((records, _path, reread) => {
     records.write(at(1));
-    const other = { ...config, maxRestarts: 7 };
     const renamed = { ...identity, name: "api:0" };
-    records.write({ ...at(2), config: other, identity: renamed });
-    assertEquals(reread().readAll().records, [{ ...at(2), config: other, identity: renamed }]);
+    records.write({ ...at(2), identity: renamed });
+    assertEquals(reread().readAll().records, [{ ...at(2), identity: renamed }]);
+  }));
+
+Deno.test("Records of an app survive damage, and are joint with those of processes", () =>
+  withRecords((records, path, reread) => {
+    const file = `${path.replace(/[^/]*$/, "")}api.app.json`;
+    records.write(app);
+    const two = withCount(app, 2);
+    records.writeJoint([two, at(1)]);
+    assertEquals(reread().readAll().apps, [two]);
+    records.write(two);
+    records.writeCopy(two);
+    for (const damage of Object.values(DAMAGE)) {
+      damage(file, Deno.statSync(file).size);
+      const { apps, problems } = reread().readAll();
+      assertEquals([apps, problems.length], [[two], 1]);
+    }
+    records.remove(two);
+    assertEquals(reread().readAll().apps, []);
   }));

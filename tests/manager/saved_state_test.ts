@@ -161,9 +161,9 @@ Deno.test("a home with colliding names is still taken over", async () => {
   await test.supervisor.remove("before");
   const { pid } = await test.script("a", "exec sleep 1000");
   const { registry } = test.supervisor;
-  const { config, identity } = registry.resolve("a")[0]!;
+  const { identity } = registry.resolve("a")[0]!;
   const beside = { ...identity, id: crypto.randomUUID(), name: "a:0", numericId: 0 };
-  registry.recordSoon(registry.restore({ config, snapshot: NEW, identity: beside }));
+  registry.recordSoon(registry.restore({ snapshot: NEW, identity: beside }));
   registry.recorder.recordRest();
   test.release();
   await test.reopen();

@@ -4,7 +4,7 @@ import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { listArchives } from "../../src/logs/archives.ts";
-import { scale, scaledCount } from "../../src/manager/scale.ts";
+import { change, scale, scaledCount } from "../../src/manager/app_requests.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -71,13 +71,15 @@ Deno.test("scale() stops the highest indexes first, and fills gaps before it add
 
 Deno.test("scale() leaves the other keys of each instance alone", async () => {
   await using fake = await single({ instances: 2 });
-  const [first, second] = fake.registry.list();
-  first!.reconfigure({ ...first!.config, args: ["2"] });
+  const app = fake.registry.app("api")!;
+  fake.world.beforeLaunch = () => {
+    throw new Error("no");
+  };
+  await change(app, { config: { ...app.wanted, args: ["2"] } });
+  fake.world.beforeLaunch = () => {};
   await scale(fake.registry, "api", 3);
-  assertEquals([first, second].map((process) => process!.config), [
-    { ...first!.config, args: ["2"], instances: 3 },
-    { ...first!.config, args: [], instances: 3 },
-  ]);
+  const configs = fake.registry.list().map(({ config }) => [config.args, config.instances]);
+  assertEquals(configs, [[["2"], 3], [[], 3], [["2"], 3]]);
 });
 
 Deno.test("scale() changes nothing when the number is already reached", async () => {
@@ -211,7 +213,7 @@ async function waitingForLogs() {
   const fake = await single();
   const { registry } = fake;
   const [begun, rotated] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  registry.moveLogs = (_, act) => {
+  fake.moveLogs = (act) => {
     begun.resolve();
     return rotated.promise.then(act);
   };
@@ -221,9 +223,10 @@ async function waitingForLogs() {
 }
 
 Deno.test("scale() waits for the logs, and then starts instances with the configuration of that time", async () => {
-  const { fake, registry, api, scaled, rotated } = await waitingForLogs();
+  const { fake, registry, scaled, rotated } = await waitingForLogs();
   await using _ = fake;
-  api.reconfigure({ ...api.config, args: ["2"] });
+  const app = registry.app("api")!;
+  await change(app, { config: { ...app.wanted, args: ["2"] }, waitReady: false });
   rotated.resolve();
   await scaled;
   assertEquals(registry.list().map(({ config }) => config.args), [["2"], ["2"]]);

@@ -7,6 +7,7 @@ import {
   generationOf,
   newApp,
   proven,
+  resized,
   spared,
   specOf,
   wantedConfig,
@@ -195,7 +196,7 @@ export class Life {
   }
 
   scale(count: number): void {
-    this.app = withCount(this.app, count);
+    this.app = resized(this.app, count);
   }
 
   stop(one: Sim): void {

@@ -189,8 +189,7 @@ Deno.test("on_failure restart gives up when the budget is used up", async () => 
     { url: target.url, retries: 1, on_failure: "none" },
     { max_restarts: 2 },
   );
-  lone.process.reconfigure({
-    ...lone.process.config,
+  lone.configure({
     healthCheck: { ...lone.process.config.healthCheck!, onFailure: "restart" },
   });
   await lone.process.restart();

@@ -1,9 +1,9 @@
 /** One supervised process in a fake world. */
 
 import { parseConfig } from "../../src/model/config_schema.ts";
+import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { ManagedProcess, type Observer } from "../../src/process/managed_process.ts";
-import { Specs } from "../../src/process/specs.ts";
 import { FakeWorld } from "../support/fake_world.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -21,6 +21,8 @@ export class LoneProcess implements AsyncDisposable {
   onRecord: (now: Snapshot) => void = () => {};
   /** Its dependencies. */
   onDependencies: (signal: AbortSignal) => Promise<void> = () => Promise.resolve();
+  /** Its configurations by generation. */
+  readonly #specs = new Map<number, ProcessConfig>();
   readonly #temp: AsyncDisposable;
 
   constructor(config: Record<string, unknown> = {}, snapshot: Snapshot = NEW) {
@@ -28,6 +30,8 @@ export class LoneProcess implements AsyncDisposable {
     this.#temp = temp;
     this.home = temp.path;
     this.world = new FakeWorld(`${temp.path}/apps`);
+    const first = { name: "app", entrypoint: "/bin/sleep", cwd: temp.path, ...config };
+    this.#specs.set(snapshot.generation, parseConfig(first));
     const observer: Observer = {
       record: ({ snapshot }) => this.onRecord(snapshot),
       whenRecorded: (_, act) => act(),
@@ -48,15 +52,28 @@ export class LoneProcess implements AsyncDisposable {
       refuseClosed: () => {},
     };
     this.process = new ManagedProcess(
-      { id: "id", numericId: 0, name: "app", instanceIndex: 0, createdAt: new Date() },
-      new Specs(
-        snapshot.generation,
-        parseConfig({ name: "app", entrypoint: "/bin/sleep", cwd: temp.path, ...config }),
-      ),
+      { id: "id", numericId: 0, app: "app", name: "app", instanceIndex: 0, createdAt: new Date() },
+      { specOf: (generation) => this.#specs.get(generation)! },
       snapshot,
       this.world,
       observer,
     );
+  }
+
+  /** Gives it a configuration from its next start on. */
+  configure(changes: Partial<ProcessConfig>): void {
+    this.process.post({ type: "generation", generation: this.#add(changes) });
+  }
+
+  /** Replaces its run by one with another configuration. */
+  replaceWith(changes: Partial<ProcessConfig>): Promise<void> {
+    return this.process.replace({ generation: this.#add(changes) });
+  }
+
+  #add(changes: Partial<ProcessConfig>): number {
+    const generation = this.#specs.size + 1;
+    this.#specs.set(generation, { ...this.process.config, ...changes });
+    return generation;
   }
 
   get state(): string {

@@ -398,10 +398,10 @@ Deno.test("signal() reaches only the app, and fails when nothing runs", async ()
   assertEquals(lone.world.child.signals, ["SIGUSR1"]);
 });
 
-Deno.test("reconfigure() takes effect at the next start", async () => {
+Deno.test("another generation takes effect at the next start", async () => {
   await using lone = new LoneProcess();
   await lone.process.start();
-  lone.process.reconfigure({ ...lone.process.config, args: ["7"] });
+  lone.configure({ args: ["7"] });
   assertEquals(lone.world.child.spec?.argv, ["/bin/sleep"]);
   await lone.process.restart();
   assertEquals(lone.world.child.spec?.argv, ["/bin/sleep", "7"]);
@@ -466,7 +466,7 @@ Deno.test("pre_start runs if it is configured while a start waits for what earli
   world.clock.advance(10);
   assertEquals(lone.state, "starting");
   const hook = { command: "touch ran", timeoutMs: 5000, ignoreFailure: false, runAsRoot: false };
-  process.reconfigure({ ...process.config, hooks: { preStart: hook } });
+  lone.configure({ hooks: { preStart: hook } });
   gone.resolve(0);
   await waitFor(() => lone.state === "running");
   assertEquals([...Deno.readDirSync(lone.home)].some(({ name }) => name === "ran"), true);

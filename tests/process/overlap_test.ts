@@ -57,7 +57,7 @@ Deno.test("reload() with overlap keeps the old app when the new one's end is not
 
 Deno.test("reload() with overlap keeps the old app when the new one does not become ready", async () => {
   await using lone = await running();
-  lone.process.reconfigure({ ...lone.process.config, waitReady: true });
+  lone.configure({ waitReady: true });
   const refused = assertRejects(() => lone.process.reload(), ProcsupError, "not ready within");
   await waitFor(() => lone.world.children.length === 2 && lone.world.awaitsReady);
   lone.world.clock.advance(30_000);
@@ -68,7 +68,7 @@ Deno.test("reload() with overlap keeps the old app when the new one does not bec
 
 Deno.test("stop() during a reload with overlap ends the wait for the new app", async () => {
   await using lone = await running();
-  lone.process.reconfigure({ ...lone.process.config, waitReady: true });
+  lone.configure({ waitReady: true });
   const refused = assertRejects(() => lone.process.reload(), ProcsupError);
   await waitFor(() => lone.world.children.length === 2 && lone.world.awaitsReady);
   assertEquals(lone.world.clock.pending, 1);
@@ -113,8 +113,7 @@ Deno.test("reload() with overlap leaves nothing on record when the system refuse
 
 Deno.test("stop() while a reload with overlap fetches a secret launches nothing", async () => {
   await using lone = await running();
-  lone.process.reconfigure({
-    ...lone.process.config,
+  lone.configure({
     secrets: {
       KEY: { command: `cd ${lone.home}; touch begun; while [ -e begun ]; do sleep 0.05; done` },
     },
@@ -178,7 +177,7 @@ async function reloadChecked(lone: LoneProcess, keys: Record<string, unknown>): 
   const { config } = lone.process;
   const health_check = { type: "command", command: "[ ! -e bad ]", interval: "1s", ...keys };
   const { healthCheck } = parseConfig({ name: "app", entrypoint: "x", cwd: "/", health_check });
-  const reload = lone.process.replaceWith({ ...config, healthCheck: healthCheck! }, {});
+  const reload = lone.replaceWith({ ...config, healthCheck: healthCheck! });
   reload.catch(() => {});
   await waitFor(() => {
     lone.world.clock.advance(50);

@@ -4,22 +4,21 @@
  */
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
-import type { ProcessRecord } from "../../../src/manager/records.ts";
 import { isLoop } from "../../../src/model/restart_budget.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 import type { Scene } from "./asking.ts";
 import { add } from "./operations.ts";
-import { isBadRelease, records } from "./oracle.ts";
+import { isBadRelease, type Known, records } from "./oracle.ts";
 
 /** Apps that neither end by themselves nor are replaced with overlap. */
 const STEADY = /^(writer|many|sock|base|middle|top|hooked|slow|checked|deaf)(:|$)/;
 
-type Records = ReadonlyMap<string, ProcessRecord>;
+type Records = ReadonlyMap<string, Known>;
 
 interface Kind {
   readonly ask: (scene: Scene) => Promise<unknown>;
   /** Whether it is done for a process; the record is undefined once the process is deleted. */
-  readonly isDone: (now: ProcessRecord | undefined, before: ProcessRecord) => boolean;
+  readonly isDone: (now: Known | undefined, before: Known) => boolean;
 }
 
 const isDown: Kind["isDone"] = (now) => now?.snapshot.desired === "down";
@@ -148,8 +147,9 @@ async function cut(scene: Scene, ask: () => Promise<unknown>): Promise<void> {
 
 async function settle({ house }: Scene): Promise<void> {
   const isSettled = () =>
-    [...records(house.home).values()].every(({ snapshot: { pending, leaving, state } }) =>
-      pending === null && !leaving && state !== "stopping"
+    [...records(house.home).values()].every(({ app, snapshot }) =>
+      snapshot.pending === null && !snapshot.leaving && snapshot.state !== "stopping" &&
+      app.release === undefined && app.isResizing === undefined
     );
   let quiet = 0;
   const what = "the requests on record to be carried out";

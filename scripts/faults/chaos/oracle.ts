@@ -5,7 +5,9 @@
 
 import { listArchives, openArchive } from "../../../src/logs/archives.ts";
 import { readPosition } from "../../../src/logs/log_position.ts";
-import { parseRecordLines, type ProcessRecord } from "../../../src/manager/records.ts";
+import { type App, specOf } from "../../../src/model/app.ts";
+import type { ProcessConfig } from "../../../src/model/process_config.ts";
+import { isProcess, parseRecordLines, type ProcessRecord } from "../../../src/manager/records.ts";
 import { pathsIn } from "../../../src/platform/paths.ts";
 import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { mayOverlap } from "./apps.ts";
@@ -27,21 +29,35 @@ function linesOf(path: string): string[] {
   }
 }
 
+/** A process on record, with its configuration. */
+export interface Known extends ProcessRecord {
+  readonly app: App;
+  readonly config: ProcessConfig;
+}
+
 /** Parses every record of the home. Throws for an invalid one. */
-export function records(home: string): Map<string, ProcessRecord> {
+export function records(home: string): Map<string, Known> {
   const folder = pathsIn(home).records;
-  const all = new Map<string, ProcessRecord>();
+  const processes: ProcessRecord[] = [];
+  const apps = new Map<string, App>();
   for (const { name } of Deno.readDirSync(folder)) {
     if (!name.endsWith(".json")) continue;
     try {
       const { record } = parseRecordLines([Deno.readTextFileSync(`${folder}/${name}`)]);
-      all.set(record!.identity.name, record!);
+      if (isProcess(record!)) processes.push(record);
+      else apps.set(record!.name, record!);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) continue;
       throw new Error(`record ${name} cannot be read: ${(error as Error).message}`);
     }
   }
-  return all;
+  return new Map(processes.flatMap((record) => {
+    // It may have been deleted in between.
+    const app = apps.get(record.identity.app);
+    if (app === undefined) return [];
+    const config = specOf(app, record.snapshot.generation);
+    return [[record.identity.name, { ...record, app, config }] as const];
+  }));
 }
 
 /** Describes states that are wrong now but may still become right. */
@@ -105,7 +121,7 @@ function ofProcess(
   process: ProcessJson,
   pids: readonly number[],
   runs: number,
-  recorded: ReadonlyMap<string, ProcessRecord>,
+  recorded: ReadonlyMap<string, Known>,
 ): string[] {
   const { name, state, pid } = process;
   const desired = recorded.get(name)?.snapshot.desired;
@@ -146,7 +162,7 @@ function ofProcess(
 }
 
 /** Whether it has a release that ends at once. */
-export function isBadRelease(record: ProcessRecord | undefined): boolean {
+export function isBadRelease(record: Known | undefined): boolean {
   return record?.config.env.RELEASE === "bad";
 }
 

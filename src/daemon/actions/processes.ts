@@ -2,13 +2,12 @@
 
 import { resizeApp, sendText } from "../../manager/app_terminal.ts";
 import type { Outcome } from "../../manager/bulk.ts";
-import type { Reconfigured } from "../../manager/reconfigure.ts";
-import type { RollingOptions } from "../../manager/rolling_reload.ts";
+import type { RollingOptions } from "../../manager/app_requests.ts";
+import type { ChangeResult } from "../../manager/managed_app.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { refuseMasks } from "../../model/secret_values.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { takenFromShell } from "../../process/environment.ts";
-import { endedWell, isUp, startFailed } from "../../process/start_and_wait.ts";
 import type { BULK_VERBS, INSTANCE_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
@@ -82,7 +81,7 @@ export const PROCESS_ACTIONS: Handlers<
     const failed = outcomes.some(({ error }) => error !== undefined);
     return {
       status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
-      results: results(withFailedRollback(outcomes, rolledBack)),
+      results: results(outcomes),
       rolled_back: rolledBack,
     };
   },
@@ -94,7 +93,7 @@ export const PROCESS_ACTIONS: Handlers<
     const told = done.told.map((process) => ({ process }));
     return {
       status: reconfiguredStatus(done),
-      results: results([...withFailedRollback(done.outcomes, done.rolledBack), ...told]),
+      results: results([...done.outcomes, ...told]),
       rolled_back: done.rolledBack,
       restarted: done.outcomes.length > 0,
       changes: done.fields,
@@ -114,19 +113,8 @@ function rollingOptions(
   };
 }
 
-/** The old configuration may fail as well: then that is the result, not the reload before it. */
-function withFailedRollback(outcomes: readonly Outcome[], rolledBack: boolean): Outcome[] {
-  return outcomes.map((outcome) => {
-    const { error, process: { name, snapshot, config, isLeaving } } = outcome;
-    const isMeant = snapshot.desired === "down" || snapshot.awaiting === "dependencies" ||
-      isLeaving || endedWell(snapshot, config);
-    if (!rolledBack || error !== undefined || isUp(snapshot) || isMeant) return outcome;
-    return { ...outcome, error: startFailed({ name, snapshot }) };
-  });
-}
-
 function reconfiguredStatus(
-  { fields, rolledBack, outcomes }: Reconfigured,
+  { fields, rolledBack, outcomes }: ChangeResult,
 ): Output<"reconfigure">["status"] {
   if (fields.length === 0) return "unchanged";
   if (rolledBack) return "rolled_back";

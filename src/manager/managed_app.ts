@@ -1,0 +1,512 @@
+/**
+ * One app: holds what is wanted of it, asks the plan what to do after every input, performs the
+ * steps by the verbs of its instances, and answers the requests that wait for the end of a release.
+ */
+
+import {
+  type App,
+  begun,
+  failed,
+  generationOf,
+  joined,
+  noted,
+  proven,
+  type Release,
+  type ReleaseOptions,
+  resized,
+  spared,
+  specOf,
+  wantedConfig,
+  withCount,
+} from "../model/app.ts";
+import { type Instance, plan, type Step } from "../model/app_plan.ts";
+import { configChanges, type FieldChange } from "../model/config_diff.ts";
+import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
+import type { Input, Snapshot } from "../model/process_state.ts";
+import { wantsReadiness } from "../model/transition_steps.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import type { StopRequest, UpOptions } from "../process/process_handle.ts";
+import { isJob, type Outcome, runBulk } from "./bulk.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Recorded } from "./records.ts";
+import { type ReleaseResult, ReleaseWaiters } from "./release_waiters.ts";
+
+/** What an app needs of its registry. */
+export interface AppOwner {
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+  /** Whether the supervisor shuts down: the next one continues. */
+  readonly closing: boolean;
+  addInstances(app: ManagedApp, indexes: readonly number[]): ManagedProcess[];
+  retire(process: ManagedProcess, request: StopRequest): Promise<void>;
+  rename(process: ManagedProcess, name: string): Promise<void>;
+  dropUnusedSockets(name: string): void;
+  /** A release has begun or is over. */
+  released(app: ManagedApp, release: Release): void;
+  warn(message: string): void;
+}
+
+/** A change that is asked for. */
+export interface ChangeRequest extends ReleaseOptions, Pick<UpOptions, "askedIn"> {
+  /** Undefined: the same configuration again. */
+  readonly config?: ProcessConfig | undefined;
+  /** Instances that get a new run, even if nothing has changed. */
+  readonly replaced: readonly ManagedProcess[];
+  /** What changes for them besides the configuration. */
+  readonly changes: readonly FieldChange[];
+  /** Whether it waits for its turn; see `hold()`. */
+  readonly isHeld?: boolean | undefined;
+}
+
+/** The result of a change, with outcomes of the instances that got a new run. */
+export interface ChangeResult {
+  readonly outcomes: readonly Outcome[];
+  readonly rolledBack: boolean;
+  readonly fields: readonly FieldChange[];
+  /** Those that use it from their next start. */
+  readonly told: readonly ManagedProcess[];
+  readonly isFailed: boolean;
+}
+
+/** A step under way on an instance. */
+interface UnderWay {
+  readonly generation: number;
+  readonly work: Promise<unknown>;
+}
+
+/** A change of the number of instances. */
+interface Resizing {
+  readonly options: UpOptions;
+  /** Of removals and starts, in this order. */
+  readonly outcomes: Promise<Outcome[]>[];
+  readonly over: PromiseWithResolvers<void>;
+}
+
+/** Who asks, unless it is said. */
+export const USER = "user";
+
+export class ManagedApp implements Recorded {
+  readonly #owner: AppOwner;
+  #app: App;
+  readonly #instances = new Set<ManagedProcess>();
+  readonly #steps = new Map<ManagedProcess, UnderWay>();
+  readonly #waiters: ReleaseWaiters;
+  #resizing: Resizing | undefined;
+  #isRenaming = false;
+  /** The request that holds it back until its earlier waves are over. */
+  #hold: object | undefined;
+  /** Whether the plan is to be asked soon. */
+  #isDue = false;
+  #isPlanning = false;
+  #again = false;
+
+  constructor(app: App, owner: AppOwner) {
+    this.#app = app;
+    this.#owner = owner;
+    this.#waiters = new ReleaseWaiters(() => this.#app);
+  }
+
+  get name(): string {
+    return this.#app.name;
+  }
+
+  get record(): App {
+    return this.#app;
+  }
+
+  /** The configuration that is wanted. */
+  get wanted(): ProcessConfig {
+    return wantedConfig(this.#app);
+  }
+
+  get generation(): number {
+    return generationOf(this.#app);
+  }
+
+  specOf(generation: number): ProcessConfig {
+    return specOf(this.#app, generation);
+  }
+
+  /** Whether a release is under way. */
+  get isChanging(): boolean {
+    return this.#app.release !== undefined;
+  }
+
+  /** The last releases, the newest last. */
+  get releases(): readonly Release[] {
+    const { history, release } = this.#app;
+    return release === undefined ? history : [...history, release];
+  }
+
+  /** By numeric id. */
+  get instances(): ManagedProcess[] {
+    return [...this.#instances]
+      .sort((one, other) => one.identity.numericId - other.identity.numericId);
+  }
+
+  /** Those that are not being deleted. */
+  get staying(): ManagedProcess[] {
+    return this.instances.filter(({ isLeaving }) => !isLeaving);
+  }
+
+  /** Registers an instance. */
+  join(process: ManagedProcess): void {
+    this.#instances.add(process);
+  }
+
+  /** Forgets an instance that is gone. */
+  part(process: ManagedProcess): void {
+    this.#instances.delete(process);
+    if (!process.snapshot.leaving) this.recount(true);
+    this.next();
+  }
+
+  /** What a configuration would change: of what is wanted, or of an instance that differs from it. */
+  changesTo(config: ProcessConfig): readonly FieldChange[] {
+    const { instances } = this.wanted;
+    const given = { ...config, instances };
+    const changes = configChanges(this.wanted, given);
+    if (changes.length > 0) return changes;
+    return this.staying
+      .map(({ snapshot }) => configChanges(this.specOf(snapshot.generation), given))
+      .find((changes) => changes.length > 0) ?? [];
+  }
+
+  /** Makes a change, and resolves when its release is over. Throws if it cannot be recorded. */
+  async change(request: ChangeRequest): Promise<ChangeResult> {
+    const { config, replaced, changes, askedIn, isHeld, ...how } = request;
+    if (!isHeld) this.#hold = undefined;
+    const members = this.staying;
+    const fields = [...config === undefined ? [] : this.changesTo(config), ...changes];
+    if (config !== undefined && fields.length === 0 && replaced.length === 0) {
+      return { outcomes: [], rolledBack: false, fields, told: [], isFailed: false };
+    }
+    if (!this.#isNew(request)) this.#set(joined(this.#app, how));
+    else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id) }, config);
+    const result = this.#waiters.wait(this.generation, {
+      ...{ config: this.wanted, members, options: { askedIn, wait: how.waitReady } },
+    });
+    this.#nextSoon();
+    const { outcomes, rolledBack, isFailed } = await result;
+    const tried = new Set(outcomes.map(({ process }) => process));
+    const told = isFailed ? [] : members.filter((process) => !tried.has(process));
+    this.#owner.dropUnusedSockets(this.name);
+    return { outcomes, rolledBack, fields, told, isFailed };
+  }
+
+  /** False if the same change is under way already. */
+  #isNew({ config, replaced }: ChangeRequest): boolean {
+    if (replaced.length > 0 || config === undefined || !this.isChanging) return true;
+    const given = { ...config, instances: this.wanted.instances };
+    return configChanges(this.wanted, given).length > 0;
+  }
+
+  #begin(
+    { fields, ...how }: ReleaseOptions & { fields: readonly FieldChange[]; reload: string[] },
+    config: ProcessConfig | undefined,
+  ): void {
+    const before = this.#app;
+    const { instances } = this.wanted;
+    const isSame = config === undefined || configChanges(this.wanted, { ...config, instances })
+          .length === 0;
+    const at = this.#owner.clock.now();
+    this.#app = begun(before, {
+      ...{ ...how, changes: fields, at },
+      ...!isSame && { config: config.instances === instances ? config : { ...config, instances } },
+    });
+    try {
+      this.#owner.recorder.record(this);
+    } catch (error) {
+      this.#app = before;
+      throw error;
+    }
+    this.#owner.released(this, this.#app.release!);
+  }
+
+  /**
+   * Sets the number of instances, and resolves with the outcomes when they are there. The starts take
+   * no turn: one may wait for a dependency without a time limit.
+   */
+  async resize(
+    count: number,
+    by: string = USER,
+    options: UpOptions = {},
+  ): Promise<Outcome[]> {
+    const { instances } = this.wanted;
+    const changes = [{ field: "instances", from: instances, to: count }];
+    const at = this.#owner.clock.now();
+    const next = resized(this.#app, count);
+    this.#set(count === instances ? next : noted(next, { by, changes, at }));
+    const resizing = this.#resizing ??= {
+      ...{ options, outcomes: [], over: Promise.withResolvers() },
+    };
+    this.#nextSoon();
+    await resizing.over.promise;
+    return (await Promise.all(resizing.outcomes)).flat();
+  }
+
+  /** An instance is deleted, or is back: so many are wanted. */
+  recount(isFewer = false): void {
+    const [count, { instances }] = [this.staying.length, this.wanted];
+    const isOff = isFewer ? count < instances : count > instances;
+    if (!isOff || count === 0) return;
+    // Some may still have to be added.
+    this.#set(withCount(this.#app, this.#app.isResizing && isFewer ? instances - 1 : count));
+  }
+
+  /**
+   * Keeps it from acting until the returned function is called, or another request comes that does
+   * not wait. What is asked is on record.
+   */
+  hold(): () => void {
+    const hold = this.#hold = {};
+    return () => {
+      if (this.#hold !== hold) return;
+      this.#hold = undefined;
+      this.next();
+    };
+  }
+
+  /** Resolves when the release under way is over. */
+  released(): Promise<ReleaseResult> {
+    const [config, members] = [this.wanted, this.staying];
+    return this.#waiters.wait(this.generation, { config, members, options: {} });
+  }
+
+  /** Something happened to an instance. */
+  changed(process: ManagedProcess, { leaving }: Snapshot, input: Input): void {
+    if (leaving !== process.snapshot.leaving) this.recount(process.snapshot.leaving);
+    if (input.type === "stop_requested") this.#set(spared(this.#app, process.id));
+    if (this.#hasToDo) this.#nextSoon();
+  }
+
+  /**
+   * Not while a process handles an input, which would take its step later, nor before a joint record
+   * is written: no step may be ahead of it.
+   */
+  #nextSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      this.next();
+    });
+  }
+
+  /** Performs the next steps. */
+  next(): void {
+    if (this.#isPlanning) {
+      this.#again = true;
+      return;
+    }
+    this.#isPlanning = true;
+    try {
+      do {
+        this.#again = false;
+        if (this.#owner.closing) this.#waiters.close();
+        else if (this.#hold === undefined && this.#hasToDo) this.#perform();
+      } while (this.#again);
+    } finally {
+      this.#isPlanning = false;
+    }
+    this.#waiters.answer();
+  }
+
+  get #hasToDo(): boolean {
+    return this.isChanging || this.#app.isResizing === true;
+  }
+
+  #perform(): void {
+    const instances = this.instances;
+    for (const process of instances) this.#takeUp(process);
+    const { app, steps } = plan(
+      this.#app,
+      instances.map((process) => this.#seen(process)),
+      this.#owner.clock.now(),
+    );
+    const byId = new Map(instances.map((process) => [process.id, process]));
+    // One record: told instances and added ones are what ends a change.
+    const added = this.#owner.recorder.together(() => {
+      this.#set(app);
+      return steps.flatMap((step) => {
+        if (step.type === "add") return this.#owner.addInstances(this, step.indexes);
+        if (step.type === "tell") byId.get(step.id)!.post({ ...step, type: "generation" });
+        return [];
+      });
+    });
+    if (added.length > 0) this.#start(added);
+    for (const step of steps) if ("id" in step) this.#act(step.type, byId.get(step.id)!);
+    this.#endResizing();
+  }
+
+  #seen(process: ManagedProcess): Instance {
+    const { id, instanceIndex: index, name, isLeaving, snapshot } = process;
+    const { state, desired, run, generation, requests } = snapshot;
+    const asked = requests.findLast((request) => request.generation !== undefined);
+    return {
+      ...{ id, index, generation, isLeaving, isSingle: name === this.name },
+      replacing: this.#steps.get(process)?.generation ?? asked?.generation,
+      isWanted: desired === "up" && state !== "stopped",
+      hasRun: run !== null,
+      isServing: state === "running",
+      isComingUp: desired === "up" && (state === "starting" || state === "stopping"),
+    };
+  }
+
+  /** Waits for a step that an earlier daemon began. */
+  #takeUp(process: ManagedProcess): void {
+    const { release } = this.#app;
+    if (!release?.begun.includes(process.id) || this.#steps.has(process)) return;
+    if (release.done.includes(process.id)) return;
+    const work = process.underWay(release.generation);
+    if (work !== undefined) this.#await(process, () => work);
+  }
+
+  #act(type: Step["type"], process: ManagedProcess): void {
+    switch (type) {
+      case "remove":
+        return this.#remove(process);
+      case "rename":
+        return this.#rename(process);
+      case "hold":
+        return this.#holdForSchedule(process);
+      case "prove":
+        return this.#await(process, () => process.untilProven());
+      case "replace":
+        return this.#replace(process);
+    }
+  }
+
+  #replace(process: ManagedProcess): void {
+    const { generation, undoes, waitReady } = this.#app.release!;
+    const { askedIn } = this.#waiters.options(generation);
+    const reason = undoes === undefined ? "reloaded by user" : "rolled back";
+    const { overlap, healthCheck, ...config } = this.wanted;
+    // A second run takes over only once it is proven, and one without checks has been up for as long.
+    const isProven = overlap && process.snapshot.state === "running" ||
+      healthCheck === undefined && !wantsReadiness(config);
+    this.#await(process, async () => {
+      await process.replace({ generation, wait: waitReady, reason, askedIn });
+      if (waitReady && !isProven) await process.untilProven();
+    });
+  }
+
+  /** From now on only its schedule starts it. Recorded with the stop. */
+  #holdForSchedule(process: ManagedProcess): void {
+    const { generation } = this.#app.release!;
+    const before = process.snapshot.generation;
+    this.#await(process, async () => {
+      const stopped = this.#owner.recorder.together(() => {
+        process.post({ type: "generation", generation });
+        return process.stop({ reason: "stopped to wait for its schedule" });
+      });
+      try {
+        await stopped;
+      } catch (error) {
+        process.post({ type: "generation", generation: before });
+        throw error;
+      }
+    });
+  }
+
+  /** Waits for a step of the release, and makes its result an input. */
+  #await(process: ManagedProcess, act: () => Promise<unknown>): void {
+    const { generation } = this.#app.release!;
+    const work = runBulk([process], act).then(([outcome]) => {
+      if (this.#steps.get(process) === underWay) this.#steps.delete(process);
+      this.#over(generation, outcome!);
+    });
+    const underWay: UnderWay = { generation, work };
+    this.#steps.set(process, underWay);
+    this.#waiters.begun(generation);
+  }
+
+  #over(generation: number, outcome: Outcome): void {
+    const { process, error, lastWords } = outcome;
+    this.#waiters.done(generation, outcome);
+    if (this.#app.release?.generation === generation && !this.#owner.closing) {
+      // Stopped or deleted meanwhile: that is no failure of the release.
+      const isFailure = error !== undefined && !process.isLeaving &&
+        process.snapshot.desired === "up";
+      const { id, name } = process;
+      this.#set(
+        isFailure
+          ? failed(this.#app, id, {
+            instance: name,
+            reason: error.message,
+            lastLines: lastWords?.lastOutput ?? [],
+          })
+          : proven(this.#app, [id]),
+      );
+    }
+    this.next();
+  }
+
+  #start(added: readonly ManagedProcess[]): void {
+    const options = this.#resizing?.options ?? {};
+    const start = async (process: ManagedProcess) => isJob(process) || await process.start(options);
+    const started = runBulk(added, start);
+    this.#resizing?.outcomes.push(started);
+  }
+
+  #remove(process: ManagedProcess): void {
+    const removed = runBulk(
+      [process],
+      () => this.#owner.retire(process, { reason: "scaled down" }),
+    );
+    this.#resizing?.outcomes.push(removed);
+    void removed.then(() => this.next());
+  }
+
+  #rename(process: ManagedProcess): void {
+    if (this.#isRenaming) return;
+    this.#isRenaming = true;
+    this.#owner.rename(process, `${this.name}:${process.instanceIndex}`).catch((error) => {
+      this.#set({ ...withCount(this.#app, 1), isResizing: undefined });
+      this.#resizing?.over.reject(error);
+      this.#resizing = undefined;
+    }).finally(() => {
+      this.#isRenaming = false;
+      this.next();
+    });
+  }
+
+  #endResizing(): void {
+    const resizing = this.#resizing;
+    if (resizing === undefined || this.#app.isResizing) return;
+    this.#resizing = undefined;
+    if (this.staying.length > 0) resizing.over.resolve();
+    else resizing.over.reject(beingDeleted(this.name));
+  }
+
+  /** Records a change. Later ones are recorded again, if the disk refuses this one. */
+  #set(app: App): void {
+    const before = this.#app;
+    if (app === before) return;
+    this.#app = app;
+    try {
+      this.#owner.recorder.record(this);
+    } catch (error) {
+      this.#owner.warn(messageOf(error));
+    }
+    this.#tell(before);
+  }
+
+  #tell(before: App): void {
+    const known = new Set([...before.history, before.release]);
+    for (const release of this.#app.history) {
+      if (!known.has(release)) this.#owner.released(this, release);
+    }
+    const { release } = this.#app;
+    if (release !== undefined && release.generation !== before.release?.generation) {
+      this.#owner.released(this, release);
+    }
+  }
+}
+
+/** Refuses to change an app of which nothing stays. */
+export function beingDeleted(name: string): ProcsupError {
+  return new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
+}
