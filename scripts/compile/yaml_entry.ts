@@ -1,3 +1,3 @@
 /** The used parts of the YAML package. */
 
-export { Document, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
+export { Document, isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from "yaml";

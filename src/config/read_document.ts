@@ -15,7 +15,8 @@ import { shellWord } from "../model/shell_line.ts";
 import { type FileKind, TOOL_NAMES } from "./tools.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
-const MAX_NODES = 500_000;
+/** More values than any file needs: reading them keeps a daemon from answering for a second. */
+const MAX_NODES = 50_000;
 const MAX_DEPTH = 64;
 
 interface ReadOptions {
@@ -250,6 +251,7 @@ const YAML_MISTAKES: { readonly [code in ErrorCode]?: string } = {
 /** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */
 export async function readYaml(file: string, text: string): Promise<ConfigDocument> {
   const yaml = await import("../npm/yaml.ts");
+  refuseManyNodes(yaml, file, text);
   const document = yaml.parseDocument(text, {
     ...{ merge: true, prettyErrors: false, strict: true },
     // The library compares every key with every other, which takes minutes for a large map.
@@ -266,6 +268,21 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
   }
   const places = yamlPlaces(yaml, { file, text }, document.contents as Node | null);
   return { file, text, value: plainValue(file, document), places };
+}
+
+/** Counts the values before the parser makes an object of each. */
+function refuseManyNodes(
+  { Lexer }: typeof import("../npm/yaml.ts"),
+  file: string,
+  text: string,
+): void {
+  // A value takes at least two characters.
+  if (text.length <= 2 * MAX_NODES) return;
+  let nodes = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token !== ":" && token !== "-" && token !== ",") continue;
+    if (++nodes > MAX_NODES) throw new ConfigProblem(file, `more than ${MAX_NODES} values`);
+  }
 }
 
 function plainValue(file: string, document: Document): unknown {

@@ -11,6 +11,10 @@ import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 
 const TIMEOUT_MS = 10_000;
+/** Limits of what a module prints, and of its heap in MiB. */
+const MAX_PRINTED = 16 * 1024 * 1024;
+const MAX_HEAP = 512;
+
 const MARK = "\n#procsup-config#";
 
 /** Errors of Deno about forbidden imports. */
@@ -69,6 +73,7 @@ export async function runModule(
     args: [
       ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-lock", "--no-check"],
       ...["--allow-read", "--allow-env", "--allow-sys"],
+      `--v8-flags=--max-old-space-size=${MAX_HEAP}`,
       // Another tool's file may import what is installed beside it. Nothing is downloaded.
       ...(isOwnName(file) ? ["--no-npm"] : ["--node-modules-dir=manual", "--cached-only"]),
       ...importFlags(file),
@@ -81,19 +86,25 @@ export async function runModule(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    child.kill("SIGKILL");
-  }, timeoutMs);
+  let killed: string | undefined;
+  const kill = (why: string) => {
+    killed ??= why;
+    // It may have ended.
+    ifPossible(() => child.kill("SIGKILL"));
+  };
+  const timer = setTimeout(() => kill(`timed out: killed after ${timeoutMs} ms`), timeoutMs);
+  const tooMuch = () => kill(`printed more than ${MAX_PRINTED} bytes`);
   const written = new Blob([RUNNER]).stream().pipeTo(child.stdin).catch(() => {});
-  const { code, stdout, stderr } = await child.output();
+  const [{ code }, stdout, told] = await Promise.all([
+    child.status,
+    textOf(child.stdout, tooMuch),
+    textOf(child.stderr, tooMuch),
+  ]);
   clearTimeout(timer);
   await written;
-  if (late) throw new ConfigProblem(file, `timed out: killed after ${timeoutMs} ms`);
-  const [, json] = new TextDecoder().decode(stdout).split(MARK);
+  if (killed !== undefined) throw new ConfigProblem(file, killed);
+  const [, json] = stdout.split(MARK);
   if (code !== 0 || json === undefined) {
-    const told = new TextDecoder().decode(stderr);
     const [why, place] = [firstLine(told), placeOfFailure(told)];
     // Files that it imports fail too.
     const which = place === undefined || place.file === file ? "it" : `"${file}"`;
@@ -103,6 +114,21 @@ export async function runModule(
     });
   }
   return JSON.parse(json);
+}
+
+/** The text of a stream, at most `MAX_PRINTED` bytes of it. */
+async function textOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onMore: () => void,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes <= MAX_PRINTED) text += decoder.decode(chunk, { stream: true });
+    else onMore();
+  }
+  return text + decoder.decode();
 }
 
 function firstLine(stderr: string): string {

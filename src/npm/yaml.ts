@@ -9,6 +9,7 @@ export {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   type Node,
   parseDocument,
 } from "./yaml.js";

@@ -8,6 +8,7 @@
 
 import { parseId } from "../model/user_id.ts";
 import { readFileIfAny } from "./atomic_file.ts";
+import { withOwnKeyring } from "./keyring.ts";
 import { isLinux, outputOf } from "./os.ts";
 import { variablesOf } from "./process_environment.ts";
 import { lookAt } from "./stat.ts";
@@ -99,7 +100,8 @@ export function askProgram(user: OtherUser | undefined, program: Program): strin
   const timeout = systemProgram("timeout");
   const limit = timeout === undefined ? [] : [timeout, "-k", "1", ANSWER_SECONDS];
   const [name, ...args] = [...limit, "/bin/sh", "-c", FIRST_LINE, "sh", ...argv];
-  return outputOf(name!, args, { cwd, env, clearEnv: user !== undefined })?.trim() ?? "";
+  const options = { cwd, env, clearEnv: user !== undefined };
+  return withOwnKeyring(user, () => outputOf(name!, args, options))?.trim() ?? "";
 }
 
 /** The absolute path of a program of the system, or undefined. */

@@ -8,6 +8,7 @@ import type { SignalName } from "../model/signal.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
 import { dirname } from "../npm/path.js";
 import { type OtherUser, startedByShell } from "./as_user.ts";
+import { withOwnKeyring } from "./keyring.ts";
 import { cgroups, Gatherer } from "./cgroup.ts";
 import { sealDescriptors, type Spawned, type SpawnStatus, spawnWrapper } from "./child_process.ts";
 import { bootId } from "./os.ts";
@@ -203,7 +204,7 @@ export class Launcher {
       const app = { argv: spec.argv, env: whole, cwd: spec.cwd };
       const { argv, env, cwd } = startedByShell(user, app, set);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
-      return spawnWrapper({
+      const wrapper = {
         program: wrapperShell(),
         args: wrapperWords({
           folder: this.#files.folder,
@@ -219,7 +220,8 @@ export class Launcher {
         cwd,
         env,
         inherit: terminal === undefined ? inherit : [...inherit, terminal.master],
-      });
+      };
+      return withOwnKeyring(user, () => spawnWrapper(wrapper));
     } catch (error) {
       cgroups().remove(spec.runId);
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {

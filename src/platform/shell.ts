@@ -2,6 +2,7 @@
 
 import { type OtherUser, startedFor, systemProgram } from "./as_user.ts";
 import { systemClock } from "./clock.ts";
+import { withOwnKeyring } from "./keyring.ts";
 import { isLinux } from "./os.ts";
 import { killOwnSession, spawnInOwnSession } from "./child_process.ts";
 
@@ -64,15 +65,16 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
     ? argv
     : ["/bin/sh", "-c", OUTLIVING, "sh", cat, ...argv];
   const output = shell.capture ? "piped" : "null";
-  const child = spawnInOwnSession(program!, {
-    args,
-    cwd,
-    env,
-    clearEnv: true,
-    stdin: cat === undefined ? "null" : "piped",
-    stdout: output,
-    stderr: output,
-  });
+  const child = withOwnKeyring(shell.user, () =>
+    spawnInOwnSession(program!, {
+      args,
+      cwd,
+      env,
+      clearEnv: true,
+      stdin: cat === undefined ? "null" : "piped",
+      stdout: output,
+      stderr: output,
+    }));
   let ended: ShellResult["ended"] = null;
   const end = (why: "timeout" | "aborted") => {
     ended ??= why;

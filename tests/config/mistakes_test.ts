@@ -6,6 +6,7 @@ import { loadConfig } from "../../src/config/load_config.ts";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ConfigProblem, ConfigProblems } from "../../src/config/problem.ts";
 import { runModule } from "../../src/config/read_module.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { Files, mistakes } from "./files.ts";
 
 Deno.test("loadConfig() names the position, the key and a valid value in every format", async () => {
@@ -252,4 +253,27 @@ Deno.test("loadConfig() accepts any schedule from a variable whose value is unkn
     ...{ files: [content.file], content, env: {}, assumeVariables: true },
   });
   assertEquals(processes.map(({ config }) => config.name), ["a"]);
+});
+
+Deno.test("loadConfig() refuses more values than a daemon reads in a moment, before it parses them", async () => {
+  await using folder = tempHome();
+  const keys = (count: number, line: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => line(index)).join("");
+  const texts = [
+    `processes:\n${keys(60_000, (i) => `  k${i}: 1\n`)}`,
+    `x: {${keys(60_000, (i) => `k${i}: 1,`)}}\n`,
+    `x:\n${keys(60_000, (i) => `  - ${i}\n`)}`,
+  ];
+  for (const text of texts) {
+    const file = `${folder.path}/procsup.yaml`;
+    const load = loadConfig({ files: [file], content: { file, text }, env: {} });
+    await assertRejects(() => load, Error, "more than 50000 values");
+  }
+});
+
+Deno.test("loadConfig() ends a module that prints without an end", async () => {
+  await using folder = tempHome();
+  const file = `${folder.path}/procsup.config.ts`;
+  Deno.writeTextFileSync(file, 'const text = "x".repeat(2 ** 20);\nfor (;;) console.log(text);\n');
+  await assertRejects(() => loadConfig({ files: [file], env: {} }), Error, "printed more than");
 });
