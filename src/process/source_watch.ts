@@ -2,7 +2,9 @@
 
 import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import type { Snapshot } from "../model/process_state.ts";
+import { ifPossible } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
+import { appUser } from "./app_user.ts";
 import type { Monitor } from "./run_view.ts";
 import type { ProcessHandle } from "./process_handle.ts";
 import { watchFiles } from "./watch/file_watch.ts";
@@ -61,6 +63,7 @@ export class SourceWatch implements Monitor {
       cwd: config.cwd,
       ...config.watch!,
       own: [dirname(world.apps)],
+      user: ifPossible(() => appUser(config)),
       upForMs: since ?? this.#process.uptimeMs,
     }, {
       changed: (path) => {

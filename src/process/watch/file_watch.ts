@@ -3,6 +3,7 @@
  * then stops, since the run is over. Ignored folders are not watched.
  */
 
+import type { OtherUser } from "../../platform/as_user.ts";
 import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "../../npm/path.js";
@@ -15,6 +16,8 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
   readonly cwd: string;
   /** Absolute paths that never count: the supervisor's own home. */
   readonly own?: readonly string[];
+  /** The user whose rights decide what is watched, if not ours. */
+  readonly user?: OtherUser | undefined;
   /** How long the app has been up; default: 0. */
   readonly upForMs?: number;
   readonly clock?: Clock;
@@ -62,8 +65,8 @@ class FileWatch {
   constructor(options: FileWatchOptions, on: FileWatchListener) {
     this.#options = options;
     this.#on = on;
-    const { cwd, paths, ignore, own = [] } = options;
-    this.#tree = new WatchTree(cwd, paths, ignore, own);
+    const { cwd, paths, ignore, own = [], user } = options;
+    this.#tree = new WatchTree(cwd, paths, ignore, own, user);
     this.#clock = options.clock ?? systemClock;
     this.#upSince = Date.now() - (options.upForMs ?? 0);
     this.#debouncer = new Debouncer(

@@ -2,6 +2,8 @@
 
 import { pathTest } from "../../model/glob.ts";
 import { dirname, join, relative, resolve } from "../../npm/path.js";
+import type { OtherUser } from "../../platform/as_user.ts";
+import { actingAs } from "../../platform/foreign_file.ts";
 
 /**
  * Files that never count: data of tools, and what editors write beside an open file. A path in
@@ -69,6 +71,7 @@ export class WatchTree {
   readonly #ignored: IgnoreTest;
   /** Absolute paths that never count, whatever is watched. */
   readonly #own: readonly string[];
+  readonly #user: OtherUser | undefined;
   #base: string;
   #scope: Scope = { roots: [], links: new Set() };
 
@@ -78,7 +81,9 @@ export class WatchTree {
     paths: readonly string[],
     ignore: readonly string[],
     own: readonly string[],
+    user?: OtherUser,
   ) {
+    this.#user = user;
     this.#cwd = this.#base = cwd;
     this.#paths = paths.length === 0 ? ["."] : paths;
     this.#ignored = ignoreTest([...DEFAULT_IGNORES, ...ignore]);
@@ -113,6 +118,10 @@ export class WatchTree {
       const { real, links, info } = await followed(resolve(this.#cwd, path));
       for (const link of links) scope.links.add(link);
       scope.roots.push({ path: real, at: real, base: real, isFile: info?.isDirectory === false });
+      const folder = info?.isDirectory ? real : dirname(real);
+      if (info !== undefined && !this.#mayRead(folder)) {
+        problems.push(`cannot watch "${path}": the app's user may not read ${folder}`);
+      }
       if (info === undefined) {
         problems.push(`cannot watch "${path}" yet: no such file or directory`);
       }
@@ -120,11 +129,14 @@ export class WatchTree {
     const found = { folders: new Set<string>(), files: new Set<string>() };
     // Links add roots meanwhile.
     for (const root of scope.roots) await this.#add(root, found, scope);
+    if (found.folders.size >= MAX_FOLDERS) {
+      problems.push(`more than ${MAX_FOLDERS} folders: only the first ones are watched`);
+    }
     for (const link of scope.links) {
       found.files.add(link);
       const folder = dirname(link);
       // A watch on what cannot be read would fail, and those on all others with it.
-      if (await entriesOf(folder) !== undefined) found.folders.add(folder);
+      if (await this.#entriesOf(folder) !== undefined) found.folders.add(folder);
     }
     this.#scope = scope;
     return { folders: [...found.folders], files: [...found.files], problems };
@@ -132,13 +144,15 @@ export class WatchTree {
 
   async #add(root: WatchRoot, { folders, files }: Found, scope: Scope): Promise<void> {
     if (root.isFile) {
+      if (!this.#mayRead(dirname(root.path))) return;
       folders.add(dirname(root.path));
       files.add(root.path);
       return;
     }
     const open = [root.path];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const entries = folders.has(next) ? undefined : await entriesOf(next);
+      if (folders.size >= MAX_FOLDERS) return;
+      const entries = folders.has(next) ? undefined : await this.#entriesOf(next);
       if (entries === undefined) continue;
       folders.add(next);
       for (const { name, isDirectory, isSymlink } of entries) {
@@ -148,6 +162,22 @@ export class WatchTree {
         else files.add(path);
         if (isSymlink) await this.#follow(path, root, scope);
       }
+    }
+  }
+
+  /** Undefined if it was removed meanwhile, or if the app's user or we may not read it. */
+  async #entriesOf(folder: string): Promise<Deno.DirEntry[] | undefined> {
+    if (!this.#mayRead(folder)) return undefined;
+    return await Array.fromAsync(Deno.readDir(folder)).catch(() => undefined);
+  }
+
+  /** A link of the app's user must not lead root to a folder that the user cannot read. */
+  #mayRead(folder: string): boolean {
+    if (this.#user === undefined) return true;
+    try {
+      return actingAs(this.#user, () => Deno.readDirSync(folder).next().done !== undefined);
+    } catch (error) {
+      return !(error instanceof Deno.errors.PermissionDenied);
     }
   }
 
@@ -163,6 +193,9 @@ export class WatchTree {
     scope.roots.push({ path: real, at: inTree(link, root), base, isFile: !info.isDirectory });
   }
 }
+
+/** More would keep the daemon busy at each change of a folder. */
+const MAX_FOLDERS = 20_000;
 
 /** The paths that count. */
 interface Scope {
@@ -185,15 +218,6 @@ function inTree(path: string, root: WatchRoot): string {
 async function mayFollow(link: string, target: Deno.FileInfo): Promise<boolean> {
   const { uid } = await Deno.lstat(link);
   return uid === target.uid || uid === Deno.uid() || uid === 0;
-}
-
-/** Undefined if the folder was removed meanwhile or is not readable: it cannot be watched. */
-async function entriesOf(folder: string): Promise<Deno.DirEntry[] | undefined> {
-  try {
-    return await Array.fromAsync(Deno.readDir(folder));
-  } catch {
-    return undefined;
-  }
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -365,3 +365,19 @@ Deno.test("checkWatch() rejects a path that does not exist", async () => {
   );
   checkWatch({ cwd: watched.path, watch: { ...watch, enabled: false } });
 });
+
+Deno.test("watchFiles() watches for an app of another user only what that user may read", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  await using closed = new Watched();
+  await using watched = new Watched();
+  Deno.chmodSync(watched.path, 0o755);
+  Deno.symlinkSync(`${closed.path}/src`, `${watched.path}/link`);
+  await watched.watch({ paths: ["src", "link"], user: { uid: 65534, gid: 65534 } });
+  closed.write("src/a.ts");
+  await settle();
+  assertEquals(watched.changes, []);
+  assertEquals(watched.problems.length, 1, watched.problems.join());
+  watched.write("src/a.ts");
+  await watched.told("src/a.ts");
+});
