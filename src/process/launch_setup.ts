@@ -59,7 +59,15 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
     ? PRELOADING[runtime]
     : undefined;
   const limits = limitsGroup(config.limits) ? config.limits : undefined;
-  return { shell, prefix: niceWords(config), user, limits, sockets, preload, stopSignal: config.stopSignal };
+  return {
+    shell,
+    prefix: niceWords(config),
+    user,
+    limits,
+    sockets,
+    preload,
+    stopSignal: config.stopSignal,
+  };
 }
 
 /** The sockets of a configuration, or undefined. Throws `invalid_config` naming a wrong one. */
