@@ -177,6 +177,9 @@ function typeCell(type: ValueType): string {
       return type.of.map(typeCell).join(" or ");
     case "object":
       return [...(type.short ?? []).map(({ of }) => typeCell(of)), "object"].join(" or ");
+    case "duration":
+    case "size":
+      return type.least === undefined ? type.type : `${type.type} from \`${type.least}\``;
     default:
       return type.type;
   }

@@ -93,5 +93,3 @@ function hasDoneItsWork(info: ProcessInfo, desired: DesiredState): boolean {
   return CONDITIONS.completed_ok(info, desired) && info.state === "stopped" &&
     !wantsReadiness(info.config);
 }
-
-

@@ -4,7 +4,7 @@ import type { SignalName } from "./signal.ts";
 
 /** The validated configuration of a process. Numbers carry their unit in the name. */
 export interface ProcessConfig {
-  /** Unique name. Instances are called name:0, name:1, … */
+  /** Unique name. 1 to 128 letters, digits, dots, underscores and dashes, with a letter or digit first. Neither all nor digits alone. Instances are called name:0, name:1, … */
   readonly name: string;
   /** Script or program, or a command found on PATH. */
   readonly entrypoint: string;

@@ -285,7 +285,9 @@ export const PROCESS_KEYS: KeyTable = {
       format: "name",
       required: true,
       help: "Unique name",
-      note: "Instances are called name:0, name:1, …",
+      note:
+        "1 to 128 letters, digits, dots, underscores and dashes, with a letter or digit first. " +
+        "Neither all nor digits alone. Instances are called name:0, name:1, …",
       flag: {
         short: "n",
         value: "NAME",

@@ -87,7 +87,8 @@ const KEYS: ImportTable<string, WatcherContext> = {
     "stdout_stream.backup_count",
   ),
   "stderr_stream.max_bytes": (value, { keys }) => bothOr(value, keys, "max_size", "max_bytes"),
-  "stderr_stream.backup_count": (value, { keys }) => bothOr(value, keys, "max_files", "backup_count"),
+  "stderr_stream.backup_count": (value, { keys }) =>
+    bothOr(value, keys, "max_files", "backup_count"),
   copy_path: (value) => isTrue(value) ? { lost: "env: { PYTHONPATH: … }" } : {},
   on_demand: "procsup start starts it",
   ...Object.fromEntries(
@@ -98,7 +99,12 @@ const KEYS: ImportTable<string, WatcherContext> = {
 };
 
 /** A setting of the log of stderr: procsup has one for both streams. */
-function bothOr(value: string, keys: Section, own: string, setting: string): Keys & { lost?: string } {
+function bothOr(
+  value: string,
+  keys: Section,
+  own: string,
+  setting: string,
+): Keys & { lost?: string } {
   const other = keys.get(`stdout_stream.${setting}`);
   if (other === value) return {};
   if (other !== undefined) return { lost: `log.${own} holds for each of both streams` };

@@ -146,7 +146,9 @@ function overmindSettings(variables: Readonly<Record<string, string>>, file: str
     }),
     lost: Object.entries(variables).flatMap(([name, value]) => {
       const why = rowFor(OVERMIND_LOST, name);
-      if (why === undefined || (name === "OVERMIND_PROCFILE" && basename(value) === file)) return [];
+      if (why === undefined || (name === "OVERMIND_PROCFILE" && basename(value) === file)) {
+        return [];
+      }
       return [lost([], why, `${OVERMIND_ENV} ${name}=${value}`)];
     }),
   };

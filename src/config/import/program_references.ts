@@ -109,9 +109,9 @@ function namesIn(source: string, env: Env, set: Env): Set<string> {
   const words = (text: string) => text.match(/[A-Za-z_]\w*/g) ?? [];
   // `const e = process.env`
   const aliases = [...source.matchAll(/(\w+)\s*=\s*(?:process|Deno)\.env\b(?!\s*[.[?])/g)];
-  const byAlias = aliases.flatMap(([, alias]) =>
-    [...source.matchAll(new RegExp(`\\b${alias}\\??\\.([A-Za-z_]\\w*)`, "g"))]
-  );
+  const byAlias = aliases.flatMap((
+    [, alias],
+  ) => [...source.matchAll(new RegExp(`\\b${alias}\\??\\.([A-Za-z_]\\w*)`, "g"))]);
   return new Set([
     ...[...source.matchAll(READ), ...byAlias].map(([, name]) => name!),
     ...[...source.matchAll(READ_AT_ONCE)].flatMap(([, list]) => words(list!)),
