@@ -7,11 +7,12 @@ import type { Output } from "./output.ts";
 import { paintLevel, paintName, styleOf } from "./paint.ts";
 
 /** An event of an app, of `run` or of a daemon. */
-type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "restarts" | "reason">;
+type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "reason">;
 
 /** Events that are printed between the lines; true for failures. */
 const PRINTED: Readonly<Partial<Record<ChangeType, boolean>>> = {
   running: false,
+  restarted: false,
   stopped: false,
   crashed: true,
   errored: true,
@@ -47,12 +48,16 @@ export class LogPrinter {
   }
 
   /** Prints an event to stderr after a delay, so that earlier lines come first. */
-  tell({ type, name, pid, restarts, reason }: Happening): void {
+  tell({ type, name, pid, reason }: Happening): void {
     const isBad = PRINTED[type];
     if (isBad === undefined) return;
     const { bad, dim } = styleOf(this.#output.color);
-    const word = type !== "running" ? type : restarts > 0 ? "restarted" : "started";
-    const what = type === "running" ? `${word}, pid ${pid}` : `${word}: ${plainText(reason)}`;
+    const said = `${type}: ${plainText(reason)}`;
+    const what = type === "running"
+      ? `started, pid ${pid}`
+      : type === "restarted"
+      ? `${said}, pid ${pid}`
+      : said;
     this.#held.push(this.#before(name, dim("*"), isBad ? bad(what) : dim(what)));
     this.#timer ??= setTimeout(() => this.#flushLate(), LINES_FIRST_MS);
   }

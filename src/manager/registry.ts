@@ -442,7 +442,8 @@ export class Registry implements Observer, AppOwner {
   #publishChanges(process: ManagedProcess, before: Snapshot, input: Input): void {
     const now = process.snapshot;
     for (const type of publishedChanges(before, now, input, process.config)) {
-      this.#tell(process, type);
+      // The reason of its state is from the time of the earlier daemon.
+      this.#tell(process, type, type === "adopted" ? "" : undefined);
     }
   }
 

@@ -134,6 +134,7 @@ export type ChangeType =
   | "added"
   | "deleted"
   | "adopted"
+  | "restarted"
   | "note"
   | "asked"
   | "healthy"
@@ -145,12 +146,13 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   added: "The process was created.",
   deleted: "The process was deleted.",
   adopted: "A new daemon adopted the running process.",
+  restarted: "The run of an automatic restart is up; `reason` says why there was one.",
   note: "A warning; `reason` says what happened. The state is unchanged.",
   asked: "Someone asked for a change: `by` says who, `reason` for what.",
   healthy: "The health checks succeed again, or for the first time.",
   unhealthy: "The health checks failed `retries` times in a row.",
   starting: "A run is being launched.",
-  running: "The run is up, and ready if readiness is configured.",
+  running: "The run that a user or a schedule started is up, and ready if readiness is configured.",
   stopping: "The run is being stopped.",
   stopped: "It was stopped, or exited with a success code.",
   crashed: "A run ended by itself; `exit` says how. A restart may follow.",

@@ -435,7 +435,9 @@ export function publishedChanges(
 ): readonly ChangeType[] {
   const crash: ChangeType[] = crashedOnTheWay(before, now, input, policy) ? ["crashed"] : [];
   if (input.type === "recovered" && now.run !== null) return [...crash, "adopted"];
-  return entered(before, now) ? [...crash, now.state] : crash;
+  if (!entered(before, now)) return crash;
+  const isRestart = now.state === "running" && now.launchedBy === "automatic";
+  return [...crash, isRestart ? "restarted" : now.state];
 }
 
 /** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */

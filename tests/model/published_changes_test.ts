@@ -27,6 +27,13 @@ Deno.test("publishedChanges() reports running once the pid is known, and a state
   assertEquals(published(RUNNING, { ...RUNNING, ready: true }, PID_KNOWN), []);
 });
 
+Deno.test("publishedChanges() reports the run of an automatic restart as restarted", () => {
+  const automatic = { launchedBy: "automatic" } as const;
+  const [starting, running] = [{ ...STARTING, ...automatic }, { ...RUNNING, ...automatic }];
+  assertEquals(published(starting, running, PID_KNOWN), ["restarted"]);
+  assertEquals(published(running, running, PID_KNOWN), []);
+});
+
 Deno.test("publishedChanges() reports a crash before the wait for the restart, but no success", () => {
   assertEquals(published(RUNNING, waiting(1), EXITED), ["crashed", "waiting"]);
   assertEquals(published(RUNNING, waiting(0), EXITED), ["waiting"]);

@@ -87,11 +87,11 @@ function printEvents({ output, flags }: CommandContext, events: readonly EventJs
 function eventText({ type, at, name, reason, by }: EventJson, color: boolean): string {
   const state = PROCESS_STATES.find((state) => state === type);
   const word = state === undefined ? plainText(type) : paintState(state, state, color);
+  const because = type === "restarted" && reason ? `${word}: ${plainText(reason)}` : undefined;
   const words = [
     clockTime(at),
     plainText(name ?? "-"),
-    word,
-    ...(reason ? [plainText(reason)] : []),
+    ...because === undefined ? [word, ...(reason ? [plainText(reason)] : [])] : [because],
     ...(by ? [`by ${plainText(by)}`] : []),
   ];
   return words.join("  ");

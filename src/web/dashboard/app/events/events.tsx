@@ -15,7 +15,7 @@ const PAGE = 100;
 /** The daemon's limit for one answer. */
 const MOST = 10_000;
 const TYPES = [
-  ...["crashed", "errored", "unhealthy", "healthy", "running", "stopped"],
+  ...["crashed", "errored", "unhealthy", "healthy", "running", "restarted", "stopped"],
   ...["added", "deleted", "adopted", "note"],
 ];
 
@@ -99,7 +99,7 @@ export function EventList({ events, named = true, isExact = false }: {
             : <span class="shape other" aria-hidden="true">•</span>}
           <span class="event-text">
             {named && <a href={linkTo(["processes", name])}>{name}</a>} <strong>{type}</strong>
-            {reason && <span class="faint">{` ${because(type, reason)}`}</span>}
+            {reason && <span class="faint">{because(type, reason)}</span>}
             {by && <span class="faint">{` by ${by}`}</span>}
           </span>
         </li>
@@ -110,6 +110,7 @@ export function EventList({ events, named = true, isExact = false }: {
 
 /** The reason of a start may describe how the previous run ended. */
 function because(type: string, reason: string): string {
-  const isUp = type === "starting" || type === "running";
-  return isUp && /^(exited|ended|killed)/.test(reason) ? `again after it ${reason}` : reason;
+  if (type === "restarted") return `: ${reason}`;
+  const isAgain = type === "starting" && /^(exited|ended|killed)/.test(reason);
+  return isAgain ? ` again after it ${reason}` : ` ${reason}`;
 }

@@ -19,9 +19,12 @@ const MARGIN = 12;
 const LABEL_PX = 13;
 
 export function Graph() {
-  const { data } = useEvents({ type: "running", limit: 500 });
+  const started = useEvents({ type: "running", limit: 500 }).data;
+  const restarted = useEvents({ type: "restarted", limit: 500 }).data;
   useSignalEffect(() => {
-    times.value = new Map(data.value?.events.map(({ name, at }) => [name, Date.parse(at)]));
+    const events = [started, restarted].flatMap(({ value }) => value?.events ?? []);
+    const inOrder = events.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+    times.value = new Map(inOrder.map(({ name, at }) => [name, Date.parse(at)]));
   });
   const { nodes, single } = layout.value;
   return (
