@@ -305,7 +305,9 @@ function begin(
       const carryOut = async () => {
         go();
         const outcomes = await changed;
-        return isStarted ? [...outcomes, ...await startDown(app, plan, outcomes, options)] : outcomes;
+        return isStarted
+          ? [...outcomes, ...await startDown(app, plan, outcomes, options)]
+          : outcomes;
       };
       begun.set(config, { go, carryOut });
     }

@@ -110,7 +110,9 @@ export class ReleaseWaiters {
   #end(generation: number, { over, members, outcomes }: Waiting, record?: Release): void {
     this.#waiting.delete(generation);
     const isFailed = record?.result !== "done";
-    if (outcomes.size > 0) for (const one of deletedOf(members, outcomes)) outcomes.set(one.process, one);
+    if (outcomes.size > 0) {
+      for (const one of deletedOf(members, outcomes)) outcomes.set(one.process, one);
+    }
     over.resolve({
       // In the order of the instances. Later ones came while it was under way.
       outcomes: [...new Set([...members, ...outcomes.keys()])]
