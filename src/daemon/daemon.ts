@@ -112,7 +112,11 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     service.stopping();
   }
   // Also before the home is released: what the logs still write must not meet the next daemon.
-  const closing = [context.web.close(), webhooks.close(), supervisor.logs.close()];
+  const closing = [
+    context.web.close({ keepPort: !supervisor.closing }),
+    webhooks.close(),
+    supervisor.logs.close(),
+  ];
   await Promise.all([server.close(why !== "lost"), ...closing]);
   supervisor.release();
   return 0;

@@ -27,6 +27,7 @@ import { DaemonKey } from "../auth/daemon_key.ts";
 import { CODE_MS, type OpenSession, Sessions } from "../auth/sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
+import { PortKeeper } from "../platform/port_keeper.ts";
 import { Turns } from "../platform/concurrency.ts";
 import { parseWeb } from "../model/config_schema.ts";
 import {
@@ -71,9 +72,11 @@ export class WebListener {
   /** Runs starts and stops one at a time. */
   readonly #turns = new Turns();
   #local: Promise<WebApp> | undefined;
+  readonly #keeper: PortKeeper;
 
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
+    this.#keeper = new PortKeeper(parts.paths.webKeeper);
     const key = new DaemonKey(parts.paths.webKey);
     this.#sessions = new Sessions(systemClock, () => this.#keepSessions(), key);
     this.tokens = new NamedTokens(parts.paths.tokens, parts.warn);
@@ -166,14 +169,17 @@ export class WebListener {
   /** Listens again if the previous daemon did. Problems are only logged. */
   async resume(): Promise<void> {
     restoreSessions(this.#parts.paths.sessions, this.#sessions);
-    if (this.#recalled() === undefined) return;
+    if (this.#recalled() === undefined) return void await this.#keeper.release();
     await this.start().catch((error) => this.#parts.warn(`Web: ${messageOf(error)}`));
   }
 
-  /** Stops listening; the next daemon listens again and restores the sessions. */
-  close(): Promise<void> {
+  /**
+   * Stops listening; the next daemon listens again and restores the sessions. With `keepPort`, no other
+   * program can listen there until then.
+   */
+  close({ keepPort = false } = {}): Promise<void> {
     return this.#turns.take(async () => {
-      await this.#retire();
+      await this.#retire(this.#server, keepPort);
       await Promise.all([...this.#retired].map((server) => server.close()));
     });
   }
@@ -260,6 +266,7 @@ export class WebListener {
       });
     }
     const { openServer } = await import("../web/server.ts");
+    await this.#keeper.release();
     const { backend, warn, mounts = {} } = this.#parts;
     this.#server = openServer(address, {
       backend,
@@ -271,14 +278,26 @@ export class WebListener {
       names: new SiteNames([...settings.hosts, ...addressNames(address)]),
     });
     this.#sessions.listenAt(addressText(this.#server.address));
+    this.#keep();
     const { warning } = this.status();
     if (warning !== undefined) warn(`Web: ${warning}`);
   }
 
+  #keep(): void {
+    try {
+      this.#keeper.keep(this.#server!.address);
+    } catch (error) {
+      const why = messageOf(error);
+      this.#parts.warn(`Web: the port is free for other programs while no daemon runs: ${why}`);
+    }
+  }
+
   /** Frees the port. Does not wait for the last answers: one of them may wait for this. */
-  async #retire(server = this.#server): Promise<void> {
+  async #retire(server = this.#server, keepPort = false): Promise<void> {
     if (server === undefined) return;
     if (server === this.#server) this.#server = undefined;
+    // The keeper of another server is of the one that listens now.
+    if (!keepPort && this.#server === undefined) await this.#keeper.release();
     await server.stop();
     this.#retired.add(server);
     void server.close(ANSWER_MS).then(() => this.#retired.delete(server));

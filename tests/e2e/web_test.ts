@@ -1,5 +1,7 @@
 /** The documented contract of the web surface, on a running daemon over TCP. */
 
+import { pathsIn } from "../../src/platform/paths.ts";
+import { processRow } from "../../src/platform/process_table.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
@@ -309,4 +311,42 @@ Deno.test("procsup web prints a link that signs a browser in, and can create and
   assertEquals([await status("GET"), await status("POST")], [200, 403]);
   await daemon.cli("token", "revoke", "ci");
   assertEquals(await status("GET"), 401);
+});
+
+Deno.test({
+  name: "no other program can take the port of the web listener between two daemons",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using daemon = await TestDaemon.start();
+    const { addr } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+    const [hostname, port] = [addr.split(":")[0]!, Number(addr.split(":")[1])];
+    const isFree = () => {
+      try {
+        Deno.listen({ hostname, port }).close();
+        return true;
+      } catch (error) {
+        if (error instanceof Deno.errors.AddrInUse) return false;
+        throw error;
+      }
+    };
+    const answers = async () => {
+      const answer = await fetch(`http://${addr}/livez`).catch(() => undefined);
+      await answer?.body?.cancel();
+      return answer?.status === 200;
+    };
+    for (const end of ["kill", "release"] as const) {
+      if (end === "kill") await daemon.kill();
+      else {
+        const { pid } = daemon;
+        await daemon.client.call("release", {});
+        await waitFor(() => processRow(pid) === undefined, { what: "the daemon to end" });
+      }
+      assertEquals(isFree(), false, end);
+      await daemon.run();
+      await waitFor(answers, { what: "the next daemon to listen" });
+    }
+    const [keeper] = /^\d+/.exec(Deno.readTextFileSync(pathsIn(daemon.home).webKeeper))!;
+    await daemon.client.call("web_stop");
+    assertEquals([isFree(), processRow(Number(keeper))], [true, undefined]);
+  },
 });
