@@ -142,7 +142,7 @@ Deno.test("web of a file changes its names in place, and is removed only with pr
   await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   await daemon.client.call("config_delete", file.path);
   assert(await at() > 0);
-  file.write('{ listen: "127.0.0.1:0" }\nwebhooks: { chat: { url: "http://127.0.0.1:9/" } }');
+  file.write('{ listen: "127.0.0.1:0" }\nwebhooks: { chat: { url: "http://127.0.0.1:8099/" } }');
   await file.apply();
   await daemon.client.call("config_delete", { config_path: file.path, only: "app" });
   assert(await at() > 0);

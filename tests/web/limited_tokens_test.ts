@@ -33,9 +33,12 @@ async function limited(): Promise<Limited> {
     config: { ...config, tags: ["web"], namespace: "other" },
     wait: true,
   });
-  const hook = { url: "http://127.0.0.1:9/", only: [HIDDEN] };
+  const hook = { url: "http://127.0.0.1:8099/", only: [HIDDEN] };
   const { token: owner } = await client.call("token");
-  await web.ask("PATCH", "/api/v1/webhooks/hook", hook, { authorization: `Bearer ${owner}` });
+  const set = await web.ask("PATCH", "/api/v1/webhooks/hook", hook, {
+    authorization: `Bearer ${owner}`,
+  });
+  assertEquals(set.status, 200);
   const grant = { name: "ci", role: "operate", only: ["ns:shop", "tag:none"] } as const;
   const { token } = await client.call("token_create", grant);
   const authorization = `Bearer ${token}`;
