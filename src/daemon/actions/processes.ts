@@ -4,6 +4,7 @@ import { resizeApp, sendText } from "../../manager/app_terminal.ts";
 import type { Outcome } from "../../manager/bulk.ts";
 import type { RollingOptions } from "../../manager/app_requests.ts";
 import type { ChangeResult } from "../../manager/managed_app.ts";
+import { actorOf } from "../../auth/gatekeeper.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { refuseMasks } from "../../model/secret_values.ts";
 import { parseSignal } from "../../model/signal.ts";
@@ -46,8 +47,9 @@ export const PROCESS_ACTIONS: Handlers<
   async restart({ supervisor, askedIn }, { target, wait }) {
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
   },
-  async reload({ supervisor, askedIn }, { target, wait }) {
-    return bulkResult("reloaded", await supervisor.reload(target, { wait, askedIn }));
+  async reload({ supervisor, askedIn, by }, { target, wait }) {
+    const how = { wait, askedIn, ...by && { by: actorOf(by) } };
+    return bulkResult("reloaded", await supervisor.reload(target, how));
   },
   async delete({ supervisor }, { target }) {
     return bulkResult("deleted", await supervisor.remove(target));
@@ -67,8 +69,9 @@ export const PROCESS_ACTIONS: Handlers<
   async flush({ supervisor }, { target }) {
     return bulkResult("flushed", await supervisor.flush(target));
   },
-  async scale({ supervisor }, { target, instances, wait }) {
-    return bulkResult("scaled", await supervisor.scale(target, instances, { wait }));
+  async scale({ supervisor, by }, { target, instances, wait }) {
+    const how = { wait, ...by && { by: actorOf(by) } };
+    return bulkResult("scaled", await supervisor.scale(target, instances, how));
   },
   async rolling_reload(context, given) {
     const { supervisor } = context;
@@ -102,11 +105,12 @@ export const PROCESS_ACTIONS: Handlers<
 };
 
 function rollingOptions(
-  { askedIn }: ActionContext,
+  { askedIn, by }: ActionContext,
   given: Omit<Input<"rolling_reload">, "target" | "config">,
 ): RollingOptions {
   return {
     askedIn,
+    ...by && { by: actorOf(by) },
     batchSize: given.batch_size,
     waitReady: given.wait_ready,
     rollbackOnFailure: given.rollback_on_failure,
