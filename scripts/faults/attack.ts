@@ -17,6 +17,7 @@ import { files } from "./attack/files.ts";
 import { fuzz } from "./attack/fuzz.ts";
 import { installation } from "./attack/installation.ts";
 import { limits } from "./attack/limits.ts";
+import { looks } from "./attack/looks.ts";
 import { network } from "./attack/network.ts";
 import { privileges } from "./attack/privileges.ts";
 import { processes } from "./attack/processes.ts";
@@ -25,7 +26,7 @@ import { search } from "./attack/search.ts";
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
   ...{ ...roles, ...privileges, ...files, ...processes, ...search },
-  ...{ ...browser, ...limits, ...network, ...installation, ...fuzz },
+  ...{ ...browser, ...limits, ...looks, ...network, ...installation, ...fuzz },
 };
 
 const SELF = import.meta.filename!;
