@@ -57,6 +57,20 @@ export const PAGES: Readonly<Record<string, Page>> = {
   client: page("The client", () => import("./client.md", { with: { type: "text" } })),
   remote: page("Other machines", () => import("./remote.md", { with: { type: "text" } })),
   migrating: page("Migrating", () => import("./migrating.md", { with: { type: "text" } })),
+  pm2: page("From PM2", () => import("./pm2.md", { with: { type: "text" } })),
+  supervisord: page(
+    "From supervisord, circus and pup",
+    () => import("./supervisord.md", { with: { type: "text" } }),
+  ),
+  systemd: page("From systemd and cron", () => import("./systemd.md", { with: { type: "text" } })),
+  compose: page(
+    "From docker compose and process-compose",
+    () => import("./compose.md", { with: { type: "text" } }),
+  ),
+  procfile: page(
+    "From a Procfile and from mprocs",
+    () => import("./procfile.md", { with: { type: "text" } }),
+  ),
   security: page("Security model", () => import("./security.md", { with: { type: "text" } })),
   faults: page("Faults, and what happens", () => import("./faults.md", { with: { type: "text" } })),
   errors: page("Errors and exit codes", () => import("./errors.md", { with: { type: "text" } })),

@@ -108,6 +108,15 @@ const FILES: Readonly<Record<string, string>> = {
   "docker-compose.yml": "services:\n  app: { image: app, command: sleep 1000, build: . }\n",
   "ecosystem.config.js": "module.exports = { apps: [{ name: 'app', script: './server.js' }] };\n",
   "supervisord.conf": "[program:app]\ncommand=sleep 1000\n",
+  ".pm2/dump.pm2": '[{ "name": "app", "pm_exec_path": "/bin/sleep", "args": ["1000"] }]\n',
+  "circus.ini": "[watcher:app]\ncmd = sleep 1000\n",
+  "pup.json": '{ "processes": [{ "id": "app", "cmd": "sleep 1000", "autostart": true }] }\n',
+  "mprocs.yaml": "procs: { app: sleep 1000 }\n",
+  "process-compose.yaml": "processes: { app: { command: sleep 1000 } }\n",
+  "api.service": "[Service]\nExecStart=/bin/sleep 1000\n",
+  "backup.service": "[Service]\nType=oneshot\nExecStart=/bin/true\n",
+  "backup.timer": "[Timer]\nOnCalendar=daily\n",
+  app: "0 4 * * * root /bin/true\n",
   "other.yaml": "processes:\n  other: { entrypoint: ./sleep.sh }\n",
   "procsup.yaml": `defaults: { min_uptime: 20ms }
 profiles: { dev: { processes: {} } }
@@ -145,7 +154,10 @@ function scriptOf(
 ): string {
   const steps = lines.map((line) => {
     const here = line
-      .replaceAll(/(?<=\s)\/(tmp|var\/log|etc\/supervisor)\//g, `${folder}/`)
+      .replaceAll(
+        /(?<=\s)\/(tmp|var\/log|etc\/(supervisor|systemd\/system|cron\.d))\//g,
+        `${folder}/`,
+      )
       .replaceAll("/srv/web", folder)
       .replace(
         /^procsup serve (.*?)( --port \d+)?$/,
@@ -178,7 +190,7 @@ ${steps.join("")}`;
 
 async function stage(folder: TempHome): Promise<void> {
   const words = programLine();
-  for (const name of ["bin", "dist"]) await Deno.mkdir(`${folder.path}/${name}`);
+  for (const name of ["bin", "dist", ".pm2"]) await Deno.mkdir(`${folder.path}/${name}`);
   const files = {
     ...FILES,
     "bin/procsup": `#!/bin/sh\nexec ${words} "$@"\n`,

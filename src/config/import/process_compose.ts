@@ -4,7 +4,6 @@ import { rowOf } from "../../model/key_table.ts";
 import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { literally } from "../../model/plain_text.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
-import { shellWord } from "../../model/shell_line.ts";
 import { isAbsolute, join } from "../../npm/path.js";
 import { lookAt } from "../../platform/stat.ts";
 import type { ConfigDocument } from "../document.ts";
@@ -30,8 +29,9 @@ import {
   UNSUPPORTED,
 } from "./imported.ts";
 import { ImportResult } from "./import_result.ts";
-import { hasReference, namesIn, reference, shownText, withReferences } from "./references.ts";
+import { hasReference, namesIn, reference, withReferences } from "./references.ts";
 import { everyInterval } from "./calendar.ts";
+import { needsShell, type Shell, shellLine, shellOf } from "./process_compose_shell.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 
 export const processCompose: Importer = {
@@ -399,47 +399,6 @@ function dependsOn(value: unknown, all: Record<string, unknown>): Keys {
       return [name, wanted === "healthy" && !probed ? "ready" : wanted];
     }),
   );
-}
-
-/** A command for a shell that has the variables in its environment. */
-function shellText(text: string): string {
-  return shownText(withReferences(text));
-}
-
-type Shell = ReturnType<typeof shellOf>;
-
-function shellOf(value: unknown) {
-  const { shell_command: program = "bash", shell_argument: argument = "-c" } = mapOf(value);
-  return { program: String(program), argument: String(argument) };
-}
-
-/**
- * What bash may read otherwise than /bin/sh. It finds too much rather than too little: a command
- * that runs under bash without need does the same.
- */
-const BASH_ONLY = new RegExp(
-  [
-    /[{}!]|(?<!\$)\(|\[\[|<<|<\(|&>|>&(?!\d)|\|&|==|=~|\+=|\$['"]/,
-    /\b(source|declare|typeset|local|shopt|pipefail|function|let|mapfile|readarray|pushd|popd)\b/,
-    /\b(disown|time|trap|type|select|coproc|RANDOM|SECONDS|BASH\w*)\b|\b(echo|read|printf|exec) -/,
-  ].map(({ source }) => source).join("|"),
-);
-
-/** `${NAME}` and `${NAME:-default}`, which every shell knows. */
-const PARAMETER = /\$\{\w+(:?[-+=?][^{}]*)?\}/g;
-
-/** Whether a command has to run under the shell of the file, as /bin/sh may read it otherwise. */
-function needsShell(command: string, { program }: Shell): boolean {
-  if (/^(.*\/)?(da)?sh$/.test(program)) return false;
-  return !/^(.*\/)?bash$/.test(program) || BASH_ONLY.test(command.replace(PARAMETER, "$X"));
-}
-
-/** A line for /bin/sh. */
-function shellLine(value: unknown, shell: Shell): string {
-  const command = shellText(String(value));
-  return needsShell(command, shell)
-    ? `${shellWord(shell.program)} ${shellWord(shell.argument)} ${shellWord(command)}`
-    : command;
 }
 
 /** Converts a probe to a health check. In process-compose, values below 1 mean the default. */
