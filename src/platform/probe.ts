@@ -1,5 +1,6 @@
 /** Single probes of an address, for health checks. */
 
+import { maskedUrl } from "../model/secret_values.ts";
 import { messageOf } from "../model/errors.ts";
 import { type ListenAddress, withoutBrackets } from "../model/listen_address.ts";
 import { timeoutSignal } from "./clock.ts";
@@ -19,9 +20,11 @@ export interface ProbeOptions {
  * from 200 to 399; at once when `signal` is aborted. Throws if the machine lacks resources.
  */
 export async function probeHttp(url: string, options: ProbeOptions): Promise<string | undefined> {
-  return await probe(options, { what: url, verb: "answer" }, async (signal) => {
+  // Whoever may see the app reads the result.
+  const what = maskedUrl(url);
+  return await probe(options, { what, verb: "answer" }, async (signal) => {
     const status = await statusOf(new URL(url), options, signal);
-    return status >= 200 && status < 400 ? undefined : `${url} answered ${status}`;
+    return status >= 200 && status < 400 ? undefined : `${what} answered ${status}`;
   });
 }
 
