@@ -1,6 +1,7 @@
 /** An app under load, and releases of it. */
 
 import { fromFileUrl } from "@std/path/posix";
+import { ifPossible } from "../../src/model/errors.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import type { TestDaemon } from "../../tests/support/procsup.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";
@@ -134,6 +135,8 @@ export class Scene {
 
 /** The release that a process was launched with. */
 function kindOf(pid: number): string {
-  const env = Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0");
+  const text = ifPossible(() => Deno.readTextFileSync(`/proc/${pid}/environ`));
+  if (text === undefined) return "gone";
+  const env = text.split("\0");
   return env.find((text) => text.startsWith("KIND="))?.slice("KIND=".length) ?? "old";
 }

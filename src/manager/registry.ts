@@ -449,6 +449,22 @@ export class Registry implements Observer, AppOwner {
 
   released({ name }: ManagedApp, release: Release): void {
     this.#heard(() => this.#peers.released(name, release));
+    const instances = this.instancesOf(name);
+    const { result, failure, by, undoes, changes } = release;
+    const process = instances.find((one) => one.name === failure?.instance) ?? instances[0];
+    if (process === undefined) return;
+    if (failure !== undefined && result !== undefined) {
+      const { reason, lastLines } = failure;
+      const what = result === "rolled_back" ? "rolled back" : result;
+      this.#tell(process, "release_failed", [`${what}: ${reason}`, ...lastLines].join("\n"), {
+        by,
+      });
+    } else if (result === "done") {
+      const what = undoes === undefined
+        ? changes.map(({ field }) => field).join(", ") || "the same configuration"
+        : "the old configuration, in a rollback";
+      this.#tell(process, "released", what, { by });
+    }
   }
 
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {

@@ -135,6 +135,8 @@ export type ChangeType =
   | "deleted"
   | "adopted"
   | "restarted"
+  | "released"
+  | "release_failed"
   | "note"
   | "asked"
   | "healthy"
@@ -147,6 +149,8 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   deleted: "The process was deleted.",
   adopted: "A new daemon adopted the running process.",
   restarted: "The run of an automatic restart is up; `reason` says why there was one.",
+  released: "A change of its app is on all instances; `by` says who asked.",
+  release_failed: "A change of its app failed; `reason` has the reason and the last output.",
   note: "A warning; `reason` says what happened. The state is unchanged.",
   asked: "Someone asked for a change: `by` says who, `reason` for what.",
   healthy: "The health checks succeed again, or for the first time.",

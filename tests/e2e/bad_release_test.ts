@@ -41,6 +41,8 @@ for (const overlap of [true, false]) {
         results[0]!.error!,
         "not ready within 4s: waited for its http health check",
       );
+      const { stdout } = await daemon.cli("events", "--type", "release_failed", "--since", "1h");
+      assertStringIncludes(stdout, "web:0  release_failed  rolled back: ");
       const after = await daemon.client.call("list");
       assertEquals(after.map(({ state, health }) => [state, health]), [
         ["running", "healthy"],

@@ -16,7 +16,7 @@ const PAGE = 100;
 const MOST = 10_000;
 const TYPES = [
   ...["crashed", "errored", "unhealthy", "healthy", "running", "restarted", "stopped"],
-  ...["added", "deleted", "adopted", "note"],
+  ...["released", "release_failed", "added", "deleted", "adopted", "note"],
 ];
 
 export function Events() {
