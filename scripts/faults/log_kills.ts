@@ -37,6 +37,7 @@ function keep(folder: string, writers: number, maxSizeBytes: number): void {
     clock: systemClock,
     list: () => processes,
     warn: (message) => console.log(`  ${message}`),
+    troubled: ({ name }, trouble) => console.log(`  ${name}: ${trouble}`),
   });
   keeper.start();
 }

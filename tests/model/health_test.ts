@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { type Health, type HealthRecord, judge, UNKNOWN_HEALTH } from "../../src/model/health.ts";
 
-const CONFIG = { retries: 3, successThreshold: 2, gracePeriodMs: 1000 };
+const CONFIG = { retries: 3, successThreshold: 2, gracePeriodMs: 1000, intervalMs: 0 };
 
 /** The health after each result, for a process that has been up long enough. */
 function health(answers: string, upForMs = 5000, config = CONFIG): Health[] {
@@ -41,11 +41,20 @@ Deno.test("judge() ignores failures within the grace period, but counts every su
   assertEquals(health("+-+", 10).at(-1), "unknown", "still in a row");
 });
 
+Deno.test("judge() counts failures once per interval, however early the checks after a start come", () => {
+  const config = { ...CONFIG, intervalMs: 1000 };
+  const after = (times: readonly number[]) =>
+    times.reduce((record, at) => judge(record, false, at, config), UNKNOWN_HEALTH).failures;
+  assertEquals(after([2000, 2200, 2500, 2999]), 1);
+  assertEquals(after([2000, 2500, 3000, 4000]), 3);
+});
+
 Deno.test("judge() says healthy only after a success and unhealthy only after a failure", () => {
   const thresholds = fc.record({
     retries: fc.integer({ min: 1, max: 5 }),
     successThreshold: fc.integer({ min: 1, max: 5 }),
     gracePeriodMs: fc.nat(3),
+    intervalMs: fc.constant(0),
   });
   fc.assert(fc.property(thresholds, fc.array(fc.boolean()), (config, answers) => {
     let record = UNKNOWN_HEALTH;

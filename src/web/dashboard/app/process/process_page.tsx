@@ -240,8 +240,8 @@ function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
           : "It inherits only the essential variables of the daemon's environment."}
         {config.env_file
           ? ` More comes from ${
-            [config.env_file].flat().map((file) => typeof file === "string" ? file : file.path)
-              .join(", ")
+            [config.env_file as string | { path: string }].flat()
+              .map((file) => typeof file === "string" ? file : file.path).join(", ")
           }.`
           : ""}
         {" Values are never shown."}
