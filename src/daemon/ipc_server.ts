@@ -7,7 +7,7 @@ import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { answered, failure } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/process_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
-import type { HookOrigin } from "../process/process_handle.ts";
+import type { HookOrigin } from "../process/process_requests.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { readAction, roleFor } from "../protocol/verbs/mod.ts";
 import { logResumption } from "../protocol/verbs/logs.ts";

@@ -9,7 +9,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { MAX_INSTANCES } from "../model/process_keys.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/process_handle.ts";
+import type { UpOptions } from "../process/process_requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 import { refuseOneForMany } from "./check_config.ts";
 import { beingDeleted, type ChangeResult, type ManagedApp, USER } from "./managed_app.ts";

@@ -9,7 +9,7 @@ import { type Ordered, startWaves } from "../model/start_order.ts";
 import { isGroup } from "../model/target.ts";
 import { AT_REST, isSuccess } from "../model/transition_steps.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/process_handle.ts";
+import type { UpOptions } from "../process/process_requests.ts";
 import { reasonOf, startFailed } from "../process/start_and_wait.ts";
 import { lastWords } from "./last_words.ts";
 

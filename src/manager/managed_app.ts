@@ -27,7 +27,7 @@ import type { Input, Snapshot } from "../model/process_state.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { StopRequest, UpOptions } from "../process/process_handle.ts";
+import type { StopRequest, UpOptions } from "../process/process_requests.ts";
 import { isJob, type Outcome, runBulk } from "./bulk.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Recorded } from "./records.ts";

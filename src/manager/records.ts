@@ -26,7 +26,7 @@ import {
   unsealed,
   writeState,
 } from "../platform/state_file.ts";
-import type { Identity } from "../process/managed_process.ts";
+import type { Identity } from "../process/process_actor.ts";
 
 export interface RecordPaths {
   /** Folder of the record files. */

@@ -120,7 +120,7 @@ async function recoverAll(processes: readonly ManagedProcess[], traces: Traces):
   // Dependencies first: processes that wait for them read their state.
   for (const process of inWaves(processes).flat()) {
     const found = find(process, traces, byRunId);
-    const input: Recovered = { type: "recovered", at: process.clock.now(), found };
+    const input: Recovered = { type: "recovered", at: process.machine.world.clock.now(), found };
     endCommands(process, commandsOf(process, input), byRunId.get(process.id) ?? []);
     process.post(input);
   }
@@ -155,7 +155,7 @@ function endCommands(
   hookPids: readonly number[],
 ): void {
   if (events.length === 0) return;
-  const { clock, snapshot: { startedAt, lastExit } } = process;
+  const { machine: { world: { clock } }, snapshot: { startedAt, lastExit } } = process;
   const since = Math.max(startedAt ?? 0, lastExit?.at.getTime() ?? 0);
   const oldestMs = clock.now() - since + AGE_ERROR_MS;
   for (const pid of hookPids) {

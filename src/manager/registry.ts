@@ -20,8 +20,9 @@ import {
   withoutGroup,
 } from "../model/target.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type Identity, ManagedProcess, type Observer } from "../process/managed_process.ts";
-import type { StopRequest } from "../process/process_handle.ts";
+import { ManagedProcess } from "../process/managed_process.ts";
+import type { Identity, Machine } from "../process/process_actor.ts";
+import type { StopRequest } from "../process/process_requests.ts";
 import type { World } from "../platform/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered, type Outcome, runWaves } from "./bulk.ts";
@@ -65,10 +66,10 @@ interface RegistryParts {
 }
 
 /** All apps and processes of a manager. */
-export class Registry implements Observer, AppOwner {
+export class Registry implements Machine, AppOwner {
   readonly #apps = new Map<string, ManagedApp>();
   readonly #processes = new Map<string, ManagedProcess>();
-  readonly #world: World;
+  readonly world: World;
   readonly #records: Records;
   /** Failed writes of the home. */
   readonly writes: RetriedWrites;
@@ -87,7 +88,7 @@ export class Registry implements Observer, AppOwner {
   readonly #removedHooks = new Set<Promise<void>>();
 
   constructor({ world, paths, hub, warn, peers }: RegistryParts) {
-    this.#world = world;
+    this.world = world;
     this.#records = new Records(paths);
     this.#hub = hub;
     this.#sockets = new IdleSockets(world, (name) => this.instancesOf(name));
@@ -101,7 +102,7 @@ export class Registry implements Observer, AppOwner {
   }
 
   get clock(): Clock {
-    return this.#world.clock;
+    return this.world.clock;
   }
 
   /** Aborted when the supervisor ends. */
@@ -122,7 +123,7 @@ export class Registry implements Observer, AppOwner {
 
   /** Automatic restarts of the last hour, since this registry exists. */
   get restartsLastHour(): number {
-    return this.#restarts.lastHour(this.#world.clock.steady());
+    return this.#restarts.lastHour(this.world.clock.steady());
   }
 
   /** Resolves when no hook of any process runs, removed ones included. */
@@ -434,7 +435,7 @@ export class Registry implements Observer, AppOwner {
     this.#peers.changed(process, before);
     this.#sockets.changed(process, before);
     const restarts = now.restarts - before.restarts;
-    if (restarts > 0) this.#restarts.add(restarts, this.#world.clock.steady());
+    if (restarts > 0) this.#restarts.add(restarts, this.world.clock.steady());
     if (!this.#hub.idle) this.#publishChanges(process, before, input);
     this.#apps.get(process.identity.app)?.changed(process, before, input);
   }
@@ -510,7 +511,7 @@ export class Registry implements Observer, AppOwner {
         app: app.name,
         name,
         instanceIndex,
-        createdAt: new Date(this.#world.clock.now()),
+        createdAt: new Date(this.world.clock.now()),
       },
       snapshot: {
         ...NEW,
@@ -525,7 +526,7 @@ export class Registry implements Observer, AppOwner {
 
   #register({ identity, snapshot }: ProcessRecord): ManagedProcess {
     const app = this.#apps.get(identity.app)!;
-    const process = new ManagedProcess(identity, app, snapshot, this.#world, this);
+    const process = new ManagedProcess(identity, app, snapshot, this);
     app.join(process);
     this.#processes.set(identity.id, process);
     this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
@@ -576,7 +577,7 @@ export class Registry implements Observer, AppOwner {
     this.#heard(() =>
       this.#hub.publish({
         type,
-        at: new Date(this.#world.clock.now()),
+        at: new Date(this.world.clock.now()),
         id: process.identity.id,
         name: process.name,
         state,

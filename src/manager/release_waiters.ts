@@ -5,7 +5,7 @@ import { configChanges } from "../model/config_diff.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { UpOptions } from "../process/process_handle.ts";
+import type { UpOptions } from "../process/process_requests.ts";
 import type { Outcome } from "./bulk.ts";
 
 export interface ReleaseResult {

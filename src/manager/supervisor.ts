@@ -15,7 +15,7 @@ import type { PendingRequest } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { StopRequest, UpOptions } from "../process/process_handle.ts";
+import type { StopRequest, UpOptions } from "../process/process_requests.ts";
 import {
   inWaves,
   isJob,

@@ -34,7 +34,7 @@ export class UsageSampler {
     const now = this.#clock.steady();
     const roots = new Map<number, CpuMark>();
     let stale = false;
-    for (const { snapshot, uptimeMs } of processes) {
+    for (const { snapshot, run: { uptimeMs } } of processes) {
       const root = snapshot.run?.wrapperPid;
       if (!root) continue;
       const last = this.#last.get(root);

@@ -45,3 +45,8 @@ export class StartFailedError extends ProcsupError implements FailedStart {
     this.lastOutput = lastOutput;
   }
 }
+
+/** The message of a failed start, without the words that name the process. */
+export function withoutName(message: string): string {
+  return message.replace(/^Cannot start "[^"]*": /, "");
+}

@@ -8,7 +8,7 @@ import { isLack } from "../platform/lack.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { ProcessHooks } from "./process_hooks.ts";
 import { launchPlan, spawnRun } from "./spawn.ts";
-import type { ProcessHandle } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
 import { RunController } from "./run_controller.ts";
 import { fetchSecrets } from "./secrets.ts";
 import { SourceWatch } from "./source_watch.ts";
@@ -22,7 +22,7 @@ type RequestEffect = Extract<
 
 /** Performs effects for one process. */
 export class Effects {
-  readonly #process: ProcessHandle;
+  readonly #process: ProcessActor;
   readonly #world: World;
   readonly run: RunController;
   readonly sources: SourceWatch;
@@ -35,12 +35,12 @@ export class Effects {
   #closed = false;
   #runtime: string | undefined;
 
-  constructor(process: ProcessHandle, world: World) {
+  constructor(process: ProcessActor) {
     this.#process = process;
-    this.#world = world;
-    this.hooks = new ProcessHooks(process, world);
-    this.run = new RunController(process, world, this.hooks);
-    this.sources = new SourceWatch(process, world);
+    this.#world = process.machine.world;
+    this.hooks = new ProcessHooks(process);
+    this.run = new RunController(process, this.hooks);
+    this.sources = new SourceWatch(process, this.run);
   }
 
   /** Name of the runtime that runs it; `auto` for a plain program. */
@@ -148,7 +148,8 @@ export class Effects {
     const abort = new AbortController();
     this.#disarm = () => abort.abort();
     this.hooks.journal.unlaunched = "";
-    this.#process.dependencies(abort.signal).then(
+    const process = this.#process;
+    process.machine.dependencies(process, abort.signal).then(
       () => this.#process.post({ type: "dependencies_met", attempt }),
       (error) => {
         if (abort.signal.aborted) return;

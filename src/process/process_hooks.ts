@@ -7,7 +7,7 @@ import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookContext, hookFailure, runHook } from "./hooks.ts";
 import { type HookRun, Journal } from "./journal.ts";
-import type { ProcessHandle } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 
 interface HookOptions {
@@ -18,14 +18,14 @@ interface HookOptions {
 }
 
 export class ProcessHooks {
-  readonly #process: ProcessHandle;
+  readonly #process: ProcessActor;
   readonly #world: World;
   /** The last runs of its hooks and health checks. */
   readonly journal: Journal = new Journal();
 
-  constructor(process: ProcessHandle, world: World) {
+  constructor(process: ProcessActor) {
     this.#process = process;
-    this.#world = world;
+    this.#world = process.machine.world;
   }
 
   /**

@@ -12,7 +12,7 @@ import { describeBackground, foregroundAdvice } from "./background.ts";
 import { RunMonitors } from "./run_monitors.ts";
 import type { RunParts, RunView } from "./run_view.ts";
 import { Leftovers } from "./leftovers.ts";
-import type { ProcessHandle } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
 import type { ProcessHooks } from "./process_hooks.ts";
 import { proof } from "./proof.ts";
 import { sharedSockets } from "./launch_setup.ts";
@@ -24,7 +24,7 @@ import type { World } from "../platform/world.ts";
 type TerminateEffect = Extract<Effect, { type: "terminate" }>;
 
 export class RunController {
-  readonly #process: ProcessHandle;
+  readonly #process: ProcessActor;
   readonly #world: World;
   readonly #hooks: ProcessHooks;
   #child: Child | undefined;
@@ -40,8 +40,9 @@ export class RunController {
   /** The ends of other runs that are under way. */
   readonly #otherEnds = new Map<RunEnd, { readonly run: Run; readonly over: Promise<void> }>();
 
-  constructor(process: ProcessHandle, world: World, hooks: ProcessHooks) {
+  constructor(process: ProcessActor, hooks: ProcessHooks) {
     this.#process = process;
+    const { world } = process.machine;
     this.#world = world;
     this.#hooks = hooks;
     this.#leftovers = new Leftovers(world);
@@ -52,7 +53,7 @@ export class RunController {
     return this.#child === undefined ? 0 : this.#world.clock.steady() - this.#launchedAt;
   }
 
-  /** See `ProcessHandle`. */
+  /** True if its app has ended, even if the snapshot is still that of a running app. */
   get hasEnded(): boolean {
     return this.#child === undefined || this.#world.hasEnded(this.#child.run.runId);
   }
@@ -121,7 +122,7 @@ export class RunController {
   /** Launches a second run beside the current one. */
   launchSuccessor(request: ReplaceRequest): void {
     this.#successor = new Successor({
-      ...{ process: this.#process, world: this.#world, request },
+      ...{ process: this.#process, request },
       cleanedUp: () => this.#othersGone,
       hooks: this.#hooks,
       view: (state) => this.#view(state),
@@ -222,7 +223,7 @@ export class RunController {
 
   /** Removes the files of a run that is over, once their content is recorded. */
   #forget({ runId }: Run): void {
-    this.#process.whenRecorded(() => {
+    this.#process.machine.whenRecorded(this.#process, () => {
       this.#world.forget(runId);
       removeInput(`${this.#world.apps}/${this.#process.name}`, runId);
     });
@@ -311,7 +312,8 @@ export class RunController {
       untilReady: (signal) => process.until(({ ready }) => ready, signal),
       post: (input) => process.post(input),
       journal: this.#hooks.journal,
-      healthChanged: (health, reason) => process.healthChanged(health, reason),
+      healthChanged: (health, reason) =>
+        process.machine.healthChanged(process, health, reason),
       signal: (signal) => this.signal(signal),
     }));
   }

@@ -6,22 +6,22 @@ import { ifPossible } from "../model/errors.ts";
 import { dirname } from "../npm/path.js";
 import { appUser } from "./app_user.ts";
 import type { Monitor } from "./run_view.ts";
-import type { ProcessHandle } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
+import type { RunController } from "./run_controller.ts";
 import { watchFiles } from "./watch/file_watch.ts";
-import type { World } from "../platform/world.ts";
 
 export class SourceWatch implements Monitor {
-  readonly #process: ProcessHandle;
-  readonly #world: World;
+  readonly #process: ProcessActor;
+  readonly #run: RunController;
   /** What is watched: an attempt and whether it has ended. Each begins a watch of its own. */
   #watched: string | undefined;
   #watch: Monitor | undefined;
   /** True until the first snapshot was seen: it may be what an earlier daemon left. */
   #isFirst = true;
 
-  constructor(process: ProcessHandle, world: World) {
+  constructor(process: ProcessActor, run: RunController) {
     this.#process = process;
-    this.#world = world;
+    this.#run = run;
   }
 
   /** Starts or stops watching, as a snapshot demands. */
@@ -56,7 +56,7 @@ export class SourceWatch implements Monitor {
 
   #begin({ attempt, startedAt, finishedAt, run }: Snapshot, isFirst: boolean): Monitor {
     const { config } = this.#process;
-    const world = this.#world;
+    const { world } = this.#process.machine;
     const now = world.clock.now();
     const since = run === null && isFirst ? Math.max(0, now - (finishedAt ?? now)) : undefined;
     return watchFiles({
@@ -64,14 +64,14 @@ export class SourceWatch implements Monitor {
       ...config.watch!,
       own: [dirname(world.apps)],
       user: ifPossible(() => appUser(config)),
-      upForMs: since ?? this.#process.uptimeMs,
+      upForMs: since ?? this.#run.uptimeMs,
     }, {
       changed: (path) => {
         const at = world.clock.now();
-        const upForMs = this.#process.uptimeMs || Math.max(0, at - (startedAt ?? at));
+        const upForMs = this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at));
         this.#process.post({ type: "file_changed", attempt, at, upForMs });
         if (!isLoop(this.#process.snapshot.watchRestarts)) {
-          return void this.#process.restart({ reason: `file changed: ${path}` }).catch(() => {});
+          return this.#restart(`file changed: ${path}`);
         }
         this.#process.note(
           `watching is paused until the next restart: ${LOOP_RESTARTS} restarts in a row came ` +
@@ -81,5 +81,15 @@ export class SourceWatch implements Monitor {
       },
       problem: (message) => this.#process.note(message),
     });
+  }
+
+  /** Not once the supervisor shuts down. */
+  #restart(reason: string): void {
+    try {
+      this.#process.machine.refuseClosed();
+    } catch {
+      return;
+    }
+    this.#process.post({ type: "replace_requested", request: { verb: "restart", reason } });
   }
 }

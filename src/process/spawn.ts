@@ -14,10 +14,10 @@ import type { Versions } from "../runtimes/programs.ts";
 import { appUser } from "./app_user.ts";
 import { appEnvironment, fileContents } from "./environment.ts";
 import { launchSetup, saysReady } from "./launch_setup.ts";
-import type { ProcessHandle } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
 import type { World } from "../platform/world.ts";
 
-type LaunchedProcess = Pick<ProcessHandle, "id" | "name" | "instanceIndex" | "config">;
+type LaunchedProcess = Pick<ProcessActor, "id" | "name" | "instanceIndex" | "config">;
 
 interface LaunchPlan {
   readonly argv: readonly string[];

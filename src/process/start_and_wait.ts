@@ -4,42 +4,15 @@ import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
+import { withoutName } from "../model/start_failed.ts";
 import { AT_REST, isSuccess, wantsReadiness } from "../model/transition_steps.ts";
 import { describeBackground, foregroundAdvice } from "./background.ts";
-import type { ProcessHandle, UpOptions } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
+import type { UpOptions } from "./process_requests.ts";
+import type { RunController } from "./run_controller.ts";
 
-/** Callers that wait for a snapshot. */
-export class Waiters {
-  readonly #checks = new Set<(now: Snapshot) => void>();
-
-  /** Resolves with the first snapshot, `now` included, that fulfils the condition. */
-  until(
-    condition: (now: Snapshot) => boolean,
-    now: Snapshot,
-    signal?: AbortSignal,
-  ): Promise<Snapshot> {
-    if (condition(now)) return Promise.resolve(now);
-    return new Promise((resolve, reject) => {
-      const check = (next: Snapshot) => {
-        if (condition(next)) settle(() => resolve(next));
-      };
-      const abort = () => settle(() => reject(signal!.reason));
-      const settle = (how: () => void) => {
-        this.#checks.delete(check);
-        signal?.removeEventListener("abort", abort);
-        how();
-      };
-      this.#checks.add(check);
-      signal?.addEventListener("abort", abort, { once: true });
-      if (signal?.aborted) abort();
-    });
-  }
-
-  /** Checks all conditions against a new snapshot. */
-  tell(now: Snapshot): void {
-    for (const check of [...this.#checks]) check(now);
-  }
-}
+/** A process with its current run. */
+type StartedProcess = ProcessActor & { readonly run: RunController };
 
 /**
  * Running with a pid, ended, or delayed; without `wait`, also starting or awaiting dependencies.
@@ -71,7 +44,7 @@ export function endedWell(now: Snapshot, config: ProcessConfig): boolean {
  * end is a success only for a job.
  */
 export async function startAndWait(
-  process: ProcessHandle,
+  process: StartedProcess,
   input: Input & { readonly type: "start_requested" },
   { wait }: UpOptions,
 ): Promise<void> {
@@ -80,7 +53,7 @@ export async function startAndWait(
   const earlier = isUp(process.snapshot) ? attempt - 1 : attempt;
   if (state !== "running") process.post(input);
   // Not the time since the launch: on a busy machine an app begins long after it.
-  const uptimeMs = state === "running" ? process.uptimeMs : 0;
+  const uptimeMs = state === "running" ? process.run.uptimeMs : 0;
   const isHooked = process.config.hooks.preStart !== undefined;
   await untilUp(process, earlier, { wait, uptimeMs, isHookEnough: wait === false && isHooked });
 }
@@ -94,7 +67,7 @@ interface UntilUp extends UpOptions {
 
 /** Waits for the first attempt after `earlier`, and throws like `startAndWait()`. */
 export async function untilUp(
-  process: ProcessHandle,
+  process: StartedProcess,
   earlier: number,
   { wait, uptimeMs = 0, isHookEnough = false }: UntilUp,
 ): Promise<void> {
@@ -110,9 +83,9 @@ export async function untilUp(
   if (now.state === "running") return;
   if (!wait && now.state !== "errored") return;
   const early = endedWell(now, process.config);
-  if (early && process.mayEnd) return;
+  if (early && process.machine.mayEnd(process)) return;
   if (!early || now.desired === "down") throw startFailed({ name, snapshot: now });
-  const background = await process.background();
+  const background = await process.run.background();
   if (background !== undefined) {
     const what = `${now.lastReason} and ${describeBackground(background)}, which was ended`;
     const hint = foregroundAdvice(background);
@@ -129,7 +102,7 @@ export async function untilUp(
 
 /** The error of a process that did not come up, or not for long, with the reason. */
 export function startFailed(
-  { name, snapshot }: Pick<ProcessHandle, "name" | "snapshot">,
+  { name, snapshot }: Pick<ProcessActor, "name" | "snapshot">,
 ): ProcsupError {
   return new ProcsupError("start_failed", `Cannot start "${name}": ${reasonOf(snapshot)}`);
 }
@@ -139,28 +112,23 @@ export function reasonOf({ lastReason }: Snapshot): string {
   return withoutName(lastReason);
 }
 
-/** The message of a failed start, without the words that name the process. */
-export function withoutName(message: string): string {
-  return message.replace(/^Cannot start "[^"]*": /, "");
-}
-
 /**
  * The snapshot after `min_uptime`, or when it left the running state before that. If it is
  * restarted meanwhile, that of the new run.
  */
 async function survivedMinUptime(
-  process: ProcessHandle,
+  process: StartedProcess,
   begun: Snapshot,
   uptimeMs: number,
 ): Promise<Snapshot> {
   if (begun.state !== "running") return begun;
   const enough = new AbortController();
   const rest = Math.max(0, process.config.minUptimeMs - uptimeMs);
-  const cancel = process.clock.after(rest, () => enough.abort());
+  const cancel = process.machine.world.clock.after(rest, () => enough.abort());
   const left = (now: Snapshot) => now.attempt !== begun.attempt || !isUp(now);
   const now = await process.until(left, enough.signal)
     // On a busy machine, the exit of an app may be noticed only after the timer.
-    .catch(() => process.hasEnded ? process.until(left) : begun)
+    .catch(() => process.run.hasEnded ? process.until(left) : begun)
     .finally(cancel);
   if (now.state !== "stopping" || now.desired === "down") return now;
   const next = await process.until((now) => settled(now, true));

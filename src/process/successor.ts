@@ -4,6 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { HealthRecord } from "../model/health.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ReplaceRequest, RequestFailure } from "../model/process_state.ts";
+import { withoutName } from "../model/start_failed.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import { orAborted, unlessAborted } from "../platform/concurrency.ts";
 import type { Child } from "../platform/launcher.ts";
@@ -12,16 +13,14 @@ import type { HealthCheckRun, Journal } from "./journal.ts";
 import { proof } from "./proof.ts";
 import type { RunParts, RunView } from "./run_view.ts";
 import type { ProcessHooks } from "./process_hooks.ts";
-import type { ProcessHandle } from "./process_handle.ts";
+import type { ProcessActor } from "./process_actor.ts";
 import { awaitReadiness } from "./readiness.ts";
 import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
-import { withoutName } from "./start_and_wait.ts";
 import type { World } from "../platform/world.ts";
 
 interface SuccessorParts {
-  readonly process: ProcessHandle;
-  readonly world: World;
+  readonly process: ProcessActor;
   readonly request: ReplaceRequest;
   /** Resolves when nothing is left of earlier second runs. */
   readonly cleanedUp: () => Promise<unknown>;
@@ -45,6 +44,10 @@ export class Successor {
     this.#config = process.specOf(this.#generation);
   }
 
+  get #world(): World {
+    return this.#parts.process.machine.world;
+  }
+
   get child(): Child | undefined {
     return this.spawned?.child;
   }
@@ -56,14 +59,15 @@ export class Successor {
 
   /** Posts `replaced` when it is up, or `successor_failed`. */
   async bringUp(): Promise<void> {
-    const { process, request, world } = this.#parts;
+    const { process, request } = this.#parts;
     try {
       const spawned = await this.#launch();
       if (spawned === undefined) return;
       const [pid] = await Promise.all([spawned.child.pid, this.#up(spawned)]);
       if (this.#abort.signal.aborted) return;
       const { run } = spawned;
-      process.post({ type: "replaced", request, at: world.clock.now(), run, pid });
+      const at = this.#world.clock.now();
+      process.post({ type: "replaced", request, at, run, pid });
     } catch (error) {
       process.post({ type: "successor_failed", request, failure: failureOf(error) });
     }
@@ -71,7 +75,8 @@ export class Successor {
 
   /** Launches it, unless it is abandoned meanwhile. */
   async #launch(): Promise<Spawned | undefined> {
-    const { process, request, world, cleanedUp, hooks } = this.#parts;
+    const { process, request, cleanedUp, hooks } = this.#parts;
+    const world = this.#world;
     const { signal } = this.#abort;
     await cleanedUp();
     if (signal.aborted) return undefined;
@@ -94,7 +99,8 @@ export class Successor {
 
   /** Resolves when it is proven. Throws why it cannot be. */
   async #up({ child, run, launchedAt }: Spawned): Promise<void> {
-    const { world, hooks: { journal } } = this.#parts;
+    const { journal } = this.#parts.hooks;
+    const world = this.#world;
     const fate = new Fate(!wantsReadiness(this.#config), journal);
     const view = this.#parts.view({
       ...{ run, attempt: 0, isAdopted: false, config: this.#config, ...fate.reports },
@@ -125,7 +131,7 @@ export class Successor {
     record: () => HealthRecord | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const { clock } = this.#parts.process;
+    const { clock } = this.#world;
     return proof({
       ...{ config: this.#config, clock, record },
       uptimeMs: () => view.uptimeMs,

@@ -7,12 +7,12 @@ import type { Snapshot } from "../model/process_state.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { settled } from "../process/start_and_wait.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
-import type { ProcessHandle } from "../process/process_handle.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
 import type { CronMemory, CronRun, RunStatus } from "./schedule_store.ts";
 
 /** The parts of a process that schedules use. */
 export type ScheduledProcess = Pick<
-  ProcessHandle,
+  ManagedProcess,
   "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop" | "until"
 >;
 

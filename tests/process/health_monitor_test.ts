@@ -150,7 +150,7 @@ Deno.test("a failure counts only after the grace period, and only a number in a 
   await checkAgain(lone, 3);
   assertEquals(lone.process.info().health, "unknown");
   await checkAgain(lone);
-  assertEquals([lone.process.uptimeMs, lone.health], [4000, ["unhealthy"]]);
+  assertEquals([lone.process.run.uptimeMs, lone.health], [4000, ["unhealthy"]]);
 });
 
 Deno.test("success_threshold: that many successes in a row make it healthy", async () => {

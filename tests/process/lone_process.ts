@@ -3,7 +3,8 @@
 import { parseConfig } from "../../src/model/config_schema.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { ManagedProcess, type Observer } from "../../src/process/managed_process.ts";
+import { ManagedProcess } from "../../src/process/managed_process.ts";
+import type { Machine } from "../../src/process/process_actor.ts";
 import { FakeWorld } from "../support/fake_world.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -32,7 +33,8 @@ export class LoneProcess implements AsyncDisposable {
     this.world = new FakeWorld(`${temp.path}/apps`);
     const first = { name: "app", entrypoint: "/bin/sleep", cwd: temp.path, ...config };
     this.#specs.set(snapshot.generation, parseConfig(first));
-    const observer: Observer = {
+    const machine: Machine = {
+      world: this.world,
       record: ({ snapshot }) => this.onRecord(snapshot),
       whenRecorded: (_, act) => act(),
       recordSoon: ({ snapshot }) => {
@@ -55,8 +57,7 @@ export class LoneProcess implements AsyncDisposable {
       { id: "id", numericId: 0, app: "app", name: "app", instanceIndex: 0, createdAt: new Date() },
       { specOf: (generation) => this.#specs.get(generation)! },
       snapshot,
-      this.world,
-      observer,
+      machine,
     );
   }
 

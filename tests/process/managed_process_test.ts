@@ -267,7 +267,7 @@ Deno.test("max_age counts from the start when the app is adopted", async () => {
   const found = { kind: "alive", run, pid: 1001 } as const;
   lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
   lone.world.clock.advance(599_999);
-  assertEquals([lone.state, lone.process.uptimeMs], ["running", 3_599_999]);
+  assertEquals([lone.state, lone.process.run.uptimeMs], ["running", 3_599_999]);
   lone.world.clock.advance(1);
   await waitFor(() => lone.world.children.length === 2, { what: "another app" });
 });

@@ -3,7 +3,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { atRest, endedWell, isUp, settled, Waiters } from "../../src/process/start_and_wait.ts";
+import { atRest, endedWell, isUp, settled } from "../../src/process/start_and_wait.ts";
+import { Waiters } from "../../src/process/waiters.ts";
 import { exitOf, inState, STATES } from "../model/life.ts";
 
 /** The states for which the predicate holds. */
@@ -46,7 +47,7 @@ Deno.test("until() resolves once, with the first snapshot that fulfills its cond
   const at = (attempt: number): Snapshot => ({ ...NEW, attempt });
   const third = waiters.until(({ attempt }) => attempt >= 3, at(0));
   assertEquals((await waiters.until(({ attempt }) => attempt === 0, at(0))).attempt, 0);
-  for (const attempt of [1, 2, 3, 4]) waiters.tell(at(attempt));
+  for (const attempt of [1, 2, 3, 4]) waiters.check(at(attempt));
   assertEquals((await third).attempt, 3);
 });
 

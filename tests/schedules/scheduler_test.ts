@@ -8,7 +8,7 @@ import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { RetriedWrites } from "../../src/platform/retried_writes.ts";
 import { Scheduler } from "../../src/schedules/scheduler.ts";
 import type { ScheduledProcess } from "../../src/schedules/schedule_runners.ts";
-import { Waiters } from "../../src/process/start_and_wait.ts";
+import { Waiters } from "../../src/process/waiters.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 
@@ -86,7 +86,7 @@ class FakeProcess implements ScheduledProcess {
     const before = this.snapshot;
     this.snapshot = { ...before, ...news };
     this.changed(before);
-    this.#waiters.tell(this.snapshot);
+    this.#waiters.check(this.snapshot);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The library with real child processes, in a temporary directory. */
 
 import type { ProcessChange, ProcessInfo } from "../../src/mod.ts";
-import type { UpOptions } from "../../src/process/process_handle.ts";
+import type { UpOptions } from "../../src/process/process_requests.ts";
 import { throwFirst } from "../../src/manager/bulk.ts";
 import { Manager } from "../../src/manager/manager.ts";
 import { openSupervisor } from "../../src/manager/open_supervisor.ts";
