@@ -257,20 +257,20 @@ export class Registry implements Machine, AppOwner {
     });
   }
 
-  /** Tells a watcher of changes until the returned function is called. */
+  /** Notifies a watcher of changes until the returned function is called. */
   watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
   #announce(process: ManagedProcess, before?: string): void {
-    for (const watcher of [...this.#watchers]) this.#heard(() => watcher(process, before));
+    for (const watcher of [...this.#watchers]) this.#notify(() => watcher(process, before));
   }
 
   /** Calls a listener, whose failure must not disturb a process. */
-  #heard(tell: () => void): void {
+  #notify(call: () => void): void {
     try {
-      tell();
+      call();
     } catch (error) {
       this.warn(`A listener failed: ${messageOf(error)}`);
     }
@@ -390,7 +390,7 @@ export class Registry implements Machine, AppOwner {
       ifPossible(() => this.recorder.forget(app, this.#nextNumericId));
     }
     this.dropUnusedSockets(app.name);
-    this.#tell(process, "deleted", "");
+    this.#publish(process, "deleted", "");
   }
 
   /** Closes the sockets of a process that none of its instances needs any more. */
@@ -444,12 +444,12 @@ export class Registry implements Machine, AppOwner {
     const now = process.snapshot;
     for (const type of publishedChanges(before, now, input, process.config)) {
       // The reason of its state is from the time of the earlier daemon.
-      this.#tell(process, type, type === "adopted" ? "" : undefined);
+      this.#publish(process, type, type === "adopted" ? "" : undefined);
     }
   }
 
   released({ name }: ManagedApp, release: Release): void {
-    this.#heard(() => this.#peers.released(name, release));
+    this.#notify(() => this.#peers.released(name, release));
     const instances = this.instancesOf(name);
     const { result, failure, by, undoes, changes } = release;
     const process = instances.find((one) => one.name === failure?.instance) ?? instances[0];
@@ -457,19 +457,19 @@ export class Registry implements Machine, AppOwner {
     if (failure !== undefined && result !== undefined) {
       const { reason, lastLines } = failure;
       const what = result === "rolled_back" ? "rolled back" : result;
-      this.#tell(process, "release_failed", [`${what}: ${reason}`, ...lastLines].join("\n"), {
+      this.#publish(process, "release_failed", [`${what}: ${reason}`, ...lastLines].join("\n"), {
         by,
       });
     } else if (result === "done") {
       const what = undoes === undefined
         ? changes.map(({ field }) => field).join(", ") || "the same configuration"
         : "the old configuration, in a rollback";
-      this.#tell(process, "released", what, { by });
+      this.#publish(process, "released", what, { by });
     }
   }
 
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {
-    this.#tell(process, health, reason);
+    this.#publish(process, health, reason);
     process.refresh();
   }
 
@@ -488,12 +488,12 @@ export class Registry implements Machine, AppOwner {
 
   /** Tells who asked for a change of a process. */
   asked(process: ManagedProcess, what: string, by: string): void {
-    this.#tell(process, "asked", what, { by });
+    this.#publish(process, "asked", what, { by });
   }
 
   note(process: ManagedProcess, message: string): void {
     this.warn(`"${process.name}": ${message}`);
-    this.#tell(process, "note", message);
+    this.#publish(process, "note", message);
   }
 
   #create(
@@ -520,7 +520,7 @@ export class Registry implements Machine, AppOwner {
       },
     });
     this.recordSoon(process);
-    this.#tell(process, "added", "");
+    this.#publish(process, "added", "");
     return process;
   }
 
@@ -567,14 +567,14 @@ export class Registry implements Machine, AppOwner {
     if (taken !== undefined) throw nameTaken(name);
   }
 
-  #tell(
+  #publish(
     process: ManagedProcess,
     type: ChangeType,
     reason = process.snapshot.lastReason,
     more: Pick<ProcessChange, "by"> = {},
   ): void {
     const { state, pid, restarts, lastExit } = process.snapshot;
-    this.#heard(() =>
+    this.#notify(() =>
       this.#hub.publish({
         type,
         at: new Date(this.world.clock.now()),

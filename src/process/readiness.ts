@@ -31,12 +31,7 @@ export function awaitReadiness(process: RunView): Monitor {
       return;
     }
     stop();
-    const limit = formatDuration(config.listenTimeoutMs);
-    const { at = 0, problem = "" } = process.journal.checks.at(-1) ?? {};
-    const isOurs = at >= world.clock.now() - process.uptimeMs;
-    const why = isOurs && problem !== "" && isReadyByHealth(config) ? `: ${problem}` : "";
-    const reason = `not ready within ${limit}: waited for ${readySign(config)}${why}`;
-    process.post({ type: "ready_timed_out", attempt, reason });
+    process.post({ type: "ready_timed_out", attempt, reason: lateness(process) });
   };
   const left = (ms: number) => Math.max(0, ms - process.uptimeMs);
   if (config.readyDelayMs !== undefined) {
@@ -55,6 +50,15 @@ export function awaitReadiness(process: RunView): Monitor {
     hasLooked = () => process.journal.checks.length > 0;
   }
   return { stop };
+}
+
+/** Why it is too late: what it waited for, and what its last check found. */
+function lateness({ config, journal, uptimeMs, world }: RunView): string {
+  const { at = 0, problem = "" } = journal.checks.at(-1) ?? {};
+  const isOurs = at >= world.clock.now() - uptimeMs;
+  const why = isOurs && problem !== "" && isReadyByHealth(config) ? `: ${problem}` : "";
+  const limit = formatDuration(config.listenTimeoutMs);
+  return `not ready within ${limit}: waited for ${readySign(config)}${why}`;
 }
 
 /** What makes a run ready, in words. */

@@ -73,7 +73,7 @@ class FileWatch {
       this.#clock,
       options.debounceMs,
       (path) => kindOf(path) === "file" || (kindOf(path) === "none" && this.#known.has(path)),
-      (first) => this.#told(first),
+      (first) => this.#settled(first),
     );
     this.#folders = new FolderWatch({
       event: (event) => this.#happened(event),
@@ -171,7 +171,7 @@ class FileWatch {
     if (!this.#stopped) this.#debouncer.add(path);
   }
 
-  #told(changed: string): void {
+  #settled(changed: string): void {
     const path = this.#tree.shown(changed);
     this.stop();
     this.#on.changed(path);
