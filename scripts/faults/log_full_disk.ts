@@ -35,6 +35,7 @@ async function fault(): Promise<void> {
     clock: { ...clock, after: (ms, act) => systemClock.after(ms / 60, act) },
     list: () => [process],
     warn: (message) => said.push(message),
+    troubled: () => {},
   });
   await Deno.writeTextFile(log, "x".repeat(99).concat("\n").repeat(4000));
   await Deno.writeTextFile(`${folder}/ballast`, "x".repeat(500_000));
