@@ -305,13 +305,20 @@ export class ManagedApp implements Recorded {
     try {
       do {
         this.#again = false;
-        if (this.#owner.closing) this.#waiters.close();
+        if (this.#owner.closing) this.#close();
         else if (this.#hold === undefined && this.#hasToDo) this.#perform();
       } while (this.#again);
     } finally {
       this.#isPlanning = false;
     }
     this.#waiters.answer();
+  }
+
+  /** Answers all requests: the next supervisor goes on. */
+  #close(): void {
+    this.#waiters.close();
+    this.#resizing?.over.reject(new ProcsupError("closed", "The supervisor is shutting down"));
+    this.#resizing = undefined;
   }
 
   get #hasToDo(): boolean {

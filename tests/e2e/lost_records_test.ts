@@ -45,12 +45,14 @@ for (const [how, damage] of Object.entries(DAMAGE)) {
     const { id, numeric_id } = await daemon.startScript("app", "exec sleep 1000");
     const { pid } = await daemon.startScript("other", "exec sleep 1000");
     assertEquals((await daemon.cli("save")).code, 0);
-    await untilCopied(daemon, 2);
+    // Of both apps, and of both processes.
+    await untilCopied(daemon, 4);
     const before = wrappers(daemon.home);
     const app = (await daemon.status("app")).pid;
     await daemon.kill();
-    recordFiles(daemon.home).filter((path) => path.includes(id) && path.endsWith(".json"))
-      .forEach(damage);
+    recordFiles(daemon.home).filter((path) =>
+      path.includes(`/${id}`) || path.endsWith("/app.app.json")
+    ).filter((path) => path.endsWith(".json")).forEach(damage);
     await daemon.run();
     const list = await daemon.client.call("list");
     assertEquals(
@@ -64,6 +66,27 @@ for (const [how, damage] of Object.entries(DAMAGE)) {
     assertStringIncludes(Deno.readTextFileSync(`${daemon.home}/daemon.log`), id);
     await daemon.client.call("stop", { target: "app" });
     assert(!isAlive(app));
+  });
+}
+
+for (const isSaved of [true, false]) {
+  const source = isSaved ? "the saved list" : "its process";
+  Deno.test(`daemon takes the configuration of an app whose record is lost from ${source}`, {
+    ignore: Deno.build.os !== "linux",
+  }, async () => {
+    await using daemon = await TestDaemon.start();
+    const { id, pid } = await daemon.startScript("app", "exec sleep 1000", { env: { OWN: "1" } });
+    if (isSaved) assertEquals((await daemon.cli("save")).code, 0);
+    await waitFor(async () => (await daemon.status("app")).state === "running");
+    await daemon.kill();
+    for (const path of recordFiles(daemon.home)) {
+      if (path.includes("/app.app.json")) Deno.removeSync(path);
+    }
+    await daemon.run();
+    const now = await daemon.status("app");
+    assertEquals([now.id, now.pid, now.state], [id, pid, "running"]);
+    assertEquals(Object.keys((now.config as { env: object }).env), ["OWN"]);
+    await daemon.client.call("restart", { target: "app", wait: true });
   });
 }
 

@@ -208,6 +208,21 @@ Deno.test("scale() decides the number of instances, also during a change of conf
   assertEquals(now, [[2, { NEW: "1" }], [2, { NEW: "1" }]]);
 });
 
+Deno.test("scale() is answered when a shutdown begins", async () => {
+  await using fake = await single({ instances: 2 });
+  fake.world.prompt = false;
+  const scaled = assertRejects(
+    () => scale(fake.registry, "api", 1),
+    ProcsupError,
+    "shutting down",
+  );
+  await waitFor(() => fake.registry.list()[1]!.isLeaving);
+  fake.registry.beginClosing();
+  await scaled;
+  for (const child of fake.world.children) child.exit(0);
+  await waitFor(() => fake.registry.list().length === 1);
+});
+
 /** A process that is being scaled to two instances, once its logs may be moved. */
 async function waitingForLogs() {
   const fake = await single();
