@@ -312,8 +312,7 @@ export class RunController {
       untilReady: (signal) => process.until(({ ready }) => ready, signal),
       post: (input) => process.post(input),
       journal: this.#hooks.journal,
-      healthChanged: (health, reason) =>
-        process.machine.healthChanged(process, health, reason),
+      healthChanged: (health, reason) => process.machine.healthChanged(process, health, reason),
       signal: (signal) => this.signal(signal),
     }));
   }

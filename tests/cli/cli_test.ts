@@ -259,9 +259,9 @@ Deno.test("procsup logs prefixes lines with the name only for several processes"
     daemon.run("logs", "api:0", "--json"),
     daemon.run("logs", "api:1", "-o", "jsonl"),
   ]);
-  assertEquals(all.stdout, "api:0 | one\x1b[2J\napi:1 | two\n");
+  assertEquals(all.stdout, "api:0 | one\napi:1 | two\n");
   assertEquals(base.stdout, all.stdout);
-  assertEquals(exact.stdout, "one\x1b[2J\ntwo\n");
+  assertEquals(exact.stdout, "one\ntwo\n");
   assertEquals(JSON.parse(json.stdout), lines);
   assertEquals(jsonl.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   assertEquals(daemon.streams.toSorted(), [
