@@ -20,15 +20,15 @@ import {
   withCount,
 } from "../model/app.ts";
 import { type Instance, plan, type Step } from "../model/app_plan.ts";
-import { configChanges, type FieldChange } from "../model/config_diff.ts";
+import { configChanges, type FieldChange, needsRestart } from "../model/config_diff.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { StopRequest, UpOptions } from "../process/process_requests.ts";
-import { isJob, type Outcome, runBulk } from "./bulk.ts";
+import { refuseEndless, type StopRequest, type UpOptions } from "../process/process_requests.ts";
+import { asProcsupError, isJob, type Outcome, runBulk } from "./bulk.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Recorded } from "./records.ts";
 import { type ReleaseResult, ReleaseWaiters } from "./release_waiters.ts";
@@ -182,6 +182,10 @@ export class ManagedApp implements Recorded {
     const fields = [...config === undefined ? [] : this.changesTo(config), ...changes];
     if (config !== undefined && fields.length === 0 && replaced.length === 0) {
       return { outcomes: [], rolledBack: false, fields, told: [], isFailed: false };
+    }
+    const endless = members.flatMap((process) => refusalOf(process, askedIn));
+    if (endless.length > 0 && (replaced.length > 0 || needsRestart(fields))) {
+      return { outcomes: endless, rolledBack: false, fields, told: [], isFailed: true };
     }
     if (!this.#isNew(request)) this.#set(joined(this.#app, how));
     else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id) }, config);
@@ -516,4 +520,14 @@ export class ManagedApp implements Recorded {
 /** Refuses to change an app of which nothing stays. */
 export function beingDeleted(name: string): ProcsupError {
   return new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
+}
+
+/** A change that a hook of the process asks for, which the hook itself is part of. */
+function refusalOf(process: ManagedProcess, askedIn: UpOptions["askedIn"]): Outcome[] {
+  try {
+    refuseEndless("reload", process, { askedIn });
+    return [];
+  } catch (error) {
+    return [{ process, error: asProcsupError(error) }];
+  }
 }
