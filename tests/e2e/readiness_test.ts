@@ -49,14 +49,14 @@ Deno.test("ready by health check: an answer of another process on the port does 
   const onListen = () => {};
   const stranger = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, () => new Response());
   const config = server(stranger.addr.port, {
-    listen_timeout: "700ms",
+    listen_timeout: "2s",
     restart_policy: "never",
   });
   await test.supervisor.add({ ...config, entrypoint: "/bin/sleep", args: ["1000"] }, WAIT);
   assertEquals(test.info("api").state, "crashed");
   assertEquals(
     test.info("api").lastReason,
-    "not ready within 700ms: waited for its http health check: " +
+    "not ready within 2s: waited for its http health check: " +
       `port ${stranger.addr.port} is answered by another process, pid ${Deno.pid}`,
   );
   await stranger.shutdown();

@@ -84,13 +84,16 @@ const durations = fc.oneof(
   fc.nat(10_000_000).map((ms) => ms * 1_000_000),
 );
 
+/** `~` is the shell's word for a home, and is refused. */
+const programs = text.filter((value) => value !== "" && !value.startsWith("~"));
+
 /** Any valid configuration in its wire form. */
 const wires = fc.record({
   name: words,
-  entrypoint: text.filter((value) => value !== ""),
+  entrypoint: programs,
   cwd: text.map((value) => `/${value}`),
   runtime: fc.constantFrom("auto", "deno", "ruby"),
-  interpreter: text.filter((value) => value !== ""),
+  interpreter: programs,
   use_bundle: fc.boolean(),
   stdin: fc.boolean(),
   tty: fc.boolean(),
