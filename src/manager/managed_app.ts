@@ -24,6 +24,7 @@ import { configChanges, type FieldChange, needsRestart } from "../model/config_d
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Snapshot } from "../model/process_state.ts";
+import { withoutName } from "../model/start_failed.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -226,7 +227,7 @@ export class ManagedApp implements Recorded {
       this.#app = before;
       throw error;
     }
-    this.#owner.released(this, this.#app.release!);
+    this.#tell(before);
   }
 
   /**
@@ -446,7 +447,7 @@ export class ManagedApp implements Recorded {
         isFailure
           ? failed(this.#app, id, {
             instance: name,
-            reason: error.message,
+            reason: withoutName(error.message),
             lastLines: lastWords?.lastOutput ?? [],
           })
           : proven(this.#app, [id]),

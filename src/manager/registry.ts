@@ -4,7 +4,7 @@ import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
-import { type App, newApp, type Release } from "../model/app.ts";
+import { type App, newApp, type Release, reportOf } from "../model/app.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -448,24 +448,14 @@ export class Registry implements Machine, AppOwner {
     }
   }
 
-  released({ name }: ManagedApp, release: Release): void {
+  released({ name, record }: ManagedApp, release: Release): void {
     this.#notify(() => this.#peers.released(name, release));
+    const report = reportOf(record, release);
+    if (report === undefined) return;
     const instances = this.instancesOf(name);
-    const { result, failure, by, undoes, changes } = release;
-    const process = instances.find((one) => one.name === failure?.instance) ?? instances[0];
+    const process = instances.find((one) => one.name === report.instance) ?? instances[0];
     if (process === undefined) return;
-    if (failure !== undefined && result !== undefined) {
-      const { reason, lastLines } = failure;
-      const what = result === "rolled_back" ? "rolled back" : result;
-      this.#publish(process, "release_failed", [`${what}: ${reason}`, ...lastLines].join("\n"), {
-        by,
-      });
-    } else if (result === "done") {
-      const what = undoes === undefined
-        ? changes.map(({ field }) => field).join(", ") || "the same configuration"
-        : "the old configuration, in a rollback";
-      this.#publish(process, "released", what, { by });
-    }
+    this.#publish(process, report.type, report.reason, { by: report.by });
   }
 
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {

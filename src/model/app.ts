@@ -12,6 +12,9 @@ export interface Spec {
   readonly config: ProcessConfig;
 }
 
+/** How a release ended. */
+export const RELEASE_RESULTS = ["done", "failed", "rolled_back", "superseded"] as const;
+
 /** Why a release failed: the first instance that did not come up. */
 export interface ReleaseFailure {
   /** Name of the instance. */
@@ -51,7 +54,7 @@ export interface Release extends ReleaseOptions {
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
   readonly endedAt?: number;
-  readonly result?: "done" | "failed" | "rolled_back" | "superseded";
+  readonly result?: typeof RELEASE_RESULTS[number];
   readonly failure?: ReleaseFailure;
 }
 
@@ -156,6 +159,43 @@ export function ended(app: App, result: NonNullable<Release["result"]>, at: numb
     stable: isGood ? release.generation : app.stable,
     history: [...history, over].slice(-REMEMBERED),
   };
+}
+
+/** What is told of a release that is over. */
+export interface ReleaseReport {
+  readonly type: "released" | "release_failed";
+  readonly by: string;
+  /** Name of the instance that failed. */
+  readonly instance?: string | undefined;
+  /** What changed, or why it failed. Lines after the first are the failed run's last output. */
+  readonly reason: string;
+}
+
+/** The report of a release that is over. One that is rolled back has one, at the rollback's end. */
+export function reportOf(app: App, release: Release): ReleaseReport | undefined {
+  const { result, undoes, generation, changes, by, failure } = release;
+  if (result === undefined || result === "rolled_back") return undefined;
+  if (undoes !== undefined) {
+    const undone = app.history.findLast((one) => one.generation === undoes && one.failure);
+    return undone && failureReport(undone, release);
+  }
+  if (failure !== undefined) {
+    return app.release?.undoes === generation ? undefined : failureReport(release);
+  }
+  const reason = changes.map(({ field }) => field).join(", ") || "the same configuration";
+  return result === "done" ? { type: "released", by, reason } : undefined;
+}
+
+function failureReport({ result, by, failure }: Release, rollback?: Release): ReleaseReport {
+  const { instance, reason, lastLines } = failure!;
+  const what = result === "rolled_back" ? "rolled back" : result;
+  const end = rollback?.result === "failed"
+    ? `; its rollback failed: ${rollback.failure?.reason}`
+    : rollback?.result === "superseded"
+    ? "; its rollback was superseded"
+    : "";
+  const lines = [`${what}: ${reason}${end}`, ...lastLines];
+  return { type: "release_failed", by, instance, reason: lines.join("\n") };
 }
 
 /** A change that needs no release, and is made at once: of the number of instances. */

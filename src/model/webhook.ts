@@ -2,10 +2,16 @@
 
 import type { SecretSource } from "./process_config.ts";
 
-export const WEBHOOK_EVENTS = ["crash", "errored", "unhealthy", "recovered"] as const;
+export const WEBHOOK_EVENTS = [
+  "crash",
+  "errored",
+  "unhealthy",
+  "release_failed",
+  "recovered",
+] as const;
 
 /** An event that a webhook can report. */
-export type WebhookEvent = "crash" | "errored" | "unhealthy" | "recovered";
+export type WebhookEvent = "crash" | "errored" | "unhealthy" | "release_failed" | "recovered";
 
 export const WEBHOOK_FORMATS = [
   "standard",

@@ -8,17 +8,24 @@ import type { Snapshot } from "./process_state.ts";
 import { stableRunMs } from "./restart_budget.ts";
 import type { Webhook, WebhookEvent } from "./webhook.ts";
 
-type Trouble = Exclude<WebhookEvent, "recovered">;
+type Report = Exclude<WebhookEvent, "recovered">;
 
-const TROUBLES: { readonly [T in ChangeType]?: Trouble } = {
+const REPORTS: { readonly [T in ChangeType]?: Report } = {
   crashed: "crash",
   errored: "errored",
   unhealthy: "unhealthy",
+  release_failed: "release_failed",
 };
 
-/** The trouble that an event reports; undefined if it reports none. */
-export function troubleOf(type: ChangeType): Trouble | undefined {
-  return TROUBLES[type];
+/** What webhooks report at an event; undefined for nothing. */
+export function reportAt(type: ChangeType): Report | undefined {
+  return REPORTS[type];
+}
+
+/** Whether the process is in trouble, so that its recovery is reported, and its output explains it. */
+export function isTrouble(event: WebhookEvent | "test"): boolean {
+  // The instances of a failed release have their old runs, or are in trouble of their own.
+  return event === "crash" || event === "errored" || event === "unhealthy";
 }
 
 /** The current state of a process in trouble. */

@@ -569,3 +569,38 @@ Deno.test("of two equal reloads at once, both end when every instance is reloade
   const releases = fake.registry.app("api")!.releases;
   assertEquals(releases.map(({ result }) => result), ["superseded", "done"]);
 });
+
+Deno.test("a failed release is told once, with its rollback, and a good one once", async () => {
+  await using fake = await running(2);
+  const told: string[][] = [];
+  fake.hub.listen(({ type, name, reason, by = "" }) => {
+    if (type.startsWith("release")) told.push([type, name, reason.split("\n")[0]!, by]);
+  });
+  failWith(fake, "api:1", "2");
+  const bad = changeTo(fake, release(fake), { rollbackOnFailure: true });
+  await settle(fake, bad);
+  const [failed] = fake.registry.app("api")!.releases;
+  const { reason } = failed!.failure!;
+  assertEquals(told.splice(0), [["release_failed", "api:1", `rolled back: ${reason}`, "user"]]);
+  await settle(fake, changeTo(fake, { ...release(fake), args: ["3"] }));
+  assertEquals(told, [["released", "api:0", "args", "user"]]);
+});
+
+Deno.test("a failed release whose rollback is superseded is told once", async () => {
+  await using fake = await running(2);
+  const told: string[] = [];
+  fake.hub.listen(({ type, reason }) => {
+    if (type.startsWith("release")) told.push(`${type} ${reason.split("\n")[0]}`);
+  });
+  failWith(fake, "api:1", "2");
+  const app = fake.registry.app("api")!;
+  const bad = changeTo(fake, release(fake), { rollbackOnFailure: true });
+  void settle(fake, bad);
+  await waitFor(() => app.record.release?.undoes !== undefined);
+  await settle(fake, changeTo(fake, { ...release(fake), args: ["3"] }));
+  const { reason } = app.releases[0]!.failure!;
+  assertEquals(told, [
+    `release_failed failed: ${reason}; its rollback was superseded`,
+    "released args",
+  ]);
+});

@@ -6,11 +6,11 @@ import type { ChangeType, Exit } from "../../src/model/process_info.ts";
 import { shownUrl } from "../../src/model/webhook.ts";
 import {
   recoveredIn,
+  reportAt,
   retryAfter,
   retryDelay,
   signedText,
   type Standing,
-  troubleOf,
   verdictOf,
 } from "../../src/model/webhook_rules.ts";
 
@@ -30,13 +30,14 @@ function ended(desired: string, exit: Partial<Exit>): Standing {
   return standing({ snapshot: { state: "stopped", desired, lastExit } as Standing["snapshot"] });
 }
 
-Deno.test("troubleOf() names crash, errored and unhealthy, and nothing else", () => {
+Deno.test("reportAt() names crash, errored, unhealthy and release_failed, and nothing else", () => {
   const all: ChangeType[] = [
     ...["added", "deleted", "adopted", "note", "healthy", "unhealthy", "starting"] as const,
     ...["running", "stopping", "stopped", "crashed", "errored", "waiting"] as const,
+    ...["restarted", "released", "release_failed", "asked"] as const,
   ];
-  const troubles = all.flatMap((type) => troubleOf(type) ?? []);
-  assertEquals(troubles.sort(), ["crash", "errored", "unhealthy"]);
+  const reports = all.flatMap((type) => reportAt(type) ?? []);
+  assertEquals(reports.sort(), ["crash", "errored", "release_failed", "unhealthy"]);
 });
 
 Deno.test("recoveredIn() waits for ten times min_uptime, the uptime that resets restarts", () => {

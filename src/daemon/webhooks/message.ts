@@ -26,7 +26,7 @@ interface WebhookBody {
     readonly link: string | null;
     /** The output line with the error; null if none. */
     readonly error_line: string | null;
-    /** Last lines of output; empty unless the process is in trouble. */
+    /** Last lines of output; empty unless the process is in trouble or a release failed. */
     readonly last_output: readonly string[];
   };
 }
@@ -56,15 +56,20 @@ export function messageAbout(
     readonly dashboard: string | undefined;
   },
 ): Message {
-  const { name, id, state, pid, restarts, reason, exit, at } = change;
+  const { name, id, state, pid, restarts, exit, at } = change;
+  // The output of a failed release is that of the failed run, which is over.
+  const [reason, ...lines] = event === "release_failed"
+    ? change.reason.split("\n")
+    : [change.reason];
   const data: WebhookBody["data"] = {
     host,
     process: {
-      ...{ name, id: id.slice(0, 8), namespace, state, pid, restarts, reason },
+      ...{ name, id: id.slice(0, 8), namespace, state, pid, restarts, reason: reason! },
       last_exit: exit === null ? null : exitJson(exit),
     },
     link: dashboard === undefined ? null : `${dashboard}/#/${momentPath(name, at)}`,
     ...SILENT,
+    last_output: lines.map(plainText),
   };
   return message(event, at, data);
 }

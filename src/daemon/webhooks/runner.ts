@@ -11,7 +11,7 @@ import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
 import { type Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { type KeyedWebhook, Sender } from "./sender.ts";
-import { recoveredIn, troubleOf } from "../../model/webhook_rules.ts";
+import { isTrouble, recoveredIn, reportAt } from "../../model/webhook_rules.ts";
 import { appendToFile, readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { type Cancel, systemClock } from "../../platform/clock.ts";
 
@@ -140,8 +140,8 @@ export class Runner {
     try {
       for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
         const { process, to } = next;
-        const isTrouble = to.some(({ delivery }) => delivery.event !== "recovered");
-        const words = isTrouble ? await this.#lastWords(process) : undefined;
+        const explains = to.some(({ delivery }) => isTrouble(delivery.event));
+        const words = explains ? await this.#lastWords(process) : undefined;
         for (const { sender, delivery } of to) {
           const whole = words?.lastOutput.length
             ? this.#outbox.rewrite(delivery, bodyWithOutput(delivery.body, words))
@@ -186,13 +186,15 @@ class TroubleWatch {
 
   tell(change: ProcessChange): void {
     const { id, type } = change;
-    const trouble = troubleOf(type);
-    if (trouble !== undefined) {
+    const report = reportAt(type);
+    if (report !== undefined) {
       const process = this.#find(id);
       if (process === undefined) return;
-      this.#cancelLook(id);
-      this.#troubled.add(id);
-      this.#parts.announce(trouble, change, process);
+      if (isTrouble(report)) {
+        this.#cancelLook(id);
+        this.#troubled.add(id);
+      }
+      this.#parts.announce(report, change, process);
     } else if (type === "deleted") this.#forget(id);
     else if (this.#troubled.has(id)) this.#look(id);
   }

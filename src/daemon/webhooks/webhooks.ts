@@ -4,7 +4,7 @@ import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { didYouMean, nearestWord } from "../../model/nearest_word.ts";
 import { exitOf, type ProcessChange } from "../../model/process_info.ts";
 import type { Webhook } from "../../model/webhook.ts";
-import { troubleOf } from "../../model/webhook_rules.ts";
+import { reportAt } from "../../model/webhook_rules.ts";
 import type { Purpose } from "../../manager/check_config.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import { readFileIfAny, removeIfPossible } from "../../platform/atomic_file.ts";
@@ -44,7 +44,7 @@ export class Webhooks {
 
   /**
    * Returns a function that collects events until the webhooks run. Undefined without webhooks. Keeps
-   * those that report trouble on disk: if this daemon is killed before, the next one sends them.
+   * those that webhooks report on disk: if this daemon is killed before, the next one sends them.
    */
   early(): ((change: ProcessChange) => void) | undefined {
     if (!isState(this.#path)) return undefined;
@@ -52,7 +52,7 @@ export class Webhooks {
     return (change) => {
       if (this.#early !== early) return;
       early.push(change);
-      if (troubleOf(change.type) !== undefined) appendEarly(this.#earlyPath, change);
+      if (reportAt(change.type) !== undefined) appendEarly(this.#earlyPath, change);
     };
   }
 

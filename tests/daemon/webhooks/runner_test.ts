@@ -35,3 +35,30 @@ Deno.test("Runner records a crash before it reads the app's last output", async 
   assertEquals([id, body.data.error_line, left()], [delivery!.id, "last words", []]);
   runner.close();
 });
+
+Deno.test("Runner reports a failed release with the failed run's output, and no recovery", async () => {
+  await using test = await TestManager.open();
+  await using receiver = new Receiver(() => 200);
+  const folder = `${test.home}/webhooks`;
+  Deno.mkdirSync(folder);
+  const warn = (message: string) => {
+    throw new Error(message);
+  };
+  const webhook = parseWebhook({ name: "ops", url: receiver.url }, "/");
+  const { supervisor } = test;
+  const runner = new Runner({ folder, supervisor, warn }, [{ webhook, key: undefined }]);
+  await test.script("app", "echo old run >&2; exec sleep 1000", { min_uptime: "1ms" });
+  const { id, name, state, pid, restarts } = supervisor.inspect("app");
+  const change: ProcessChange = {
+    ...{ id, name, state, pid, restarts, at: new Date(), exit: null, by: "owner" },
+    ...{ type: "release_failed", reason: "rolled back: exited with code 1\nnew \x1b[2Jrun\nbad" },
+  };
+  runner.tell(change);
+  runner.tell({ ...change, type: "running", reason: "" });
+  await waitFor(() => receiver.got.length > 0 && runner.idle, { what: "the delivery" });
+  const { type, data } = receiver.got[0]!.body;
+  assertEquals([type, data.process.reason], ["release_failed", "rolled back: exited with code 1"]);
+  assertEquals(data.last_output, ["new run", "bad"]);
+  assertEquals(receiver.got.length, 1);
+  runner.close();
+});

@@ -83,8 +83,8 @@ function List({ webhooks, reload }: {
 function NoneYet() {
   return (
     <Empty title="No webhooks yet">
-      A webhook gets a message when an app crashes, is given up, is unhealthy, or has recovered: in
-      {" "}
+      A webhook gets a message when an app crashes, is given up, is unhealthy, or has recovered, or
+      a release failed: in{" "}
       the format of Slack, Discord, Teams or Standard Webhooks. In procsup.yaml:{" "}
       <code>{EXAMPLE}</code>
     </Empty>
