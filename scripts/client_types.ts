@@ -8,6 +8,7 @@ import {
   hookRun,
   metricsPoint,
   metricsSeries,
+  release,
 } from "../src/protocol/verbs/inspect.ts";
 import { camelCase } from "../src/model/key_table.ts";
 import { VERB_ROWS, VERBS } from "../src/protocol/verbs/mod.ts";
@@ -28,6 +29,7 @@ const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMin
   ["MetricsSeries", "The history of one process or of the host.", metricsSeries],
   ["MetricsPoint", "The figures of one step.", metricsPoint],
   ["Why", "Answer of `why`.", VERBS.why.output],
+  ["Release", "A change of an app, under way or over.", release],
   ["Ping", "Answer of `ping`.", VERBS.ping.output],
   ["SystemMetrics", "Host and daemon; memory in bytes.", VERBS.system_metrics.output],
   ["SystemInfo", "Where the daemon keeps its files.", VERBS.system_info.output],

@@ -211,8 +211,39 @@ export interface Why {
   readonly errorLine?: string;
   /** Last lines of stderr, or of stdout if those say more; untrusted. */
   readonly lastOutput: readonly string[];
+  /** The last change of its app, if any is on record; not its rollback. */
+  readonly lastRelease?: Release;
   /** Commands that may help. */
   readonly hints: readonly string[];
+}
+
+/** A change of an app, under way or over. */
+export interface Release {
+  /** Name of the app. */
+  readonly app: string;
+  /** Number of the configuration that it makes. */
+  readonly generation: number;
+  /** The generation that failed, if this is its rollback. */
+  readonly undoes?: number;
+  /** Who asked. */
+  readonly by: string;
+  /** Keys that changed; empty for the same configuration. */
+  readonly changed: readonly string[];
+  /** When it began. */
+  readonly begunAt: string;
+  /** When it ended; null while it is under way. */
+  readonly endedAt: string | null;
+  /** How it ended; null while it is under way. */
+  readonly result: "done" | "failed" | "rolled_back" | "superseded" | null;
+  /** Why it failed, if an instance did not come up. */
+  readonly failure?: {
+    /** The first instance that did not come up. */
+    readonly instance: string;
+    /** Reason. */
+    readonly reason: string;
+    /** Last lines of the failed run; untrusted. */
+    readonly lastOutput: readonly string[];
+  };
 }
 
 /** Answer of `ping`. */

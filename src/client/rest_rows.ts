@@ -8,6 +8,7 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   status: [{ method: "GET", path: "/processes/{target}" }],
   why: [{ method: "GET", path: "/processes/{target}/why" }],
   history: [{ method: "GET", path: "/processes/{target}/history" }],
+  releases: [{ method: "GET", path: "/processes/{target}/releases" }],
   wait: [{ method: "GET", path: "/processes/{target}/wait", query: ["for", "timeout"] }],
   events: [{
     method: "GET",

@@ -1,10 +1,11 @@
 /** Processes, their events, and messages about the daemon on the wire (snake_case). */
 
+import type { Release } from "../model/app.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { masked } from "../model/secret_values.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit, ProcessChange, ProcessInfo } from "../model/process_info.ts";
-import type { ExitJson, ProcessJson } from "./wire.ts";
+import type { ExitJson, ProcessJson, ReleaseJson } from "./wire.ts";
 
 /** Fields that change all the time; a change in only these is not a change of the process. */
 export const USAGE_FIELDS = [
@@ -46,6 +47,26 @@ export function processJson(info: ProcessInfo): ProcessJson {
     last_reason: info.lastReason,
     ...(info.logProblem !== undefined && { log_problem: info.logProblem }),
     last_exit: info.lastExit === null ? null : exitJson(info.lastExit),
+  };
+}
+
+export function releaseJson(
+  app: string,
+  { generation, undoes, by, changes, begunAt, endedAt, result, failure }: Release,
+): ReleaseJson {
+  return {
+    ...{ app, generation, ...undoes !== undefined && { undoes }, by },
+    changed: changes.map(({ field }) => field),
+    begun_at: new Date(begunAt).toISOString(),
+    ended_at: endedAt === undefined ? null : new Date(endedAt).toISOString(),
+    result: result ?? null,
+    ...failure !== undefined && {
+      failure: {
+        instance: failure.instance,
+        reason: failure.reason,
+        last_output: [...failure.lastLines],
+      },
+    },
   };
 }
 

@@ -3,7 +3,13 @@
 import type * as z from "../npm/zod.ts";
 import type { configChange, settingChange } from "./verbs/config.ts";
 import type { cronRun, schedule } from "./verbs/cron.ts";
-import type { healthCheck, hookRun, metricsPoint, metricsSeries } from "./verbs/inspect.ts";
+import type {
+  healthCheck,
+  hookRun,
+  metricsPoint,
+  metricsSeries,
+  release,
+} from "./verbs/inspect.ts";
 import type { VerbName, VERBS } from "./verbs/mod.ts";
 import type { actionResult, bulkResult, exit, processInfo } from "./verbs/shapes.ts";
 import type { Verb } from "./verbs/verb.ts";
@@ -73,6 +79,8 @@ export type HealthCheckJson = Json<typeof healthCheck>;
 export type EventsJson = Output<"events">;
 export type LogCountsJson = Output<"log_counts">;
 export type WhyJson = Output<"why">;
+/** One change of an app, under way or over. */
+export type ReleaseJson = Json<typeof release>;
 
 export type MetricsHistoryJson = Output<"metrics_history">;
 /** The history of one process or of the host. */

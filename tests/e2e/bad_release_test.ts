@@ -1,11 +1,12 @@
 /** Releases that answer badly, on a socket that is shared with instances that answer well. */
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
 const SERVER = `
 const http = require("http");
+if (process.env.BAD) console.error("said nothing good");
 const answer = (_, response) => {
   response.statusCode = process.env.BAD ? 503 : 200;
   response.end(String(process.pid));
@@ -41,8 +42,18 @@ for (const overlap of [true, false]) {
         results[0]!.error!,
         "not ready within 4s: waited for its http health check",
       );
-      const { stdout } = await daemon.cli("events", "--type", "release_failed", "--since", "1h");
-      assertStringIncludes(stdout, "web:0  release_failed  rolled back: ");
+      const { events } = await daemon.client.call("events", { target: "all" });
+      const told = events.filter(({ type }) => type.startsWith("release"));
+      assertEquals(told.map(({ name, type }) => [name, type]), [["web:0", "release_failed"]]);
+      assertMatch(told[0]!.reason, /^rolled back: .*not ready within 4s.*\nsaid nothing good$/);
+      const { stdout } = await daemon.cli("why", "web:1");
+      assertMatch(stdout, /last release: env.BAD, by owner at [\d:]+: rolled back after \d+s\n/);
+      assertMatch(stdout, /\n +web:0: .*not ready within 4s: .*\n +said nothing good\n/);
+      const releases = await daemon.client.call("releases", { target: "web" });
+      assertEquals(releases.map(({ app, result, undoes }) => [app, result, undoes]), [
+        ["web", "rolled_back", undefined],
+        ["web", "done", releases[0]!.generation],
+      ]);
       const after = await daemon.client.call("list");
       assertEquals(after.map(({ state, health }) => [state, health]), [
         ["running", "healthy"],
@@ -77,4 +88,8 @@ Deno.test("a rollback that fails is a failure of the instance that it leaves dow
   // The first one goes on to serve: the old configuration would not come up either.
   assertEquals([status, results.map(({ ok }) => ok)], ["failed", [true, false]]);
   assertStringIncludes(results[1]!.error!, "exited with code 1");
+  const { events } = await daemon.client.call("events", { type: "release_failed" });
+  assertEquals(events.map(({ name, reason }) => [name, reason]), [
+    ["web:1", "failed: exited with code 1; its rollback failed: exited with code 1"],
+  ]);
 });

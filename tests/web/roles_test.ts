@@ -10,6 +10,7 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
   ["status", "app", "read"],
   ["logs", { target: "app" }, "read"],
   ["history", "app", "read"],
+  ["releases", "app", "read"],
   ["cron_list", undefined, "read"],
   ["webhook_list", undefined, "read"],
   ["restart", "app", "operate"],

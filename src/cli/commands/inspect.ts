@@ -6,7 +6,7 @@ import { plainText } from "../../model/plain_text.ts";
 import type { ProcessState, WaitPoint } from "../../model/process_info.ts";
 import { pathsIn } from "../../platform/paths.ts";
 import { PROTOCOL } from "../../protocol/version.ts";
-import type { ProcessJson, WhyJson } from "../../protocol/wire.ts";
+import type { ProcessJson, ReleaseJson, WhyJson } from "../../protocol/wire.ts";
 import { askEachMatch } from "../../protocol/select_processes.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, homeOf } from "../connect.ts";
@@ -39,7 +39,7 @@ export async function why(context: CommandContext): Promise<void> {
 
 function printWhy(
   output: Output,
-  { process, reasons, error_line, last_output, hints }: WhyJson,
+  { process, reasons, error_line, last_output, last_release, hints }: WhyJson,
 ): void {
   const [first, ...others] = reasons.map(plainText);
   const { name, state } = process;
@@ -51,7 +51,23 @@ function printWhy(
   if (process.last_exit !== null) output.data(`  last exit: ${lastExit(process)}`);
   if (last_output.length > 0) output.data("  last lines:");
   for (const line of last_output) output.data(`    ${plainText(line)}`);
+  if (last_release !== undefined) {
+    for (const line of releaseLines(last_release)) output.data(`  ${plainText(line)}`);
+  }
   for (const hint of hints) output.data(`  hint: ${plainText(hint)}`);
+}
+
+/** The last release of an app in lines; those after the first are about its failure. */
+function releaseLines({ by, changed, begun_at, ended_at, result, failure }: ReleaseJson): string[] {
+  const what = changed.join(", ") || "the same configuration";
+  const took = ended_at === null ? 0 : Date.parse(ended_at) - Date.parse(begun_at);
+  const how = result === null
+    ? "under way"
+    : `${result.replace("_", " ")} after ${humanDuration(took)}`;
+  const head = `last release: ${what}, by ${by} at ${clockTime(begun_at)}: ${how}`;
+  if (failure === undefined) return [head];
+  const { instance, reason, last_output } = failure;
+  return [head, `  ${instance}: ${reason}`, ...last_output.map((line) => `    ${line}`)];
 }
 
 /** Waits. With `--for exit`, returns the highest exit code of the processes. */

@@ -7,7 +7,7 @@ import { snakeCase } from "../../model/key_table.ts";
 import { isNameOf } from "../../model/target.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
-import { type ChangeJson, processJson } from "../../protocol/process_json.ts";
+import { type ChangeJson, processJson, releaseJson } from "../../protocol/process_json.ts";
 import type { INSPECT_VERBS } from "../../protocol/verbs/inspect.ts";
 import type {
   HealthCheckJson,
@@ -40,6 +40,11 @@ export const INSPECT_ACTIONS: Handlers<keyof typeof INSPECT_VERBS> = {
       health: journal.checks.map(checkJson),
     };
   },
+  /** Those of each app that has a matching instance. */
+  releases({ supervisor: { registry } }, { target }) {
+    const apps = new Set(registry.resolve(target).map((process) => registry.appOf(process)));
+    return [...apps].flatMap(({ name, releases }) => releases.map((one) => releaseJson(name, one)));
+  },
   /** Explains in plain words why a process is in its state. */
   async why({ supervisor }, { target }) {
     const info = supervisor.inspect(target);
@@ -52,6 +57,8 @@ export const INSPECT_ACTIONS: Handlers<keyof typeof INSPECT_VERBS> = {
       ? (await lastWords(process, { runs: run })).errorLine
       : errorLine;
     const isOff = supervisor.scheduler.list([process]).some(({ enabled }) => !enabled);
+    const app = supervisor.registry.appOf(process);
+    const release = app.releases.findLast(({ undoes }) => undoes === undefined);
     const port = takenPortHint(process, { errorLine: error, lastOutput });
     return {
       process: processJson(info),
@@ -62,6 +69,7 @@ export const INSPECT_ACTIONS: Handlers<keyof typeof INSPECT_VERBS> = {
       }),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
+      ...release !== undefined && { last_release: releaseJson(app.name, release) },
       hints: [
         ...process.journal.background === undefined
           ? []

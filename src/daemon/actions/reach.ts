@@ -29,6 +29,7 @@ const REACH: Readonly<Record<VerbName, Reach>> = {
   status: "target",
   why: "target",
   history: "target",
+  releases: "target",
   wait: "target",
   events: "target",
   metrics_history: "target",

@@ -1,8 +1,9 @@
 /**
- * The verbs that look at processes: `list`, `status`, `why`, `history`, `wait`, `events` and
+ * The verbs that look at processes: `list`, `status`, `why`, `history`, `releases`, `wait`, `events` and
  * `metrics_history`.
  */
 
+import { RELEASE_RESULTS } from "../../model/app.ts";
 import { CHANGE_TYPES, PROCESS_STATES, WAIT_POINTS } from "../../model/process_info.ts";
 import * as z from "../../npm/zod.ts";
 import {
@@ -52,6 +53,26 @@ export const healthCheck = z.object({
   ok: about(z.boolean(), "Whether it succeeded"),
   message: about(z.string(), "What was wrong; empty on success"),
   latency: nanoseconds("Nanoseconds"),
+});
+
+/** One change of an app. */
+export const release = z.object({
+  app: about(z.string(), "Name of the app"),
+  generation: about(z.int(), "Number of the configuration that it makes"),
+  undoes: about(z.optional(z.int()), "The generation that failed, if this is its rollback"),
+  by: about(z.string(), "Who asked"),
+  changed: about(z.array(z.string()), "Keys that changed; empty for the same configuration"),
+  begun_at: about(time.clone(), "When it began"),
+  ended_at: about(z.nullable(time.clone()), "When it ended; null while it is under way"),
+  result: about(z.nullable(z.enum(RELEASE_RESULTS)), "How it ended; null while it is under way"),
+  failure: about(
+    z.optional(z.object({
+      instance: about(z.string(), "The first instance that did not come up"),
+      reason: about(z.string(), "Reason"),
+      last_output: about(z.array(z.string()), "Last lines of the failed run; untrusted"),
+    })),
+    "Why it failed, if an instance did not come up",
+  ),
 });
 
 const journal = z.strictObject({
@@ -177,6 +198,10 @@ export const INSPECT_VERBS = {
         z.array(z.string()),
         "Last lines of stderr, or of stdout if those say more; untrusted",
       ),
+      last_release: about(
+        z.optional(release),
+        "The last change of its app, if any is on record; not its rollback",
+      ),
       hints: about(z.array(z.string()), "Commands that may help"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/why", answers: "Why" }],
@@ -202,6 +227,14 @@ export const INSPECT_VERBS = {
       health: about(z.array(healthCheck), "Its health checks"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/history", answers: "History" }],
+  }),
+  releases: verb({
+    help: "The changes of an app on record, the newest last",
+    role: "read",
+    input: onTarget,
+    bare: "target",
+    output: z.array(release),
+    rest: [{ method: "GET", path: "/processes/{id}/releases", answers: "ReleaseList" }],
   }),
   wait: verb({
     help: "Wait until processes reach a state",
