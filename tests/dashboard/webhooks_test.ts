@@ -160,6 +160,9 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await daemon.kill();
   await daemon.run();
   assertEquals((await daemon.client.call("webhook_list")).map(({ name }) => name), ["chat"]);
+  // It answers on its socket before it listens for browsers.
+  const livez = new URL("/livez", page.url());
+  await waitFor(async () => (await (await fetch(livez)).text()) !== "", { what: "the listener" });
   await page.getByRole("button", { name: "Delete chat" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No webhooks yet").waitFor();
