@@ -126,7 +126,7 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await recovered.uncheck();
   await dialog.getByRole("button", { name: "Save" }).click();
   const row = page.getByRole("row", { name: /^chat / });
-  await row.getByText("crash, errored, unhealthy").waitFor();
+  await row.getByText("crash, errored, unhealthy, release_failed").waitFor();
   assertEquals((await page.content()).includes(SECRET), false);
   await page.getByRole("button", { name: "Change chat" }).click();
   await dialog.getByLabel("Targets").fill("ns:shop\ntag:a b\n");
