@@ -244,12 +244,14 @@ export class KeptLog {
   /** Whether it grew since the last check; undefined if it must be checked again a little later. */
   #isGrown(now: number): boolean | undefined {
     const info = lstatIfAny(this.path);
-    const runId = this.process.snapshot.run?.runId;
-    const sameRun = runId !== undefined && runId === this.#runId;
-    if (sameRun && this.#inode !== null && info?.ino !== this.#inode) this.trouble = "moved";
-    this.#runId = runId;
+    const { run, pid } = this.process.snapshot;
+    const isSameRun = run !== null && run.runId === this.#runId;
+    this.#runId = run?.runId;
+    const isReplaced = isSameRun && this.#inode !== null && info?.ino !== this.#inode;
+    // The app has a pid once its logs are open.
+    if (isReplaced || info === undefined && pid > 0) this.trouble = "moved";
     if (info?.isFile !== true) return false;
-    return this.#isUnsettled(info, now) ? undefined : this.#see(info, now);
+    return this.#isUnsettled(info, now) ? undefined : this.#see(info, now, isSameRun);
   }
 
   #isUnsettled({ size, mtime, ino }: Deno.FileInfo, now: number): boolean {
@@ -262,7 +264,7 @@ export class KeptLog {
     return this.#grownBy > this.process.config.log.maxSizeBytes / 2;
   }
 
-  #see(info: Deno.FileInfo, now: number): boolean {
+  #see(info: Deno.FileInfo, now: number, isSameRun: boolean): boolean {
     const end = this.#base + info.size;
     const writtenAt = info.mtime?.getTime();
     const isRewritten = end === this.#end && writtenAt !== this.#writtenAt &&
@@ -275,7 +277,8 @@ export class KeptLog {
     const shrunk = end < this.#end || isRewritten;
     this.#wasRewritten = false;
     this.#writtenAt = writtenAt;
-    if (shrunk && info.ino === this.#inode) this.trouble = "truncated";
+    // Since the last check of this run: an earlier run may have done it as well.
+    if (shrunk && isSameRun && info.ino === this.#inode) this.trouble = "truncated";
     if (info.ino !== this.#inode || shrunk) {
       // Replaced or truncated by another program: marks beyond its end belong to other content.
       trimMarks(this.path, 0, this.#base);
