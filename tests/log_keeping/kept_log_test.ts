@@ -9,7 +9,7 @@ import { tempHome } from "../support/temp_home.ts";
 const PROCESS = {
   config: { log: { maxSizeBytes: 1 << 20, rotate: "size", maxAgeMs: Infinity } },
   logs: {},
-  snapshot: { run: null, startedAt: null },
+  snapshot: { run: { runId: "run" }, pid: 1, startedAt: null },
 } as unknown as ManagedProcess;
 
 Deno.test("KeptLog does not mistake a write in progress, which sets the time before the size, for a truncation", async () => {
