@@ -55,7 +55,7 @@ export interface Release extends ReleaseOptions {
   readonly begunAt: number;
   readonly endedAt?: number;
   readonly result?: typeof RELEASE_RESULTS[number];
-  readonly failure?: ReleaseFailure;
+  readonly failure?: ReleaseFailure | undefined;
 }
 
 /** What is wanted of an app. It outlives the daemon. */
