@@ -125,7 +125,7 @@ Deno.test("down lists nothing that procsup lacks, which up does", async () => {
   const up = await daemon.cli("up", file, "--no-wait");
   assertStringIncludes(
     up.stderr,
-    "not converted (a): wild: procsup has no counterpart: check that it works without\n",
+    "not converted (a, process-compose.yaml:1): wild: procsup has no counterpart: check that it works without\n",
   );
   const down = await daemon.cli("down", file);
   assertEquals([down.code, down.stdout, down.stderr], [0, "✔ a  deleted\n", ""]);
