@@ -153,7 +153,7 @@ Deno.test("a row of the key table becomes a field of the dashboard, a type, and 
   assertEquals(configOf([[linger, "90s"]]), { linger_time: "90s" });
   assertStringIncludes(configTypes(), "readonly lingerTimeMs: number;");
   assertStringIncludes(configTypes(), "readonly cacheRoomBytes?: number;");
-  assertStringIncludes(keyReference(), "| `cache_room` | size |");
+  assertStringIncludes(keyReference(), "| `cache_room` | size from `1KB` |");
   const { ProcessConfig } = documentSchemas() as Record<string, { properties: object }>;
   assert("linger_time" in ProcessConfig!.properties && "cache_room" in ProcessConfig!.properties);
 });
