@@ -6,7 +6,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 /** As if it had been supervised for eleven days. */
 function process(wrapperPid: number): ManagedProcess {
-  return { snapshot: { run: { wrapperPid } }, uptimeMs: 1e9 } as unknown as ManagedProcess;
+  return { snapshot: { run: { wrapperPid } }, run: { uptimeMs: 1e9 } } as unknown as ManagedProcess;
 }
 
 function tree(script: string): Deno.ChildProcess {
