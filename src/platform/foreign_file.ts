@@ -56,6 +56,14 @@ export function headOfOwnFile(path: string, bytes: number): string {
   return new TextDecoder().decode(head(file, bytes));
 }
 
+/**
+ * The first `bytes` of a file that runs as `user`, without one as ours: our own programs are trusted,
+ * and need no call of the C library. Throws as `readForeignFile()`.
+ */
+export function headOfProgram(path: string, bytes: number, user?: OtherUser): string {
+  return user === undefined ? headOfOwnFile(path, bytes) : headOfForeignFile(path, bytes, user);
+}
+
 /** A file that is open; `read` returns how many bytes it read, 0 at the end. */
 interface OpenFile extends Disposable {
   read(into: Uint8Array<ArrayBuffer>): number;

@@ -7,7 +7,7 @@ import { logPaths } from "../model/log_paths.ts";
 import type { Run, Snapshot } from "../model/process_state.ts";
 import { basename, resolve } from "../npm/path.js";
 import type { OtherUser } from "../platform/as_user.ts";
-import { headOfForeignFile } from "../platform/foreign_file.ts";
+import { headOfProgram } from "../platform/foreign_file.ts";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { Versions } from "../runtimes/programs.ts";
@@ -115,7 +115,7 @@ const PYTHON = /(^|[/\s;&|(])(python|pypy)[\d.]*(\s|$)/;
 /** Whether a command is Python, names it, or is a script for it, such as celery. */
 function runsPython(argv: readonly string[], cwd: string, user: OtherUser | undefined): boolean {
   if (argv.some((word) => PYTHON.test(word))) return true;
-  const first = ifPossible(() => headOfForeignFile(resolve(cwd, argv[0]!), 256, user));
+  const first = ifPossible(() => headOfProgram(resolve(cwd, argv[0]!), 256, user));
   return first !== undefined && first.startsWith("#!") && PYTHON.test(first.split("\n")[0]!);
 }
 
@@ -138,7 +138,7 @@ function usesPipes(
   // The program, or the script of an interpreter and its options.
   const files = argv.slice(0, 3).filter((word) => word.includes("/") || word.includes("."));
   return files.some((file) => {
-    const text = ifPossible(() => headOfForeignFile(resolve(cwd, file), SCRIPT_BYTES, user));
+    const text = ifPossible(() => headOfProgram(resolve(cwd, file), SCRIPT_BYTES, user));
     return text !== undefined && !text.includes("\0") && OWN_OUTPUT.test(text);
   });
 }

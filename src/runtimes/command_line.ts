@@ -3,7 +3,7 @@
 import { ifPossible, refuseStart } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, isAbsolute, resolve } from "../npm/path.js";
-import { actingAs, headOfForeignFile, headOfOwnFile } from "../platform/foreign_file.ts";
+import { actingAs, headOfProgram } from "../platform/foreign_file.ts";
 import type { OtherUser } from "../platform/as_user.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";
@@ -129,10 +129,8 @@ const FIRST_LINE_BYTES = 256;
 
 /** Checks the interpreter of a script: if it is missing, the system reports the script instead. */
 function checkFirstLine({ name }: CommandConfig, path: string, user?: OtherUser): void {
-  // Files that run as our own user are trusted.
-  const headOf = user === undefined ? headOfOwnFile : headOfForeignFile;
   // A program need not be readable.
-  const start = ifPossible(() => headOf(path, FIRST_LINE_BYTES)) ?? "";
+  const start = ifPossible(() => headOfProgram(path, FIRST_LINE_BYTES, user)) ?? "";
   const [, interpreter, carriageReturn] = /^#![ \t]*(\/\S+)[^\r\n]*(\r?)/.exec(start) ?? [];
   if (interpreter === undefined) return;
   if (carriageReturn === "\r") {

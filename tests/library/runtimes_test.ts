@@ -14,7 +14,7 @@ const ONCE = [
   '["running",true,1]',
   '[{"code":3,"stdout":"out","stderr":"err"}]',
   '["hi","stdout",true]',
-  '["stopping",true]',
+  '["asked",true]',
   "[[]]",
   '[true,"process_not_found"]',
   '[true,"invalid_config"]',
