@@ -150,7 +150,8 @@ Deno.test("no command passes control sequences of others to a terminal, and JSON
   const { stdout: logs } = await daemon.cli("logs", "named", "--json");
   assertEquals(JSON.parse(logs)[0].line, log);
   assertMatch(logs, /^[\n -~]*$/);
-  assertEquals((await daemon.cli("logs", "named")).stdout, `${log}\n`);
+  assertEquals((await daemon.cli("logs", "named")).stdout, "red end\n");
+  assertEquals((await daemon.cli("logs", "named", "--raw")).stdout, `${log}\n`);
   const { stdout: text } = await daemon.cli("status", "named");
   assertMatch(text, /^tags: +ared, b$/m);
 });
