@@ -177,7 +177,8 @@ Deno.test("daemon sets unreadable records aside and starts without them", async 
   // A daemon that is killed during a write leaves a temporary file beside the complete one.
   const names = () =>
     [...Deno.readDirSync(records)].map(({ name }) => name).filter((name) => !name.endsWith(".tmp"));
-  const good = names().find((name) => name.endsWith(".json"))!;
+  const isOfApp = (name: string) => name.endsWith(".app.json");
+  const good = names().find((name) => name.endsWith(".json") && !isOfApp(name))!;
   const [text = ""] = (await Deno.readTextFile(`${records}/${good}`)).split("\n");
   const broken = {
     "empty": "",
@@ -186,7 +187,10 @@ Deno.test("daemon sets unreadable records aside and starts without them", async 
     "list": "[]",
     "null": sealed(null),
     "unsealed": JSON.stringify(unsealed(text)),
-    "wrong": sealed({ ...unsealed(text) as object, config: { name: 1 } }),
+    "wrong": sealed({
+      ...{ number: 1, version: 1 },
+      app: { name: "wrong", specs: [{ generation: 1, config: { name: 1 } }] },
+    }),
   };
   for (const [name, content] of Object.entries(broken)) {
     await Deno.writeTextFile(`${records}/${name}.json`, content);
@@ -196,7 +200,7 @@ Deno.test("daemon sets unreadable records aside and starts without them", async 
   assertEquals(list.map(({ name, pid, state }) => [name, pid, state]), [["good", pid, "running"]]);
   const after = names().filter((name) => !name.endsWith(".copy")).toSorted();
   const aside = Object.keys(broken).map((name) => `${name}.json.unreadable`);
-  assertEquals(after, [good, ...aside].toSorted());
+  assertEquals(after, [good, "good.app.json", ...aside].toSorted());
   const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
   for (const name of Object.keys(broken)) assertStringIncludes(log, `${name}.json`);
 });

@@ -118,7 +118,9 @@ Deno.test({
   for (const [NO_COLOR, shown] of [["", "1,1"], ["1", ","]] as const) {
     await using terminal = await TmuxTerminal.open({ TERM: "xterm-256color", NO_COLOR });
     const app = "sh -c 'echo colours=$FORCE_COLOR,$CLICOLOR_FORCE.'";
-    await terminal.command(`${programLine()} run --home home -- ${app}; echo ended=$?`);
+    // The tests themselves run with an empty FORCE_COLOR, which counts as set.
+    const run = `env -u FORCE_COLOR ${programLine()} run --home home`;
+    await terminal.command(`${run} -- ${app}; echo ended=$?`);
     await terminal.sees(`colours=${shown}.`);
     await terminal.sees("ended=0");
   }
