@@ -110,6 +110,16 @@ Deno.test("daemon refuses a copy of a home whose daemon lives, and leaves the ap
 }, async () => {
   await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000");
+  // The pid is on record moments after the answer. Without it the copy shows no run.
+  const records = `${daemon.home}/state/processes`;
+  await waitFor(
+    () =>
+      [...Deno.readDirSync(records)].some(({ name }) =>
+        name.endsWith(".json") &&
+        Deno.readTextFileSync(`${records}/${name}`).includes(`"pid":${pid}`)
+      ),
+    { what: "the pid on record" },
+  );
   await using temp = tempHome();
   const copy = `${temp.path}/copy`;
   await new Deno.Command("cp", { args: ["-a", daemon.home, copy] }).output();
