@@ -6,6 +6,7 @@ import { TestDaemon } from "../support/procsup.ts";
 
 const SERVER = `
 const http = require("http");
+process.removeAllListeners("warning");
 if (process.env.BAD) console.error("said nothing good");
 const answer = (_, response) => {
   response.statusCode = process.env.BAD ? 503 : 200;

@@ -305,6 +305,7 @@ esac
     "a\x1b]0;owned\x07b\x1b[2J \x1b[31mred\x1b[8mhidden\nlast\n",
   ], piped.stderr);
   const line = words.map((word) => `'${word}'`).join(" ");
-  const onTerminal = await shown("script", "-qec", line, "/dev/null");
+  // script may lose what is written just before the end.
+  const onTerminal = await shown("script", "-qec", `${line}; sleep 0.2`, "/dev/null");
   assertEquals(onTerminal.stdout, "ab \x1b[31mredhidden\x1b[0m\r\nlast\r\n");
 });

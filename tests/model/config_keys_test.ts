@@ -84,14 +84,15 @@ const durations = fc.oneof(
   fc.nat(10_000_000).map((ms) => ms * 1_000_000),
 );
 
-/** `~` is the shell's word for a home, and is refused. */
-const programs = text.filter((value) => value !== "" && !value.startsWith("~"));
+/** `~` is the shell's word for a home, and is refused in paths. */
+const paths = text.filter((value) => !value.includes("~"));
+const programs = paths.filter((value) => value !== "");
 
 /** Any valid configuration in its wire form. */
 const wires = fc.record({
   name: words,
   entrypoint: programs,
-  cwd: text.map((value) => `/${value}`),
+  cwd: paths.map((value) => `/${value}`),
   runtime: fc.constantFrom("auto", "deno", "ruby"),
   interpreter: programs,
   use_bundle: fc.boolean(),
