@@ -295,7 +295,11 @@ esac
       new Deno.Command(program, {
         args,
         cwd: folder.path,
-        env: { PATH: `${folder.path}:${Deno.env.get("PATH")}`, PROCSUP_HOME: `${folder.path}/h` },
+        env: {
+          PATH: `${folder.path}:${Deno.env.get("PATH")}`,
+          PROCSUP_HOME: `${folder.path}/h`,
+          NO_COLOR: "",
+        },
       }),
     );
   const [program, ...args] = words;
