@@ -68,6 +68,9 @@ Deno.test("daemon remembers events that a full disk could not record, and starts
   await waitFor(() => /"state":"stopped".*\n?$/.test(lastLine(daemon.home, "stopped")), {
     what: "the record of the stop",
   });
+  await waitFor(() => lastLine(daemon.home, "ends").includes('"state":"crashed"'), {
+    what: "the record of the exit",
+  });
   await waitFor(async () => (await daemon.status("always")).state === "running");
   await waitFor(() => lastLine(daemon.home, "always").includes('"state":"running"'));
   await daemon.kill();
