@@ -94,7 +94,7 @@ Deno.test("daemon remembers events that a full disk could not record, and starts
 
 function lastLine(home: string, name: string): string {
   const folder = `${home}/state/processes`;
-  const text = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(".json"))
+  const text = [...Deno.readDirSync(folder)].filter(({ name }) => /^[^.]+\.json$/.test(name))
     .map((file) => Deno.readTextFileSync(`${folder}/${file.name}`))
     .find((text) => text.includes(`"name":"${name}"`)) ?? "";
   return text.slice(text.lastIndexOf("\n") + 1);
