@@ -177,8 +177,7 @@ browserTest(
     const origin = await dashboard.listen();
     for (const role of ["read", "operate", "admin"] as const) {
       await dashboard.signInAs(role, origin);
-      await page.keyboard.press("g");
-      await page.keyboard.press("w");
+      await dashboard.go("#/webhooks");
       await page.locator("table.webhooks").waitFor();
       const count = await page.getByRole("button", { name: /^Send test/ }).count();
       assertEquals(count, role === "admin" ? 2 : 0, role);
