@@ -53,8 +53,6 @@ export interface Peers {
   changed(process: ManagedProcess, before: Snapshot): void;
   /** Changes the paths of a process's logs, which `act` does. */
   moveLogs(process: ManagedProcess, act: () => void): Promise<void>;
-  /** A release of an app has begun or is over. */
-  released(app: string, release: Release): void;
 }
 
 interface RegistryParts {
@@ -449,7 +447,6 @@ export class Registry implements Machine, AppOwner {
   }
 
   released({ name, record }: ManagedApp, release: Release): void {
-    this.#notify(() => this.#peers.released(name, release));
     const report = reportOf(record, release);
     if (report === undefined) return;
     const instances = this.instancesOf(name);

@@ -107,7 +107,6 @@ export class Supervisor implements AsyncDisposable {
         launched: (process) => this.logs.wake(process),
         changed: (process, before) => this.scheduler.changed(process, before),
         moveLogs: (process, act) => this.logs.move(process, act),
-        released: () => {},
       },
     });
     const { writes } = this.registry;

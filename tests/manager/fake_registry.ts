@@ -31,7 +31,6 @@ export class FakeRegistry implements AsyncDisposable {
         launched: () => {},
         changed: () => {},
         moveLogs: (_, act) => this.moveLogs(act),
-        released: () => {},
       },
     });
   }
