@@ -4,11 +4,14 @@ import { noteLines } from "../config/problem.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
+import type { Snapshot } from "../model/process_state.ts";
 import { signalCode, type SignalName } from "../model/signal.ts";
 import { isSuccess } from "../model/transition_steps.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
 import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
+import type { AppStdin } from "../platform/app_input.ts";
 import { pathsIn } from "../platform/paths.ts";
 import { reapOrphans } from "../platform/upkeep.ts";
 import { hasTerminal, ignoresSignal, onSignals } from "../platform/signals.ts";
@@ -38,8 +41,8 @@ interface ForegroundOptions {
    * apps must end that are neither jobs nor have `autostart: false`.
    */
   readonly critical: readonly string[];
-  /** Default of the key `stdin`. */
-  readonly stdin: boolean;
+  /** The standard input of apps without the key `stdin`. */
+  readonly stdin: AppStdin;
   readonly onLine: (line: LogLine) => void;
   /** Whether a line without its end is printed after a silence. */
   readonly unfinished: boolean;
@@ -83,9 +86,9 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
     void supervisor.stop("all", { force: true }).catch((error) => warn(messageOf(error)));
   };
   const output = new ForegroundOutput(options);
-  const forward = (signal: SignalName) => void supervisor.signal("all", signal).catch(() => {});
-  using _forwarded = onSignals(FORWARDED, forward);
-  using _hangup = onHangup(() => forward("SIGHUP"), () => signals.add("SIGHUP"));
+  const forwarded = new ForwardedSignals(supervisor);
+  using _forwarded = onSignals(FORWARDED, (signal) => forwarded.add(signal));
+  using _hangup = onHangup(() => forwarded.add("SIGHUP"), () => signals.add("SIGHUP"));
   using _ready = showReadiness(supervisor, options);
   let rules: RunSettings = { critical: options.critical, exitOnFailure: [] };
   const ended = endOf(supervisor, () => rules);
@@ -94,6 +97,7 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const starting = start(supervisor, webhooks, options, () => {
     refuseUnknown(options.critical, supervisor.list());
     output.follow(supervisor);
+    forwarded.begin();
   });
   const ending = Promise.race([signals.first, output.failed, options.newsFailed]);
   try {
@@ -138,6 +142,39 @@ class EndingSignals {
     this.#firstAt ??= now;
     // The kernel and the shell each send one when a terminal is closed.
     if (signal !== "SIGHUP" && now - this.#firstAt > SAME_SIGNAL_MS) this.hurry();
+  }
+}
+
+/** Forwards signals to the apps. One that is about to start gets them once it has a pid. */
+class ForwardedSignals {
+  readonly #supervisor: Supervisor;
+  /** Those that came before there were apps; undefined once there are. */
+  #early: SignalName[] | undefined = [];
+
+  constructor(supervisor: Supervisor) {
+    this.#supervisor = supervisor;
+  }
+
+  /** Call it once all apps are registered. */
+  begin(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const signal of early) this.add(signal);
+  }
+
+  add(signal: SignalName): void {
+    if (this.#early !== undefined) return void this.#early.push(signal);
+    for (const process of this.#supervisor.registry.list()) {
+      // It fails for an app that has ended, or is deleted.
+      this.#send(process, signal).catch(() => {});
+    }
+  }
+
+  async #send(process: ManagedProcess, signal: SignalName): Promise<void> {
+    const isComing = ({ state, attempt }: Snapshot) =>
+      state === "starting" || state === "running" || attempt === 0 && startsAtOnce(process);
+    const { pid } = await process.until((now) => now.pid > 0 || !isComing(now), process.gone);
+    if (pid > 0) process.signal(signal);
   }
 }
 
@@ -276,12 +313,12 @@ function isOver({ state, lastExit }: ProcessInfo): boolean {
   return state === "errored" || (lastExit !== null && (state === "stopped" || state === "crashed"));
 }
 
-function isJob({ config }: ProcessInfo): boolean {
+function isJob({ config }: Pick<ProcessInfo, "config">): boolean {
   return config.cron !== undefined;
 }
 
 /** Whether it is neither a job nor waits for its user to start it. */
-function startsAtOnce(one: ProcessInfo): boolean {
+function startsAtOnce(one: Pick<ProcessInfo, "config">): boolean {
   return one.config.autostart && !isJob(one);
 }
 

@@ -12,6 +12,7 @@ import { messageOf, ProcsupError, quote } from "../model/errors.ts";
 import type { LineFilter } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import { parseSignal, type SignalName, signalProblem } from "../model/signal.ts";
+import type { AppStdin } from "../platform/app_input.ts";
 import type { Clock } from "../platform/clock.ts";
 import { wireDefaults } from "./check_config.ts";
 
@@ -42,8 +43,8 @@ export interface SupervisorConfig extends ManagerConfig {
   readonly clock?: Clock;
   /** Called with all events, including those while opening. */
   readonly onNews?: (change: ProcessChange) => void;
-  /** Default of the key `stdin`; false if unset. */
-  readonly stdin?: boolean;
+  /** The standard input of apps without the key `stdin`; false if unset. */
+  readonly stdin?: AppStdin;
   /** Called within a second after a file of the home was created or removed. */
   readonly onHomeChanged?: () => void;
   /** Called when another supervisor has taken the home. Default: `release()`. */

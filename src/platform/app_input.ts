@@ -9,6 +9,9 @@ import { sleep } from "./clock.ts";
 import { mayCallC, openLibc } from "./libc.ts";
 import { isLinux, nodeModule } from "./os.ts";
 
+/** Whether the standard input of an app stays open, or is our own. */
+export type AppStdin = boolean | "inherit";
+
 /** Deno's own functions wait for a reader when they open a FIFO. */
 interface NodeFs {
   readonly constants: Readonly<Record<"O_RDWR" | "O_WRONLY" | "O_NONBLOCK" | "O_NOCTTY", number>>;

@@ -62,6 +62,8 @@ interface SpawnSpec {
   readonly env: Readonly<Record<string, string>>;
   /** Descriptors that become 3, 4, … Standard ones cannot be given: Deno leaves a copy open. */
   readonly inherit: readonly number[];
+  /** Whether it reads our own standard input. */
+  readonly inheritsStdin?: boolean;
 }
 
 /** A started program. It does not keep this process alive, and outlives it. */
@@ -91,12 +93,15 @@ interface ChildProcessModule {
 
 const NO_STREAMS = { stdin: "null", stdout: "null", stderr: "null" } as const;
 
-/** Starts the launch wrapper, without standard streams. Throws when the system refuses. */
+/** Starts the launch wrapper, without standard streams of ours unless it reads our input. Throws when the system refuses. */
 export function spawnWrapper(spec: SpawnSpec): Spawned {
   if (spec.inherit.length > 0) return spawnInheriting(spec);
-  const { program, args, cwd, env } = spec;
+  const { program, args, cwd, env, inheritsStdin } = spec;
   const options = { args: [...args], cwd, env, clearEnv: true, ...NO_STREAMS };
-  const child = spawnInOwnSession(program, options);
+  const child = spawnInOwnSession(
+    program,
+    inheritsStdin ? { ...options, stdin: "inherit" } : options,
+  );
   // A worker, or a program under --watch, kills the children that it waits for when it ends.
   child.unref();
   return child;
@@ -113,7 +118,7 @@ function spawnInheriting(spec: SpawnSpec): Spawned {
     cwd: spec.cwd,
     env: spec.env,
     detached: true,
-    stdio: ["ignore", "ignore", "ignore", ...spec.inherit],
+    stdio: [spec.inheritsStdin ? 0 : "ignore", "ignore", "ignore", ...spec.inherit],
   });
   // It has made them blocking for every process that has them: an instance whose connection another
   // one took would wait in accept() until the next one comes.

@@ -19,7 +19,7 @@ import { markLine } from "./run_mark.ts";
 import { localSignal } from "./signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "./sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "./sockets_node.ts";
-import { openTerminal } from "./app_input.ts";
+import { type AppStdin, openTerminal } from "./app_input.ts";
 import { NOT_STARTED, wrapperShell, wrapperWords } from "./wrapper.ts";
 
 /** What to run; every path is absolute. */
@@ -35,8 +35,7 @@ export interface LaunchSpec {
   readonly stderr: string;
   /** Whether the app writes into pipes, not directly into the logs. */
   readonly piped?: boolean;
-  /** Whether its standard input stays open. */
-  readonly stdin?: boolean;
+  readonly stdin?: AppStdin;
   readonly tty?: boolean;
   readonly setup?: LaunchSetup;
 }
@@ -220,6 +219,7 @@ export class Launcher {
         cwd,
         env,
         inherit: terminal === undefined ? inherit : [...inherit, terminal.master],
+        inheritsStdin: spec.stdin === "inherit",
       };
       return withOwnKeyring(user, () => spawnWrapper(wrapper));
     } catch (error) {

@@ -5,6 +5,7 @@ import { systemClock } from "./clock.ts";
 import { withOwnKeyring } from "./keyring.ts";
 import { isLinux } from "./os.ts";
 import { killOwnSession, spawnInOwnSession } from "./child_process.ts";
+import { softLines } from "./ulimits.ts";
 
 interface ShellCommand {
   readonly command: string;
@@ -56,7 +57,7 @@ const DRAIN_MS = 1000;
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   const { argv, env, cwd } = startedFor(shell.user, {
-    argv: ["/bin/sh", "-c", shell.command],
+    argv: ["/bin/sh", "-c", [...softLines(), shell.command].join("; ")],
     env: shell.env,
     cwd: shell.cwd,
   });

@@ -1,5 +1,6 @@
 /** The real world behind supervised processes. */
 
+import type { AppStdin } from "./app_input.ts";
 import { LaunchThrottle } from "./launch_throttle.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Launcher } from "./launcher.ts";
@@ -26,7 +27,7 @@ export function systemWorld(
   paths: HomePaths,
   { clock = systemClock, stdin = false }: {
     clock?: Clock | undefined;
-    stdin?: boolean | undefined;
+    stdin?: AppStdin | undefined;
   },
 ): SystemWorld {
   const files = new RunFiles(paths.run);

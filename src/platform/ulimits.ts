@@ -35,9 +35,7 @@ const ROWS: readonly Row[] = [
  * cannot be set ends the launch with status 126.
  */
 export function ulimitLines(limits: LimitsConfig, openFiles = startersOpenFiles()): string[] {
-  const soft = limits.nofile === undefined && openFiles !== undefined
-    ? [`ulimit -S -n ${openFiles} 2>/dev/null || :`]
-    : [];
+  const soft = limits.nofile === undefined ? softLines(openFiles) : [];
   return soft.concat(ROWS.flatMap(({ key, letter, unit }) => {
     const value = limits[key];
     if (value === undefined) return [];
@@ -48,6 +46,11 @@ export function ulimitLines(limits: LimitsConfig, openFiles = startersOpenFiles(
       : `ulimit -${letter}`;
     return [`${first} ${amount} || exit 126`];
   }));
+}
+
+/** Shell lines that set the soft limit, which the runtime has raised, back. */
+export function softLines(openFiles = startersOpenFiles()): string[] {
+  return openFiles === undefined ? [] : [`ulimit -S -n ${openFiles} 2>/dev/null || :`];
 }
 
 /** Passes on to the daemon how many descriptors the shell of a command may have open. */

@@ -3,6 +3,7 @@
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
+import type { AppStdin } from "./app_input.ts";
 import type { Cancel, Clock } from "./clock.ts";
 import type { Child, LaunchSpec } from "./launcher.ts";
 import type {
@@ -30,8 +31,8 @@ export interface World {
   readonly inherited: Readonly<Record<string, string>>;
   /** Folder of the apps' logs. */
   readonly apps: string;
-  /** Whether standard input stays open unless the configuration says otherwise. */
-  readonly stdin: boolean;
+  /** The standard input of apps unless their configuration says otherwise. */
+  readonly stdin: AppStdin;
   /** Resolves when the next launch may be tried; undefined when it may start now. */
   readonly busyLaunching: Promise<void> | undefined;
   /** Starts an app. Throws `ProcsupError` `start_failed`. */

@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { isAlive, programLine, programWords } from "../support/procsup.ts";
+import { lstatIfAny } from "../../src/platform/stat.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -84,10 +85,27 @@ Deno.test("run under nohup ignores SIGHUP, and passes it on without a terminal",
   const running = stubborn(temp, "nohup");
   const app = await pidIn(temp.path);
   running.kill("SIGHUP");
-  // A signal that comes before run knows the pid reaches nothing.
-  await waitFor(() => {
-    if (isAlive(app)) running.kill("SIGUSR1");
-    return !isAlive(app);
-  });
+  running.kill("SIGUSR1");
+  await waitFor(() => !isAlive(app));
   assertEquals((await running.output()).code, 138);
+});
+
+Deno.test("run sends a signal that comes during a hook once the app has a pid", async () => {
+  await using temp = tempHome();
+  const pre_start = "touch hook; until test -e go; do sleep 0.02; done";
+  const app = { entrypoint: "/bin/sleep", args: ["1000"], restart_policy: "never" };
+  const processes = { app: { ...app, hooks: { pre_start } } };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
+  const [program, ...rest] = programWords();
+  const running = new Deno.Command(program!, {
+    args: [...rest, ...words(temp.path)],
+    cwd: temp.path,
+    stdin: "null",
+    stdout: "null",
+  }).spawn();
+  await waitFor(() => lstatIfAny(`${temp.path}/hook`) !== undefined, { what: "the hook" });
+  running.kill("SIGUSR1");
+  Deno.writeTextFileSync(`${temp.path}/go`, "");
+  await waitFor(() => !isAlive(running.pid));
+  assertEquals((await running.status).code, 138);
 });

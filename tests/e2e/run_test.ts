@@ -14,15 +14,19 @@ interface Setting {
   readonly before?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: "null" | "piped";
 }
 
-function command(args: readonly string[], { before = [], cwd = "/", env }: Setting = {}) {
+function command(
+  args: readonly string[],
+  { before = [], cwd = "/", env, stdin = "null" }: Setting = {},
+) {
   const [program, ...words] = [...before, ...programWords(), ...args];
   return new Deno.Command(program!, {
     args: words,
     cwd,
     env: { NO_COLOR: "1", ...env },
-    stdin: "null",
+    stdin,
     stdout: "piped",
     stderr: "piped",
   });
@@ -50,6 +54,32 @@ Deno.test("run passes a command's output and exit code on", async () => {
   ]);
   assertEquals([code, stdout, stderr], [7, "a\n", "b\n"]);
   assertEquals((await run(["run", "--", "sh", "-c", "kill -9 $$"])).code, 137);
+});
+
+Deno.test("run hands its input through to one command, and to none of several", async () => {
+  const piped = async (args: readonly string[]) => {
+    const child = command(args, { stdin: "piped" }).spawn();
+    const written = new Blob(["one\n", "two\n"]).stream().pipeTo(child.stdin).catch(() => {});
+    const { code, stdout } = await child.output();
+    await written;
+    return { code, stdout: new TextDecoder().decode(stdout) };
+  };
+  assertEquals(await piped(["run", "--", "cat"]), { code: 0, stdout: "one\ntwo\n" });
+  assertEquals(await piped(["run", "-i", "2", "--", "cat"]), { code: 0, stdout: "" });
+});
+
+Deno.test("hooks may open as many files as the shell that started run", async () => {
+  await using temp = tempHome();
+  const app = {
+    entrypoint: "/bin/sh",
+    args: ["-c", "ulimit -S -n; cat hook"],
+    restart_policy: "never",
+    hooks: { pre_start: "ulimit -S -n >hook" },
+  };
+  Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes: { app } }));
+  const before = ["/bin/sh", "-c", 'ulimit -S -n 512; "$@"; :', "sh"];
+  const { stdout } = await run(["run", "--no-prefix"], { cwd: temp.path, before });
+  assertEquals(stdout.match(/^512$/mg), ["512", "512"]);
 });
 
 Deno.test("run prints every line of a short-lived app, even a last one without newline", async () => {

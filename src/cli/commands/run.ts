@@ -34,8 +34,7 @@ export async function run(context: CommandContext): Promise<number> {
       ...apps,
       critical: context.flags.list("critical"),
       readyFile: readyFile && fromHere(readyFile),
-      // Watch modes end at the end of their input; an app in a pipeline must read that end.
-      stdin: !isAlone || Deno.stdin.isTerminal(),
+      stdin: standardInput(apps),
       onLine,
       onNews: (change) => {
         names.expect(change.name);
@@ -56,6 +55,13 @@ export async function run(context: CommandContext): Promise<number> {
     names.flush();
     output.endLines();
   }
+}
+
+/** One command reads what is piped into this one. Several apps would each get a part of it. */
+function standardInput({ config }: { readonly config?: Readonly<Record<string, unknown>> }) {
+  // Watch modes end at the end of their input.
+  if (config === undefined || Deno.stdin.isTerminal()) return true;
+  return (config.instances ?? 1) === 1 ? "inherit" : false;
 }
 
 /** The apps inherit it: they write to logs, but people see their colours. */
