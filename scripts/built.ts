@@ -33,25 +33,6 @@ export const BUILT: readonly Built[] = [
     path: "src/web/dashboard/built/app.js.txt",
     from: { entry: "src/web/dashboard/app/main.tsx", header: `// ${AHEAD}` },
   },
-  {
-    // Deno would load the CommonJS build of this package, which takes 30 ms longer.
-    path: "src/npm/yaml.js",
-    from: {
-      entry: "scripts/compile/yaml_entry.ts",
-      header: `// ${AHEAD} from yaml, ISC License, Copyright Eemeli Aro <eemeli@gmail.com>`,
-    },
-  },
-  {
-    path: "src/npm/jsonc.js",
-    from: {
-      entry: "scripts/compile/jsonc_entry.ts",
-      header: `// ${AHEAD} from jsonc-parser, MIT License, Copyright Microsoft Corporation`,
-    },
-  },
-  // A program that imports no npm package starts 3 ms sooner.
-  std("parse_args", "@std/cli", "scripts/compile/parse_args_entry.ts"),
-  std("path", "@std/path", "scripts/compile/path_entry.ts"),
-  std("http", "@std/http", "scripts/compile/http_entry.ts"),
   { path: "src/model/process_config.ts", from: configTypes },
   { path: "src/docs/keys.md", from: keyReference },
   { path: "src/docs/commands.md", from: commandReference },
@@ -62,13 +43,6 @@ export const BUILT: readonly Built[] = [
   { path: "src/client/answers.ts", from: clientTypes },
   { path: "src/client/rest_rows.ts", from: clientRoutes },
 ];
-
-/** A part of the standard library. */
-function std(name: string, of: string, entry: string): Built {
-  const header = `// @ts-self-types="./${name}.d.ts"\n// ${AHEAD} from ${of}, MIT License, ` +
-    "Copyright the Deno authors";
-  return { path: `src/npm/${name}.js`, from: { entry, header } };
-}
 
 /** Builds the text of a generated file. */
 export async function build(root: string, { path, from }: Built): Promise<string> {

@@ -9,7 +9,6 @@ import {
 } from "./checks/layers.ts";
 import { wordViolations } from "./checks/forbidden_words.ts";
 import { importGraph, sourceFiles } from "./checks/import_graph.ts";
-import { pinViolations, readPins } from "./checks/pins.ts";
 
 const root = import.meta.dirname!.replace(/\/scripts$/, "");
 const files = sourceFiles(root);
@@ -18,7 +17,6 @@ const violations = [
   ...layerViolations(edges),
   ...libraryViolations(edges),
   ...commandViolations(edges),
-  ...pinViolations(edges, readPins(root)),
   ...cycleViolations(edges),
   ...files.flatMap((file) => wordViolations(file, Deno.readTextFileSync(`${root}/${file}`))),
 ];

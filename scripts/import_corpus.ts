@@ -8,7 +8,7 @@
  *     deno run -A scripts/import_corpus.ts FOLDER [TOOL]
  */
 
-import { dirname, join } from "../src/npm/path.js";
+import { dirname, join } from "@std/path";
 import { importFile } from "../src/config/import/import_file.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 import type { ProcessConfig } from "../src/model/process_config.ts";

@@ -4,7 +4,7 @@
  */
 // deno-lint-ignore-file no-console
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { sleep } from "../../src/platform/clock.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 

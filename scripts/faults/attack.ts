@@ -9,7 +9,7 @@
  * scripts/faults/attack.ts --program ../other/main.ts`
  */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { parseArgs } from "node:util";
 import { type Attack, Broken, Lacking, Scene } from "./attack/scene.ts";
 import { browser } from "./attack/browser.ts";

@@ -12,7 +12,7 @@
  * `deno task chaos [--seed N] [--minutes M] [--keep]`
  */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { sleep } from "../../src/platform/clock.ts";
 import { bundle } from "../compile/bundle.ts";
 import { freePort } from "../../tests/support/http_load.ts";

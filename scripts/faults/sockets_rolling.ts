@@ -7,7 +7,7 @@
  * `deno run -A scripts/faults/sockets_rolling.ts [node|python] [rounds]`
  */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { sleep } from "../../src/platform/clock.ts";
 import { freePort, type Load, startLoad } from "../../tests/support/http_load.ts";
 import { TestDaemon } from "../../tests/support/procsup.ts";

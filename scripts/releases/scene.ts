@@ -1,6 +1,6 @@
 /** An app under load, and releases of it. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { ifPossible } from "../../src/model/errors.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import type { TestDaemon } from "../../tests/support/procsup.ts";

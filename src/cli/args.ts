@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { parseArgs } from "../npm/parse_args.js";
+import { parseArgs } from "@std/cli/parse-args";
 import { type Command, commandWords, findCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { type Flag, Flags, type FlagValue, GLOBAL_FLAGS } from "./flags.ts";

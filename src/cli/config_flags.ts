@@ -4,7 +4,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import { here } from "../platform/paths.ts";
 import { lookAt } from "../platform/stat.ts";
 import type { CommandContext } from "./command.ts";

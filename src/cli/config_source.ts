@@ -5,7 +5,7 @@ import type { LoadedConfig } from "../config/load_config.ts";
 import { noteLines } from "../config/problem.ts";
 import type { Host } from "../contexts/ssh.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { basename, resolve } from "../npm/path.js";
+import { basename, resolve } from "@std/path";
 import { shellEnvironment } from "../platform/inherited_environment.ts";
 import { fromHere, here } from "../platform/paths.ts";
 import type { CommandContext } from "./command.ts";

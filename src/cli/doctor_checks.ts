@@ -4,7 +4,7 @@ import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { humanBytes } from "../model/size.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { controllersOf } from "../platform/cgroup.ts";
 import { readDaemonRecord, STATE_FORMAT } from "../platform/daemon_record.ts";
 import { diskOf, type DiskSpace } from "../platform/host.ts";

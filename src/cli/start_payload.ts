@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { nameFromPath } from "../model/name.ts";
 import { isTargetForm } from "../model/target.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import { shellWord, splitWords } from "../model/shell_line.ts";
 import type { StartPayload } from "../protocol/wire.ts";
 import { configKeys, type Place, some } from "./config_flags.ts";

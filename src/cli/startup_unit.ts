@@ -1,7 +1,7 @@
 /** The files that make a service manager start the daemon. */
 
 import { commandWord, quoted, shellWord, specifiers } from "../model/shell_line.ts";
-import { dirname, isAbsolute } from "../npm/path.js";
+import { dirname, isAbsolute } from "@std/path";
 import { withoutShimFolder } from "../platform/inherited_environment.ts";
 import { ownWords } from "../platform/own_program.ts";
 import { lookAt } from "../platform/stat.ts";

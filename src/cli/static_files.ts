@@ -3,7 +3,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { getMimeType } from "hono/utils/mime";
 import untyped from "send";
-import { basename } from "../npm/path.js";
+import { basename } from "@std/path";
 import { openBeneath } from "../platform/foreign_file.ts";
 
 /** What we use of the package, which has no types. */

@@ -2,7 +2,7 @@
 
 import { parseDotenv } from "../model/dotenv.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { ConfigProblem } from "./problem.ts";
 

@@ -1,7 +1,7 @@
 /** Recognizes configuration files of procsup and of other tools by their names. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { basename, join } from "../npm/path.js";
+import { basename, join } from "@std/path";
 import { lookAt } from "../platform/stat.ts";
 import { type FileKind, TOOLS } from "./tools.ts";
 

@@ -7,7 +7,7 @@ import { formOf, type KeyTable, rowOf, type ValueType } from "../model/key_table
 import { isMap } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { type ReferenceReader, replaceReferences } from "../model/references.ts";
-import { dirname, isAbsolute, resolve } from "../npm/path.js";
+import { dirname, isAbsolute, resolve } from "@std/path";
 import { lookAt } from "../platform/stat.ts";
 import { extensionOf, isBareWord, isExecutable } from "../runtimes/programs.ts";
 import { isScript } from "../runtimes/runtime_table.ts";

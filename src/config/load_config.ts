@@ -14,7 +14,7 @@ import { didYouMean, nearestWord, withNearest } from "../model/nearest_word.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { conditionProblem, startWaves } from "../model/start_order.ts";
-import { dirname, isAbsolute } from "../npm/path.js";
+import { dirname, isAbsolute } from "@std/path";
 import { parseSockets } from "../platform/sockets.ts";
 import { type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { readDotenv } from "./env_file.ts";

@@ -1,7 +1,7 @@
 /** Mistakes in configuration files, and notes on unsupported parts of other tools' files. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { basename } from "../npm/path.js";
+import { basename } from "@std/path";
 import type { Place } from "./document.ts";
 
 /** Stands for a configuration that a request contains; relative paths in it are below `/`. */

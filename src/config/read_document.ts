@@ -2,8 +2,8 @@
 
 import { messageOf } from "../model/errors.ts";
 import { isMap } from "../model/merge_patch.ts";
-import { basename } from "../npm/path.js";
-import type { Document, ErrorCode, Node } from "../npm/yaml.ts";
+import { basename } from "@std/path";
+import type { Document, ErrorCode, Node } from "./yaml_package.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { kindOf } from "./file_kind.ts";
@@ -250,7 +250,7 @@ const YAML_MISTAKES: { readonly [code in ErrorCode]?: string } = {
 
 /** Reads YAML 1.2 with merge keys. Throws `ConfigProblem`. */
 export async function readYaml(file: string, text: string): Promise<ConfigDocument> {
-  const yaml = await import("../npm/yaml.ts");
+  const yaml = await import("./yaml_package.ts");
   refuseManyNodes(yaml, file, text);
   const document = yaml.parseDocument(text, {
     ...{ merge: true, prettyErrors: false, strict: true },
@@ -272,7 +272,7 @@ export async function readYaml(file: string, text: string): Promise<ConfigDocume
 
 /** Counts the values before the parser makes an object of each. */
 function refuseManyNodes(
-  { Lexer }: typeof import("../npm/yaml.ts"),
+  { Lexer }: typeof import("./yaml_package.ts"),
   file: string,
   text: string,
 ): void {
@@ -298,7 +298,7 @@ function plainValue(file: string, document: Document): unknown {
 
 /** The position of every node. Throws `ConfigProblem` for a duplicate key, and for a wrong alias. */
 function yamlPlaces(
-  yaml: typeof import("../npm/yaml.ts"),
+  yaml: typeof import("./yaml_package.ts"),
   { file, text }: Pick<ConfigDocument, "file" | "text">,
   root: Node | null,
 ): Places {

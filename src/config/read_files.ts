@@ -5,7 +5,7 @@
 
 import { isMap } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { basename, dirname, resolve } from "../npm/path.js";
+import { basename, dirname, resolve } from "@std/path";
 import { type ConfigDocument, type Origins, type Place, placeIn, Places } from "./document.ts";
 import { isOwnName } from "./file_kind.ts";
 import type { Importer } from "./import/imported.ts";

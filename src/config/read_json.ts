@@ -1,6 +1,6 @@
 /** Reads JSON, with or without comments, into a document with positions. */
 
-import { type Node, parseTree, printParseErrorCode, visit } from "../npm/jsonc.ts";
+import { type Node, parseTree, printParseErrorCode, visit } from "jsonc-parser";
 import { type ConfigDocument, type Path, placeAt, Places } from "./document.ts";
 import { ConfigProblem } from "./problem.ts";
 

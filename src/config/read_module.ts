@@ -1,7 +1,7 @@
 /** Runs a configuration that is a program, in a child process with read access only. */
 
 import { ifPossible } from "../model/errors.ts";
-import { dirname, fromFileUrl, toFileUrl } from "../npm/path.js";
+import { dirname, fromFileUrl, toFileUrl } from "@std/path";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { lookAt } from "../platform/stat.ts";
 import { findExecutable } from "../runtimes/programs.ts";
@@ -176,7 +176,11 @@ function importFlags(file: string): string[] {
   const { imports, scopes } = foundMap(dirname(file));
   const own = Object.fromEntries([...names].map((name) => [name, HELPER_TEXT]));
   const map = { imports: { ...imports, ...own }, ...(scopes === undefined ? {} : { scopes }) };
-  return [`--import-map=data:application/json,${encodeURIComponent(JSON.stringify(map))}`];
+  // With `links` in the configuration of the folder, Deno panics at such a map.
+  return [
+    "--no-config",
+    `--import-map=data:application/json,${encodeURIComponent(JSON.stringify(map))}`,
+  ];
 }
 
 /** The import map of the nearest deno.json, with absolute addresses. */

@@ -10,7 +10,7 @@ import {
 } from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { lookAt } from "../platform/stat.ts";
 import { absolute } from "../platform/paths.ts";
 import type { LoadedSettings, RunSettings } from "../config/load_config.ts";

@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import { wayProblem } from "../platform/way.ts";
 
 const MAX_BYTES = 1024 * 1024;

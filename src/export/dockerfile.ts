@@ -1,7 +1,7 @@
 /** The Dockerfile for a folder of apps with procsup. */
 
 import { singleQuoted } from "../model/shell_line.ts";
-import { basename } from "../npm/path.js";
+import { basename } from "@std/path";
 import { commandLine } from "../runtimes/command_line.ts";
 import { APP_FOLDER, fileWords, PROGRAM, type Stack } from "./stack.ts";
 

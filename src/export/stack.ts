@@ -12,7 +12,7 @@ import { isUnsafe } from "../model/plain_text.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { leavesOf, looksSecret, secretsIn } from "../model/secret_values.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
-import { basename, dirname, relative, resolve } from "../npm/path.js";
+import { basename, dirname, relative, resolve } from "@std/path";
 import { parseSockets, type SocketAddress } from "../platform/sockets.ts";
 import { checksum } from "../platform/state_file.ts";
 import { type Engine, EXPORTED_ROWS, lackOf } from "./engines.ts";

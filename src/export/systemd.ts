@@ -8,7 +8,7 @@ import { ProcsupError } from "../model/errors.ts";
 import { afterFlag, holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import { parseSockets } from "../platform/sockets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";

@@ -16,7 +16,7 @@ import type {
   WaitOptions,
 } from "./options.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { absolute } from "../platform/paths.ts";
 
 /** Throws if the value is not an object, or for its first unknown key. */

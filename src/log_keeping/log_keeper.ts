@@ -12,7 +12,7 @@ import { besideLog, readPosition, refuseForeignFolder } from "../logs/log_positi
 import type { LogFiles } from "../logs/log_files.ts";
 import { disownLog, dropHead, flushLog, recoverLog, rotateLog } from "../logs/rotate.ts";
 import { trimMarks } from "../logs/time_index.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { canCollapse } from "../platform/collapse.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
 import { removeIfPossible } from "../platform/atomic_file.ts";

@@ -1,6 +1,6 @@
 /** Archives of a log: files beside it, named by their time and first position. */
 
-import { basename, dirname } from "../npm/path.js";
+import { basename, dirname } from "@std/path";
 import { removeFile } from "../platform/atomic_file.ts";
 import { ifAny, ifAnyAsync, namesIn } from "../platform/stat.ts";
 

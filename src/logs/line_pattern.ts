@@ -5,7 +5,7 @@
  */
 
 import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
-import type { RE2JS } from "../npm/re2js.ts";
+import type { RE2JS } from "re2js";
 
 export interface LinePattern {
   /** Resolves when lines can be scanned. Throws like `linePattern()`. */
@@ -93,7 +93,7 @@ class LinearPattern implements LinePattern {
 
   async ready(): Promise<void> {
     if (this.#automaton !== undefined) return;
-    const { RE2JS } = await import("../npm/re2js.ts");
+    const { RE2JS } = await import("re2js");
     try {
       const flags = this.#ignoreCase ? RE2JS.CASE_INSENSITIVE : 0;
       const compiled = RE2JS.compile(RE2JS.translateRegExp(this.#source), flags);

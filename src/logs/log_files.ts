@@ -1,7 +1,7 @@
 /** Creates an app's two log files before it starts, and never follows a symbolic link. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import type { LogPaths } from "../model/log_paths.ts";
 import { lstatIfAny } from "../platform/stat.ts";
 import { sharedFileProblem } from "../platform/way.ts";

@@ -6,7 +6,7 @@
  */
 
 import { ProcsupError } from "../model/errors.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { ifAny, lstatIfAny } from "../platform/stat.ts";
 import { checksum } from "../platform/state_file.ts";
 import { sharedFileProblem } from "../platform/way.ts";

@@ -7,7 +7,7 @@ import { inputKeys } from "../model/key_spelling.ts";
 import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.ts";
 import { literally } from "../model/plain_text.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { basename, dirname } from "../npm/path.js";
+import { basename, dirname } from "@std/path";
 import { checkWatch } from "../platform/watch_paths.ts";
 import { sharedFileProblem } from "../platform/way.ts";
 import type { OtherUser } from "../platform/as_user.ts";

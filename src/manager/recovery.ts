@@ -10,7 +10,7 @@ import { NEW, type Recovered, type Run, type Snapshot } from "../model/process_s
 import { snakeCase } from "../model/key_table.ts";
 import { hookWithin, transition } from "../model/transition.ts";
 import { leftBy } from "../model/transition_steps.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { findRuns, type FoundRun, homeElsewhere } from "../platform/found_runs.ts";
 import type { Launcher } from "../platform/launcher.ts";
 import { killOwnSession, willLead } from "../platform/child_process.ts";

@@ -3,7 +3,7 @@
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { holderOf, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
 import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { lstatIfAny } from "../platform/stat.ts";
 
 /** Interval of checks of the directory and its state folder: a system call each. */

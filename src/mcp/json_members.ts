@@ -5,7 +5,7 @@
  */
 
 import { ProcsupError } from "../model/errors.ts";
-import { findNodeAtLocation, type Node, parseTree } from "../npm/jsonc.ts";
+import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
 type Path = readonly string[];
 

@@ -6,7 +6,7 @@ import { formatDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { nameFromPath } from "../model/name.ts";
-import { dirname, isAbsolute } from "../npm/path.js";
+import { dirname, isAbsolute } from "@std/path";
 import { statusFor } from "../protocol/envelope.ts";
 import { askEachMatch, selectProcesses } from "../protocol/select_processes.ts";
 import { CONFIG_VERBS } from "../protocol/verbs/config.ts";

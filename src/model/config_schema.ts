@@ -1,6 +1,6 @@
 /** Validates configurations of processes, `web` and webhooks, whatever their source. */
 
-import * as z from "../npm/zod.ts";
+import * as z from "zod/mini";
 import { didYouMean, nearestWord, withNearest } from "./nearest_word.ts";
 import { ProcsupError, quote } from "./errors.ts";
 import { commandProblem, configOf, expanded, foreignKey, wireKeys } from "./key_spelling.ts";

@@ -3,7 +3,7 @@
  * the cron parser.
  */
 
-import { Cron } from "../npm/croner.ts";
+import { Cron } from "croner";
 import { ifPossible, messageOf, ProcsupError, quote } from "./errors.ts";
 import { lowered } from "./plain_text.ts";
 import type { CronRestartConfig } from "./process_config.ts";

@@ -1,6 +1,6 @@
 /** Messages for the issues that zod finds; zod/mini has none. */
 
-import type * as z from "../npm/zod.ts";
+import type * as z from "zod/mini";
 
 /** Types by the names that configuration files use. */
 const TYPES: Readonly<Record<string, string>> = {

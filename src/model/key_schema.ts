@@ -1,7 +1,7 @@
 /** The zod schema of a key table: checks a configuration in wire form and fills in defaults. */
 
-import { isAbsolute } from "../npm/path.js";
-import * as z from "../npm/zod.ts";
+import { isAbsolute } from "@std/path";
+import * as z from "zod/mini";
 import { durationProblem, parseDuration } from "./duration.ts";
 import { FORMATS } from "./key_formats.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";

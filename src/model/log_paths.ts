@@ -1,6 +1,6 @@
 /** Paths of logs outside the home: `log.stdout` and `log.stderr`. */
 
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 
 /** Absolute paths. If they are equal, both streams go to one file. */
 export interface LogPaths {

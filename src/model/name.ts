@@ -1,6 +1,6 @@
 /** Names of processes and their instances. */
 
-import { basename } from "../npm/path.js";
+import { basename } from "@std/path";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 

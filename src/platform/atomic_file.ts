@@ -1,7 +1,7 @@
 /** Writes files so that they exist whole or not at all. */
 
 import { ifPossible } from "../model/errors.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { ifAny } from "./stat.ts";
 
 /**

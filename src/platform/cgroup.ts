@@ -14,7 +14,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import type { LimitsConfig } from "../model/process_config.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { readFileIfAny } from "./atomic_file.ts";
 import { isShortage } from "./lack.ts";
 import { isLinux } from "./os.ts";

@@ -11,7 +11,7 @@ import { fixedWords, npmBundle } from "./own_program.ts";
 import type { HomePaths } from "./paths.ts";
 import { type ServiceManager, startedBy } from "./service_manager.ts";
 import { sealed, unsealed } from "./state_file.ts";
-import { basename } from "../npm/path.js";
+import { basename } from "@std/path";
 import { ifAny, namesIn } from "./stat.ts";
 
 /** Version of the format of state/. A program refuses the state of a newer one. */

@@ -1,7 +1,7 @@
 /** Finds runs without a record by their living wrappers. */
 
 import type { Run } from "../model/process_state.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { givenProgram, type OtherUser } from "./as_user.ts";
 import { isFree } from "./lock.ts";
 import { pathsIn } from "./paths.ts";

@@ -6,7 +6,7 @@ import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { SIGNAL_NAMES } from "../model/signal.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { type OtherUser, startedByShell } from "./as_user.ts";
 import { withOwnKeyring } from "./keyring.ts";
 import { cgroups, Gatherer } from "./cgroup.ts";

@@ -1,6 +1,6 @@
 /** A lock file that is free when its holder ends, even if killed. */
 
-import { basename, dirname } from "../npm/path.js";
+import { basename, dirname } from "@std/path";
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "./clock.ts";
 import { isLinux } from "./os.ts";

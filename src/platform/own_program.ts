@@ -1,6 +1,6 @@
 /** Starts this program again: from its source, as one file, or as a bundle with a launcher. */
 
-import { dirname, fromFileUrl } from "../npm/path.js";
+import { dirname, fromFileUrl } from "@std/path";
 
 /** Own path of the portable executable or the npm launcher, set by it. Only bundles use it. */
 const EXECUTABLE = "PROCSUP_EXECUTABLE";

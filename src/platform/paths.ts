@@ -2,7 +2,7 @@
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { isAbsolute, resolve } from "../npm/path.js";
+import { isAbsolute, resolve } from "@std/path";
 import { clientSystem } from "./client_system.ts";
 import { lookAt } from "./stat.ts";
 import { wayProblem } from "./way.ts";

@@ -5,7 +5,7 @@
  */
 
 import { ifPossible } from "../model/errors.ts";
-import { basename } from "../npm/path.js";
+import { basename } from "@std/path";
 import { readFileIfAny, removeFile } from "./atomic_file.ts";
 import { headOfForeignFile, headOfOwnFile } from "./foreign_file.ts";
 import { isLinux } from "./os.ts";

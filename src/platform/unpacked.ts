@@ -1,6 +1,6 @@
 /** Versions that the portable executable unpacked: marks the used one and removes old ones. */
 
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import { takeLock } from "./lock.ts";
 import { isLinux } from "./os.ts";
 import { linkOf, procPids } from "./process_table.ts";

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 
 /**
  * Checks that the watched paths exist, as far as that is possible before a start. Throws

@@ -1,7 +1,7 @@
 /** Checks that no other user can replace a folder above a path. */
 
 import { ifPossible } from "../model/errors.ts";
-import { dirname, isAbsolute, join } from "../npm/path.js";
+import { dirname, isAbsolute, join } from "@std/path";
 import { mayCallC, openLibc } from "./libc.ts";
 import { isLinux } from "./os.ts";
 import { lstatIfAny } from "./stat.ts";

@@ -6,7 +6,7 @@ import { envFilesOf } from "../model/env_files.ts";
 import { ifPossible, messageOf, ProcsupError, refuseStart } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import type { OtherUser } from "../platform/as_user.ts";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { checksum } from "../platform/state_file.ts";

@@ -1,7 +1,7 @@
 /** The hooks of one process, and the journal of their runs. */
 
 import type { HookName, ProcessConfig } from "../model/process_config.ts";
-import { dirname } from "../npm/path.js";
+import { dirname } from "@std/path";
 import type { World } from "../platform/world.ts";
 import { appUser } from "./app_user.ts";
 import { appEnvironment } from "./environment.ts";

@@ -2,7 +2,7 @@
 
 import { messageOf, refuseStart } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
-import { resolve } from "../npm/path.js";
+import { resolve } from "@std/path";
 import { readForeignFile } from "../platform/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
 import { printedSecret } from "../platform/shell.ts";

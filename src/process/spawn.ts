@@ -5,7 +5,7 @@ import { logEnd } from "../logs/log_position.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { logPaths } from "../model/log_paths.ts";
 import type { Run, Snapshot } from "../model/process_state.ts";
-import { basename, resolve } from "../npm/path.js";
+import { basename, resolve } from "@std/path";
 import type { OtherUser } from "../platform/as_user.ts";
 import { headOfProgram } from "../platform/foreign_file.ts";
 import type { Child, LaunchSetup } from "../platform/launcher.ts";

@@ -1,6 +1,6 @@
 /** What the verbs take and answer, as types of their schemas. Importing them loads no schema library. */
 
-import type * as z from "../npm/zod.ts";
+import type * as z from "zod/mini";
 import type { configChange, settingChange } from "./verbs/config.ts";
 import type { cronRun, schedule } from "./verbs/cron.ts";
 import type {

@@ -2,7 +2,7 @@
 
 import { ifPossible, refuseStart } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { basename, dirname, isAbsolute, resolve } from "../npm/path.js";
+import { basename, dirname, isAbsolute, resolve } from "@std/path";
 import { actingAs, headOfProgram } from "../platform/foreign_file.ts";
 import type { OtherUser } from "../platform/as_user.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";

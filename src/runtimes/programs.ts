@@ -2,7 +2,7 @@
 
 import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import { extname, isAbsolute, resolve } from "../npm/path.js";
+import { extname, isAbsolute, resolve } from "@std/path";
 import type { OtherUser } from "../platform/as_user.ts";
 import { lookAt } from "../platform/stat.ts";
 

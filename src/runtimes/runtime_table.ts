@@ -2,7 +2,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import type { RuntimeName } from "../model/process_config.ts";
-import { dirname, join, resolve } from "../npm/path.js";
+import { dirname, join, resolve } from "@std/path";
 import { askProgram } from "../platform/as_user.ts";
 import { lookAt } from "../platform/stat.ts";
 import { type Entry, extensionOf, findExecutable, isExecutable, type Tools } from "./programs.ts";

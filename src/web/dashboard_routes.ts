@@ -1,7 +1,8 @@
 /** Serves the dashboard's files, the documentation and the sign-in. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { acceptsEncodings, eTag, ifNoneMatch } from "../npm/http.js";
+import { eTag, ifNoneMatch } from "@std/http/etag";
+import { acceptsEncodings } from "@std/http/negotiation";
 import {
   addressOf,
   getOnly,

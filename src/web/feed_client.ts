@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
-import * as z from "../npm/zod.ts";
+import * as z from "zod/mini";
 import type { ErrorJson } from "../protocol/envelope.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
 import { logResumption, logStream } from "../protocol/verbs/logs.ts";

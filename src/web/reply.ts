@@ -2,7 +2,7 @@
 
 import { RateLimitedError } from "../auth/gatekeeper.ts";
 import { ERROR_TABLE, hasCode, ProcsupError } from "../model/errors.ts";
-import { STATUS_TEXT } from "../npm/http.js";
+import { STATUS_TEXT } from "@std/http/status";
 import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 
 const PAGE_POLICY =

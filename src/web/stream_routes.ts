@@ -3,7 +3,7 @@
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
-import { accepts } from "../npm/http.js";
+import { accepts } from "@std/http/negotiation";
 import { changesOf } from "../protocol/process_json.ts";
 import { changeStream, logResumption } from "../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../protocol/verbs/read_input.ts";

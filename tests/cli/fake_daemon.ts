@@ -1,6 +1,6 @@
 /** A fake daemon for tests of the real command line. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { answered, failure } from "../../src/protocol/envelope.ts";
 import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
 import { type Ran } from "../support/output_of.ts";

@@ -1,6 +1,6 @@
 /** How a program can rely on the command line. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { PEER_HEADER, PROTOCOL } from "../../src/protocol/version.ts";

@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { Files } from "../config/files.ts";

@@ -1,6 +1,6 @@
 /** Conversion of other tools' files into configurations. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import {
   assert,
   assertEquals,

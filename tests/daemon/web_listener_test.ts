@@ -1,6 +1,6 @@
 /** The daemon's web listener: it follows its settings, and never a damaged file. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { Token } from "../../src/daemon/token.ts";
 import { WebListener } from "../../src/daemon/web_listener.ts";

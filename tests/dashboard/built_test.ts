@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 import { build, BUILT } from "../../scripts/built.ts";
 import { ASSETS } from "../../src/web/dashboard/assets.ts";

@@ -1,6 +1,6 @@
 /** The fenced code blocks of README.md and the documentation. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 
 /** The root of the repository, as a URL and as a path. */
 export const ROOT_URL = import.meta.resolve("../../");

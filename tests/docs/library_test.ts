@@ -4,15 +4,9 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client.ts";
 import { Manager, ProcessHost } from "../../src/mod.ts";
 import { TestDaemon } from "../support/procsup.ts";
-import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
+import { linkLibrary } from "../support/link_library.ts";
+import { examplesIn, ROOT } from "./examples.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
-
-/** The exports in `deno.json`, by the names that the pages import. */
-const EXPORTS: Readonly<Record<string, string>> = {
-  "@procsup/procsup": "src/mod.ts",
-  "@procsup/procsup/client": "src/client.ts",
-  "@procsup/procsup/config": "src/config_entry.ts",
-};
 
 /** Every example except those of `programs_test.ts`; its imports are checked too. */
 const CODE = examplesIn("ts").filter(({ file }) => !file.endsWith("programs.md"))
@@ -31,12 +25,10 @@ function flagsOf(row: string): string[] {
   return line.match(/--allow-[^\s`]+/g) ?? [];
 }
 
-/** Runs an example from its folder with only these flags; only the package name is mapped. */
+/** Runs an example from its folder with only these flags. */
 async function run(folder: TempHome, code: string, flags: string[], env = {}) {
-  const byPath = code.replace(/from "(@procsup[^"]*)"/g, (_, name) => {
-    return `from ${JSON.stringify(`${ROOT_URL}${EXPORTS[name]}`)}`;
-  });
-  await Deno.writeTextFile(`${folder.path}/example.ts`, byPath);
+  linkLibrary(folder.path);
+  await Deno.writeTextFile(`${folder.path}/example.ts`, code);
   const { code: status, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--no-prompt", ...flags, "example.ts"],
     cwd: folder.path,

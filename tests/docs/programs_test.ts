@@ -2,34 +2,25 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isInstalled } from "../support/installed.ts";
-import { examplesIn, ROOT, ROOT_URL } from "./examples.ts";
+import { linkLibrary } from "../support/link_library.ts";
+import { examplesIn, ROOT } from "./examples.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { freePort, waitForPort } from "../../src/mod.ts";
 
-const IMPORTS: Readonly<Record<string, string>> = {
-  "@procsup/procsup": `${ROOT_URL}src/mod.ts`,
-  "@procsup/procsup/client": `${ROOT_URL}src/client.ts`,
-  ...JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)).imports,
-};
+const IMPORTS: Readonly<Record<string, string>> =
+  JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)).imports;
 
-/**
- * The program on the page with this text, started in a folder; only its imported packages are
- * mapped.
- */
+/** The program on the page with this text, started in a folder. */
 function program(folder: TempHome, says: string, env = {}, words: readonly string[] = []) {
   const { text } = examplesIn("ts").find(({ file, text }) =>
     file.endsWith("programs.md") && text.includes(says)
   )!;
-  const code = text.replace(
-    /from "(@procsup[^"]*|hono[^"]*)"/g,
-    (_, name: string) =>
-      `from "${IMPORTS[name] ?? name.replace("hono/", IMPORTS["hono/"]!.replace(":/", ":"))}"`,
-  );
+  linkLibrary(folder.path, { hono: IMPORTS.hono!, "hono/": IMPORTS["hono/"]! });
   const isTest = text.includes("Deno.test(");
   const file = `${folder.path}/program.ts`;
-  Deno.writeTextFileSync(file, code);
+  Deno.writeTextFileSync(file, text);
   return new Deno.Command(Deno.execPath(), {
     args: [isTest ? "test" : "run", "-A", "--no-check", "--no-lock", file, ...words],
     cwd: folder.path,

@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { isInstalled } from "../support/installed.ts";
 import { denoDir, programLine, TestDaemon } from "../support/procsup.ts";

@@ -1,6 +1,6 @@
 /** Configuration files in the real program. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
 import { cli, cliIn, TestDaemon } from "../support/procsup.ts";

@@ -1,6 +1,6 @@
 /** Health checks of real servers; tests/process/ covers the details of a check. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import {
   assert,
   assertEquals,

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { lstatIfAny } from "../../src/platform/stat.ts";
 import { built } from "../support/executable.ts";
 import { isInstalled } from "../support/installed.ts";

@@ -3,7 +3,7 @@
  * daemon.
  */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/mod.ts";
 import { livingWith } from "../fixtures/run_members.ts";

@@ -1,6 +1,6 @@
 /** Real-world servers: killed, restarted and serving, then stopped without a trace. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { livingOf, runMark } from "../fixtures/run_members.ts";

@@ -3,7 +3,7 @@
  * becomes ready.
  */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals } from "@std/assert";
 import { freePort, startLoad } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";

@@ -1,7 +1,7 @@
 /** Serving the files of a folder as an app. */
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";

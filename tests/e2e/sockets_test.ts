@@ -1,6 +1,6 @@
 /** Shared sockets: instances and the daemon are replaced, and no request fails. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import {
   assert,
   assertEquals,

@@ -1,6 +1,6 @@
 /** Stop ends every process of an app, also when starts, restarts and crashes overlap with it. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { commandOf, livingOf, livingWith, type RunMark, runMark } from "../fixtures/run_members.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";

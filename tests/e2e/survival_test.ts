@@ -1,6 +1,6 @@
 /** Killing the daemon costs nothing. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { parseRecordLines, type ProcessRecord, recordText } from "../../src/manager/records.ts";
 import { assert, assertEquals } from "@std/assert";
 import { sleep } from "../../src/platform/clock.ts";

@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 
 const SCRIPT = fromFileUrl(import.meta.resolve("../../scripts/systemd_boot.ts"));

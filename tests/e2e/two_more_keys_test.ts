@@ -1,6 +1,6 @@
 /** A key is one row of the table: with two more rows, every surface has two more keys. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import "../support/two_more_keys.ts";
 import {
   assert,

@@ -281,7 +281,8 @@ async function program(
     args: [
       "run",
       "-A",
-      "--no-config",
+      "--config",
+      new URL("../../deno.json", import.meta.url).pathname,
       "--no-check",
       "--ext=ts",
       `data:,${encodeURIComponent(source)}`,

@@ -2,16 +2,18 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { isLinux } from "../../src/platform/os.ts";
+import { linkLibrary } from "../support/link_library.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** The code and message of the error of `body` with only those flags. */
 async function told(folder: string, body: string, flags: readonly string[], env = {}) {
+  linkLibrary(folder);
   const file = await Deno.makeTempFile({ dir: folder, suffix: ".ts" });
   await Deno.writeTextFile(
     file,
-    `import { Manager, ProcsupError } from "${import.meta.resolve("../../src/mod.ts")}";
-     import { Client } from "${import.meta.resolve("../../src/client.ts")}";
+    `import { Manager, ProcsupError } from "@procsup/procsup";
+     import { Client } from "@procsup/procsup/client";
      try { ${body}; console.log("worked"); } catch (error) {
        console.log(error instanceof ProcsupError && error.code, error.message);
      }`,

@@ -114,7 +114,8 @@ cleanTest(
       args: [
         "run",
         "--allow-all",
-        "--no-config",
+        "--config",
+        new URL("../../deno.json", import.meta.url).pathname,
         "--ext=ts",
         `data:application/typescript,${encodeURIComponent(source)}`,
       ],

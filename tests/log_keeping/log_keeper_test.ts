@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { dirname } from "../../src/npm/path.js";
+import { dirname } from "@std/path";
 import { tempHome } from "../support/temp_home.ts";
 import { readPosition, UNCUT } from "../../src/logs/log_position.ts";
 import { addMarks, lastMark, readTimeIndex, releaseMarks } from "../../src/logs/time_index.ts";

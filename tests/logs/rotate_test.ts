@@ -8,7 +8,7 @@ import { logStream } from "../../src/logs/log_stream.ts";
 import { readPosition, writePosition } from "../../src/logs/log_position.ts";
 import { LogCursor } from "../../src/logs/log_cursor.ts";
 import { compressArchive } from "../../src/log_keeping/compression_queue.ts";
-import { dirname } from "../../src/npm/path.js";
+import { dirname } from "@std/path";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
 import { changing, disownLog, flushLog, recoverLog } from "../../src/logs/rotate.ts";
 import { moveRest } from "../../src/logs/copy_head.ts";

@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { candidates } from "../../src/cli/commands/completion.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";

@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";

@@ -9,7 +9,7 @@ import { closeSocket, openListener, parseSockets } from "../../src/platform/sock
 import { processRow } from "../../src/platform/process_table.ts";
 import { RunFiles } from "../../src/platform/run_files.ts";
 import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
-import { dirname } from "../../src/npm/path.js";
+import { dirname } from "@std/path";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 import { freePort } from "../support/http_load.ts";
 import { tempHome } from "../support/temp_home.ts";

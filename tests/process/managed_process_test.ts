@@ -1,7 +1,7 @@
 /** The actor in a fake world: starts, exits, and requests that cross. */
 
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
-import { dirname } from "@std/path/posix";
+import { dirname } from "@std/path";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { NEW } from "../../src/model/process_state.ts";
 import { sleep } from "../../src/platform/clock.ts";

@@ -1,4 +1,4 @@
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 import { type Info, reachedPackages, shippedPackages } from "../../scripts/compile/sbom.ts";
 

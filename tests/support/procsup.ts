@@ -1,6 +1,6 @@
 /** Runs the real program as a user would. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { hasCode } from "../../src/model/errors.ts";
 import { shellWord } from "../../src/model/shell_line.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";

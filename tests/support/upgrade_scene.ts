@@ -1,7 +1,7 @@
 /** A home, and modified builds of the program. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
 import { isFree } from "../../src/platform/lock.ts";
 import { pathsIn } from "../../src/platform/paths.ts";

@@ -1,6 +1,6 @@
 /** Attacks on an installation from outside, or through a folder that others may change. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { lstatIfAny } from "../../../src/platform/stat.ts";
 import { type Attack, BOB, brief, holds, Lacking, run, type Scene, within } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 /** Attacks over the network: shutting out other clients, and reading what is sent unencrypted. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 import { upgradeRequest } from "../../../tests/support/web.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, brief, holds, type Scene, within } from "./scene.ts";

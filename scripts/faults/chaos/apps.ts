@@ -1,6 +1,6 @@
 /** The apps of a chaos run, one for each kind of behavior. */
 
-import { fromFileUrl } from "@std/path/posix";
+import { fromFileUrl } from "@std/path";
 
 const APP = fromFileUrl(import.meta.resolve("./app.pl"));
 

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";

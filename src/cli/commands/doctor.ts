@@ -5,7 +5,7 @@
 
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { isNewer, otherVersion, type Peer, VERSION } from "../../protocol/version.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { findUser } from "../../platform/as_user.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
 import { pathsIn } from "../../platform/paths.ts";

@@ -4,7 +4,7 @@ import type { Findings } from "../../config/import/import_file.ts";
 import { type Note, noteLines } from "../../config/problem.ts";
 import { TOOL_NAMES } from "../../config/tools.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { replaceFile } from "../../platform/atomic_file.ts";
 import { fromHere, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";

@@ -1,7 +1,7 @@
 /** `procsup mcp`: an MCP server on standard input and output; `install` adds it to a client. */
 
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";

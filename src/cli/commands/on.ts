@@ -3,7 +3,7 @@
 import type { Backend, Copy, DrivenEngine, Rollout } from "../../export/backends/mod.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { kindOf } from "../../config/file_kind.ts";
 import { fromHere, here } from "../../platform/paths.ts";
 import { lookAt } from "../../platform/stat.ts";

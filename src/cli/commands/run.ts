@@ -4,7 +4,7 @@ import { isConfigName } from "../../config/file_kind.ts";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { type LogLine, positionKey } from "../../model/log_line.ts";
 import { baseName } from "../../model/name.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { isFree } from "../../platform/lock.ts";
 import { fromHere, pathsIn } from "../../platform/paths.ts";
 import { namesIn } from "../../platform/stat.ts";

@@ -4,7 +4,7 @@ import { nearestWord } from "../../model/nearest_word.ts";
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
 import { shellWord } from "../../model/shell_line.ts";
-import { basename, resolve } from "../../npm/path.js";
+import { basename, resolve } from "@std/path";
 import { shellEnvironment } from "../../platform/inherited_environment.ts";
 import { here } from "../../platform/paths.ts";
 import { lookAt, namesIn } from "../../platform/stat.ts";

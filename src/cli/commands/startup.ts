@@ -1,7 +1,7 @@
 /** `procsup startup`: starts the daemon at boot. Shows the steps and asks, unless `-y` is given. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import { beginHandover } from "../../platform/daemon_record.ts";

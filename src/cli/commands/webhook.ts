@@ -2,7 +2,7 @@
 
 import { plainText } from "../../model/plain_text.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
-import { resolve } from "../../npm/path.js";
+import { resolve } from "@std/path";
 import type { WebhookJson } from "../../protocol/wire.ts";
 import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";

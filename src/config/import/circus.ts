@@ -3,7 +3,7 @@
 import { mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { nameTest } from "../../model/glob.ts";
 import { shellCommand, splitWords } from "../../model/shell_line.ts";
-import { dirname, resolve } from "../../npm/path.js";
+import { dirname, resolve } from "@std/path";
 import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";

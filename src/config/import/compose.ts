@@ -1,7 +1,7 @@
 /** Converts files of docker compose: services that can run here become processes. */
 
 import { nameFromPath } from "../../model/name.ts";
-import { relative, resolve } from "../../npm/path.js";
+import { relative, resolve } from "@std/path";
 import { isMap, mapOf } from "../../model/merge_patch.ts";
 import type { ConfigDocument } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";

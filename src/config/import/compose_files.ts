@@ -1,7 +1,7 @@
 /** The services of a compose file, with those that it includes, extends and is overridden by. */
 
 import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
-import { basename, dirname, isAbsolute, relative, resolve } from "../../npm/path.js";
+import { basename, dirname, isAbsolute, relative, resolve } from "@std/path";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, type Path, type Place, placeIn } from "../document.ts";
 import { readDocument } from "../read_document.ts";

@@ -1,7 +1,7 @@
 /** Replaces container images by Debian packages, or by `docker run`; and limits of containers. */
 
 import { isMap, type Keyed, mapOf } from "../../model/merge_patch.ts";
-import { resolve } from "../../npm/path.js";
+import { resolve } from "@std/path";
 import { type Keys, rowFor, words } from "./imported.ts";
 import { reference, withReferences } from "./references.ts";
 

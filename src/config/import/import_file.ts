@@ -1,7 +1,7 @@
 /** Converts a file of another tool that the user names. */
 
 import { shellWord } from "../../model/shell_line.ts";
-import { basename, dirname, join } from "../../npm/path.js";
+import { basename, dirname, join } from "@std/path";
 import type { ConfigDocument } from "../document.ts";
 import { discover, isOwnName, kindOf } from "../file_kind.ts";
 import { loadConfig, type LoadedConfig } from "../load_config.ts";
@@ -120,7 +120,7 @@ function inOrder(keys: Keys): Keys {
 }
 
 async function importedYaml(imported: Imported, from: string): Promise<string> {
-  const yaml = await import("../../npm/yaml.ts");
+  const yaml = await import("../yaml_package.ts");
   const { processes, profiles = {}, run = {}, notes } = imported;
   const ordered = Object.entries(processes).map(([name, keys]) => [name, inOrder(keys)]);
   const document = new yaml.Document({

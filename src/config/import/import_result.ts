@@ -5,7 +5,7 @@ import { isMap } from "../../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { commandOf, splitWords } from "../../model/shell_line.ts";
-import { dirname, isAbsolute, join, resolve } from "../../npm/path.js";
+import { dirname, isAbsolute, join, resolve } from "@std/path";
 import { lookAt } from "../../platform/stat.ts";
 import { type ConfigDocument, type Path, type Place, placeIn } from "../document.ts";
 import { readDotenv } from "../env_file.ts";

@@ -1,6 +1,6 @@
 /** Reads ini files as supervisord and circus do: sections, keys, and the lines they are on. */
 
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import type { Path, Place } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 

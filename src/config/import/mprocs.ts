@@ -2,7 +2,7 @@
 
 import { isMap, mapOf } from "../../model/merge_patch.ts";
 import { shellCommand } from "../../model/shell_line.ts";
-import { join } from "../../npm/path.js";
+import { join } from "@std/path";
 import { systemName } from "../../platform/os.ts";
 import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";

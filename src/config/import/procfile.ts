@@ -1,6 +1,6 @@
 /** Converts Procfiles: lines with a name and a shell command, and the settings of foreman and overmind. */
 
-import { basename, dirname, join } from "../../npm/path.js";
+import { basename, dirname, join } from "@std/path";
 import { ifPossible } from "../../model/errors.ts";
 import { readForeignFile } from "../../platform/foreign_file.ts";
 import { lookAt } from "../../platform/stat.ts";

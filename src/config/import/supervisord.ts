@@ -28,7 +28,7 @@ import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";
-import { dirname, resolve } from "../../npm/path.js";
+import { dirname, resolve } from "@std/path";
 
 export const supervisord: Importer = {
   matches: ({ kind }) => kind === "supervisord",

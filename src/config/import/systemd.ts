@@ -3,7 +3,7 @@
 import { mapOf } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { splitWords } from "../../model/shell_line.ts";
-import { basename } from "../../npm/path.js";
+import { basename } from "@std/path";
 import type { ConfigDocument, Path } from "../document.ts";
 import { underFiles, UNREAD } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";

@@ -1,6 +1,6 @@
 /** The timers of systemd: which service one starts, and when. */
 
-import { basename, dirname, join } from "../../npm/path.js";
+import { basename, dirname, join } from "@std/path";
 import { lookAt } from "../../platform/stat.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";

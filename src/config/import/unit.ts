@@ -1,7 +1,7 @@
 /** Reads unit files of systemd, with their drop-ins. */
 
 import { ifPossible } from "../../model/errors.ts";
-import { basename, dirname, join } from "../../npm/path.js";
+import { basename, dirname, join } from "@std/path";
 import { lookAt } from "../../platform/stat.ts";
 import type { Path, Place } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";

@@ -23,7 +23,7 @@ import {
 } from "../../model/log_line.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { parseRange } from "../../model/time_spec.ts";
-import type * as z from "../../npm/zod.ts";
+import type * as z from "zod/mini";
 import type { TerminalPiece } from "../../protocol/process_json.ts";
 import { errorOf } from "../../protocol/envelope.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";

@@ -7,7 +7,7 @@ import { type FieldChange, keyChanges } from "../../model/config_diff.ts";
 import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { readState, type StateRead, writeState } from "../../platform/state_file.ts";
 
 /** Reads the webhooks and the problems of their file; the value is undefined if it is unreadable. */

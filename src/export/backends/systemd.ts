@@ -1,7 +1,7 @@
 /** The systemd backend, which runs `systemctl` and `journalctl`. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { basename } from "../../npm/path.js";
+import { basename } from "@std/path";
 import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";

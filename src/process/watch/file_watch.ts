@@ -6,7 +6,7 @@
 import type { OtherUser } from "../../platform/as_user.ts";
 import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
-import { dirname } from "../../npm/path.js";
+import { dirname } from "@std/path";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
 import { FolderWatch, type OpenWatch } from "./folders.ts";
 import { type Look, WatchTree } from "./tree.ts";

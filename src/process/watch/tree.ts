@@ -1,7 +1,7 @@
 /** The watched folders and files, and those that links in them point to. */
 
 import { pathTest } from "../../model/glob.ts";
-import { dirname, join, relative, resolve } from "../../npm/path.js";
+import { dirname, join, relative, resolve } from "@std/path";
 import type { OtherUser } from "../../platform/as_user.ts";
 import { actingAs } from "../../platform/foreign_file.ts";
 

@@ -1,6 +1,6 @@
 /** The verbs that stop, restart, change and signal existing processes. */
 
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import {
   about,
   bulkResult,

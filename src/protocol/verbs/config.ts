@@ -1,6 +1,6 @@
 /** The verbs on configuration files: `start_all`, `config_reload` and `config_delete`. */
 
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import { about, actionResult, bulkResult, fieldChange, flag, text } from "./shapes.ts";
 import { verb } from "./verb.ts";
 

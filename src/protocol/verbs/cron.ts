@@ -1,6 +1,6 @@
 /** The verbs on schedules. */
 
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import { about, onTarget, target, text, time } from "./shapes.ts";
 import { type McpRow, verb } from "./verb.ts";
 

@@ -1,6 +1,6 @@
 /** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
 
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import { about, bulkResult, flag, nothing, time } from "./shapes.ts";
 import { verb } from "./verb.ts";
 

@@ -5,7 +5,7 @@
 
 import { RELEASE_RESULTS } from "../../model/app.ts";
 import { CHANGE_TYPES, PROCESS_STATES, WAIT_POINTS } from "../../model/process_info.ts";
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import {
   about,
   duration,

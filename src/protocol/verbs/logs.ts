@@ -1,7 +1,7 @@
 /** The verbs that read logs. */
 
 import { LOG_LEVELS, MAX_LINES } from "../../model/log_line.ts";
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import { about, flag, lineCount, nanoseconds, target, time, wholeNumber } from "./shapes.ts";
 import { verb } from "./verb.ts";
 

@@ -4,7 +4,7 @@ import { messageOf, ProcsupError, quote } from "../../model/errors.ts";
 import { issueText } from "../../model/issue_text.ts";
 import { isMap } from "../../model/merge_patch.ts";
 import { didYouMean, nearestWord, withNearest } from "../../model/nearest_word.ts";
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import { nothing } from "./shapes.ts";
 import type { RestRow, Verb } from "./verb.ts";
 

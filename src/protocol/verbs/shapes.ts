@@ -3,7 +3,7 @@
 import { durationProblem } from "../../model/duration.ts";
 import { MAX_LINES } from "../../model/log_line.ts";
 import { PROCESS_STATES } from "../../model/process_info.ts";
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 
 /** Input of a verb without fields: nothing, or an empty object. */
 export const nothing: z.ZodMiniUndefined = z.undefined();

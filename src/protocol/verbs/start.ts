@@ -1,6 +1,6 @@
 /** `add` creates a process and starts it; `start` starts existing processes. */
 
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import {
   about,
   actionResult,

@@ -1,6 +1,6 @@
 /** The rows of the verb registry: all that the surfaces need to know about a verb. */
 
-import type * as z from "../../npm/zod.ts";
+import type * as z from "zod/mini";
 
 /** Roles of tokens; each includes the ones before it. */
 export const ROLES = ["read", "operate", "admin"] as const;

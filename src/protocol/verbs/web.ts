@@ -2,7 +2,7 @@
 
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../model/webhook.ts";
-import * as z from "../../npm/zod.ts";
+import * as z from "zod/mini";
 import { about, flag, nothing, text, time } from "./shapes.ts";
 import { ROLES, verb } from "./verb.ts";
 

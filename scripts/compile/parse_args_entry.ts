@@ -1,3 +1,0 @@
-/** The used parts of @std/cli. */
-
-export { parseArgs } from "@std/cli/parse-args";
