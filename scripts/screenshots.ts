@@ -13,7 +13,7 @@ import {
   slotPosition,
   slotStart,
 } from "../src/daemon/metrics_ring.ts";
-import { pathsIn } from "../src/platform/paths.ts";
+import { pathsIn } from "../src/platform/files/paths.ts";
 import { launchBrowser } from "../tests/dashboard/browser.ts";
 import { sleep } from "../src/platform/clock.ts";
 import { run, temporaryFolder } from "./bench/system.ts";

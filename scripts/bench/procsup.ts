@@ -1,7 +1,7 @@
 /** Runs procsup for comparison. */
 
 import { type App, type Contender, pids } from "./contender.ts";
-import { processRow } from "../../src/platform/process_table.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
 import { readTextFile, run, temporaryFolder } from "./system.ts";
 
 const EXECUTABLE = import.meta.dirname!.replace(/scripts\/bench$/, "dist/procsup");

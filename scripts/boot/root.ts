@@ -1,6 +1,6 @@
 /** The root file system of a Debian or Ubuntu machine: created once with debootstrap, copied for each run. */
 
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 /** Packages in addition to the minimal system. */
 const PACKAGES = ["systemd", "systemd-sysv", "dbus", "libpam-systemd"];
 

@@ -32,7 +32,8 @@ const RULES: readonly Rule[] = [
   {
     word: /\bDeno\s*\.\s*Command\b/g,
     allowedIn: /^(?!src\/)|^src\/(?:platform|cli|contexts|export)\/|^src\/config\/read_module\.ts$/,
-    says: "use src/platform/as_user.ts, shell.ts or launcher.ts to start programs of apps",
+    says:
+      "use src/platform/users/as_user.ts, launch/shell.ts or launch/launcher.ts to start programs of apps",
   },
   {
     word: /\bDeno\s*\.\s*std(?:out|err)\b(?!\s*\.\s*isTerminal)/g,

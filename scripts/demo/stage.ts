@@ -2,8 +2,8 @@
 /** The stage of the tour: a home of its own, the real command line, and cleanup. */
 
 import { comesTrue } from "../../src/platform/clock.ts";
-import { processRow } from "../../src/platform/process_table.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts\/demo$/, "");

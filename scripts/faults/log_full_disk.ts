@@ -6,8 +6,8 @@
  * `deno run -A scripts/faults/log_full_disk.ts`
  */
 
-import { listArchives } from "../../src/logs/archives.ts";
-import { LogKeeper } from "../../src/log_keeping/log_keeper.ts";
+import { listArchives } from "../../src/logs/write/archives.ts";
+import { LogKeeper } from "../../src/logs/keep/log_keeper.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../../tests/support/wait_for.ts";

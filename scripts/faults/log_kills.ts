@@ -8,10 +8,10 @@
  *  [--writers 2] [--max-size 10] [--no-kills] [--seed N]`; rate and size in MB.
  */
 
-import { listArchives, openArchive } from "../../src/logs/archives.ts";
-import { readPosition } from "../../src/logs/log_position.ts";
-import { recoverLog } from "../../src/logs/rotate.ts";
-import { LogKeeper } from "../../src/log_keeping/log_keeper.ts";
+import { listArchives, openArchive } from "../../src/logs/write/archives.ts";
+import { readPosition } from "../../src/logs/read/log_position.ts";
+import { recoverLog } from "../../src/logs/write/rotate.ts";
+import { LogKeeper } from "../../src/logs/keep/log_keeper.ts";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { Random } from "./chaos/random.ts";

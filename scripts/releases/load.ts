@@ -1,7 +1,7 @@
 /** Clients with new and with kept connections. What fails is told from what a bad release spoils. */
 
 import { sleep } from "../../src/platform/clock.ts";
-import { lookAt } from "../../src/platform/stat.ts";
+import { lookAt } from "../../src/platform/files/stat.ts";
 
 /** What the clients saw. */
 export interface LoadResult {

@@ -1,8 +1,8 @@
 /** The key by which the daemon proves itself to the tabs of its dashboard, see `session_signature.ts`. */
 
 import { ifPossible } from "../model/errors.ts";
-import { readFileIfAny, replaceFile } from "../platform/atomic_file.ts";
-import { sealed, unsealed } from "../platform/state_file.ts";
+import { readFileIfAny, replaceFile } from "../platform/files/atomic_file.ts";
+import { sealed, unsealed } from "../platform/files/state_file.ts";
 import {
   newKeyPair,
   type Proof,

@@ -4,9 +4,9 @@ import { ProcsupError, quote } from "../model/errors.ts";
 import { limitProblem } from "../model/target.ts";
 import { parseExpiry } from "../model/time_spec.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
-import { removeFile } from "../platform/atomic_file.ts";
-import { copyOf, readState, writeState } from "../platform/state_file.ts";
-import { lstatIfAny } from "../platform/stat.ts";
+import { removeFile } from "../platform/files/atomic_file.ts";
+import { copyOf, readState, writeState } from "../platform/files/state_file.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
 import { type Role, ROLES } from "../protocol/verbs/verb.ts";
 
 /** A token without its secret. */

@@ -1,7 +1,7 @@
 /** Entry point of the command line: parses it, loads the module of its command and runs it. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { checkedHome } from "../platform/paths.ts";
+import { checkedHome } from "../platform/files/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import { type CommandContext, findCommand, type RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";

@@ -5,8 +5,8 @@ import { flagName, type Key, type KeyTable, turnsOff } from "../model/key_table.
 import { onlyGiven } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { resolve } from "@std/path";
-import { here } from "../platform/paths.ts";
-import { lookAt } from "../platform/stat.ts";
+import { here } from "../platform/files/paths.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import type { CommandContext } from "./command.ts";
 import type { Flags } from "./flags.ts";
 

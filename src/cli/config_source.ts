@@ -6,8 +6,8 @@ import { noteLines } from "../config/problem.ts";
 import type { Host } from "../contexts/ssh.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { basename, resolve } from "@std/path";
-import { shellEnvironment } from "../platform/inherited_environment.ts";
-import { fromHere, here } from "../platform/paths.ts";
+import { shellEnvironment } from "../platform/launch/inherited_environment.ts";
+import { fromHere, here } from "../platform/files/paths.ts";
 import type { CommandContext } from "./command.ts";
 
 /** Files that were read. */

@@ -3,8 +3,8 @@
 import { ERROR_TABLE, hasCode, ifPossible, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { comesTrue, sleep } from "../platform/clock.ts";
-import { sealDescriptors, spawnInOwnSession } from "../platform/child_process.ts";
-import { daemonEnvironment } from "../platform/inherited_environment.ts";
+import { sealDescriptors, spawnInOwnSession } from "../platform/launch/child_process.ts";
+import { daemonEnvironment } from "../platform/launch/inherited_environment.ts";
 import {
   type DaemonRecord,
   keepProgram,
@@ -13,11 +13,11 @@ import {
   refuseNewerState,
 } from "../platform/daemon_record.ts";
 import { npmBundle, ownWords } from "../platform/own_program.ts";
-import { isFree } from "../platform/lock.ts";
-import { processRow, processTableIfReadable } from "../platform/process_table.ts";
-import { absolute, pathsIn, prepareHome } from "../platform/paths.ts";
-import { lookAt } from "../platform/stat.ts";
-import { openFilesVariable } from "../platform/ulimits.ts";
+import { isFree } from "../platform/files/lock.ts";
+import { processRow, processTableIfReadable } from "../platform/scan/process_table.ts";
+import { absolute, pathsIn, prepareHome } from "../platform/files/paths.ts";
+import { lookAt } from "../platform/files/stat.ts";
+import { openFilesVariable } from "../platform/launch/ulimits.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DaemonClient, SocketWay } from "../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../protocol/liveness.ts";

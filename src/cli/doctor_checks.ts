@@ -5,15 +5,15 @@ import { humanBytes } from "../model/size.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { dirname } from "@std/path";
-import { controllersOf } from "../platform/cgroup.ts";
+import { controllersOf } from "../platform/scan/cgroup.ts";
 import { readDaemonRecord, STATE_FORMAT } from "../platform/daemon_record.ts";
 import { diskOf, type DiskSpace } from "../platform/host.ts";
-import { isFree } from "../platform/lock.ts";
+import { isFree } from "../platform/files/lock.ts";
 import { unpackedFolder } from "../platform/own_program.ts";
-import { checkSocketLength, checkWay, defaultHome, pathsIn } from "../platform/paths.ts";
-import { readProc } from "../platform/process_table.ts";
-import { lookAt, namesIn } from "../platform/stat.ts";
-import { isSetAside, unsealed } from "../platform/state_file.ts";
+import { checkSocketLength, checkWay, defaultHome, pathsIn } from "../platform/files/paths.ts";
+import { readProc } from "../platform/scan/process_table.ts";
+import { lookAt, namesIn } from "../platform/files/stat.ts";
+import { isSetAside, unsealed } from "../platform/files/state_file.ts";
 import { counted, humanDuration } from "./human.ts";
 
 /** The result of one check. */

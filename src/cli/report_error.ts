@@ -11,7 +11,7 @@ import {
   messageOf,
   ProcsupError,
 } from "../model/errors.ts";
-import { here } from "../platform/paths.ts";
+import { here } from "../platform/files/paths.ts";
 import { type Output, printData, writeMessage } from "./output.ts";
 
 /** The first failure that was reported. */

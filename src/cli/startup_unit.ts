@@ -2,10 +2,10 @@
 
 import { commandWord, quoted, shellWord, specifiers } from "../model/shell_line.ts";
 import { dirname, isAbsolute } from "@std/path";
-import { withoutShimFolder } from "../platform/inherited_environment.ts";
+import { withoutShimFolder } from "../platform/launch/inherited_environment.ts";
 import { ownWords } from "../platform/own_program.ts";
-import { lookAt } from "../platform/stat.ts";
-import { programProblem, searchProblem } from "../platform/way.ts";
+import { lookAt } from "../platform/files/stat.ts";
+import { programProblem, searchProblem } from "../platform/files/way.ts";
 import { type ServiceManager, systemdVersion } from "../platform/service_manager.ts";
 
 /** What to start at boot, and for whom. */

@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import { getMimeType } from "hono/utils/mime";
 import untyped from "send";
 import { basename } from "@std/path";
-import { openBeneath } from "../platform/foreign_file.ts";
+import { openBeneath } from "../platform/files/foreign_file.ts";
 
 /** What we use of the package, which has no types. */
 interface Sending {

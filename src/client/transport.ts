@@ -2,8 +2,8 @@
 
 import type { CallOptions } from "../library/options.ts";
 import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
-import { absolute, defaultHome } from "../platform/paths.ts";
-import { notPermitted } from "../platform/permissions.ts";
+import { absolute, defaultHome } from "../platform/files/paths.ts";
+import { notPermitted } from "../platform/users/permissions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
 import type { ActionMap, Output, VerbName } from "../protocol/wire.ts";
 import type { ShutdownNoticeJson } from "../protocol/process_json.ts";

@@ -3,7 +3,7 @@
 import type { CallOptions } from "../library/options.ts";
 import { messageOf, ProcsupError, quote } from "../model/errors.ts";
 import { notFound } from "../model/target.ts";
-import { notPermitted } from "../platform/permissions.ts";
+import { notPermitted } from "../platform/users/permissions.ts";
 import { errorOf } from "../protocol/envelope.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { REST_BASE } from "../protocol/version.ts";

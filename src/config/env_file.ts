@@ -3,7 +3,7 @@
 import { parseDotenv } from "../model/dotenv.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { resolve } from "@std/path";
-import { readForeignFile } from "../platform/foreign_file.ts";
+import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { ConfigProblem } from "./problem.ts";
 
 /** A note on a file that cannot be read. */

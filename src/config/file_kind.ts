@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { basename, join } from "@std/path";
-import { lookAt } from "../platform/stat.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import { type FileKind, TOOLS } from "./tools.ts";
 
 /** procsup's file names, in the order of the search if no file is named. */

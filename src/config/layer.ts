@@ -8,7 +8,7 @@ import { isMap } from "../model/merge_patch.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { type ReferenceReader, replaceReferences } from "../model/references.ts";
 import { dirname, isAbsolute, resolve } from "@std/path";
-import { lookAt } from "../platform/stat.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import { extensionOf, isBareWord, isExecutable } from "../runtimes/programs.ts";
 import { isScript } from "../runtimes/runtime_table.ts";
 import { type ConfigDocument, type Path, type Place, placeIn, valueAt } from "./document.ts";

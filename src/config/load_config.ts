@@ -15,7 +15,7 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { conditionProblem, startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "@std/path";
-import { parseSockets } from "../platform/sockets.ts";
+import { parseSockets } from "../platform/sockets/sockets.ts";
 import { type Path, type Place, placeIn, valueAt } from "./document.ts";
 import { readDotenv } from "./env_file.ts";
 import { type FileParts, FileShape, RUN_KEYS } from "./file_shape.ts";

@@ -4,7 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { basename } from "@std/path";
 import type { Document, ErrorCode, Node } from "./yaml_package.ts";
-import { readForeignFile } from "../platform/foreign_file.ts";
+import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./document.ts";
 import { kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";

@@ -2,8 +2,8 @@
 
 import { ifPossible } from "../model/errors.ts";
 import { dirname, fromFileUrl, toFileUrl } from "@std/path";
-import { readForeignFile } from "../platform/foreign_file.ts";
-import { lookAt } from "../platform/stat.ts";
+import { readForeignFile } from "../platform/files/foreign_file.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import { findExecutable } from "../runtimes/programs.ts";
 import type { Place } from "./document.ts";
 import { isOwnName } from "./file_kind.ts";

@@ -2,8 +2,8 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import { configFolder } from "../platform/os.ts";
-import { lstatIfAny } from "../platform/stat.ts";
-import { wayProblem } from "../platform/way.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
+import { wayProblem } from "../platform/files/way.ts";
 import type { MachineAddress } from "./ssh.ts";
 
 /** The name of this machine among the contexts. */

@@ -5,7 +5,7 @@ import { ConfigProblem } from "../config/problem.ts";
 import { startProblems } from "../manager/check_config.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { lowered } from "../model/plain_text.ts";
-import { pathsIn } from "../platform/paths.ts";
+import { pathsIn } from "../platform/files/paths.ts";
 import { readTls } from "./tls_files.ts";
 
 export interface FileFindings {

@@ -11,8 +11,8 @@ import {
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { dirname } from "@std/path";
-import { lookAt } from "../platform/stat.ts";
-import { absolute } from "../platform/paths.ts";
+import { lookAt } from "../platform/files/stat.ts";
+import { absolute } from "../platform/files/paths.ts";
 import type { LoadedSettings, RunSettings } from "../config/load_config.ts";
 import type { Note } from "../config/problem.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
@@ -24,7 +24,7 @@ import {
   type SettingsPlan,
 } from "./settings.ts";
 import { Turns } from "../platform/concurrency.ts";
-import { readState, writeState } from "../platform/state_file.ts";
+import { readState, writeState } from "../platform/files/state_file.ts";
 
 export interface ConfigRequest extends ApplyOptions {
   /** Paths; undefined for the files applied last. */

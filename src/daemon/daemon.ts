@@ -6,9 +6,9 @@ import { openSupervisor } from "../manager/open_supervisor.ts";
 import { recordDaemon, recordPath, refuseNewerState } from "../platform/daemon_record.ts";
 import { systemClock } from "../platform/clock.ts";
 import { reserveThreads, returnFreedMemory } from "../platform/upkeep.ts";
-import { prepareHome } from "../platform/paths.ts";
+import { prepareHome } from "../platform/files/paths.ts";
 import { everythingEnds, startedBy } from "../platform/service_manager.ts";
-import { onSignals } from "../platform/signals.ts";
+import { onSignals } from "../platform/scan/signals.ts";
 import { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import { PROTOCOL, VERSION } from "../protocol/version.ts";
 import type { ActionContext } from "./actions/context.ts";
@@ -24,8 +24,8 @@ import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
 import { WebListener } from "./web_listener.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
-import { lstatIfAny } from "../platform/stat.ts";
-import { dropOwnMark } from "../platform/run_mark.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
+import { dropOwnMark } from "../platform/launch/run_mark.ts";
 
 interface DaemonOptions {
   /** Absolute path of its home. */

@@ -2,9 +2,9 @@
 
 import { ifPossible } from "../model/errors.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
-import { NEWLINE } from "../logs/line_splitter.ts";
-import { BLOCK_BYTES, fillAt } from "../logs/read_at.ts";
-import { ifAnyAsync } from "../platform/stat.ts";
+import { NEWLINE } from "../logs/read/line_splitter.ts";
+import { BLOCK_BYTES, fillAt } from "../logs/read/read_at.ts";
+import { ifAnyAsync } from "../platform/files/stat.ts";
 import { type ChangeJson, changeJson } from "../protocol/process_json.ts";
 import { CappedFile } from "./capped_file.ts";
 

@@ -10,17 +10,17 @@ import { isSuccess } from "../model/transition_steps.ts";
 import { openSupervisor } from "../manager/open_supervisor.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { removeIfPossible, replaceFile } from "../platform/atomic_file.ts";
-import type { AppStdin } from "../platform/app_input.ts";
-import { pathsIn } from "../platform/paths.ts";
+import { removeIfPossible, replaceFile } from "../platform/files/atomic_file.ts";
+import type { AppStdin } from "../platform/launch/app_input.ts";
+import { pathsIn } from "../platform/files/paths.ts";
 import { reapOrphans } from "../platform/upkeep.ts";
-import { hasTerminal, ignoresSignal, onSignals } from "../platform/signals.ts";
+import { hasTerminal, ignoresSignal, onSignals } from "../platform/scan/signals.ts";
 import { ConfigFiles } from "./config_files.ts";
 import type { RunSettings } from "../config/load_config.ts";
 import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
-import { logFeed, type LogSource } from "../logs/log_feed.ts";
-import { logEnd } from "../logs/log_position.ts";
+import { logFeed, type LogSource } from "../logs/read/log_feed.ts";
+import { logEnd } from "../logs/read/log_position.ts";
 import { Batches, LogBatch } from "./log_batch.ts";
 
 interface ForegroundOptions {

@@ -1,8 +1,8 @@
 /** Batches of log lines for clients. */
 
-import type { LogEntry } from "../logs/log_entries.ts";
-import type { FeedForm } from "../logs/log_feed.ts";
-import type { LogSlice } from "../logs/merged_logs.ts";
+import type { LogEntry } from "../logs/read/log_entries.ts";
+import type { FeedForm } from "../logs/read/log_feed.ts";
+import type { LogSlice } from "../logs/read/merged_logs.ts";
 import type { ProcsupError } from "../model/errors.ts";
 import type { LogLine } from "../model/log_line.ts";
 import { type ErrorJson, errorJson } from "../protocol/envelope.ts";

@@ -4,9 +4,9 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
 import { HostMeter } from "../platform/host.ts";
-import { lstatIfAny, namesIn } from "../platform/stat.ts";
-import { setAside } from "../platform/state_file.ts";
-import type { CpuMark, TreeUsage } from "../platform/usage.ts";
+import { lstatIfAny, namesIn } from "../platform/files/stat.ts";
+import { setAside } from "../platform/files/state_file.ts";
+import type { CpuMark, TreeUsage } from "../platform/scan/usage.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import {
   COARSE,

@@ -4,7 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { WebSettings } from "../model/listen_address.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { resolve } from "@std/path";
-import { wayProblem } from "../platform/way.ts";
+import { wayProblem } from "../platform/files/way.ts";
 
 const MAX_BYTES = 1024 * 1024;
 /** Mode bits that are refused: write access by group and others; for the key also read access by others. */

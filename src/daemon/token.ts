@@ -2,8 +2,8 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { sameText } from "../model/secret_values.ts";
-import { replaceFile } from "../platform/atomic_file.ts";
-import { lstatIfAny } from "../platform/stat.ts";
+import { replaceFile } from "../platform/files/atomic_file.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
 
 const TOKEN = /^[0-9a-f]{64}$/;
 

@@ -5,10 +5,10 @@
  */
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
-import { accept, mostConnections } from "../platform/accept.ts";
-import { removeFile, removeIfPossible } from "../platform/atomic_file.ts";
+import { accept, mostConnections } from "../platform/sockets/accept.ts";
+import { removeFile, removeIfPossible } from "../platform/files/atomic_file.ts";
 import { sleep } from "../platform/clock.ts";
-import type { HomePaths } from "../platform/paths.ts";
+import type { HomePaths } from "../platform/files/paths.ts";
 import { failure } from "../protocol/envelope.ts";
 import { ByteReader, chunks, MAX_HEADERS, writeAll } from "../protocol/unix_http.ts";
 

@@ -4,8 +4,14 @@ import { WEB_KEYS } from "../model/settings_keys.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { type FieldChange, keyChanges } from "../model/config_diff.ts";
 import { systemClock } from "../platform/clock.ts";
-import type { HomePaths } from "../platform/paths.ts";
-import { readState, removeState, sealed, unsealed, writeState } from "../platform/state_file.ts";
+import type { HomePaths } from "../platform/files/paths.ts";
+import {
+  readState,
+  removeState,
+  sealed,
+  unsealed,
+  writeState,
+} from "../platform/files/state_file.ts";
 import type { Input, WebJson, WebLinkJson } from "../protocol/wire.ts";
 import { Gatekeeper, type Principal, SignInRateLimit } from "../auth/gatekeeper.ts";
 import type { Backend } from "../web/backend.ts";
@@ -27,7 +33,7 @@ import { DaemonKey } from "../auth/daemon_key.ts";
 import { CODE_MS, type OpenSession, Sessions } from "../auth/sessions.ts";
 import { readTls } from "./tls_files.ts";
 import type { Token } from "./token.ts";
-import { PortKeeper } from "../platform/port_keeper.ts";
+import { PortKeeper } from "../platform/sockets/port_keeper.ts";
 import { Turns } from "../platform/concurrency.ts";
 import { parseWeb } from "../model/config_schema.ts";
 import {
@@ -35,8 +41,8 @@ import {
   removeFile,
   removeIfPossible,
   replaceFile,
-} from "../platform/atomic_file.ts";
-import { lstatIfAny } from "../platform/stat.ts";
+} from "../platform/files/atomic_file.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
 
 interface WebListenerParts {
   readonly paths: HomePaths;

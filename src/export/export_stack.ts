@@ -2,7 +2,7 @@
 
 import { plainText } from "../model/plain_text.ts";
 import { yaml } from "../model/yaml.ts";
-import { lookAt } from "../platform/stat.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import { composeFile, swarmFile } from "./compose.ts";
 import { dockerfile, dockerignore } from "./dockerfile.ts";
 import { kubernetesManifests, secretName } from "./kubernetes.ts";

@@ -1,7 +1,7 @@
 /** Kubernetes manifests. */
 
 import type { CronConfig } from "../model/process_config.ts";
-import { checksum } from "../platform/state_file.ts";
+import { checksum } from "../platform/files/state_file.ts";
 import { cronJobSchedule } from "./calendar.ts";
 import { type App, PROBE, PROGRAM, runWords, type Stack, unlessEmpty } from "./stack.ts";
 

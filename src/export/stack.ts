@@ -13,8 +13,8 @@ import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { leavesOf, looksSecret, secretsIn } from "../model/secret_values.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 import { basename, dirname, relative, resolve } from "@std/path";
-import { parseSockets, type SocketAddress } from "../platform/sockets.ts";
-import { checksum } from "../platform/state_file.ts";
+import { parseSockets, type SocketAddress } from "../platform/sockets/sockets.ts";
+import { checksum } from "../platform/files/state_file.ts";
 import { type Engine, EXPORTED_ROWS, lackOf } from "./engines.ts";
 
 /** The folder of the configuration file, in the image. */

@@ -9,7 +9,7 @@ import { afterFlag, holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
 import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "@std/path";
-import { parseSockets } from "../platform/sockets.ts";
+import { parseSockets } from "../platform/sockets/sockets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import { calendarEvents } from "./calendar.ts";
 import { type App, endsByItself, RESTART, settled, type Stack } from "./stack.ts";

@@ -17,7 +17,7 @@ import type {
 } from "./options.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { dirname } from "@std/path";
-import { absolute } from "../platform/paths.ts";
+import { absolute } from "../platform/files/paths.ts";
 
 /** Throws if the value is not an object, or for its first unknown key. */
 export function refuseUnknown(

@@ -1,8 +1,13 @@
 /** Standard input of apps, and their terminals. */
 
 import { ProcsupError } from "../model/errors.ts";
-import { inputPath, resizeTerminal, type TerminalSize, writeInput } from "../platform/app_input.ts";
-import { wrapperAlive } from "../platform/process_group.ts";
+import {
+  inputPath,
+  resizeTerminal,
+  type TerminalSize,
+  writeInput,
+} from "../platform/launch/app_input.ts";
+import { wrapperAlive } from "../platform/scan/process_group.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 import type { Supervisor } from "./supervisor.ts";

@@ -8,9 +8,9 @@ import { type LogPaths, logPathTemplates, oneForMany } from "../model/log_paths.
 import { literally } from "../model/plain_text.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { basename, dirname } from "@std/path";
-import { checkWatch } from "../platform/watch_paths.ts";
-import { sharedFileProblem } from "../platform/way.ts";
-import type { OtherUser } from "../platform/as_user.ts";
+import { checkWatch } from "../platform/files/watch_paths.ts";
+import { sharedFileProblem } from "../platform/files/way.ts";
+import type { OtherUser } from "../platform/users/as_user.ts";
 import { appEnvironment, fileVariables } from "../process/environment.ts";
 import {
   checkLimits,

@@ -1,12 +1,12 @@
 /** The last output of a run, and the line in it with the error. */
 
-import { lastTextLines } from "../logs/last_lines.ts";
+import { lastTextLines } from "../logs/read/last_lines.ts";
 import { errorLine, likelyErrorLine } from "../model/error_line.ts";
 import { plainText } from "../model/plain_text.ts";
 import { isSuccess } from "../model/transition_steps.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
-import { isListenedOn } from "../platform/listening_ports.ts";
+import { isListenedOn } from "../platform/scan/listening_ports.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** Maximum lines of output for a failure, and maximum characters. */

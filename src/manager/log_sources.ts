@@ -7,9 +7,9 @@ import {
   type LaterSources,
   logFeed,
   type LogSource,
-} from "../logs/log_feed.ts";
-import { parseLogFilter } from "../logs/log_filter.ts";
-import type { LogSlice } from "../logs/merged_logs.ts";
+} from "../logs/read/log_feed.ts";
+import { parseLogFilter } from "../logs/read/log_filter.ts";
+import type { LogSlice } from "../logs/read/merged_logs.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Registry } from "./registry.ts";
 

@@ -12,7 +12,7 @@ import { messageOf, ProcsupError, quote } from "../model/errors.ts";
 import type { LineFilter } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import { parseSignal, type SignalName, signalProblem } from "../model/signal.ts";
-import type { AppStdin } from "../platform/app_input.ts";
+import type { AppStdin } from "../platform/launch/app_input.ts";
 import type { Clock } from "../platform/clock.ts";
 import { wireDefaults } from "./check_config.ts";
 

@@ -1,7 +1,7 @@
 /** Opens a supervisor: takes its home, adopts running processes and guards the home's files. */
 
 import { ifPossible } from "../model/errors.ts";
-import { notPermitted, refuseMissingPermissions } from "../platform/permissions.ts";
+import { notPermitted, refuseMissingPermissions } from "../platform/users/permissions.ts";
 import { checkedConfig, type SupervisorConfig } from "./manager_options.ts";
 import { recordBoot, recoverHome } from "./recovery.ts";
 import { Supervisor } from "./supervisor.ts";

@@ -3,7 +3,7 @@
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import { keyOf, type Recorded, type Records } from "./records.ts";
-import { type RetriedWrites, RETRY_MS } from "../platform/retried_writes.ts";
+import { type RetriedWrites, RETRY_MS } from "../platform/files/retried_writes.ts";
 
 /** Maximum delay of a write. A start changes a record several times within milliseconds. */
 const SOON_MS = 5;

@@ -14,7 +14,12 @@ import { hasCode, ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { exitOf } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
-import { appendToFile, readFileIfAny, removeFile, replaceFile } from "../platform/atomic_file.ts";
+import {
+  appendToFile,
+  readFileIfAny,
+  removeFile,
+  replaceFile,
+} from "../platform/files/atomic_file.ts";
 import {
   copyOf,
   readState,
@@ -25,7 +30,7 @@ import {
   throwUndamaged,
   unsealed,
   writeState,
-} from "../platform/state_file.ts";
+} from "../platform/files/state_file.ts";
 import type { Identity } from "../process/process_actor.ts";
 
 export interface RecordPaths {

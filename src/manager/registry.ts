@@ -31,7 +31,7 @@ import { IdleSockets } from "./idle_sockets.ts";
 import { type AppOwner, beingDeleted, ManagedApp } from "./managed_app.ts";
 import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type ProcessRecord, type RecordPaths, Records } from "./records.ts";
-import { RetriedWrites } from "../platform/retried_writes.ts";
+import { RetriedWrites } from "../platform/files/retried_writes.ts";
 
 interface EventSubject {
   /** UUID, or its first 8 characters. */

@@ -9,9 +9,9 @@ import {
   removeIfPossible,
   syncFolderOf,
   writeDurably,
-} from "../platform/atomic_file.ts";
-import { sealed, setAside, throwUndamaged, unsealed } from "../platform/state_file.ts";
-import { lstatIfAny } from "../platform/stat.ts";
+} from "../platform/files/atomic_file.ts";
+import { sealed, setAside, throwUndamaged, unsealed } from "../platform/files/state_file.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import { inWaves, runWaves, starter, stoppedSince } from "./bulk.ts";

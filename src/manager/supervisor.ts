@@ -1,6 +1,6 @@
 /** The verbs on the processes of one home, and its shutdown. */
 
-import type { LoggedProcess } from "../log_keeping/kept_log.ts";
+import type { LoggedProcess } from "../logs/keep/kept_log.ts";
 import type { LogTrouble } from "../model/log_line.ts";
 import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/options.ts";
 import { withinTime } from "../platform/concurrency.ts";
@@ -40,7 +40,7 @@ import {
   wireDefaults,
 } from "./check_config.ts";
 import { EventHub } from "./event_hub.ts";
-import { LogKeeper } from "../log_keeping/log_keeper.ts";
+import { LogKeeper } from "../logs/keep/log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
 import {
   appOfAll,

@@ -1,10 +1,10 @@
 /** Takes the directory of a manager, which no other manager may use. */
 
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
-import { holderOf, type Lock, removeLock, takeLockSoon } from "../platform/lock.ts";
-import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/paths.ts";
+import { holderOf, type Lock, removeLock, takeLockSoon } from "../platform/files/lock.ts";
+import { absolute, type HomePaths, libraryHome, prepareHome } from "../platform/files/paths.ts";
 import { dirname } from "@std/path";
-import { lstatIfAny } from "../platform/stat.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
 
 /** Interval of checks of the directory and its state folder: a system call each. */
 const LOOK_MS = 900;

@@ -2,7 +2,7 @@
 
 import { NO_USAGE, type Usage } from "../model/process_info.ts";
 import type { Clock } from "../platform/clock.ts";
-import { type CpuMark, readUsage, type TreeUsage } from "../platform/usage.ts";
+import { type CpuMark, readUsage, type TreeUsage } from "../platform/scan/usage.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** The last reading is reused for this long: a shorter interval would only measure noise. */

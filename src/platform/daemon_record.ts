@@ -4,15 +4,15 @@
  */
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
-import { readFileIfAny, replaceFile } from "./atomic_file.ts";
+import { readFileIfAny, replaceFile } from "./files/atomic_file.ts";
 import { comesTrue } from "./clock.ts";
-import { isFree, removeLock, takeLockSoon } from "./lock.ts";
+import { isFree, removeLock, takeLockSoon } from "./files/lock.ts";
 import { fixedWords, npmBundle } from "./own_program.ts";
-import type { HomePaths } from "./paths.ts";
+import type { HomePaths } from "./files/paths.ts";
 import { type ServiceManager, startedBy } from "./service_manager.ts";
-import { sealed, unsealed } from "./state_file.ts";
+import { sealed, unsealed } from "./files/state_file.ts";
 import { basename } from "@std/path";
-import { ifAny, namesIn } from "./stat.ts";
+import { ifAny, namesIn } from "./files/stat.ts";
 
 /** Version of the format of state/. A program refuses the state of a newer one. */
 export const STATE_FORMAT = 1;

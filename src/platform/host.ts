@@ -1,7 +1,7 @@
 /** Metrics of the machine, and space on its file systems. */
 
 import { isLinux } from "./os.ts";
-import { readProc } from "./process_table.ts";
+import { readProc } from "./scan/process_table.ts";
 
 interface CpuTimes {
   readonly busy: number;

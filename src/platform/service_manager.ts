@@ -5,10 +5,10 @@
  * addresses. The `systemd-notify` program is not the main process of the unit.
  */
 
-import { readFileIfAny } from "./atomic_file.ts";
+import { readFileIfAny } from "./files/atomic_file.ts";
 import { C, openLibc, SOCK_DGRAM } from "./libc.ts";
 import { isLinux, outputOf } from "./os.ts";
-import { lookAt } from "./stat.ts";
+import { lookAt } from "./files/stat.ts";
 
 /** The service managers with which procsup can start at boot. */
 export type ServiceManager = "systemd" | "launchd" | "openrc";

@@ -1,16 +1,16 @@
 /** The real world behind supervised processes. */
 
-import type { AppStdin } from "./app_input.ts";
-import { LaunchThrottle } from "./launch_throttle.ts";
+import type { AppStdin } from "./launch/app_input.ts";
+import { LaunchThrottle } from "./launch/launch_throttle.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { Launcher } from "./launcher.ts";
-import { cleanUpOrphans, terminateRun, wrapperAlive } from "./process_group.ts";
-import type { HomePaths } from "./paths.ts";
-import { connectToRun } from "./run_connection.ts";
-import { ReadyFiles, RunFiles } from "./run_files.ts";
-import { sendSignal } from "./signals.ts";
-import { inheritedEnvironment } from "./inherited_environment.ts";
-import { MemoryGuard } from "./usage.ts";
+import { Launcher } from "./launch/launcher.ts";
+import { cleanUpOrphans, terminateRun, wrapperAlive } from "./scan/process_group.ts";
+import type { HomePaths } from "./files/paths.ts";
+import { connectToRun } from "./launch/run_connection.ts";
+import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
+import { sendSignal } from "./scan/signals.ts";
+import { inheritedEnvironment } from "./launch/inherited_environment.ts";
+import { MemoryGuard } from "./scan/usage.ts";
 import type { World } from "./world.ts";
 
 /** The world of one home, and the parts of it that recovery needs as well. */

@@ -1,10 +1,10 @@
 /** Versions that the portable executable unpacked: marks the used one and removes old ones. */
 
 import { dirname } from "@std/path";
-import { takeLock } from "./lock.ts";
+import { takeLock } from "./files/lock.ts";
 import { isLinux } from "./os.ts";
-import { linkOf, procPids } from "./process_table.ts";
-import { lookAt } from "./stat.ts";
+import { linkOf, procPids } from "./scan/process_table.ts";
+import { lookAt } from "./files/stat.ts";
 
 /** How long an unused version is kept after its last start: another start may be about to come. */
 const KEPT_MS = 24 * 60 * 60 * 1000;

@@ -10,7 +10,7 @@
 import { ifPossible } from "../model/errors.ts";
 import { mayCallC, openLibc, openLibrary } from "./libc.ts";
 import { isLinux } from "./os.ts";
-import { processTableIfReadable } from "./process_table.ts";
+import { processTableIfReadable } from "./scan/process_table.ts";
 
 const PAUSE = {
   // Returns after a signal to its thread. The runtime handles signals in another one.

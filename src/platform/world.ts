@@ -3,19 +3,19 @@
 import type { Exit } from "../model/process_info.ts";
 import type { Run } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
-import type { AppStdin } from "./app_input.ts";
+import type { AppStdin } from "./launch/app_input.ts";
 import type { Cancel, Clock } from "./clock.ts";
-import type { Child, LaunchSpec } from "./launcher.ts";
+import type { Child, LaunchSpec } from "./launch/launcher.ts";
 import type {
   Deadline,
   OrphanCleanup,
   StopProgress,
   StopWay,
   TerminationResult,
-} from "./process_group.ts";
-import type { RunTarget } from "./run_connection.ts";
-import type { ReadyUser } from "./run_files.ts";
-import type { SharedSockets } from "./sockets.ts";
+} from "./scan/process_group.ts";
+import type { RunTarget } from "./launch/run_connection.ts";
+import type { ReadyUser } from "./launch/run_files.ts";
+import type { SharedSockets } from "./sockets/sockets.ts";
 
 /** How a run is stopped. The system knows the pid of its app. */
 export type WorldStopWay = Omit<StopWay, "main">;

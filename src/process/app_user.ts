@@ -3,7 +3,7 @@
 import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { parseId } from "../model/user_id.ts";
-import { findGroup, findUser, type OtherUser } from "../platform/as_user.ts";
+import { findGroup, findUser, type OtherUser } from "../platform/users/as_user.ts";
 
 export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
 

@@ -1,6 +1,6 @@
 /** Apps that become background processes, which a supervisor cannot watch: what to do about them. */
 
-import type { Background } from "../platform/process_group.ts";
+import type { Background } from "../platform/scan/process_group.ts";
 
 /** How to keep a program in the foreground, by the name of its process. */
 const FOREGROUND: readonly (readonly [name: RegExp, how: string])[] = [

@@ -5,7 +5,7 @@ import type { HookName, ProcessConfig } from "../model/process_config.ts";
 import type { Effect, ReplaceRequest } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
-import { lstatIfAny } from "../platform/stat.ts";
+import { lstatIfAny } from "../platform/files/stat.ts";
 import { ProcessHooks } from "./process_hooks.ts";
 import { launchPlan, spawnRun } from "./spawn.ts";
 import type { ProcessActor } from "./process_actor.ts";

@@ -7,9 +7,9 @@ import { ifPossible, messageOf, ProcsupError, refuseStart } from "../model/error
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { resolve } from "@std/path";
-import type { OtherUser } from "../platform/as_user.ts";
-import { readForeignFile } from "../platform/foreign_file.ts";
-import { checksum } from "../platform/state_file.ts";
+import type { OtherUser } from "../platform/users/as_user.ts";
+import { readForeignFile } from "../platform/files/foreign_file.ts";
+import { checksum } from "../platform/files/state_file.ts";
 import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
 import { type Secretive, secretVariables } from "./secrets.ts";
 

@@ -6,10 +6,10 @@ import { counted } from "../model/transition_steps.ts";
 import type { HookConfig, HookName } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/key_table.ts";
-import type { OtherUser } from "../platform/as_user.ts";
+import type { OtherUser } from "../platform/users/as_user.ts";
 import { sleep } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
-import { runShell, type ShellResult } from "../platform/shell.ts";
+import { runShell, type ShellResult } from "../platform/launch/shell.ts";
 import type { HookRun } from "./journal.ts";
 
 /** What a hook needs to know of its process. */

@@ -2,7 +2,7 @@
 
 import type { HookName } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
-import type { Background } from "../platform/process_group.ts";
+import type { Background } from "../platform/scan/process_group.ts";
 
 export interface HookRun {
   readonly hook: HookName;

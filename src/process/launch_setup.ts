@@ -3,19 +3,19 @@
 import { refuseStart } from "../model/errors.ts";
 import type { LimitsConfig, ProcessConfig } from "../model/process_config.ts";
 import { snakeCase } from "../model/key_table.ts";
-import { cgroups } from "../platform/cgroup.ts";
-import { type OtherUser, otherUserProblem, systemProgram } from "../platform/as_user.ts";
+import { cgroups } from "../platform/scan/cgroup.ts";
+import { type OtherUser, otherUserProblem, systemProgram } from "../platform/users/as_user.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
-import type { LaunchSetup } from "../platform/launcher.ts";
-import type { PreloadVariable } from "../platform/sockets_node.ts";
+import type { LaunchSetup } from "../platform/launch/launcher.ts";
+import type { PreloadVariable } from "../platform/sockets/sockets_node.ts";
 import {
   foreign,
   parseSockets,
   type SharedSockets,
   type SocketAddress,
-} from "../platform/sockets.ts";
-import { terminalProblem } from "../platform/app_input.ts";
-import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/ulimits.ts";
+} from "../platform/sockets/sockets.ts";
+import { terminalProblem } from "../platform/launch/app_input.ts";
+import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/launch/ulimits.ts";
 import { appUser, type UserConfig } from "./app_user.ts";
 
 /** The configuration that a setup is made from. */

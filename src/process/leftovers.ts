@@ -2,7 +2,7 @@
 
 import type { Run } from "../model/process_state.ts";
 import type { Cancel } from "../platform/clock.ts";
-import type { OrphanCleanup, Orphans } from "../platform/process_group.ts";
+import type { OrphanCleanup, Orphans } from "../platform/scan/process_group.ts";
 import type { World, WorldStopWay } from "../platform/world.ts";
 
 /** Delay before it looks again when the system did not let it look. */

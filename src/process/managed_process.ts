@@ -7,7 +7,7 @@ import type { SignalName } from "../model/signal.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { LOG_TROUBLES, type LogTrouble } from "../model/log_line.ts";
 import { logPaths } from "../model/log_paths.ts";
-import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
+import { logFiles, prepareLogFiles } from "../logs/write/log_files.ts";
 import { Effects } from "./effects.ts";
 import type { Journal } from "./journal.ts";
 import { type Configured, type Identity, type Machine, ProcessActor } from "./process_actor.ts";

@@ -5,7 +5,7 @@ import { logPaths } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Effect, Input, Snapshot } from "../model/process_state.ts";
 import { transition } from "../model/transition.ts";
-import { type LogFiles, logFiles } from "../logs/log_files.ts";
+import { type LogFiles, logFiles } from "../logs/write/log_files.ts";
 import { Mailbox } from "../platform/concurrency.ts";
 import type { World } from "../platform/world.ts";
 import { Waiters } from "./waiters.ts";

@@ -1,8 +1,8 @@
 /** Waits until a run is ready: by a line of its output, by a delay, or by its ready file. */
 
-import { LogEntries } from "../logs/log_entries.ts";
-import { lineFilter } from "../logs/log_filter.ts";
-import { type LinePattern, linePattern } from "../logs/line_pattern.ts";
+import { LogEntries } from "../logs/read/log_entries.ts";
+import { lineFilter } from "../logs/read/log_filter.ts";
+import { type LinePattern, linePattern } from "../logs/read/line_pattern.ts";
 import { formatDuration } from "../model/duration.ts";
 import { messageOf } from "../model/errors.ts";
 import { isReadyByHealth } from "../model/transition_steps.ts";

@@ -3,7 +3,7 @@
 import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
-import type { Child } from "../platform/launcher.ts";
+import type { Child } from "../platform/launch/launcher.ts";
 import type { World } from "../platform/world.ts";
 
 /** How long an ended run's exit status may take to arrive. */

@@ -3,7 +3,7 @@
 import type { SignalName } from "../model/signal.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Input, Run } from "../model/process_state.ts";
-import type { LogFiles } from "../logs/log_files.ts";
+import type { LogFiles } from "../logs/write/log_files.ts";
 import type { HookContext } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { World } from "../platform/world.ts";

@@ -3,9 +3,9 @@
 import { messageOf, refuseStart } from "../model/errors.ts";
 import type { ProcessConfig, SecretSource } from "../model/process_config.ts";
 import { resolve } from "@std/path";
-import { readForeignFile } from "../platform/foreign_file.ts";
+import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
-import { printedSecret } from "../platform/shell.ts";
+import { printedSecret } from "../platform/launch/shell.ts";
 import { orAborted } from "../platform/concurrency.ts";
 import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
 

@@ -1,14 +1,14 @@
 /** Makes a run: plans it, prepares its logs, records the intent, launches it. */
 
-import { logFiles, prepareLogFiles } from "../logs/log_files.ts";
-import { logEnd } from "../logs/log_position.ts";
+import { logFiles, prepareLogFiles } from "../logs/write/log_files.ts";
+import { logEnd } from "../logs/read/log_position.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { logPaths } from "../model/log_paths.ts";
 import type { Run, Snapshot } from "../model/process_state.ts";
 import { basename, resolve } from "@std/path";
-import type { OtherUser } from "../platform/as_user.ts";
-import { headOfProgram } from "../platform/foreign_file.ts";
-import type { Child, LaunchSetup } from "../platform/launcher.ts";
+import type { OtherUser } from "../platform/users/as_user.ts";
+import { headOfProgram } from "../platform/files/foreign_file.ts";
+import type { Child, LaunchSetup } from "../platform/launch/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { Versions } from "../runtimes/programs.ts";
 import { appUser } from "./app_user.ts";

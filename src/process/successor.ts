@@ -7,7 +7,7 @@ import type { ReplaceRequest, RequestFailure } from "../model/process_state.ts";
 import { withoutName } from "../model/start_failed.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import { orAborted, unlessAborted } from "../platform/concurrency.ts";
-import type { Child } from "../platform/launcher.ts";
+import type { Child } from "../platform/launch/launcher.ts";
 import { HealthMonitor } from "./health_monitor.ts";
 import type { HealthCheckRun, Journal } from "./journal.ts";
 import { proof } from "./proof.ts";

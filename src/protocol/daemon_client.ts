@@ -3,7 +3,7 @@
 import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
-import { type HomePaths, pathsIn } from "../platform/paths.ts";
+import { type HomePaths, pathsIn } from "../platform/files/paths.ts";
 import type { ActionMap, VerbName } from "./wire.ts";
 import { errorOf, type ResponseEnvelope } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS, hangingDaemon, watchDaemon } from "./liveness.ts";
@@ -147,7 +147,7 @@ export class SocketWay implements Way {
         // The queue of its socket is full: many clients are waiting already.
         throw await hangingDaemon(paths.home, error);
       }
-      const { notPermitted } = await import("../platform/permissions.ts");
+      const { notPermitted } = await import("../platform/users/permissions.ts");
       throw notPermitted(error, "talk to the daemon") ?? this.#unreachable(error);
     }
   }

@@ -1,7 +1,7 @@
 /** Detects whether a daemon that has not answered yet is busy or hangs. */
 
 import { ProcsupError } from "../model/errors.ts";
-import type { HomePaths } from "../platform/paths.ts";
+import type { HomePaths } from "../platform/files/paths.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { isSystemError } from "../platform/client_system.ts";
 import { unixRequest } from "./unix_http.ts";

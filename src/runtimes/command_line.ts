@@ -3,10 +3,10 @@
 import { ifPossible, refuseStart } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, isAbsolute, resolve } from "@std/path";
-import { actingAs, headOfProgram } from "../platform/foreign_file.ts";
-import type { OtherUser } from "../platform/as_user.ts";
+import { actingAs, headOfProgram } from "../platform/files/foreign_file.ts";
+import type { OtherUser } from "../platform/users/as_user.ts";
 import { isProcsup, ownWords } from "../platform/own_program.ts";
-import { lookAt } from "../platform/stat.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import { detectRuntime, isScript, type Runtime, runtimeNamed, RUNTIMES } from "./runtime_table.ts";
 import {
   type CommandConfig,

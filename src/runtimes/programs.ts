@@ -3,8 +3,8 @@
 import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { extname, isAbsolute, resolve } from "@std/path";
-import type { OtherUser } from "../platform/as_user.ts";
-import { lookAt } from "../platform/stat.ts";
+import type { OtherUser } from "../platform/users/as_user.ts";
+import { lookAt } from "../platform/files/stat.ts";
 
 /** Whether it is a regular file with an x bit, which even root needs. */
 export function isExecutable(info: Deno.FileInfo | undefined): boolean {

@@ -3,8 +3,8 @@
 import { ifPossible } from "../model/errors.ts";
 import type { RuntimeName } from "../model/process_config.ts";
 import { dirname, join, resolve } from "@std/path";
-import { askProgram } from "../platform/as_user.ts";
-import { lookAt } from "../platform/stat.ts";
+import { askProgram } from "../platform/users/as_user.ts";
+import { lookAt } from "../platform/files/stat.ts";
 import { type Entry, extensionOf, findExecutable, isExecutable, type Tools } from "./programs.ts";
 
 export interface Runtime {

@@ -4,8 +4,8 @@
  */
 
 import { ifPossible } from "../model/errors.ts";
-import { readState, removeState, writeState } from "../platform/state_file.ts";
-import type { RetriedWrites } from "../platform/retried_writes.ts";
+import { readState, removeState, writeState } from "../platform/files/state_file.ts";
+import type { RetriedWrites } from "../platform/files/retried_writes.ts";
 
 /** Result of a run: `killed` by a stop or by the next run, `skipped` as the last one still ran. */
 export type RunStatus = "ok" | "failed" | "timeout" | "skipped" | "killed";

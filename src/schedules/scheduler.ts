@@ -8,7 +8,7 @@ import type { Schedule } from "../model/cron.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
-import type { RetriedWrites } from "../platform/retried_writes.ts";
+import type { RetriedWrites } from "../platform/files/retried_writes.ts";
 import { type CronInfo, ScheduleEntry, scheduleOf } from "./schedule_entry.ts";
 import type { ScheduledProcess } from "./schedule_runners.ts";
 import { CronStore } from "./schedule_store.ts";

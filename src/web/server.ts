@@ -10,7 +10,7 @@ import { Duplex } from "node:stream";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { addressText, type ListenAddress } from "../model/listen_address.ts";
 import type { ProcessChange } from "../model/process_info.ts";
-import { accept, mostConnections } from "../platform/accept.ts";
+import { accept, mostConnections } from "../platform/sockets/accept.ts";
 import { webApp } from "./app.ts";
 import { type Backend, CachedList } from "./backend.ts";
 import { type Connection, Connections } from "./connections.ts";

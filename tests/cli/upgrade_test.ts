@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { replaceDaemon } from "../../src/cli/commands/upgrade.ts";
 import { type DaemonRecord, readDaemonRecord } from "../../src/platform/daemon_record.ts";
-import { sealed } from "../../src/platform/state_file.ts";
+import { sealed } from "../../src/platform/files/state_file.ts";
 import { PROTOCOL, VERSION } from "../../src/protocol/version.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon } from "./fake_daemon.ts";

@@ -2,8 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { countLines } from "../../src/daemon/actions/logs.ts";
-import { addMarks, releaseMarks } from "../../src/logs/time_index.ts";
-import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { addMarks, releaseMarks } from "../../src/logs/write/time_index.ts";
+import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const BEGIN = Date.UTC(2026, 0, 2, 3, 4, 5);

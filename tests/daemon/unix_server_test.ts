@@ -2,7 +2,7 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { type Handler, UnixServer } from "../../src/daemon/unix_server.ts";
-import { accept } from "../../src/platform/accept.ts";
+import { accept } from "../../src/platform/sockets/accept.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

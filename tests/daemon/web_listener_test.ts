@@ -5,8 +5,8 @@ import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "
 import { Token } from "../../src/daemon/token.ts";
 import { WebListener } from "../../src/daemon/web_listener.ts";
 import type { WebSettings } from "../../src/model/listen_address.ts";
-import { prepareHome } from "../../src/platform/paths.ts";
-import { isState, sealed } from "../../src/platform/state_file.ts";
+import { prepareHome } from "../../src/platform/files/paths.ts";
+import { isState, sealed } from "../../src/platform/files/state_file.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { signIn, TestFeed } from "../support/web.ts";
 import { FakeWeb } from "../web/fake_backend.ts";

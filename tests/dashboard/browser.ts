@@ -1,7 +1,7 @@
 /** A real browser that shows a real daemon's dashboard. */
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { lookAt } from "../../src/platform/stat.ts";
+import { lookAt } from "../../src/platform/files/stat.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 

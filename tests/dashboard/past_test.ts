@@ -11,7 +11,7 @@ import {
   slotPosition,
   slotStart,
 } from "../../src/daemon/metrics_ring.ts";
-import { pathsIn } from "../../src/platform/paths.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { bringAxe, findings } from "./axe.ts";

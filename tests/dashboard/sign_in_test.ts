@@ -2,8 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
-import { pathsIn } from "../../src/platform/paths.ts";
-import { sealed, unsealed } from "../../src/platform/state_file.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
+import { sealed, unsealed } from "../../src/platform/files/state_file.ts";
 import { bringAxe, findings } from "./axe.ts";
 import { browserTest, type Dashboard, signInBy } from "./browser.ts";
 

@@ -1,8 +1,8 @@
 /** Standard input and terminals of apps. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { writeInput } from "../../src/platform/app_input.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { writeInput } from "../../src/platform/launch/app_input.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";

@@ -1,7 +1,7 @@
 /** Programs that become background processes and overwrite their environment: found, ended, told. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isListenedOn } from "../../src/platform/listening_ports.ts";
+import { isListenedOn } from "../../src/platform/scan/listening_ports.ts";
 import { freePort } from "../support/http_load.ts";
 import { isInstalled } from "../support/installed.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
-import { sealed, unsealed } from "../../src/platform/state_file.ts";
+import { sealed, unsealed } from "../../src/platform/files/state_file.ts";
 import { assertOneError } from "../support/one_error.ts";
 import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";

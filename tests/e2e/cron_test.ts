@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { sleep } from "../../src/platform/clock.ts";
 import type { CronJson } from "../../src/protocol/wire.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 

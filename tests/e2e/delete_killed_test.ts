@@ -1,7 +1,7 @@
 /** The daemon is killed while it deletes or adds apps or instances: the next one continues. */
 
 import { assertEquals } from "@std/assert";
-import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";

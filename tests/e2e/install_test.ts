@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fromFileUrl } from "@std/path";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { built } from "../support/executable.ts";
 import { isInstalled } from "../support/installed.ts";
 import { outputOf } from "../support/output_of.ts";

@@ -1,8 +1,8 @@
 /** Servers and workers as people run them: started, reloaded, stopped; nothing left, no work lost. */
 
 import { assertEquals } from "@std/assert";
-import { isListenedOn } from "../../src/platform/listening_ports.ts";
-import { namesIn } from "../../src/platform/stat.ts";
+import { isListenedOn } from "../../src/platform/scan/listening_ports.ts";
+import { namesIn } from "../../src/platform/files/stat.ts";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
 import { freePort } from "../support/http_load.ts";
 import { isInstalled } from "../support/installed.ts";

@@ -1,7 +1,7 @@
 /** Process settings in a configuration, as the app sees them. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { cgroups } from "../../src/platform/cgroup.ts";
+import { cgroups } from "../../src/platform/scan/cgroup.ts";
 import { outputOf } from "../support/output_of.ts";
 import { denoDir, isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";

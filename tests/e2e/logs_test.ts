@@ -4,10 +4,10 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { UrlTransport } from "../../src/client/url_transport.ts";
-import { listArchives } from "../../src/logs/archives.ts";
-import { readPosition } from "../../src/logs/log_position.ts";
+import { listArchives } from "../../src/logs/write/archives.ts";
+import { readPosition } from "../../src/logs/read/log_position.ts";
 import { sleep } from "../../src/platform/clock.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { CAN_COLLAPSE, numbers } from "../logs/rotation_scene.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { wholeLog } from "../support/whole_log.ts";

@@ -1,8 +1,8 @@
 /** Many commands at once on a home that does not exist yet. */
 
 import { assert, assertEquals } from "@std/assert";
-import { isFree } from "../../src/platform/lock.ts";
-import { pathsIn } from "../../src/platform/paths.ts";
+import { isFree } from "../../src/platform/files/lock.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { commandOf, livingWith } from "../fixtures/run_members.ts";
 import { cli, programWords } from "../support/procsup.ts";

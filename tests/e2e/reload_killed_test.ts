@@ -4,7 +4,7 @@
  */
 
 import { assertEquals } from "@std/assert";
-import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";

@@ -3,7 +3,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 

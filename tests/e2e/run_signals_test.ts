@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { isAlive, programLine, programWords } from "../support/procsup.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";

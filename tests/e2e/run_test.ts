@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { takeLock } from "../../src/platform/lock.ts";
+import { takeLock } from "../../src/platform/files/lock.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { outputOf } from "../support/output_of.ts";
 import { isAlive, programLine, programWords } from "../support/procsup.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
-import { writeState } from "../../src/platform/state_file.ts";
+import { writeState } from "../../src/platform/files/state_file.ts";
 import { NotifySocket } from "../support/notify_socket.ts";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { readDaemonRecord, recordPath } from "../../src/platform/daemon_record.ts";
-import { sealed } from "../../src/platform/state_file.ts";
+import { sealed } from "../../src/platform/files/state_file.ts";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
 import { waitFor } from "../support/wait_for.ts";

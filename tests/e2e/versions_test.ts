@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { isAlive, programWords } from "../support/procsup.ts";
 import { UpgradeScene } from "../support/upgrade_scene.ts";
-import { sealed, unsealed } from "../../src/platform/state_file.ts";
+import { sealed, unsealed } from "../../src/platform/files/state_file.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** The files of a folder, with their text. */

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { readFileIfAny } from "../../src/platform/atomic_file.ts";
+import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -1,7 +1,7 @@
 /** The documented contract of the web surface, on a running daemon over TCP. */
 
-import { pathsIn } from "../../src/platform/paths.ts";
-import { processRow } from "../../src/platform/process_table.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
 import { sleep } from "../../src/platform/clock.ts";
-import { processRow } from "../../src/platform/process_table.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

@@ -1,7 +1,7 @@
 /** Copying the head of a log. */
 
 import { assert, assertEquals } from "@std/assert";
-import { copyHead } from "../../src/logs/copy_head.ts";
+import { copyHead } from "../../src/logs/write/copy_head.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const HOLE = 8 * 1024 * 1024;

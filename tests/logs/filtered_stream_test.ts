@@ -1,9 +1,9 @@
 /** The library's stream of matching lines. */
 
 import { assertEquals } from "@std/assert";
-import { filteredStream } from "../../src/logs/log_stream.ts";
+import { filteredStream } from "../../src/logs/read/log_stream.ts";
 import { ifPossible } from "../../src/model/errors.ts";
-import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";
 

@@ -1,11 +1,11 @@
 /** The last matching lines, searched from the end. */
 
 import { assert, assertEquals } from "@std/assert";
-import { lastEntries, lastPlaces } from "../../src/logs/last_lines.ts";
-import { type LogChunk, LogEntries } from "../../src/logs/log_entries.ts";
-import { parseLogFilter } from "../../src/logs/log_filter.ts";
-import { Search } from "../../src/logs/search.ts";
-import { addMarks } from "../../src/logs/time_index.ts";
+import { lastEntries, lastPlaces } from "../../src/logs/read/last_lines.ts";
+import { type LogChunk, LogEntries } from "../../src/logs/read/log_entries.ts";
+import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
+import { Search } from "../../src/logs/read/search.ts";
+import { addMarks } from "../../src/logs/write/time_index.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { lastLines, lastTextLines, startOfEntry } from "../../src/logs/last_lines.ts";
+import { lastLines, lastTextLines, startOfEntry } from "../../src/logs/read/last_lines.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const BLOCK = 64 * 1024;

@@ -1,7 +1,7 @@
 /** Untrusted expressions, which must not block the daemon. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type LinePattern, linePattern, literalOf } from "../../src/logs/line_pattern.ts";
+import { type LinePattern, linePattern, literalOf } from "../../src/logs/read/line_pattern.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
 const GREP = { field: "grep", code: "bad_request" } as const;

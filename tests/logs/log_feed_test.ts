@@ -8,9 +8,9 @@ import {
   logFeed,
   type LogSource,
   type SourceChanges,
-} from "../../src/logs/log_feed.ts";
-import { parseLogFilter } from "../../src/logs/log_filter.ts";
-import { rotateLog } from "../../src/logs/rotate.ts";
+} from "../../src/logs/read/log_feed.ts";
+import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
+import { rotateLog } from "../../src/logs/write/rotate.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { logFiles, prepareLogFiles } from "../../src/logs/log_files.ts";
+import { logFiles, prepareLogFiles } from "../../src/logs/write/log_files.ts";
 import { dirname } from "@std/path";
 import { tempHome } from "../support/temp_home.ts";
 

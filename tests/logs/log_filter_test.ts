@@ -2,8 +2,8 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { parseLogFilter } from "../../src/logs/log_filter.ts";
-import { LineSplitter } from "../../src/logs/line_splitter.ts";
+import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
+import { LineSplitter } from "../../src/logs/read/line_splitter.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 

@@ -1,7 +1,7 @@
 /** Following one log file. */
 
 import { assertEquals } from "@std/assert";
-import { LogFollower } from "../../src/logs/log_follower.ts";
+import { LogFollower } from "../../src/logs/read/log_follower.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";

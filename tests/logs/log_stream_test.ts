@@ -1,7 +1,7 @@
 /** Streaming logs, with and without follow. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { logStream, type LogStreamOptions } from "../../src/logs/log_stream.ts";
+import { logStream, type LogStreamOptions } from "../../src/logs/read/log_stream.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";

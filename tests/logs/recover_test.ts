@@ -1,14 +1,14 @@
 /** Recovery of a log after an interrupted rotation, or with a damaged position. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type Archive, copyPath, keepCopy } from "../../src/logs/archives.ts";
-import { compressArchive } from "../../src/log_keeping/compression_queue.ts";
-import { logStream } from "../../src/logs/log_stream.ts";
-import { lastTextLines } from "../../src/logs/last_lines.ts";
-import { readPosition, UNCUT, writePosition } from "../../src/logs/log_position.ts";
-import { copyHollow } from "../../src/logs/copy_head.ts";
-import { disownLog, recoverLog } from "../../src/logs/rotate.ts";
-import { collapseHead, punchHead } from "../../src/platform/collapse.ts";
+import { type Archive, copyPath, keepCopy } from "../../src/logs/write/archives.ts";
+import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
+import { logStream } from "../../src/logs/read/log_stream.ts";
+import { lastTextLines } from "../../src/logs/read/last_lines.ts";
+import { readPosition, UNCUT, writePosition } from "../../src/logs/read/log_position.ts";
+import { copyHollow } from "../../src/logs/write/copy_head.ts";
+import { disownLog, recoverLog } from "../../src/logs/write/rotate.ts";
+import { collapseHead, punchHead } from "../../src/platform/files/collapse.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 

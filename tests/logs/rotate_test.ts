@@ -2,17 +2,22 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { copyPath } from "../../src/logs/archives.ts";
-import { lastTextLines } from "../../src/logs/last_lines.ts";
-import { logStream } from "../../src/logs/log_stream.ts";
-import { readPosition, writePosition } from "../../src/logs/log_position.ts";
-import { LogCursor } from "../../src/logs/log_cursor.ts";
-import { compressArchive } from "../../src/log_keeping/compression_queue.ts";
+import { copyPath } from "../../src/logs/write/archives.ts";
+import { lastTextLines } from "../../src/logs/read/last_lines.ts";
+import { logStream } from "../../src/logs/read/log_stream.ts";
+import { readPosition, writePosition } from "../../src/logs/read/log_position.ts";
+import { LogCursor } from "../../src/logs/read/log_cursor.ts";
+import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
 import { dirname } from "@std/path";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
-import { changing, disownLog, flushLog, recoverLog } from "../../src/logs/rotate.ts";
-import { moveRest } from "../../src/logs/copy_head.ts";
-import { addMarks, readTimeIndex, releaseMarks, trimMarks } from "../../src/logs/time_index.ts";
+import { changing, disownLog, flushLog, recoverLog } from "../../src/logs/write/rotate.ts";
+import { moveRest } from "../../src/logs/write/copy_head.ts";
+import {
+  addMarks,
+  readTimeIndex,
+  releaseMarks,
+  trimMarks,
+} from "../../src/logs/write/time_index.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { CAN_COLLAPSE, Follower, LogScene, numbers } from "./rotation_scene.ts";
 

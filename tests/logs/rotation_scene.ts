@@ -1,9 +1,9 @@
 /** Logs with their own writers, for the rotation tests. */
 
-import { archiveSuffix, listArchives } from "../../src/logs/archives.ts";
-import { logStream } from "../../src/logs/log_stream.ts";
-import { rotateLog } from "../../src/logs/rotate.ts";
-import { canCollapse } from "../../src/platform/collapse.ts";
+import { archiveSuffix, listArchives } from "../../src/logs/write/archives.ts";
+import { logStream } from "../../src/logs/read/log_stream.ts";
+import { rotateLog } from "../../src/logs/write/rotate.ts";
+import { canCollapse } from "../../src/platform/files/collapse.ts";
 import { TEMP_FOLDER, tempHome } from "../support/temp_home.ts";
 import { wholeLog } from "../support/whole_log.ts";
 import { waitFor } from "../support/wait_for.ts";

@@ -1,7 +1,7 @@
 /** Searches that share one thread. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Search } from "../../src/logs/search.ts";
+import { Search } from "../../src/logs/read/search.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
 /** Works for some time between two steps. */

@@ -1,8 +1,8 @@
 /** Estimated times of lines that were not observed when they were written. */
 
 import { assert, assertEquals } from "@std/assert";
-import { LogEntries } from "../../src/logs/log_entries.ts";
-import { parseLogFilter } from "../../src/logs/log_filter.ts";
+import { LogEntries } from "../../src/logs/read/log_entries.ts";
+import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import {
   addMarks,
   lastMark,
@@ -12,7 +12,7 @@ import {
   saveMarks,
   TimeIndex,
   trimMarks,
-} from "../../src/logs/time_index.ts";
+} from "../../src/logs/write/time_index.ts";
 import { CAN_COLLAPSE, LogScene, numbers } from "./rotation_scene.ts";
 
 Deno.test("TimeIndex interpolates between marks and is exact at them", () => {
@@ -177,7 +177,7 @@ Deno.test("LogEntries finds lines by time and text in archives, compressed or no
     assertEquals((await linesOf(scene, { grep: "." })).join("\n") + "\n" === all, true);
   };
   await check();
-  const { compressArchive } = await import("../../src/log_keeping/compression_queue.ts");
+  const { compressArchive } = await import("../../src/logs/keep/compression_queue.ts");
   for (const archive of scene.archives()) await compressArchive(archive, () => Promise.resolve());
   assert(scene.archives().every(({ compressed }) => compressed));
   await check();

@@ -2,8 +2,8 @@
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { listArchives } from "../../src/logs/archives.ts";
-import { lastTextLines } from "../../src/logs/last_lines.ts";
+import { listArchives } from "../../src/logs/write/archives.ts";
+import { lastTextLines } from "../../src/logs/read/last_lines.ts";
 import { CAN_COLLAPSE } from "../logs/rotation_scene.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";

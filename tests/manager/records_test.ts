@@ -5,7 +5,7 @@ import { newApp, withCount } from "../../src/model/app.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { Records } from "../../src/manager/records.ts";
-import { copyOf } from "../../src/platform/state_file.ts";
+import { copyOf } from "../../src/platform/files/state_file.ts";
 import { flip } from "../support/damage.ts";
 
 const identity = {

@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import { sleep } from "../../src/platform/clock.ts";
-import { processRow } from "../../src/platform/process_table.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
 import { isAlive } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 

@@ -18,7 +18,7 @@ import {
   type ChangeOptions,
   reloadAll,
 } from "../../src/manager/app_requests.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { FakeRegistry } from "./fake_registry.ts";

@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { listArchives } from "../../src/logs/archives.ts";
+import { listArchives } from "../../src/logs/write/archives.ts";
 import { change, scale, scaledCount } from "../../src/manager/app_requests.ts";
 import { FakeRegistry } from "./fake_registry.ts";
 import { TestManager } from "../support/test_manager.ts";

@@ -1,8 +1,8 @@
 /** Taking and guarding a home directory. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { takeLock } from "../../src/platform/lock.ts";
-import { prepareHome } from "../../src/platform/paths.ts";
+import { takeLock } from "../../src/platform/files/lock.ts";
+import { prepareHome } from "../../src/platform/files/paths.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { takeHome } from "../../src/manager/take_home.ts";
 import { tempHome } from "../support/temp_home.ts";

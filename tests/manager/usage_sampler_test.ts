@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
 import { UsageSampler } from "../../src/manager/usage_sampler.ts";
-import { processTable } from "../../src/platform/process_table.ts";
+import { processTable } from "../../src/platform/scan/process_table.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
 import { waitFor } from "../support/wait_for.ts";
 

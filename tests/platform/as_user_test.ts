@@ -6,7 +6,7 @@ import {
   givenProgram,
   startedByShell,
   startedFor,
-} from "../../src/platform/as_user.ts";
+} from "../../src/platform/users/as_user.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const rootOnly = { ignore: Deno.build.os !== "linux" || Deno.uid() !== 0 };

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { replaceFile, replaceFileDurably } from "../../src/platform/atomic_file.ts";
+import { replaceFile, replaceFileDurably } from "../../src/platform/files/atomic_file.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 for (const replace of [replaceFile, replaceFileDurably]) {

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
-import { Cgroups, Gatherer } from "../../src/platform/cgroup.ts";
-import { ulimitLines, ulimitProblem } from "../../src/platform/ulimits.ts";
+import { Cgroups, Gatherer } from "../../src/platform/scan/cgroup.ts";
+import { ulimitLines, ulimitProblem } from "../../src/platform/launch/ulimits.ts";
 import { withFewDescriptors } from "../support/few_descriptors.ts";
 import { tempHome } from "../support/temp_home.ts";
 

@@ -4,11 +4,15 @@ import { assert, assertEquals } from "@std/assert";
 import { orphanOf } from "../../src/manager/recovery.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { bootId } from "../../src/platform/os.ts";
-import { killOwnSession, spawnInOwnSession, willLead } from "../../src/platform/child_process.ts";
-import { terminateRun } from "../../src/platform/process_group.ts";
-import { RunMembers } from "../../src/platform/run_members.ts";
-import { ProcessScan } from "../../src/platform/process_scan.ts";
-import { processRow } from "../../src/platform/process_table.ts";
+import {
+  killOwnSession,
+  spawnInOwnSession,
+  willLead,
+} from "../../src/platform/launch/child_process.ts";
+import { terminateRun } from "../../src/platform/scan/process_group.ts";
+import { RunMembers } from "../../src/platform/scan/run_members.ts";
+import { ProcessScan } from "../../src/platform/scan/process_scan.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 

@@ -1,7 +1,7 @@
 /** Watching files. */
 
 import { assertEquals } from "@std/assert";
-import { FileWatch, watchedPath } from "../../src/platform/file_watch.ts";
+import { FileWatch, watchedPath } from "../../src/platform/files/file_watch.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 

@@ -1,9 +1,13 @@
 /** Files that other users may have tampered with. */
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
-import { actingAs, headOfForeignFile, readForeignFile } from "../../src/platform/foreign_file.ts";
+import {
+  actingAs,
+  headOfForeignFile,
+  readForeignFile,
+} from "../../src/platform/files/foreign_file.ts";
 import { openLibc } from "../../src/platform/libc.ts";
-import { findUser } from "../../src/platform/as_user.ts";
+import { findUser } from "../../src/platform/users/as_user.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { tempHome } from "../support/temp_home.ts";
 

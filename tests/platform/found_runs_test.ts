@@ -1,9 +1,9 @@
 /** Finding runs without a record. */
 
 import { assertEquals } from "@std/assert";
-import { findRuns } from "../../src/platform/found_runs.ts";
-import { RunFiles } from "../../src/platform/run_files.ts";
-import { wrapperWords } from "../../src/platform/wrapper.ts";
+import { findRuns } from "../../src/platform/scan/found_runs.ts";
+import { RunFiles } from "../../src/platform/launch/run_files.ts";
+import { wrapperWords } from "../../src/platform/launch/wrapper.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { withoutNodeShim } from "../../src/platform/inherited_environment.ts";
+import { withoutNodeShim } from "../../src/platform/launch/inherited_environment.ts";
 
 Deno.test("withoutNodeShim() removes Deno's own node from the search path", () => {
   const PATH = "/home/me/.cache/deno/node_compat_bin:/usr/bin:/bin";
@@ -15,7 +15,7 @@ Deno.test("withoutNodeShim() leaves any other environment alone", () => {
 Deno.test("inheritedEnvironment() leaves out the variables of a service manager, and our own", async () => {
   const dropped = ["NOTIFY_SOCKET", "LISTEN_FDS", "WATCHDOG_USEC", "INVOCATION_ID", "PROCSUP_HOME"];
   const kept = ["LANG", "MY_LISTEN_FDS", "NOTIFY_SOCKETS", "PATH"];
-  const module = import.meta.resolve("../../src/platform/inherited_environment.ts");
+  const module = import.meta.resolve("../../src/platform/launch/inherited_environment.ts");
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: [
       "eval",

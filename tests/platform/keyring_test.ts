@@ -1,5 +1,5 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
-import { sessionKeyring, withOwnKeyring } from "../../src/platform/keyring.ts";
+import { sessionKeyring, withOwnKeyring } from "../../src/platform/users/keyring.ts";
 
 Deno.test("withOwnKeyring() starts each program of another user with a keyring of its own", {
   // Containers often lack the system call.

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { LaunchThrottle } from "../../src/platform/launch_throttle.ts";
+import { LaunchThrottle } from "../../src/platform/launch/launch_throttle.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
 const FOLDER = Deno.makeTempDirSync();

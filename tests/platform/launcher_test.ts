@@ -1,9 +1,9 @@
 /** What the launcher finds out by itself when the wrapper could not record it. */
 
 import { assertEquals } from "@std/assert";
-import { Launcher } from "../../src/platform/launcher.ts";
-import { terminateRun } from "../../src/platform/process_group.ts";
-import { RunFiles } from "../../src/platform/run_files.ts";
+import { Launcher } from "../../src/platform/launch/launcher.ts";
+import { terminateRun } from "../../src/platform/scan/process_group.ts";
+import { RunFiles } from "../../src/platform/launch/run_files.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const src = new URL("../../src/platform/", import.meta.url).href;

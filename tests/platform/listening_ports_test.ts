@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { listeningPorts, localAddress } from "../../src/platform/listening_ports.ts";
+import { listeningPorts, localAddress } from "../../src/platform/scan/listening_ports.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 Deno.test("localAddress() parses the addresses of /proc/net/tcp", () => {

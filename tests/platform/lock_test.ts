@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isFree, removeLock, takeLock, takeLockSoon } from "../../src/platform/lock.ts";
+import { isFree, removeLock, takeLock, takeLockSoon } from "../../src/platform/files/lock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("takeLock() holds a file exclusively until it is disposed of", async () => {

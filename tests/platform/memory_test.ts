@@ -1,8 +1,8 @@
 /** Memory that is used for a short time. */
 
 import { assert, assertEquals } from "@std/assert";
-import { findRuns } from "../../src/platform/found_runs.ts";
-import { RunFiles } from "../../src/platform/run_files.ts";
+import { findRuns } from "../../src/platform/scan/found_runs.ts";
+import { RunFiles } from "../../src/platform/launch/run_files.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const MB = 1024 ** 2;

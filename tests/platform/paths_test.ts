@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { absolute, prepareHome } from "../../src/platform/paths.ts";
+import { absolute, prepareHome } from "../../src/platform/files/paths.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("absolute() removes dots and trailing slashes, whatever the path starts with", () => {

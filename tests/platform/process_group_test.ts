@@ -1,10 +1,14 @@
 /** Terminating runs, with real processes. */
 
 import { assert, assertEquals } from "@std/assert";
-import { Launcher } from "../../src/platform/launcher.ts";
-import { cleanUpOrphans, terminateRun, wrapperAlive } from "../../src/platform/process_group.ts";
-import { processRow } from "../../src/platform/process_table.ts";
-import { RunFiles } from "../../src/platform/run_files.ts";
+import { Launcher } from "../../src/platform/launch/launcher.ts";
+import {
+  cleanUpOrphans,
+  terminateRun,
+  wrapperAlive,
+} from "../../src/platform/scan/process_group.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
+import { RunFiles } from "../../src/platform/launch/run_files.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

@@ -1,9 +1,9 @@
 /** Scans of the machine, with processes that are hard to find. */
 
 import { assert, assertEquals } from "@std/assert";
-import { runIdOf } from "../../src/platform/process_environment.ts";
-import { processesByRunId, scanProcesses } from "../../src/platform/process_scan.ts";
-import { childrenOf, isThread, processRow, statOf } from "../../src/platform/process_table.ts";
+import { runIdOf } from "../../src/platform/scan/process_environment.ts";
+import { processesByRunId, scanProcesses } from "../../src/platform/scan/process_scan.ts";
+import { childrenOf, isThread, processRow, statOf } from "../../src/platform/scan/process_table.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const ignore = Deno.build.os !== "linux";

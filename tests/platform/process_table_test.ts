@@ -1,6 +1,6 @@
 /** The process table: its unit of memory, and when it cannot be read. */
 
-import { pageBytesIn } from "../../src/platform/process_table.ts";
+import { pageBytesIn } from "../../src/platform/scan/process_table.ts";
 import { assertEquals } from "@std/assert";
 
 const src = new URL("../../src/platform/", import.meta.url).href;

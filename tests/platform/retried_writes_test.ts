@@ -1,7 +1,7 @@
 /** Writes that the disk refused. */
 
 import { assert, assertEquals } from "@std/assert";
-import { RetriedWrites, RETRY_MS } from "../../src/platform/retried_writes.ts";
+import { RetriedWrites, RETRY_MS } from "../../src/platform/files/retried_writes.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 
 Deno.test("after() runs once a refused write has succeeded or been replaced, or at once", () => {

@@ -1,10 +1,10 @@
 /** Connections to a run, with real processes that accept on one port. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { descriptorsOf, linkOf } from "../../src/platform/process_table.ts";
-import { otherEnd } from "../../src/platform/listening_ports.ts";
-import { connectToRun, NotTheRun } from "../../src/platform/run_connection.ts";
-import { lookAt } from "../../src/platform/stat.ts";
+import { descriptorsOf, linkOf } from "../../src/platform/scan/process_table.ts";
+import { otherEnd } from "../../src/platform/scan/listening_ports.ts";
+import { connectToRun, NotTheRun } from "../../src/platform/launch/run_connection.ts";
+import { lookAt } from "../../src/platform/files/stat.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** Every user may run it. */
@@ -157,7 +157,9 @@ while True: listener.accept()[0].close()
 
 /** An app of another user, in a container: its descriptors are hidden. */
 const HIDDEN = `
-import { connectToRun } from "${import.meta.resolve("../../src/platform/run_connection.ts")}";
+import { connectToRun } from "${
+  import.meta.resolve("../../src/platform/launch/run_connection.ts")
+}";
 const child = new Deno.Command("${PYTHON}", {
   args: ["-c", "import socket, time; s = socket.create_server(('127.0.0.1', 0));" +
     "print(s.getsockname()[1], flush=True); kept = [s.accept() for _ in range(99)]"],

@@ -1,8 +1,8 @@
 /** The run folder. */
 
 import { assertEquals } from "@std/assert";
-import { RunFiles } from "../../src/platform/run_files.ts";
-import { lstatIfAny } from "../../src/platform/stat.ts";
+import { RunFiles } from "../../src/platform/launch/run_files.ts";
+import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 

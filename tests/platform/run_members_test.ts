@@ -2,10 +2,10 @@
 
 import { assertEquals } from "@std/assert";
 import { bootId } from "../../src/platform/os.ts";
-import { terminateRun } from "../../src/platform/process_group.ts";
-import { RunMembers } from "../../src/platform/run_members.ts";
-import { processesByRunId, ProcessScan } from "../../src/platform/process_scan.ts";
-import { type ProcessRow, processRow } from "../../src/platform/process_table.ts";
+import { terminateRun } from "../../src/platform/scan/process_group.ts";
+import { RunMembers } from "../../src/platform/scan/run_members.ts";
+import { processesByRunId, ProcessScan } from "../../src/platform/scan/process_scan.ts";
+import { type ProcessRow, processRow } from "../../src/platform/scan/process_table.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

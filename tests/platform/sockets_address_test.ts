@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { C } from "../../src/platform/libc.ts";
-import { isSockaddr, parseSockets, toSockaddr } from "../../src/platform/sockets.ts";
+import { isSockaddr, parseSockets, toSockaddr } from "../../src/platform/sockets/sockets.ts";
 
 Deno.test("parseSockets() normalizes every address", () => {
   const texts = (...sockets: string[]) => parseSockets(sockets).map(({ text }) => text);

@@ -9,7 +9,7 @@ import {
   type SocketCalls,
   SocketPool,
   takeListeners,
-} from "../../src/platform/sockets.ts";
+} from "../../src/platform/sockets/sockets.ts";
 
 /** A kernel in which some addresses are in use, and no process hands over its sockets. */
 class FakeCalls implements SocketCalls {

@@ -6,7 +6,7 @@ import {
   removeState,
   setAside,
   writeState,
-} from "../../src/platform/state_file.ts";
+} from "../../src/platform/files/state_file.ts";
 import { flip } from "../support/damage.ts";
 import { withFewDescriptors } from "../support/few_descriptors.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -91,7 +91,7 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using home = tempHome();
-    const source = new URL("../../src/platform/state_file.ts", import.meta.url).href;
+    const source = new URL("../../src/platform/files/state_file.ts", import.meta.url).href;
     const script = `
       import { readState, writeState } from "${source}";
       writeState("a.json", { a: 1 });

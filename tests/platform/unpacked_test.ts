@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { holdUnpacked, pruneUnpacked } from "../../src/platform/unpacked.ts";
-import { takeLock } from "../../src/platform/lock.ts";
+import { takeLock } from "../../src/platform/files/lock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { openLibc } from "../../src/platform/libc.ts";
-import { sharedFileProblem, wayProblem } from "../../src/platform/way.ts";
+import { sharedFileProblem, wayProblem } from "../../src/platform/files/way.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const ignore = Deno.uid() !== 0;

@@ -1,7 +1,7 @@
 /** The choice of a shell for the wrapper. */
 
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { fitShell } from "../../src/platform/wrapper.ts";
+import { fitShell } from "../../src/platform/launch/wrapper.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 Deno.test("fitShell() returns /bin/sh, or another shell if that is ksh93", async () => {

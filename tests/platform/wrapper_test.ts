@@ -1,14 +1,14 @@
 /** The launch wrapper under every shell that some system uses as `/bin/sh`. */
 
 import { assert, assertEquals } from "@std/assert";
-import { openTerminal, writeInput } from "../../src/platform/app_input.ts";
-import { startedByShell } from "../../src/platform/as_user.ts";
-import { spawnWrapper } from "../../src/platform/child_process.ts";
+import { openTerminal, writeInput } from "../../src/platform/launch/app_input.ts";
+import { startedByShell } from "../../src/platform/users/as_user.ts";
+import { spawnWrapper } from "../../src/platform/launch/child_process.ts";
 import { openLibc } from "../../src/platform/libc.ts";
-import { closeSocket, openListener, parseSockets } from "../../src/platform/sockets.ts";
-import { processRow } from "../../src/platform/process_table.ts";
-import { RunFiles } from "../../src/platform/run_files.ts";
-import { NOT_STARTED, wrapperScript } from "../../src/platform/wrapper.ts";
+import { closeSocket, openListener, parseSockets } from "../../src/platform/sockets/sockets.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
+import { RunFiles } from "../../src/platform/launch/run_files.ts";
+import { NOT_STARTED, wrapperScript } from "../../src/platform/launch/wrapper.ts";
 import { dirname } from "@std/path";
 import { SIGNAL_NAMES } from "../../src/model/signal.ts";
 import { freePort } from "../support/http_load.ts";

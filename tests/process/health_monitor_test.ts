@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { HealthMonitor } from "../../src/process/health_monitor.ts";
 import type { RunView } from "../../src/process/run_view.ts";
-import { connectToRun } from "../../src/platform/run_connection.ts";
+import { connectToRun } from "../../src/platform/launch/run_connection.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";

@@ -5,7 +5,7 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Run } from "../../src/model/process_state.ts";
-import type { Orphans } from "../../src/platform/process_group.ts";
+import type { Orphans } from "../../src/platform/scan/process_group.ts";
 import { Leftovers } from "../../src/process/leftovers.ts";
 import { FakeWorld } from "../support/fake_world.ts";
 import { waitFor } from "../support/wait_for.ts";

@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { RetriedWrites } from "../../src/platform/retried_writes.ts";
+import { RetriedWrites } from "../../src/platform/files/retried_writes.ts";
 import { Scheduler } from "../../src/schedules/scheduler.ts";
 import type { ScheduledProcess } from "../../src/schedules/schedule_runners.ts";
 import { Waiters } from "../../src/process/waiters.ts";

@@ -3,14 +3,14 @@
 import type { Exit } from "../../src/model/process_info.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import type { SignalName } from "../../src/model/signal.ts";
-import type { Child, LaunchSpec } from "../../src/platform/launcher.ts";
+import type { Child, LaunchSpec } from "../../src/platform/launch/launcher.ts";
 import type {
   Deadline,
   OrphanCleanup,
   StopProgress,
   TerminationResult,
-} from "../../src/platform/process_group.ts";
-import type { RunTarget } from "../../src/platform/run_connection.ts";
+} from "../../src/platform/scan/process_group.ts";
+import type { RunTarget } from "../../src/platform/launch/run_connection.ts";
 import type { World, WorldStopWay } from "../../src/platform/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";

@@ -4,7 +4,7 @@ import { fromFileUrl } from "@std/path";
 import { hasCode } from "../../src/model/errors.ts";
 import { shellWord } from "../../src/model/shell_line.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
-import { processRow } from "../../src/platform/process_table.ts";
+import { processRow } from "../../src/platform/scan/process_table.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import type { ProcessJson } from "../../src/protocol/wire.ts";
 import { outputOf, type Ran } from "./output_of.ts";

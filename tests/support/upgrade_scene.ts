@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fromFileUrl } from "@std/path";
 import { readDaemonRecord } from "../../src/platform/daemon_record.ts";
-import { isFree } from "../../src/platform/lock.ts";
-import { pathsIn } from "../../src/platform/paths.ts";
+import { isFree } from "../../src/platform/files/lock.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { outputOf } from "./output_of.ts";
 import { isAlive } from "./procsup.ts";

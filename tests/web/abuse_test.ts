@@ -1,6 +1,6 @@
 /** Hostile and broken clients against a running daemon. */
 
-import { pathsIn } from "../../src/platform/paths.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";

@@ -5,7 +5,7 @@ import { SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { type SessionOwner, Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { unsealed, writeState } from "../../src/platform/state_file.ts";
+import { unsealed, writeState } from "../../src/platform/files/state_file.ts";
 import { isPublicKey, newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
 import type { Role } from "../../src/protocol/verbs/verb.ts";
 import { FakeClock } from "../support/fake_clock.ts";

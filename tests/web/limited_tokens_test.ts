@@ -5,7 +5,7 @@ import { Gatekeeper, SignInRateLimit } from "../../src/auth/gatekeeper.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { pathsIn } from "../../src/platform/paths.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
 import { REST_ROWS } from "../../src/protocol/verbs/mod.ts";
 import { FakeClock } from "../support/fake_clock.ts";

@@ -1,7 +1,7 @@
 /** What other users of the machine can read or prepare. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { pathsIn } from "../../src/platform/paths.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { cli } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestWeb } from "../support/web.ts";

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
 import { walkSync } from "@std/fs/walk";
-import { pathsIn } from "../../src/platform/paths.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
 

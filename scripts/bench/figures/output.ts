@@ -1,6 +1,6 @@
 /** The cost of an app that writes 100 MB to its standard output. */
 
-import { processRow } from "../../../src/platform/process_table.ts";
+import { processRow } from "../../../src/platform/scan/process_table.ts";
 import type { Contender } from "../contender.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 import { eventually, readTextFile, run, temporaryFolder } from "../system.ts";

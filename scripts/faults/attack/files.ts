@@ -2,7 +2,7 @@
 
 import { waitFor } from "../../../tests/support/wait_for.ts";
 import { ifPossible } from "../../../src/model/errors.ts";
-import { listArchives } from "../../../src/logs/archives.ts";
+import { listArchives } from "../../../src/logs/write/archives.ts";
 import { ALICE, type Attack, BOB, brief, holds, run, type Scene, within } from "./scene.ts";
 
 /** Starts an app of bob with his file as env_file and as secret. Returns the errors. */

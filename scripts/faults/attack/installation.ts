@@ -1,7 +1,7 @@
 /** Attacks on an installation from outside, or through a folder that others may change. */
 
 import { fromFileUrl } from "@std/path";
-import { lstatIfAny } from "../../../src/platform/stat.ts";
+import { lstatIfAny } from "../../../src/platform/files/stat.ts";
 import { type Attack, BOB, brief, holds, Lacking, run, type Scene, within } from "./scene.ts";
 
 const FIXTURES = fromFileUrl(import.meta.resolve("../../../tests/fixtures/tls/"));

@@ -1,6 +1,6 @@
 /** Attacks with tokens: on memory and time, on what they may not see, and with malformed requests. */
 
-import { pathsIn } from "../../../src/platform/paths.ts";
+import { pathsIn } from "../../../src/platform/files/paths.ts";
 import { type Attack, holds, type Scene, within } from "./scene.ts";
 
 /** The longest `list` of the owner, in milliseconds, of some in a row. */

@@ -1,7 +1,7 @@
 /** Sends requests to a daemon under chaos, and tells expected refusals from violations. */
 
 import { ProcsupError } from "../../../src/model/errors.ts";
-import { pathsIn } from "../../../src/platform/paths.ts";
+import { pathsIn } from "../../../src/platform/files/paths.ts";
 import type { Wire } from "./apps.ts";
 import type { House } from "./house.ts";
 import type { Ledger } from "./ledger.ts";

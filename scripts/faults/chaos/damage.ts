@@ -1,7 +1,7 @@
 /** Injects faults: flipped bits, removed files, a full disk, too few descriptors. */
 
 import { sleep } from "../../../src/platform/clock.ts";
-import { lstatIfAny } from "../../../src/platform/stat.ts";
+import { lstatIfAny } from "../../../src/platform/files/stat.ts";
 import { flip } from "../../../tests/support/damage.ts";
 import type { SmallDisk } from "../../../tests/support/small_disk.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";

@@ -3,12 +3,12 @@
  * their exits and their lines.
  */
 
-import { listArchives, openArchive } from "../../../src/logs/archives.ts";
-import { readPosition } from "../../../src/logs/log_position.ts";
+import { listArchives, openArchive } from "../../../src/logs/write/archives.ts";
+import { readPosition } from "../../../src/logs/read/log_position.ts";
 import { type App, specOf } from "../../../src/model/app.ts";
 import type { ProcessConfig } from "../../../src/model/process_config.ts";
 import { isProcess, parseRecordLines, type ProcessRecord } from "../../../src/manager/records.ts";
-import { pathsIn } from "../../../src/platform/paths.ts";
+import { pathsIn } from "../../../src/platform/files/paths.ts";
 import type { ProcessJson } from "../../../src/protocol/wire.ts";
 import { mayOverlap } from "./apps.ts";
 import type { Scene } from "./asking.ts";

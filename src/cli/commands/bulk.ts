@@ -3,7 +3,7 @@
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { parseSignal } from "../../model/signal.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
@@ -180,8 +180,8 @@ async function unhinted(error: unknown, { host, home }: CommandContext): Promise
 }
 
 async function unsupervisedHint(home: string): Promise<string> {
-  const { RunFiles } = await import("../../platform/run_files.ts");
-  const { pathsIn } = await import("../../platform/paths.ts");
+  const { RunFiles } = await import("../../platform/launch/run_files.ts");
+  const { pathsIn } = await import("../../platform/files/paths.ts");
   const files = new RunFiles(pathsIn(home).run);
   return [...files.list()].some((runId) => files.read(runId, "exit") === undefined)
     ? "Apps may run without it; to stop them: procsup daemon --detach, then procsup shutdown"

@@ -2,7 +2,7 @@
 
 import { readContexts, THIS_MACHINE } from "../../contexts/contexts.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { checkedHome } from "../../platform/paths.ts";
+import { checkedHome } from "../../platform/files/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { type Command, type CommandContext, findCommand, shownCommands } from "../command.ts";
 import { type Flag, GLOBAL_FLAGS } from "../flags.ts";

@@ -8,7 +8,7 @@ import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { masked } from "../../model/secret_values.ts";
 import { shownUrl } from "../../model/webhook.ts";
-import { here } from "../../platform/paths.ts";
+import { here } from "../../platform/files/paths.ts";
 import type {
   ConfigChangeJson,
   ConfigReloadResult,

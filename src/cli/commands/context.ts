@@ -3,7 +3,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { nameProblem } from "../../model/name.ts";
 import { dirname } from "@std/path";
-import { replaceFile } from "../../platform/atomic_file.ts";
+import { replaceFile } from "../../platform/files/atomic_file.ts";
 import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import {

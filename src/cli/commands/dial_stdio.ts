@@ -1,8 +1,8 @@
 /** `procsup dial-stdio`: forwards requests of `procsup --host` to the daemon of this machine. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { here } from "../../platform/paths.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { here } from "../../platform/files/paths.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import { type DaemonRequest, SocketWay } from "../../protocol/daemon_client.ts";
 import { failure } from "../../protocol/envelope.ts";
 import { PEER_HEADER } from "../../protocol/version.ts";

@@ -6,11 +6,11 @@
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { isNewer, otherVersion, type Peer, VERSION } from "../../protocol/version.ts";
 import { dirname } from "@std/path";
-import { findUser } from "../../platform/as_user.ts";
+import { findUser } from "../../platform/users/as_user.ts";
 import { readDaemonRecord } from "../../platform/daemon_record.ts";
-import { pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/files/paths.ts";
 import { type ServiceManager, serviceManager } from "../../platform/service_manager.ts";
-import { lookAt, lstatIfAny } from "../../platform/stat.ts";
+import { lookAt, lstatIfAny } from "../../platform/files/stat.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { CommandContext } from "../command.ts";
 import {

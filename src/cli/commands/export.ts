@@ -2,8 +2,8 @@
 
 import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
 import { ProcsupError } from "../../model/errors.ts";
-import { replaceFile } from "../../platform/atomic_file.ts";
-import { fromHere } from "../../platform/paths.ts";
+import { replaceFile } from "../../platform/files/atomic_file.ts";
+import { fromHere } from "../../platform/files/paths.ts";
 import type { CommandContext } from "../command.ts";
 import type { Flags } from "../flags.ts";
 import { readSource } from "../config_source.ts";

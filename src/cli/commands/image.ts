@@ -1,9 +1,9 @@
 /** `procsup image`: builds an image with the folder of a configuration file and procsup. */
 
 import { ProcsupError } from "../../model/errors.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { fromHere } from "../../platform/paths.ts";
+import { fromHere } from "../../platform/files/paths.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { CommandContext } from "../command.ts";
 import { exported } from "./export.ts";

@@ -4,7 +4,7 @@ import { type LogPathConfig, logPaths } from "../../model/log_paths.ts";
 import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
 import type { ProcessState, WaitPoint } from "../../model/process_info.ts";
-import { pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/files/paths.ts";
 import { PROTOCOL } from "../../protocol/version.ts";
 import type { ProcessJson, ReleaseJson, WhyJson } from "../../protocol/wire.ts";
 import { askEachMatch } from "../../protocol/select_processes.ts";

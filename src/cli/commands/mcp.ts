@@ -2,12 +2,12 @@
 
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { dirname } from "@std/path";
-import { readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
+import { readFileIfAny, replaceFile } from "../../platform/files/atomic_file.ts";
 import { configFolder } from "../../platform/os.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { defaultHome, here } from "../../platform/paths.ts";
-import { lookAt } from "../../platform/stat.ts";
-import { wayProblem } from "../../platform/way.ts";
+import { defaultHome, here } from "../../platform/files/paths.ts";
+import { lookAt } from "../../platform/files/stat.ts";
+import { wayProblem } from "../../platform/files/way.ts";
 import { unending } from "../../protocol/streams.ts";
 import type { McpClient } from "../../mcp/client_config.ts";
 import type { Grant } from "../../mcp/tool_names.ts";

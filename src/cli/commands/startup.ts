@@ -2,13 +2,13 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "@std/path";
-import { readFileIfAny, removeFile } from "../../platform/atomic_file.ts";
+import { readFileIfAny, removeFile } from "../../platform/files/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import { beginHandover } from "../../platform/daemon_record.ts";
 import { ownWords } from "../../platform/own_program.ts";
-import { pathsIn } from "../../platform/paths.ts";
+import { pathsIn } from "../../platform/files/paths.ts";
 import { serviceManager, systemdRuns } from "../../platform/service_manager.ts";
-import { wayProblem } from "../../platform/way.ts";
+import { wayProblem } from "../../platform/files/way.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";
 import { answers, releaseDaemon, startDaemon, untilReleased } from "../detach.ts";

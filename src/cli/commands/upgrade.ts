@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { isNewer, VERSION } from "../../protocol/version.ts";
-import { removeFile } from "../../platform/atomic_file.ts";
+import { removeFile } from "../../platform/files/atomic_file.ts";
 import { comesTrue } from "../../platform/clock.ts";
 import {
   beginHandover,
@@ -13,8 +13,8 @@ import {
   readDaemonRecord,
   refuseNewerState,
 } from "../../platform/daemon_record.ts";
-import { environmentOfDaemon } from "../../platform/inherited_environment.ts";
-import { pathsIn } from "../../platform/paths.ts";
+import { environmentOfDaemon } from "../../platform/launch/inherited_environment.ts";
+import { pathsIn } from "../../platform/files/paths.ts";
 import { DaemonClient } from "../../protocol/daemon_client.ts";
 import { DAEMON_PATIENCE_MS } from "../../protocol/liveness.ts";
 import type { CommandContext } from "../command.ts";

@@ -2,7 +2,7 @@
 
 import type { SignalName } from "../../model/signal.ts";
 import { sleep } from "../../platform/clock.ts";
-import { onSignals as onEach } from "../../platform/signals.ts";
+import { onSignals as onEach } from "../../platform/scan/signals.ts";
 import { colorText } from "../../model/plain_text.ts";
 import { textWidth } from "../terminal_text.ts";
 import { decodeKeys, type Input } from "./keys.ts";

@@ -2,7 +2,7 @@
 
 import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { basename, dirname, isAbsolute, relative, resolve } from "@std/path";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import { type ConfigDocument, type Path, type Place, placeIn } from "../document.ts";
 import { readDocument } from "../read_document.ts";
 

@@ -4,7 +4,7 @@ import { isMap } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { shellWord, splitWords } from "../../model/shell_line.ts";
 import { ifPossible } from "../../model/errors.ts";
-import { readForeignFile } from "../../platform/foreign_file.ts";
+import { readForeignFile } from "../../platform/files/foreign_file.ts";
 import type { ConfigDocument, Path, Place } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { type ImportContext, type Imported, type Importer, type Keys, lost } from "./imported.ts";

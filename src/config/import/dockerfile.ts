@@ -2,7 +2,7 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { splitWords } from "../../model/shell_line.ts";
-import { readForeignFile } from "../../platform/foreign_file.ts";
+import { readForeignFile } from "../../platform/files/foreign_file.ts";
 
 /** What an image runs, and how. */
 export interface Image {

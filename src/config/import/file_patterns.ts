@@ -2,7 +2,7 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { nameTest } from "../../model/glob.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 
 /** The files that match an absolute pattern of `*`, `?` and `[…]`, sorted. */
 export function filesMatching(pattern: string): string[] {

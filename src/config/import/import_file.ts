@@ -17,8 +17,8 @@ import { jsonFields } from "../../model/log_level.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import type { ProcsupError } from "../../model/errors.ts";
-import { readForeignFile } from "../../platform/foreign_file.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { readForeignFile } from "../../platform/files/foreign_file.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import { mapOf } from "../../model/merge_patch.ts";
 
 export interface ImportedFile {

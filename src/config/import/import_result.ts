@@ -6,7 +6,7 @@ import { nameFromPath, nameProblem } from "../../model/name.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { commandOf, splitWords } from "../../model/shell_line.ts";
 import { dirname, isAbsolute, join, resolve } from "@std/path";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import { type ConfigDocument, type Path, type Place, placeIn } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
 import { ConfigProblem, type Note, throwProblems } from "../problem.ts";

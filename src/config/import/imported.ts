@@ -3,7 +3,7 @@
 import { mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { splitWords } from "../../model/shell_line.ts";
 import { resolve } from "@std/path";
-import { sharedFileProblem } from "../../platform/way.ts";
+import { sharedFileProblem } from "../../platform/files/way.ts";
 import { type ConfigDocument, type Origins, type Path, valueAt } from "../document.ts";
 import type { Note } from "../problem.ts";
 import { hasReference, reference, withReferences } from "./references.ts";

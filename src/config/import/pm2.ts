@@ -4,7 +4,7 @@ import { durationProblem, formatDuration, parseDuration } from "../../model/dura
 import { isMap, mapOf, onlyGiven } from "../../model/merge_patch.ts";
 import { nameFromPath } from "../../model/name.ts";
 import { isAbsolute, join, resolve } from "@std/path";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import type { ConfigDocument, Path } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {

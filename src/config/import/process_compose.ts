@@ -5,7 +5,7 @@ import { isMap, mapOf, mergePatch } from "../../model/merge_patch.ts";
 import { literally } from "../../model/plain_text.ts";
 import { PROCESS_KEYS } from "../../model/process_keys.ts";
 import { isAbsolute, join } from "@std/path";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import type { ConfigDocument } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import {

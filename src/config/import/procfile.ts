@@ -2,8 +2,8 @@
 
 import { basename, dirname, join } from "@std/path";
 import { ifPossible } from "../../model/errors.ts";
-import { readForeignFile } from "../../platform/foreign_file.ts";
-import { lookAt } from "../../platform/stat.ts";
+import { readForeignFile } from "../../platform/files/foreign_file.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import type { ConfigDocument, Place } from "../document.ts";
 import { readDotenv } from "../env_file.ts";
 import { ConfigProblem } from "../problem.ts";

@@ -1,7 +1,7 @@
 /** The timers of systemd: which service one starts, and when. */
 
 import { basename, dirname, join } from "@std/path";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";
 import { cronOf, everyInterval, type Schedule } from "./calendar.ts";

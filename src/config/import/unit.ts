@@ -2,7 +2,7 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { basename, dirname, join } from "@std/path";
-import { lookAt } from "../../platform/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import type { Path, Place } from "../document.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";

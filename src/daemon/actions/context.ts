@@ -3,7 +3,7 @@
 import { isJob, type Outcome } from "../../manager/bulk.ts";
 import { takenPortHint } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
-import type { HomePaths } from "../../platform/paths.ts";
+import type { HomePaths } from "../../platform/files/paths.ts";
 import type { HookOrigin } from "../../process/process_requests.ts";
 import { statusFor } from "../../protocol/envelope.ts";
 import type { ActionResult, BulkResult, Input, Output, VerbName } from "../../protocol/wire.ts";

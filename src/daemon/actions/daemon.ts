@@ -8,7 +8,7 @@ import type { Copy } from "../../export/backends/mod.ts";
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { onlyGiven } from "../../model/merge_patch.ts";
 import { diskOf, HostMeter } from "../../platform/host.ts";
-import { listeningPorts } from "../../platform/listening_ports.ts";
+import { listeningPorts } from "../../platform/scan/listening_ports.ts";
 import type { DAEMON_VERBS } from "../../protocol/verbs/daemon.ts";
 import type { WEB_VERBS, WEBHOOK_VERBS } from "../../protocol/verbs/web.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";

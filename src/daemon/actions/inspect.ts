@@ -23,7 +23,7 @@ import { signalCode } from "../../model/signal.ts";
 import { isSuccess, wantsReadiness } from "../../model/transition_steps.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import { describeBackground, foregroundAdvice } from "../../process/background.ts";
-import type { Background } from "../../platform/process_group.ts";
+import type { Background } from "../../platform/scan/process_group.ts";
 import { readySign } from "../../process/readiness.ts";
 import { lastWords, takenPortHint } from "../../manager/last_words.ts";
 

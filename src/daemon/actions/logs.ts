@@ -4,13 +4,13 @@
  */
 
 import { Batches, type LogBatch } from "../log_batch.ts";
-import { lastEntries, lastLines } from "../../logs/last_lines.ts";
-import { LogEntries, type LogEntry } from "../../logs/log_entries.ts";
-import { type FeedOptions, logFeed } from "../../logs/log_feed.ts";
-import { type LogFilter, parseLogFilter } from "../../logs/log_filter.ts";
-import { LogFollower } from "../../logs/log_follower.ts";
-import { startOfTail } from "../../logs/log_tail.ts";
-import { Search, SEARCH_LIMITS } from "../../logs/search.ts";
+import { lastEntries, lastLines } from "../../logs/read/last_lines.ts";
+import { LogEntries, type LogEntry } from "../../logs/read/log_entries.ts";
+import { type FeedOptions, logFeed } from "../../logs/read/log_feed.ts";
+import { type LogFilter, parseLogFilter } from "../../logs/read/log_filter.ts";
+import { LogFollower } from "../../logs/read/log_follower.ts";
+import { startOfTail } from "../../logs/read/log_tail.ts";
+import { Search, SEARCH_LIMITS } from "../../logs/read/search.ts";
 import { type LogSources, logSources } from "../../manager/log_sources.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import { hasCode, ProcsupError } from "../../model/errors.ts";

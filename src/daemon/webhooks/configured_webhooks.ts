@@ -8,7 +8,7 @@ import { parseWebhook, webhookWire } from "../../model/config_schema.ts";
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { shownUrl, type Webhook } from "../../model/webhook.ts";
 import { dirname } from "@std/path";
-import { readState, type StateRead, writeState } from "../../platform/state_file.ts";
+import { readState, type StateRead, writeState } from "../../platform/files/state_file.ts";
 
 /** Reads the webhooks and the problems of their file; the value is undefined if it is unreadable. */
 export function readRemembered(path: string): StateRead<Webhook[]> {

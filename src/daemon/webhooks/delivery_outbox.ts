@@ -1,8 +1,8 @@
 /** Pending deliveries on disk, so that the next daemon can continue. */
 
 import { messageOf } from "../../model/errors.ts";
-import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
-import { sealed, setAside, unsealed } from "../../platform/state_file.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../../platform/files/atomic_file.ts";
+import { sealed, setAside, unsealed } from "../../platform/files/state_file.ts";
 import type { Message } from "./message.ts";
 
 export interface Delivery extends Message {

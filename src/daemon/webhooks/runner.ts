@@ -12,7 +12,7 @@ import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./messa
 import { type Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { type KeyedWebhook, Sender } from "./sender.ts";
 import { isTrouble, recoveredIn, reportAt } from "../../model/webhook_rules.ts";
-import { appendToFile, readFileIfAny, replaceFile } from "../../platform/atomic_file.ts";
+import { appendToFile, readFileIfAny, replaceFile } from "../../platform/files/atomic_file.ts";
 import { type Cancel, systemClock } from "../../platform/clock.ts";
 
 /** Maximum number of announcements that wait for output to be read from a log. */

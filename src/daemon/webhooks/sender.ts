@@ -10,14 +10,14 @@ import {
   verdictOf,
 } from "../../model/webhook_rules.ts";
 import { systemClock, timeoutSignal } from "../../platform/clock.ts";
-import { fetchProblem, withoutProxyHere } from "../../platform/direct_http.ts";
+import { fetchProblem, withoutProxyHere } from "../../platform/sockets/direct_http.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { bodyIn, type Message } from "./message.ts";
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
-import { readForeignFile } from "../../platform/foreign_file.ts";
-import { printedSecret } from "../../platform/shell.ts";
+import { readForeignFile } from "../../platform/files/foreign_file.ts";
+import { printedSecret } from "../../platform/launch/shell.ts";
 
 /** A webhook with its signing key. The key is undefined if not configured, or unreadable now. */
 export interface KeyedWebhook {

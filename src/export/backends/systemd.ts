@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { basename } from "@std/path";
-import { readFileIfAny, removeFile, replaceFile } from "../../platform/atomic_file.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../../platform/files/atomic_file.ts";
 import { Client } from "../client.ts";
 import type { Exported } from "../export_stack.ts";
 import { fileOf, unitName, wantedUnits } from "../systemd.ts";

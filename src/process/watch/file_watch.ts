@@ -3,7 +3,7 @@
  * then stops, since the run is over. Ignored folders are not watched.
  */
 
-import type { OtherUser } from "../../platform/as_user.ts";
+import type { OtherUser } from "../../platform/users/as_user.ts";
 import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "@std/path";

@@ -2,8 +2,8 @@
 
 import { pathTest } from "../../model/glob.ts";
 import { dirname, join, relative, resolve } from "@std/path";
-import type { OtherUser } from "../../platform/as_user.ts";
-import { actingAs } from "../../platform/foreign_file.ts";
+import type { OtherUser } from "../../platform/users/as_user.ts";
+import { actingAs } from "../../platform/files/foreign_file.ts";
 
 /**
  * Files that never count: data of tools, and what editors write beside an open file. A path in

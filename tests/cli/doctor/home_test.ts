@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { checkHome, checkOwners, checkState, runs } from "../../../src/cli/doctor_checks.ts";
 import { tempHome } from "../../support/temp_home.ts";
-import { pathsIn, prepareHome } from "../../../src/platform/paths.ts";
-import { copyOf, sealed, writeState } from "../../../src/platform/state_file.ts";
+import { pathsIn, prepareHome } from "../../../src/platform/files/paths.ts";
+import { copyOf, sealed, writeState } from "../../../src/platform/files/state_file.ts";
 
 Deno.test("checkHome() accepts a private home, or one that does not exist yet", async () => {
   await using home = tempHome();

@@ -8,9 +8,9 @@ import {
   judgeSpace,
 } from "../../../src/cli/doctor_checks.ts";
 import { parseSize } from "../../../src/model/size.ts";
-import { takeLock } from "../../../src/platform/lock.ts";
-import { defaultHome, prepareHome } from "../../../src/platform/paths.ts";
-import { sealed } from "../../../src/platform/state_file.ts";
+import { takeLock } from "../../../src/platform/files/lock.ts";
+import { defaultHome, prepareHome } from "../../../src/platform/files/paths.ts";
+import { sealed } from "../../../src/platform/files/state_file.ts";
 import { isInstalled } from "../../support/installed.ts";
 import { tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../../src/model/errors.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 import { type FileWatchOptions, watchFiles } from "../../../src/process/watch/file_watch.ts";
-import { checkWatch } from "../../../src/platform/watch_paths.ts";
+import { checkWatch } from "../../../src/platform/files/watch_paths.ts";
 import { watchFolders } from "../../../src/platform/upkeep.ts";
 import { TEMP_FOLDER, tempHome } from "../../support/temp_home.ts";
 import { waitFor } from "../../support/wait_for.ts";
