@@ -10,8 +10,6 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import {
   asProcsupError,
   isJob,
-  isKeptUp,
-  isReplaced,
   ordered,
   type Outcome,
   runBulk,
@@ -106,15 +104,14 @@ export async function planApply(
 /** What a change does to the instances. */
 function effectsOf(
   supervisor: Supervisor,
-  { instances }: ManagedApp,
+  app: ManagedApp,
   config: ProcessConfig,
   fields: readonly FieldChange[],
 ): Pick<ConfigChange, "restarts" | "stops" | "starts"> {
-  const replaced = needsRestart(fields) &&
-    instances.some((process) => isReplaced(process, config));
+  const replaced = needsRestart(fields) && app.replacedBy(config).length > 0;
   const becomesJob = config.cron !== undefined;
   const starts = config.autostart && !becomesJob &&
-    instances.some((process) => isScheduled(supervisor, process));
+    app.instances.some((process) => isScheduled(supervisor, process));
   return { restarts: replaced && !becomesJob, stops: replaced && becomesJob, starts };
 }
 
@@ -134,8 +131,8 @@ function changesTo(app: ManagedApp, config: ProcessConfig): readonly FieldChange
 }
 
 /** What the files of the instances that run set now, and did not at their launch. */
-function changedContents({ instances }: ManagedApp): readonly FieldChange[] {
-  return instances.filter((process) => isKeptUp(process)).map(({ config, snapshot }) =>
+function changedContents(app: ManagedApp): readonly FieldChange[] {
+  return app.replacedBy(app.wanted).map(({ config, snapshot }) =>
     contentChanges(config, snapshot.run?.contents)
   ).find((changes) => changes.length > 0) ?? [];
 }
@@ -326,10 +323,10 @@ async function changeTo(
   const fewer = config.instances < app.wanted.instances
     ? app.resize(config.instances, by, { wait })
     : undefined;
-  const waitReady = wait || app.staying.filter(isKeptUp).length > 1;
+  const waitReady = wait || app.replacedBy(app.wanted).length > 1;
   const changes = app.changesTo(config).length > 0 ? [] : changedContents(app);
   // Nothing else changes: the same configuration reads its files again.
-  const replaced = changes.length > 0 ? app.staying.filter(isKeptUp) : [];
+  const replaced = changes.length > 0 ? app.replacedBy(app.wanted) : [];
   // What is under way already is awaited only by those who want it up.
   const isAwaited = startDown || changes.length > 0 || app.changesTo(config).length > 0;
   const { outcomes, isFailed } = isAwaited

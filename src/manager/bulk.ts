@@ -95,21 +95,6 @@ export function isJob({ config }: ManagedProcess): boolean {
   return config.cron !== undefined;
 }
 
-/** True if it should run now: not stopped, not exited with success, and not a job. */
-export function isKeptUp(process: ManagedProcess): boolean {
-  const { state, desired } = process.snapshot;
-  return desired === "up" && state !== "stopped" && !isJob(process);
-}
-
-/**
- * True if a change that needs a restart replaces its run. A job's run ends by itself, unless the
- * job becomes an app.
- */
-export function isReplaced(process: ManagedProcess, { cron }: ProcessConfig): boolean {
-  const becomesApp = isJob(process) && cron === undefined;
-  return isKeptUp(process) || becomesApp && process.snapshot.run !== null;
-}
-
 /** The processes of a target to start. A group does not include jobs: they must be named. */
 export function withoutJobs(target: string, found: ManagedProcess[]): ManagedProcess[] {
   return isGroup(target) ? found.filter((process) => !isJob(process)) : found;

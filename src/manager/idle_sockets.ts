@@ -1,7 +1,8 @@
 /**
  * Closes the listening sockets of an app that does not serve, so that its clients are refused and do
  * not hang: at once when all its instances are at rest, and `listen_timeout` after the last one
- * served when they wait for a restart. The next launch opens them again.
+ * served when they wait for a restart. A release keeps them: the next batch or its rollback serves.
+ * The next launch opens them again.
  */
 
 import type { Snapshot } from "../model/process_state.ts";
@@ -9,21 +10,22 @@ import { AT_REST } from "../model/transition_steps.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { World } from "../platform/world.ts";
 import { sharedSockets } from "../process/launch_setup.ts";
+import type { ManagedApp } from "./managed_app.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
 export class IdleSockets {
   readonly #world: Pick<World, "clock" | "dropSockets">;
-  readonly #instancesOf: (name: string) => readonly ManagedProcess[];
+  readonly #appOf: (name: string) => ManagedApp | undefined;
   /** When an instance last served, or the app was started, in steady milliseconds. */
   readonly #servedAt = new Map<string, number>();
   readonly #timers = new Map<string, Cancel>();
 
   constructor(
     world: Pick<World, "clock" | "dropSockets">,
-    instancesOf: (name: string) => readonly ManagedProcess[],
+    appOf: (name: string) => ManagedApp | undefined,
   ) {
     this.#world = world;
-    this.#instancesOf = instancesOf;
+    this.#appOf = appOf;
   }
 
   /** Call it when the snapshot of a process has changed. */
@@ -44,7 +46,8 @@ export class IdleSockets {
 
   /** Closes the sockets of a process that no instance needs any more. */
   drop(name: string): void {
-    const used = this.#instancesOf(name).filter((process) => this.#needs(process))
+    const { isChanging = false, instances = [] } = this.#appOf(name) ?? {};
+    const used = instances.filter((process) => isChanging || this.#needs(process))
       .flatMap(({ config }) => sharedSockets(config)?.addresses ?? []);
     this.#world.dropSockets(name, new Set(used.map(({ text }) => text)));
   }

@@ -19,7 +19,7 @@ import {
   wantedConfig,
   withCount,
 } from "../model/app.ts";
-import { type Instance, plan, type Step } from "../model/app_plan.ts";
+import { getsRun, type Instance, plan, type Step } from "../model/app_plan.ts";
 import { configChanges, type FieldChange, needsRestart } from "../model/config_diff.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -152,6 +152,11 @@ export class ManagedApp implements Recorded {
     return this.instances.filter(({ isLeaving }) => !isLeaving);
   }
 
+  /** Those that get a new run if a configuration needs one. The others are at rest. */
+  replacedBy(config: ProcessConfig): ManagedProcess[] {
+    return this.staying.filter((process) => getsRun(this.#app, this.#seen(process), config));
+  }
+
   /** Registers an instance. */
   join(process: ManagedProcess): void {
     this.#instances.add(process);
@@ -197,7 +202,6 @@ export class ManagedApp implements Recorded {
     const { outcomes, rolledBack, isFailed } = await result;
     const tried = new Set(outcomes.map(({ process }) => process));
     const told = isFailed ? [] : members.filter((process) => !tried.has(process));
-    this.#owner.dropUnusedSockets(this.name);
     return { outcomes, rolledBack, fields, told, isFailed };
   }
 
@@ -331,7 +335,7 @@ export class ManagedApp implements Recorded {
   }
 
   #perform(): void {
-    const instances = this.instances;
+    const { instances, isChanging } = this;
     for (const process of instances) this.#takeUp(process);
     const { app, steps } = plan(
       this.#app,
@@ -350,6 +354,7 @@ export class ManagedApp implements Recorded {
     });
     if (added.length > 0) this.#start(added);
     for (const step of steps) if ("id" in step) this.#act(step.type, byId.get(step.id)!);
+    if (isChanging && !this.isChanging) this.#owner.dropUnusedSockets(this.name);
     this.#endResizing();
   }
 
@@ -360,7 +365,8 @@ export class ManagedApp implements Recorded {
     return {
       ...{ id, index, generation, isLeaving, isSingle: name === this.name },
       replacing: this.#steps.get(process)?.generation ?? asked?.generation,
-      isWanted: desired === "up" && state !== "stopped",
+      isUp: desired === "up",
+      hasEnded: desired === "up" && state === "stopped",
       hasRun: run !== null,
       isServing: state === "running",
       isComingUp: desired === "up" && (state === "starting" || state === "stopping"),

@@ -89,7 +89,7 @@ export class Registry implements Machine, AppOwner {
     this.world = world;
     this.#records = new Records(paths);
     this.#hub = hub;
-    this.#sockets = new IdleSockets(world, (name) => this.instancesOf(name));
+    this.#sockets = new IdleSockets(world, (name) => this.app(name));
     this.#peers = peers;
     this.warn = warn;
     this.writes = new RetriedWrites(world.clock, warn);

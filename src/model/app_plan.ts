@@ -15,6 +15,7 @@ import {
   wantedConfig,
 } from "./app.ts";
 import { configChanges, needsRestart } from "./config_diff.ts";
+import type { ProcessConfig } from "./process_config.ts";
 
 /** What the plan must know of an instance. */
 export interface Instance {
@@ -26,8 +27,10 @@ export interface Instance {
   readonly generation: number;
   /** The generation that a step under way gives it. */
   readonly replacing?: number | undefined;
-  /** It should run: not stopped by a user, and not ended with success. */
-  readonly isWanted: boolean;
+  /** It is not stopped: by a user, or to wait for its schedule. */
+  readonly isUp: boolean;
+  /** Its last run ended with success, and nothing starts it again. */
+  readonly hasEnded: boolean;
   readonly hasRun: boolean;
   /** It runs, and is ready if readiness is configured. */
   readonly isServing: boolean;
@@ -106,7 +109,7 @@ function afterRelease(app: App, members: readonly Instance[], now: number): Plan
     const idle = open.filter((one) => !isUnderWay(one));
     return { app, steps: idle.map((one) => turnOf(app, release, one)) };
   }
-  const waiting = members.filter((one) => !isOver(release, one) && needsRun(app, release, one));
+  const waiting = members.filter((one) => !isOver(release, one) && needsTurn(app, release, one));
   // A release that was superseded may have left some on their way.
   const others = members.filter((one) => one.replacing !== undefined && !waiting.includes(one));
   if (waiting.length > 0) {
@@ -127,7 +130,7 @@ function afterRelease(app: App, members: readonly Instance[], now: number): Plan
 function isOpen(app: App, release: Release, one: Instance): boolean {
   if (!release.begun.includes(one.id) || isOver(release, one)) return false;
   if (one.replacing === release.generation) return true;
-  return one.generation === release.generation ? one.isWanted : needsRun(app, release, one);
+  return one.generation === release.generation ? one.isUp : needsTurn(app, release, one);
 }
 
 function isOver({ done }: Release, { id }: Instance): boolean {
@@ -155,8 +158,12 @@ function nextBatch(
 
 function turnOf(app: App, release: Release, one: Instance): Step {
   const { id } = one;
+  const { generation } = release;
   if (becomesJob(app, release, one)) return { type: "hold", id };
-  return { type: one.generation === release.generation ? "prove" : "replace", id };
+  if (one.generation === generation) return { type: "prove", id };
+  const isKept = (one.isServing || one.isComingUp) && !release.reload.includes(id) &&
+    !isOutdated(app, one);
+  return isKept ? { type: "tell", id, generation } : { type: "replace", id };
 }
 
 /** Rolls back if that was asked for, or if no instance has the failed configuration. */
@@ -182,14 +189,30 @@ function becomesJob(app: App, { reload }: Release, one: Instance): boolean {
   return wantedConfig(app).cron !== undefined && !reload.includes(one.id);
 }
 
-/** Whether an instance needs a new run to be what is wanted. */
-function needsRun(app: App, release: Release, one: Instance): boolean {
-  const generation = generationAt(one);
-  if (generation === release.generation) return false;
+/** Whether an instance needs a new run to be what is wanted, or its run is not proven yet. */
+function needsTurn(app: App, release: Release, one: Instance): boolean {
+  if (generationAt(one) === release.generation) return false;
   if (release.reload.includes(one.id)) return true;
-  const [before, after] = [specOf(app, generation), wantedConfig(app)];
-  const isKeptUp = one.isWanted && before.cron === undefined;
-  if (generation === release.undoes && isKeptUp && !one.isServing) return true;
-  if (before === after || !needsRestart(configChanges(before, after))) return false;
-  return isKeptUp || before.cron !== undefined && after.cron === undefined && one.hasRun;
+  if (!getsRun(app, one, wantedConfig(app))) return false;
+  // What a superseded release began comes to its end first.
+  return isOutdated(app, one) || isUnproven(app, one) && one.replacing === undefined;
+}
+
+/** Whether an instance gets a new run if a configuration needs one. It is at rest otherwise. */
+export function getsRun(app: App, one: Instance, { cron }: Pick<ProcessConfig, "cron">): boolean {
+  const isLeftByRelease = one.isUp && isUnproven(app, one);
+  const isJob = specOf(app, generationAt(one)).cron !== undefined;
+  if (isJob) return cron === undefined && (one.hasRun || isLeftByRelease);
+  return one.isUp && !one.hasEnded || isLeftByRelease;
+}
+
+/** Whether its generation is of a release that did not come up everywhere. */
+function isUnproven(app: App, one: Instance): boolean {
+  return generationAt(one) > app.stable;
+}
+
+/** Whether its configuration must be replaced by a new run. */
+function isOutdated(app: App, one: Instance): boolean {
+  const [before, after] = [specOf(app, generationAt(one)), wantedConfig(app)];
+  return before !== after && needsRestart(configChanges(before, after));
 }

@@ -1,19 +1,37 @@
 /** Releases that answer badly, on a socket that is shared with instances that answer well. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { freePort } from "../support/http_load.ts";
+import { freePort, request, startLoad } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
 const SERVER = `
 const http = require("http");
 process.removeAllListeners("warning");
 if (process.env.BAD) console.error("said nothing good");
+if (process.env.BAD === "exit") process.exit(0);
 const answer = (_, response) => {
   response.statusCode = process.env.BAD ? 503 : 200;
   response.end(String(process.pid));
 };
 http.createServer(answer).listen(Number(process.env.PORT), "127.0.0.1");
 `;
+
+/** Starts instances of the server on one socket, each ready when it answers by itself. */
+async function serve(
+  daemon: TestDaemon,
+  { instances, overlap = false }: { instances: number; overlap?: boolean },
+): Promise<{ port: number }> {
+  const port = freePort();
+  const entrypoint = `${daemon.home}/server.js`;
+  await Deno.writeTextFile(entrypoint, SERVER);
+  await daemon.client.call("start", {
+    ...{ name: "web", entrypoint, runtime: "node", cwd: "/", instances, overlap },
+    ...{ env: { PORT: String(port) }, sockets: [`127.0.0.1:${port}`] },
+    ...{ wait_ready: true, listen_timeout: "4s", wait: true },
+    health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
+  });
+  return { port };
+}
 
 for (const overlap of [true, false]) {
   Deno.test(
@@ -23,15 +41,7 @@ for (const overlap of [true, false]) {
     },
     async () => {
       await using daemon = await TestDaemon.start();
-      const port = freePort();
-      const entrypoint = `${daemon.home}/server.js`;
-      await Deno.writeTextFile(entrypoint, SERVER);
-      await daemon.client.call("start", {
-        ...{ name: "web", entrypoint, runtime: "node", cwd: "/", instances: 2, overlap },
-        ...{ env: { PORT: String(port) }, sockets: [`127.0.0.1:${port}`] },
-        ...{ wait_ready: true, listen_timeout: "4s", wait: true },
-        health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
-      });
+      const { port } = await serve(daemon, { instances: 2, overlap });
       const [first, second] = await daemon.client.call("list");
       const { results, rolled_back } = await daemon.client.call("rolling_reload", {
         target: "web",
@@ -63,13 +73,57 @@ for (const overlap of [true, false]) {
       assertEquals(after[1]!.pid, second!.pid);
       assertEquals(after[0]!.pid === first!.pid, overlap);
       assertEquals(after.map(({ restarts }) => restarts), [0, 0]);
-      for (let n = 0; n < 20; n++) {
-        const response = await fetch(`http://127.0.0.1:${port}/`);
-        assertEquals(response.status, 200, await response.text());
-      }
+      for (let n = 0; n < 20; n++) await request(port);
     },
   );
 }
+
+Deno.test({
+  name: "restart with a change that answers 503 is rolled back after its first instance",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using daemon = await TestDaemon.start();
+    const { port } = await serve(daemon, { instances: 2 });
+    const [, second] = await daemon.client.call("list");
+    const load = startLoad(port, 2);
+    const { code, stderr } = await daemon.cli("restart", "web", "-e", "BAD=1");
+    const { failures } = await load.stop();
+    assertEquals(code, 1);
+    assertMatch(stderr, /not ready within 4s: waited for its http health check/);
+    // Such an answer ends with the pid of its instance.
+    const bad = failures.map((text) => /HTTP\/1.1 503.*?(\d+)"$/.exec(text)?.[1]);
+    assertEquals([new Set(bad).size, bad.includes(undefined)], [1, false], failures[0]);
+    const after = await daemon.client.call("list");
+    assertEquals(after[1]!.pid, second!.pid);
+    const releases = await daemon.client.call("releases", { target: "web" });
+    assertEquals(releases.map(({ result, failure }) => [result, failure?.instance]), [
+      ["rolled_back", "web:0"],
+      ["done", undefined],
+    ]);
+    for (let n = 0; n < 20; n++) await request(port);
+  },
+});
+
+Deno.test({
+  name:
+    "the only instance is rolled back from a release that exits with 0, and no client is refused",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using daemon = await TestDaemon.start();
+    const { port } = await serve(daemon, { instances: 1 });
+    const load = startLoad(port, 2);
+    const { results, rolled_back } = await daemon.client.call("rolling_reload", {
+      target: "web",
+      rollback_on_failure: true,
+      config: { env: { PORT: String(port), BAD: "exit" } },
+    });
+    assertStringIncludes(results[0]!.error!, "exited with code 0 before it was ready");
+    assert(rolled_back);
+    const { pid, state } = await daemon.status("web");
+    assertEquals([state, await request(port)], ["running", String(pid)]);
+    assertEquals((await load.stop()).failures, []);
+  },
+});
 
 Deno.test("a rollback that fails is a failure of the instance that it leaves down, and goes no further", async () => {
   await using daemon = await TestDaemon.start();

@@ -25,7 +25,10 @@ export interface Sim {
   /** A second run of a reload with overlap. */
   successor?: number | undefined;
   isUp: boolean;
-  state: "serving" | "starting" | "failed" | "stopped";
+  state: "serving" | "starting" | "failed" | "ended" | "stopped";
+  /** It ended after its work: it need not run again, or must not. */
+  rest?: "may" | "must" | undefined;
+  isStoppedByUser?: boolean;
   isLeaving: boolean;
 }
 
@@ -40,7 +43,7 @@ export const JOB = { cron } as Partial<ProcessConfig>;
 
 /** Whether a run with this configuration comes up. */
 export function isGood({ args }: ProcessConfig): boolean {
-  return args[0] !== "bad";
+  return args[0] !== "bad" && args[0] !== "exit";
 }
 
 export class Life {
@@ -94,7 +97,8 @@ export class Life {
     const { id, index, isSingle, generation, isLeaving, isUp, state } = one;
     return {
       ...{ id, index, isSingle, generation, isLeaving, replacing: this.steps.get(id) },
-      isWanted: isUp && state !== "stopped",
+      isUp,
+      hasEnded: state === "ended",
       hasRun: state === "serving" || state === "starting",
       isServing: state === "serving",
       isComingUp: isUp && state === "starting",
@@ -147,6 +151,7 @@ export class Life {
         this.steps.set(one.id, wanted);
         this.proving.delete(one.id);
         one.isUp = true;
+        one.rest = undefined;
         if (this.overlaps && one.state === "serving") one.successor = wanted;
         else {
           one.generation = wanted;
@@ -162,7 +167,10 @@ export class Life {
     this.proving.delete(one.id);
     const comesUp = isGood(specOf(this.app, generation));
     if (one.successor !== undefined) {
-      if (comesUp && one.isUp) one.generation = one.successor;
+      if (comesUp && one.isUp) {
+        one.generation = one.successor;
+        one.state = "serving";
+      }
       one.successor = undefined;
       return this.#result(one, generation, comesUp || !one.isUp);
     }
@@ -172,7 +180,24 @@ export class Life {
 
   /** A run comes up, or fails, without a step. */
   settleRun(one: Sim): void {
-    if (one.state === "starting") one.state = isGood(this.specOf(one)) ? "serving" : "failed";
+    if (one.state !== "starting") return;
+    const config = this.specOf(one);
+    if (isGood(config)) one.state = "serving";
+    else if (config.args[0] === "exit") this.#ended(one);
+    else one.state = "failed";
+  }
+
+  /** Its run ends after its work. */
+  complete(one: Sim): void {
+    if (one.state === "serving") this.#ended(one);
+  }
+
+  #ended(one: Sim): void {
+    one.state = "ended";
+    const { stable, release } = this.app;
+    const isProven = one.generation <= stable ||
+      one.generation === release?.generation && release.done.includes(one.id);
+    if (isProven) one.rest = release === undefined && !this.steps.has(one.id) ? "must" : "may";
   }
 
   #result(one: Sim, generation: number, isDone: boolean): void {
@@ -193,6 +218,11 @@ export class Life {
       ...(wanted && { config: wanted }),
       reload: always ? this.instances.map(({ id }) => id) : [],
     });
+    if (!always) return;
+    for (const one of this.instances) {
+      one.isStoppedByUser = false;
+      if (one.rest !== undefined) one.rest = "may";
+    }
   }
 
   scale(count: number): void {
@@ -202,6 +232,8 @@ export class Life {
   stop(one: Sim): void {
     one.isUp = false;
     one.state = "stopped";
+    one.rest = undefined;
+    one.isStoppedByUser = true;
     one.successor = undefined;
     this.app = spared(this.app, one.id);
     const generation = this.steps.get(one.id);
@@ -212,6 +244,8 @@ export class Life {
 
   start(one: Sim): void {
     one.isUp = true;
+    one.isStoppedByUser = false;
+    one.rest = undefined;
     if (one.state !== "serving") one.state = "starting";
   }
 

@@ -7,7 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import { generationOf, specOf, wantedConfig } from "../../src/model/app.ts";
 import { configChanges, needsRestart } from "../../src/model/config_diff.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
-import { config, JOB, Life, type Sim } from "./app_life.ts";
+import { config, isGood, JOB, Life, type Sim } from "./app_life.ts";
 
 const LIVES = Number(Deno.env.get("APP_LIVES") ?? 2000);
 const SEED = Number(Deno.env.get("APP_SEED") ?? 1);
@@ -27,7 +27,7 @@ type Pick = (below: number) => number;
 
 function anyConfig(pick: Pick, life: Life, onlyGood: boolean): ProcessConfig {
   const now = wantedConfig(life.app);
-  switch (pick(onlyGood ? 4 : 7)) {
+  switch (pick(onlyGood ? 4 : 8)) {
     case 0:
       return config({ ...now, tags: [`${pick(3)}`] });
     case 1:
@@ -35,6 +35,8 @@ function anyConfig(pick: Pick, life: Life, onlyGood: boolean): ProcessConfig {
     case 4:
     case 5:
       return config({ args: ["bad"] });
+    case 6:
+      return config({ args: ["exit"] });
     default:
       return config({ args: [`${pick(3)}`] });
   }
@@ -57,7 +59,7 @@ function calm(pick: Pick, life: Life): void {
 /** Anything. */
 function wild(pick: Pick, life: Life): void {
   const one = anyOf(pick, life);
-  switch (pick(14)) {
+  switch (pick(15)) {
     case 0:
     case 1:
       return life.request(pick(4) === 0 ? undefined : anyConfig(pick, life, false), {
@@ -83,6 +85,8 @@ function wild(pick: Pick, life: Life): void {
     }
     case 9:
       return one && !life.steps.has(one.id) ? life.settleRun(one) : undefined;
+    case 10:
+      return one && pick(3) === 0 ? life.complete(one) : undefined;
     default:
       if (one !== undefined && life.steps.has(one.id)) life.finish(one);
   }
@@ -99,6 +103,10 @@ function checkEnd(life: Life): void {
   const wanted = wantedConfig(app);
   if (life.instances.length === 0) return;
   assertEquals(life.instances.length, wanted.instances, "the number of instances");
+  for (const one of life.instances) {
+    assert(!one.isStoppedByUser || !one.isUp, `instance ${one.id} stays stopped`);
+    assert(one.rest !== "must" || one.state === "ended", `instance ${one.id} stays at rest`);
+  }
   const last = app.history.at(-1);
   if (last === undefined) return;
   const isOver = last.result === "done" && last.generation === generationOf(app);
@@ -106,8 +114,11 @@ function checkEnd(life: Life): void {
   const undone = last.undoes === undefined ? undefined : specOf(app, last.undoes);
   // A reload without a change has nothing else to go back to.
   const broken = undone && !isSame(undone, wanted) ? undone : undefined;
+  const isUpAgain = wanted.cron === undefined && isGood(wanted);
   for (const one of life.instances) {
     assert(isSame(life.specOf(one), wanted), `instance ${one.id} has what is wanted`);
+    const isDown = one.isUp && one.state === "ended" && one.rest === undefined;
+    assert(!isUpAgain || !isDown, `instance ${one.id} is up again`);
     assert(broken === undefined || life.specOf(one) !== broken, "no run of the failed one is left");
   }
 }
