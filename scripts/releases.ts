@@ -53,6 +53,8 @@ interface Row {
   /** From the request to its end. */
   readonly seconds: number;
   readonly serving: readonly string[];
+  /** How the release ended, on record. */
+  readonly record: string;
   readonly problems: readonly string[];
 }
 
@@ -82,15 +84,19 @@ async function inPlace(
   if (kind.isGood && failure) problems.push(failure);
   await sleep(500);
   const seen = await load.stop();
+  const record = (await scene.record()).join();
   await scene.delete();
-  const row = { place, kind, load: seen, seconds: (ended - begun) / 1000, serving, problems };
+  const seconds = (ended - begun) / 1000;
+  const row = { place, kind, load: seen, seconds, serving, record, problems };
   problems.push(...problemsOf(row, ended));
   console.log(rowText(row));
   return row;
 }
 
 /** What must not be, apart from a wrong end. */
-function* problemsOf({ place, kind, load }: Row, ended: number): Generator<string> {
+function* problemsOf({ place, kind, load, record }: Row, ended: number): Generator<string> {
+  const expected = kind.isGood ? "done" : "rolled_back";
+  if (record !== expected) yield `on record: ${record || "nothing"} in place of ${expected}`;
   // Nobody holds the port of the only instance while it is replaced.
   const mayRefuse = place.ports === "own" && place.instances === 1;
   const failed = load.failed.filter((why) => !(mayRefuse && /refused/.test(why)));
@@ -100,7 +106,7 @@ function* problemsOf({ place, kind, load }: Row, ended: number): Generator<strin
   if (load.bad > 0 && load.lastBadAt > ended) yield "bad answers after the rollback";
 }
 
-const COLUMNS = [-30, -26, 9, 7, 8, 6, 9, 9] as const;
+const COLUMNS = [-26, -25, 8, 6, 7, 5, 7, 6, -10, -11] as const;
 
 function columns(cells: readonly unknown[]): string {
   return cells.map((cell, index) => {
@@ -109,12 +115,12 @@ function columns(cells: readonly unknown[]): string {
   }).join(" ");
 }
 
-function rowText({ place, kind, load, seconds, serving, problems }: Row): string {
+function rowText({ place, kind, load, seconds, serving, record, problems }: Row): string {
   const same = new Set(serving).size === 1 ? serving[0] : serving.join(",");
   const ok = problems.length === 0 ? "✔" : `✘ ${problems.join("; ")}`;
   return columns([
     ...[placeText(place), kind.what, load.requests, load.failed.length, load.retried, load.bad],
-    ...[seconds.toFixed(1), load.longestMs.toFixed(0), ` ${same}`, ok],
+    ...[seconds.toFixed(1), load.longestMs.toFixed(0), same, record, ok],
   ]);
 }
 
@@ -141,6 +147,7 @@ async function killed(times: number): Promise<Row[]> {
       await inPlace(daemon, place, kind, async (scene) => {
         // The daemon does not live to answer.
         const answer = scene.deploy(kind).catch(() => {});
+        await waitFor(async () => (await scene.record()).length > 0, { what: "the release" });
         await Promise.race([answer, sleep(wait)]);
         await daemon.kill();
         await daemon.run();
@@ -153,7 +160,7 @@ async function killed(times: number): Promise<Row[]> {
 }
 
 const titles = ["place", "release", "requests", "failed", "retried", "bad", "seconds", "max ms"];
-console.log(columns([...titles, " serving"]));
+console.log(columns([...titles, "serving", "record"]));
 const rows = await (options.kills === undefined ? everyKind() : killed(Number(options.kills)));
 const wrong = rows.filter(({ problems }) => problems.length > 0);
 const sum = (value: (row: Row) => number) => rows.reduce((total, row) => total + value(row), 0);

@@ -1,4 +1,8 @@
-/** Clients with new and with kept connections. What fails is told from what a bad release spoils. */
+/**
+ * Clients with new and with kept connections. What fails is told from what a bad release spoils. A
+ * request is sent again, once, if its connection ends before the first byte of the answer: a kept
+ * one, and of several ports a new one too, as proxies do.
+ */
 
 import { sleep } from "../../src/platform/clock.ts";
 import { lookAt } from "../../src/platform/files/stat.ts";
@@ -8,7 +12,7 @@ export interface LoadResult {
   readonly requests: number;
   /** Why requests failed that no bad release had accepted. */
   readonly failed: readonly string[];
-  /** Kept connections that were closed before an answer; the request was sent again. */
+  /** Requests that were sent again. */
   readonly retried: number;
   /** Requests that a bad release answered with an error, or not at all. */
   readonly bad: number;
@@ -82,7 +86,7 @@ export class ReleaseLoad {
     try {
       connection ??= await this.#connect();
       let answer = await connection.ask(isKept);
-      if (answer === undefined && connection === kept) {
+      if (answer === undefined && (connection === kept || this.#ports.length > 1)) {
         this.#retried++;
         connection.close();
         connection = await this.#connect();

@@ -82,6 +82,13 @@ export class Scene {
     });
   }
 
+  /** How its releases ended, on record: a rollback is part of the one that it undoes. */
+  async record(): Promise<string[]> {
+    const releases = await this.#daemon.client.call("releases", { target: this.name });
+    return releases.filter(({ undoes }) => undoes === undefined)
+      .map(({ result }) => result ?? "under way");
+  }
+
   /** Resolves when the instances have the release that must stay, however the daemon got there. */
   async settled({ name, isGood }: Kind): Promise<void> {
     const expected = isGood ? name : "old";
