@@ -1,5 +1,11 @@
 import { assertEquals } from "@std/assert";
-import { listeningPorts, localAddress } from "../../src/platform/scan/listening_ports.ts";
+import { descriptorsOf, linkOf } from "../../src/platform/scan/process_table.ts";
+import {
+  listeningPorts,
+  localAddress,
+  otherEnd,
+  otherEndInTables,
+} from "../../src/platform/scan/listening_ports.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 Deno.test("localAddress() parses the addresses of /proc/net/tcp", () => {
@@ -38,3 +44,31 @@ Deno.test({
     }
   },
 });
+
+/** The sockets of this process. */
+function sockets(): Set<string> {
+  return new Set(descriptorsOf(Deno.pid).map(linkOf).filter((link) => link.startsWith("socket:")));
+}
+
+for (
+  const [listens, connects] of [["127.0.0.1", "127.0.0.1"], ["::1", "::1"], ["::", "127.0.0.1"]]
+) {
+  for (const look of [otherEnd, otherEndInTables]) {
+    Deno.test({
+      name: `${look.name}() of a connection to ${connects}, accepted on ${listens}`,
+      ignore: Deno.build.os !== "linux",
+      async fn() {
+        using listener = Deno.listen({ port: 0, hostname: listens! });
+        const { port } = listener.addr;
+        using connection = await Deno.connect({ port, hostname: connects! });
+        const before = sockets();
+        const accepted = await listener.accept();
+        const [added] = sockets().difference(before);
+        assertEquals(look(connection), { socket: added, isEstablished: true });
+        accepted.close();
+        assertEquals(look(connection)?.socket, undefined);
+        assertEquals(look(connection)?.isEstablished ?? false, false);
+      },
+    });
+  }
+}

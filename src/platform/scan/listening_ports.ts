@@ -8,7 +8,8 @@ import { isLoopback, withoutBrackets } from "../../model/listen_address.ts";
 import { isLack } from "../lack.ts";
 import { isLinux } from "../os.ts";
 import { descriptorsOf, linkOf, processTableIfReadable } from "./process_table.ts";
-import { hostText } from "../sockets/sockets.ts";
+import { addressBytes, hostText } from "../sockets/sockets.ts";
+import { findSocket, type FoundSocket } from "./socket_diag.ts";
 import { treesOf } from "./usage.ts";
 
 /** A TCP socket that waits for connections. */
@@ -110,24 +111,39 @@ interface OtherEnd {
   readonly isEstablished: boolean;
 }
 
-const ESTABLISHED = "01";
+const ESTABLISHED = 1;
 
 /**
- * The other end of a connection within this machine; undefined if the kernel's tables lack it. Throws
+ * The other end of a connection within this machine; undefined if the kernel does not have it. Throws
  * for lack of a descriptor.
  */
-export function otherEnd({ localAddr, remoteAddr }: Deno.TcpConn): OtherEnd | undefined {
+export function otherEnd(connection: Deno.TcpConn): OtherEnd | undefined {
+  const [near, far] = [connection.remoteAddr, connection.localAddr].map(({ hostname, port }) => {
+    const address = addressBytes(hostname);
+    return address && { address, port };
+  });
+  const found = near && far && findSocket(near, far);
+  if (found === undefined) return otherEndInTables(connection);
+  return found === null ? undefined : endOf(found);
+}
+
+function endOf({ state, inode }: FoundSocket): OtherEnd {
+  const socket = inode === 0 ? undefined : `socket:[${inode}]`;
+  return { socket, isEstablished: state === ESTABLISHED };
+}
+
+/** The same, slower, where the kernel cannot be asked for one connection. */
+export function otherEndInTables({ localAddr, remoteAddr }: Deno.TcpConn): OtherEnd | undefined {
   const [near, far] = [remoteAddr, localAddr].map(({ port }) => `:${hex(port)}`);
   const [here, there] = [remoteAddr, localAddr].map(({ hostname }) => canonicalHost(hostname));
   for (const file of TABLES) {
     // A busy server has thousands of connections.
     for (const line of linesOf(file)) {
       if (!line.includes(far!)) continue;
-      const [, local = "", remote = "", state, , , , , , inode] = fieldsOf(line);
+      const [, local = "", remote = "", state = "", , , , , , inode] = fieldsOf(line);
       if (!local.endsWith(near!) || !remote.endsWith(far!)) continue;
       if (localAddress(local).address !== here || localAddress(remote).address !== there) continue;
-      const socket = inode === "0" ? undefined : `socket:[${inode}]`;
-      return { socket, isEstablished: state === ESTABLISHED };
+      return endOf({ state: parseInt(state, 16), inode: Number(inode) });
     }
   }
   return undefined;

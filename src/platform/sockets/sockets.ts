@@ -77,6 +77,11 @@ function ipv6(host: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes;
 }
 
+/** The bytes of an IP address, without brackets or zone; undefined for another text. */
+export function addressBytes(text: string): Uint8Array<ArrayBuffer> | undefined {
+  return text.includes(":") ? ipv6(text) : ipv4(text);
+}
+
 /** An IP address as text; one of IPv6 has brackets, and its longest run of zeros shortened. */
 export function hostText(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join(".");
