@@ -7,8 +7,8 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 /** Takes every descriptor, then probes addresses that answer and that do not. */
 const PROGRAM = `
 import { isLack } from "${src}lack.ts";
-import { probeHttp, probeTcp } from "${src}probe.ts";
-import { connectToRun } from "${src}run_connection.ts";
+import { probeHttp, probeTcp } from "${src}sockets/probe.ts";
+import { connectToRun } from "${src}launch/run_connection.ts";
 const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response());
 const endpoint = "127.0.0.1:" + server.addr.port;
 const run = { runId: "none", wrapperPid: Deno.pid };
