@@ -97,9 +97,9 @@ async function inPlace(
 function* problemsOf({ place, kind, load, record }: Row, ended: number): Generator<string> {
   const expected = kind.isGood ? "done" : "rolled_back";
   if (record !== expected) yield `on record: ${record || "nothing"} in place of ${expected}`;
-  // Nobody holds the port of the only instance while it is replaced, nor the queue of its socket.
-  const mayLose = place.ports === "own" && place.instances === 1;
-  const failed = load.failed.filter((why) => !(mayLose && /refused|closed without/.test(why)));
+  // Nobody holds the port of the only instance while it is replaced.
+  const mayRefuse = place.ports === "own" && place.instances === 1;
+  const failed = load.failed.filter((why) => !(mayRefuse && /refused/.test(why)));
   if (failed.length > 0) yield `failed: ${[...new Set(failed)].slice(0, 3).join("; ")}`;
   if (kind.isGood && load.bad > 0) yield "bad answers of a good release";
   if (load.badPids.size > 1) yield `bad answers of ${load.badPids.size} instances`;

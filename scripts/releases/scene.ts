@@ -54,7 +54,7 @@ export class Scene {
   }
 
   load(): ReleaseLoad {
-    return new ReleaseLoad(this.ports, this.#accepted);
+    return new ReleaseLoad(this.ports, this.#accepted, this.#place.ports === "shared");
   }
 
   /** Deploys a release. Resolves with why it failed, if it did. */

@@ -45,6 +45,13 @@ browserTest("a process is shown in its current state", async (dashboard) => {
 
   await dashboard.go("#/processes/pair");
   await page.getByText("2 instances").waitFor();
+  await dashboard.daemon.client.call("rolling_reload", {
+    ...{ target: "pair", rollback_on_failure: true },
+    config: { hooks: { pre_start: { command: "echo no database >&2; exit 9" } } },
+  });
+  const release = page.getByRole("region", { name: "Last release" });
+  await release.getByText(/rolled back after \d/).waitFor();
+  await release.getByText(/^pair:0: .*code 9/).waitFor();
   await page.getByRole("link", { name: "pair:1", exact: true }).click();
   await page.getByRole("heading", { name: "pair:1" }).waitFor();
 

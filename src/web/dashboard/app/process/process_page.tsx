@@ -13,6 +13,7 @@ import { Button, Empty, Facts, Trail } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
 import { EventLog } from "../events/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
+import { LastRelease } from "./last_release.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
 import { ProcessLog } from "../logs/log_view.tsx";
 import { openProcessMenu, VerbButton } from "./process_menu.tsx";
@@ -157,7 +158,12 @@ function Body({ tab, name, members, process }: {
   if (process === undefined) return <UnitSummary members={members} />;
   switch (tab) {
     case "summary":
-      return <Summary process={process} />;
+      return (
+        <>
+          <Summary process={process} />
+          <LastRelease members={[process]} />
+        </>
+      );
     case "health":
       return <ProcessHealth process={process} />;
     case "hooks":
@@ -187,6 +193,7 @@ function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
         <Tile title="Restarts" text={String(total(({ restarts }) => restarts))} />
       </div>
       <ProcessRows shown={inOrder(members)} />
+      <LastRelease members={members} />
     </>
   );
 }
