@@ -202,8 +202,12 @@ function objectProblem({ exactlyOne, keys, needs }: ObjectType, value: Keyed): s
   if (needs === undefined) return undefined;
   const kind = value[needs.by] as string;
   const needed = needs.keys[kind];
-  if (needed === undefined || value[needed] !== undefined) return undefined;
-  return `${needs.by} "${kind}" needs "${needed}"`;
+  if (needed !== undefined && value[needed] === undefined) {
+    return `${needs.by} "${kind}" needs "${needed}"`;
+  }
+  const [other, owner] = Object.entries(needs.only ?? {})
+    .find(([key, owner]) => owner !== kind && value[key] !== undefined) ?? [];
+  return other && `${needs.by} "${kind}" has no "${other}", which is for "${owner}"`;
 }
 
 /** Renames aliases to their keys. A key given twice is an issue. */

@@ -75,8 +75,15 @@ export interface ObjectType {
   readonly short?: readonly { readonly of: ValueType; readonly into: string }[];
   /** Exactly one of its keys must be given. */
   readonly exactlyOne?: true;
-  /** Maps the values of the key `by` to the key that each of them requires. */
-  readonly needs?: { readonly by: string; readonly keys: Readonly<Record<string, string>> };
+  /**
+   * Maps the values of the key `by` to the key that each of them requires. `only` maps keys to the
+   * value that they belong to.
+   */
+  readonly needs?: {
+    readonly by: string;
+    readonly keys: Readonly<Record<string, string>>;
+    readonly only?: Readonly<Record<string, string>>;
+  };
 }
 
 /** The type of a value. `path`, `program` and `entrypoint` are relative to the file that holds them. */

@@ -166,6 +166,10 @@ export interface HealthCheckConfig {
   readonly type: "http" | "tcp" | "command";
   /** For http; a status from 200 to 399 is healthy. */
   readonly url?: string;
+  /** For http: accept every certificate. */
+  readonly insecure?: boolean;
+  /** For http: what the answer must be. */
+  readonly expect?: ExpectConfig;
   /** For tcp: host:port. */
   readonly tcpEndpoint?: string;
   /** For command: run with sh -c; exit code 0 is healthy. */
@@ -182,6 +186,16 @@ export interface HealthCheckConfig {
   readonly gracePeriodMs: number;
   /** Action when unhealthy: restart, none, or signal: and a signal. */
   readonly onFailure: string;
+}
+
+/** undefined */
+export interface ExpectConfig {
+  /** One of these, in place of 200 to 399. */
+  readonly status?: readonly number[];
+  /** Headers, each with a text that its value has. */
+  readonly header?: Readonly<Record<string, string>>;
+  /** A text in the first 64 KiB of the body. */
+  readonly text?: string;
 }
 
 /** A schedule of runs. */

@@ -32,10 +32,34 @@ const ENV_FILE: ObjectType = {
   },
 };
 
+/** What the answer to an http check must be. */
+const EXPECT: ObjectType = {
+  type: "object",
+  named: "ExpectConfig",
+  keys: {
+    status: {
+      type: "list",
+      of: { type: "int", min: 200, max: 599 },
+      single: true,
+      help: "One of these, in place of 200 to 399",
+    },
+    header: {
+      type: "map",
+      of: ANY_TEXT,
+      help: "Headers, each with a text that its value has",
+    },
+    text: { type: "text", help: "A text in the first 64 KiB of the body" },
+  },
+};
+
 const HEALTH_CHECK: ObjectType = {
   type: "object",
   named: "HealthCheckConfig",
-  needs: { by: "type", keys: { http: "url", tcp: "tcp_endpoint", command: "command" } },
+  needs: {
+    by: "type",
+    keys: { http: "url", tcp: "tcp_endpoint", command: "command" },
+    only: { insecure: "http", expect: "http" },
+  },
   keys: {
     type: { type: "choice", choices: ["http", "tcp", "command"], required: true, help: "Protocol" },
     url: {
@@ -45,6 +69,8 @@ const HEALTH_CHECK: ObjectType = {
       masked: "in url",
       help: "For http; a status from 200 to 399 is healthy",
     },
+    insecure: { type: "boolean", help: "For http: accept every certificate" },
+    expect: { ...EXPECT, help: "For http: what the answer must be" },
     tcp_endpoint: {
       type: "text",
       format: "endpoint",

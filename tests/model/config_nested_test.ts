@@ -95,6 +95,15 @@ const MISTAKES: readonly [object, string][] = [
     { health_check: { type: "command", url: "http://x/" } },
     'Invalid "health_check" {"type":"command","url":"http://x/"}: type "command" needs "command"',
   ],
+  [
+    { health_check: { type: "tcp", tcp_endpoint: "x:1", insecure: true } },
+    'Invalid "health_check" {"type":"tcp","tcp_endpoint":"x:1","insecure":true}: ' +
+    'type "tcp" has no "insecure", which is for "http"',
+  ],
+  [
+    { health_check: { type: "http", url: "http://x/", expect: { status: 99 } } },
+    'Invalid "health_check.expect.status" 99',
+  ],
   [{ health_check: { type: "udp" } }, 'Invalid "health_check.type" "udp": expected one of'],
   [{ health_check: {} }, 'Missing "health_check.type"'],
   [{ health_check: true }, 'Invalid "health_check" true: expected map'],

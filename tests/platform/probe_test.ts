@@ -18,7 +18,7 @@ const options = {
   connect: (address, signal) => connectToRun({ run, address, isShared: false }, signal),
 };
 const asks = () => [
-  probeHttp("http://" + endpoint + "/" + Math.random(), options),
+  probeHttp({ url: "http://" + endpoint + "/" + Math.random() }, options),
   probeTcp(endpoint, options),
 ];
 const held = [];

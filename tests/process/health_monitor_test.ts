@@ -17,9 +17,12 @@ class Target implements AsyncDisposable {
   open = 0;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
-  constructor(answer: (request: Request) => Response | Promise<Response>) {
+  constructor(
+    answer: (request: Request) => Response | Promise<Response>,
+    tls: { readonly key?: string; readonly cert?: string } = {},
+  ) {
     this.answer = answer;
-    const options = { port: 0, hostname: "127.0.0.1", onListen() {} };
+    const options = { port: 0, hostname: "127.0.0.1", onListen() {}, ...tls };
     this.#server = Deno.serve(options, async (request) => {
       this.asked.push(new URL(request.url).pathname);
       this.open++;
@@ -78,6 +81,43 @@ Deno.test("http: a status from 200 to 399 is healthy, any other is not", async (
     const expected = status < 400 ? "healthy" : "unhealthy";
     assertEquals([status, lone.process.info().health], [status, expected]);
   }
+});
+
+Deno.test("http: expect names the status, the headers and a text that the answer must have", async () => {
+  const hello = () =>
+    new Response("it is möglich", { status: 201, headers: { "x-mode": "read-write" } });
+  const chunks = ["it is mö", "gli", "ch"].map((text) => new TextEncoder().encode(text));
+  await using target = new Target(hello);
+  const checks: readonly [string | undefined, Record<string, unknown>][] = [
+    [undefined, { status: [200, 201], header: { "X-Mode": "write" }, text: "möglich" }],
+    ["answered 201", { status: 200 }],
+    ["answered 201 without the header x-other", { header: { "x-other": "" } }],
+    [
+      'answered 201 with the header x-mode: read-write, which lacks "none"',
+      { header: { "x-mode": "none" } },
+    ],
+    ['answered 201 with a body that lacks "no such"', { text: "no such" }],
+  ];
+  for (const [problem, expect] of checks) {
+    for (const answer of [hello, () => new Response(ReadableStream.from(chunks), hello())]) {
+      target.answer = answer;
+      await using lone = await checked({ url: target.url, retries: 1, expect });
+      const expected = problem === undefined ? "" : `${target.url} ${problem}`;
+      assertEquals(lone.process.journal.checks.at(-1)?.problem, expected);
+    }
+  }
+});
+
+Deno.test("http: insecure accepts every certificate, and only with it", async () => {
+  const [key, cert] = ["key", "cert"].map((name) =>
+    Deno.readTextFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+  );
+  await using target = new Target(() => new Response("hello"), { key: key!, cert: cert! });
+  const url = target.url.replace("http:", "https:");
+  await using refused = await checked({ url, retries: 1 });
+  assertMatch(refused.process.journal.checks.at(-1)!.problem, /invalid peer certificate/);
+  await using lone = await checked({ url, insecure: true, expect: { text: "hello" } });
+  assertEquals(lone.process.journal.checks.at(-1)?.problem, "");
 });
 
 Deno.test("http: one check per interval, and only one at a time", async () => {

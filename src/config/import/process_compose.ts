@@ -339,7 +339,7 @@ function innerOfProbe(probe: string): Record<string, readonly string[]> {
   return {
     [probe]: ["http_get", "exec", "initial_delay_seconds", "period_seconds"]
       .concat("timeout_seconds", "success_threshold", "failure_threshold"),
-    [`${probe}.http_get`]: ["scheme", "host", "port", "num_port", "path"],
+    [`${probe}.http_get`]: ["scheme", "host", "port", "num_port", "path", "status_code"],
     [`${probe}.exec`]: ["command"],
   };
 }
@@ -421,9 +421,10 @@ function probe(value: unknown, shell: Shell): Keys {
 function target({ http_get, exec }: Record<string, unknown>, shell: Shell): Keys {
   if (isMap(exec)) return { type: "command", command: shellLine(exec.command, shell) };
   if (!isMap(http_get)) return {};
-  const { scheme = "http", host = "127.0.0.1", num_port, path = "/" } = http_get;
+  const { scheme = "http", host = "127.0.0.1", num_port, path = "/", status_code } = http_get;
   const port = num_port || http_get.port;
   const at = port === undefined || port === "" ? host : `${host}:${port}`;
   const url = `${scheme}://${at}/${String(path).replace(/^\//, "")}`;
-  return { type: "http", url: withReferences(url) };
+  const expect = status_code === undefined ? {} : { expect: { status: Number(status_code) } };
+  return { type: "http", url: withReferences(url), ...expect };
 }

@@ -1,11 +1,14 @@
 /** Single probes of an address, for health checks. */
 
 import { maskedUrl } from "../../model/secret_values.ts";
-import { messageOf } from "../../model/errors.ts";
+import { messageOf, quote } from "../../model/errors.ts";
 import { type ListenAddress, withoutBrackets } from "../../model/listen_address.ts";
+import type { ExpectConfig } from "../../model/process_config.ts";
 import { timeoutSignal } from "../clock.ts";
 import { isLack } from "../lack.ts";
 import { NotTheRun } from "../launch/run_connection.ts";
+import { type Answer, type Connection, readAnswer } from "./http_answer.ts";
+import { withoutVerification } from "./insecure_tls.ts";
 
 /** How to probe. */
 export interface ProbeOptions {
@@ -15,17 +18,47 @@ export interface ProbeOptions {
   readonly connect: (address: ListenAddress, signal: AbortSignal) => Promise<Deno.TcpConn>;
 }
 
+/** A request, and what its answer must be. */
+interface HttpCheck {
+  readonly url: string;
+  /** Whether every certificate is accepted. */
+  readonly insecure?: boolean | undefined;
+  readonly expect?: ExpectConfig | undefined;
+}
+
 /**
- * GETs a URL, by HTTP/1.1 and past any proxy. Resolves with what is wrong, or undefined for a status
- * from 200 to 399; at once when `signal` is aborted. Throws if the machine lacks resources.
+ * GETs a URL, by HTTP/1.1 and past any proxy. Resolves with what is wrong, or undefined; at once when
+ * `signal` is aborted. Throws if the machine lacks resources.
  */
-export async function probeHttp(url: string, options: ProbeOptions): Promise<string | undefined> {
+export async function probeHttp(
+  check: HttpCheck,
+  options: ProbeOptions,
+): Promise<string | undefined> {
   // Whoever may see the app reads the result.
-  const what = maskedUrl(url);
+  const what = maskedUrl(check.url);
   return await probe(options, { what, verb: "answer" }, async (signal) => {
-    const status = await statusOf(new URL(url), options, signal);
-    return status >= 200 && status < 400 ? undefined : `${what} answered ${status}`;
+    const problem = answerProblem(await answerOf(check, options, signal), check.expect);
+    return problem && `${what} answered ${problem}`;
   });
+}
+
+/** What is wrong with an answer, in words after "answered"; undefined if it is as expected. */
+export function answerProblem(
+  { status, headers, body }: Answer,
+  { status: statuses, header = {}, text }: ExpectConfig = {},
+): string | undefined {
+  if (statuses === undefined ? status < 200 || status > 399 : !statuses.includes(status)) {
+    return String(status);
+  }
+  for (const [name, part] of Object.entries(header)) {
+    const value = headers.get(name);
+    if (value === null) return `${status} without the header ${name}`;
+    if (!value.includes(part)) {
+      return `${status} with the header ${name}: ${value}, which lacks ${quote(part)}`;
+    }
+  }
+  if (text === undefined || body.includes(text)) return undefined;
+  return `${status} with a body that lacks ${quote(text)}`;
 }
 
 /**
@@ -61,29 +94,31 @@ async function probe(
   }
 }
 
-/** Maximum bytes of an answer that are read for its status. */
-const MAX_BYTES = 64 * 1024;
-
-async function statusOf(
-  url: URL,
+async function answerOf(
+  { url: text, insecure, expect }: HttpCheck,
   { connect }: ProbeOptions,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Answer> {
+  const url = new URL(text);
   const isEncrypted = url.protocol === "https:";
   const hostname = withoutBrackets(url.hostname);
   const port = url.port === "" ? (isEncrypted ? 443 : 80) : Number(url.port);
-  let connection: Deno.Conn = await connect({ hostname, port }, signal);
+  const plain = await connect({ hostname, port }, signal);
+  let connection: Connection = plain;
   const close = () => connection.close();
   signal.addEventListener("abort", close, { once: true });
   try {
-    if (isEncrypted) {
-      const options = { hostname, alpnProtocols: ["http/1.1"] };
-      connection = await Deno.startTls(connection as Deno.TcpConn, options);
+    if (isEncrypted && insecure) connection = await withoutVerification(plain, hostname);
+    else if (isEncrypted) {
+      connection = await Deno.startTls(plain, { hostname, alpnProtocols: ["http/1.1"] });
     }
     let request = new TextEncoder().encode(requestFor(url));
     while (request.length > 0) request = request.subarray(await connection.write(request));
-    // Its status is all that counts: the body may be large, or never end.
-    return await readStatus(connection);
+    // No more is read than is looked at: a body may be large, or never end.
+    return await readAnswer(connection, {
+      headers: expect?.header !== undefined,
+      text: expect?.text,
+    });
   } finally {
     signal.removeEventListener("abort", close);
     if (!signal.aborted) close();
@@ -105,23 +140,4 @@ function requestFor({ host, pathname, search, username, password }: URL): string
 
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
-}
-
-/** An answer of its own before the final one, such as `103 Early Hints`, with its headers. */
-const INTERIM = /^HTTP\/1\.[01] 1\d\d[^]*?\r?\n\r?\n/;
-
-const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})[ \r\n]/;
-
-async function readStatus(connection: Deno.Conn): Promise<number> {
-  const decoder = new TextDecoder("latin1");
-  const piece = new Uint8Array(4096);
-  let text = "";
-  for (let length; (length = await connection.read(piece)) !== null;) {
-    text += decoder.decode(piece.subarray(0, length));
-    while (INTERIM.test(text)) text = text.replace(INTERIM, "");
-    const status = STATUS_LINE.exec(text)?.[1];
-    if (status !== undefined && !status.startsWith("1")) return Number(status);
-    if (text.length > MAX_BYTES || !text.startsWith("HTTP/1.".slice(0, text.length))) break;
-  }
-  throw new Error(text === "" ? "it closed the connection" : "the answer is not HTTP/1.1");
 }
