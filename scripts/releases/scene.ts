@@ -25,6 +25,11 @@ export function placeText({ runtime, ports, overlap, instances }: Place): string
   return `${runtime} ${ports} ${overlap ? "overlap" : "in turn"} ×${instances}`;
 }
 
+/** With overlap the old run has the same port: the answer must come from the run that is checked. */
+const OWN_ANSWER = `for try in 1 2 3 4 5 6 7 8 9 10 11 12; do
+  curl -fsS -m 1 "http://127.0.0.1:$PORT/" | grep -q " $PROCSUP_PID$" && exit
+done; exit 1`;
+
 const folder = fromFileUrl(import.meta.resolve("./apps"));
 
 /** One app in one place. */
@@ -134,7 +139,7 @@ export class Scene {
       ...isShared ? { sockets: [`127.0.0.1:${this.#port}`] } : { increment_env: ["PORT"] },
       health_check: isShared
         ? { type: "http", url, ...often }
-        : { type: "command", command: 'curl -fsS -m 1 "http://127.0.0.1:$PORT/"', ...often },
+        : { type: "command", command: OWN_ANSWER, ...often },
       ...{ wait_ready: true, listen_timeout: "8s", min_uptime: "4s", stop_timeout: "3s" },
     };
   }
