@@ -26,7 +26,7 @@ export interface LoadResult {
 }
 
 const CLIENTS = 3;
-const REST_MS = 10;
+const REST_MS = 40;
 
 /** Time for an answer. A client waits while the only instance is replaced and rolled back. */
 const LIMIT_MS = 20_000;

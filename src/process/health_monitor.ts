@@ -143,7 +143,11 @@ async function probe(
         command: config.command!,
         ...around,
         // The next daemon ends a check that this one leaves behind.
-        env: { ...env(), PROCSUP_EVENT: HEALTH_CHECK_EVENT },
+        env: {
+          ...env(),
+          PROCSUP_EVENT: HEALTH_CHECK_EVENT,
+          PROCSUP_PID: String(await process.pid),
+        },
       });
       if (result.code === 0) return undefined;
       return result.ended === "timeout"

@@ -306,7 +306,13 @@ export class RunController {
   #monitor(run: Run, attempt: number, isAdopted = false): void {
     const process = this.#process;
     this.#monitors = new RunMonitors(this.#view({
-      ...{ run, attempt, isAdopted, config: process.specOf(process.snapshot.generation) },
+      ...{
+        run,
+        pid: this.#child!.pid,
+        attempt,
+        isAdopted,
+        config: process.specOf(process.snapshot.generation),
+      },
       isReady: () => process.snapshot.ready,
       uptime: () => this.uptimeMs,
       untilReady: (signal) => process.until(({ ready }) => ready, signal),

@@ -12,6 +12,8 @@ export interface RunView {
   readonly config: ProcessConfig;
   readonly world: World;
   readonly run: Run;
+  /** Of the app itself. Stays unresolved if that ends before its pid is known. */
+  readonly pid: Promise<number>;
   readonly attempt: number;
   /** Whether an earlier daemon launched it. */
   readonly isAdopted: boolean;

@@ -103,7 +103,8 @@ export class Successor {
     const world = this.#world;
     const fate = new Fate(!wantsReadiness(this.#config), journal);
     const view = this.#parts.view({
-      ...{ run, attempt: 0, isAdopted: false, config: this.#config, ...fate.reports },
+      ...{ run, pid: child.pid, attempt: 0, isAdopted: false, config: this.#config },
+      ...fate.reports,
       uptime: () => world.clock.steady() - launchedAt,
     });
     void child.exited.then(() => fate.fail("it ended at once"));

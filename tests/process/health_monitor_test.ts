@@ -284,8 +284,8 @@ Deno.test("tcp: an IPv6 address is written in brackets", async () => {
   assertEquals(lone.process.info().health, "healthy");
 });
 
-Deno.test("command: it runs in the app's folder with its environment, and exit code 0 is healthy", async () => {
-  const command = 'test "$MINE" = yes && test -e well';
+Deno.test("command: it runs in the app's folder with its environment and pid, and exit code 0 is healthy", async () => {
+  const command = 'test "$MINE" = yes && test -e well && test "$PROCSUP_PID" -gt 0';
   const env = { MINE: "yes" };
   await using lone = await checked({ type: "command", command, retries: 1 }, { env });
   assertEquals(lone.process.info().health, "unhealthy");
