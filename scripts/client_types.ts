@@ -12,11 +12,11 @@ import {
 } from "../src/protocol/verbs/inspect.ts";
 import { camelCase } from "../src/model/key_table.ts";
 import { VERB_ROWS, VERBS } from "../src/protocol/verbs/mod.ts";
-import { actionResult, fieldChange, processInfo } from "../src/protocol/verbs/shapes.ts";
+import { fieldChange, processInfo, processResult } from "../src/protocol/verbs/shapes.ts";
 
 /** Name, description and schema of each answer. Nested schemas in this list are written by name. */
 const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMiniType])[] = [
-  ["ActionResult", "The result of a verb for one process.", actionResult],
+  ["ProcessResult", "The result of a verb for one process.", processResult],
   ["ReconfigureResult", "Answer of `reconfigure`.", VERBS.reconfigure.output],
   ["FieldChange", "A changed key, with its values if they may be shown.", fieldChange],
   ["Cron", "A schedule.", schedule],

@@ -64,7 +64,7 @@ export class Scene {
 
   /** Deploys a release. Resolves with why it failed, if it did. */
   async deploy(kind: Kind): Promise<string | undefined> {
-    const { results } = await this.#daemon.client.call("rolling_reload", {
+    const { results } = await this.#daemon.client.call("reconfigure", {
       target: this.name,
       rollback_on_failure: true,
       config: this.change(kind),

@@ -6,14 +6,14 @@ import { otherVersion, refuseOtherProtocol } from "../protocol/version.ts";
 import type { CommandContext } from "./command.ts";
 
 /** The version of the daemon was checked: a command may open several connections. */
-let told = false;
+let isWarned = false;
 
 /** A client of the command's daemon. Connects with the first call. */
 export function connect({ home, host, output }: CommandContext): DaemonClient {
   return new DaemonClient(host ?? home, (peer) => {
     refuseOtherProtocol(peer);
-    const other = told ? undefined : otherVersion(peer);
-    told = true;
+    const other = isWarned ? undefined : otherVersion(peer);
+    isWarned = true;
     if (other !== undefined) output.note(host ? `${host.machine}: ${other}` : other);
   }, callingHook());
 }

@@ -48,7 +48,7 @@ export class LogPrinter {
   }
 
   /** Prints an event to stderr after a delay, so that earlier lines come first. */
-  tell({ type, name, pid, reason }: Happening): void {
+  notify({ type, name, pid, reason }: Happening): void {
     const isBad = PRINTED[type];
     if (isBad === undefined) return;
     const { bad, dim } = styleOf(this.#output.color);

@@ -234,7 +234,7 @@ export function writeMessage(text: string): void {
 }
 
 /**
- * Asks for confirmation of an action that cannot be undone. True without asking with `--yes`, or
+ * Asks for confirmation of what cannot be undone. True without asking with `--yes`, or
  * without a terminal.
  */
 export function confirmed({ flags }: { readonly flags: Flags }, question: string): boolean {

@@ -1,7 +1,7 @@
 /** Prints the result of a verb for each process. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
-import type { ActionResult, BulkResult } from "../protocol/wire.ts";
+import type { ProcessResult, BulkResult } from "../protocol/wire.ts";
 import { statusFor } from "../protocol/envelope.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";
@@ -17,7 +17,7 @@ export async function forEachTarget(
   verb: (client: DaemonClient, target: string) => Promise<BulkResult>,
 ): Promise<number> {
   const client = connect(context);
-  const results: ActionResult[] = [];
+  const results: ProcessResult[] = [];
   let status = "";
   const worst = await tryEach(context.command.name, context.positionals, async (target) => {
     const bulk = await withProcesses(context, () => verb(client, target));
@@ -54,7 +54,7 @@ export async function tryEach<T>(
  */
 export async function printResults(
   output: Output,
-  { results, ...given }: { readonly status: string; readonly results: readonly ActionResult[] },
+  { results, ...given }: { readonly status: string; readonly results: readonly ProcessResult[] },
   none = "no processes",
 ): Promise<number> {
   const status = statusFor(given.status, results);
@@ -71,7 +71,7 @@ export async function printResults(
 }
 
 /** Prints the failures to stderr, in every format. Returns the highest exit code. */
-export function printFailures(results: readonly ActionResult[]): number {
+export function printFailures(results: readonly ProcessResult[]): number {
   const failures = results.filter(({ ok }) => !ok);
   for (const failure of failures) writeMessage(failedText(failure));
   return Math.max(0, ...failures.map(({ code }) => exitCodeOf(code)));
@@ -81,7 +81,7 @@ const STARTED = new Set(["started", "restarted", "reloaded", "rolled_back", "fai
 
 /** Shows `deleted` for a removed instance, the state after a start, and the verb's status after others. */
 function doneLine(
-  { name, state, pid, scheduled, deleted }: ActionResult,
+  { name, state, pid, scheduled, deleted }: ProcessResult,
   status: string,
   color: boolean,
 ): string {
@@ -92,7 +92,7 @@ function doneLine(
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }
 
-function failedText({ name, error, error_line, last_output = [], hint }: ActionResult): string {
+function failedText({ name, error, error_line, last_output = [], hint }: ProcessResult): string {
   // Do not print it twice: it usually is the last line of the output.
   const isLast = error_line === undefined || last_output.at(-1)?.trim() === error_line.trim();
   const said = isLast ? "" : `  error: ${error_line}\n`;

@@ -3,7 +3,7 @@
 import type { ProcessInfo } from "../model/process_info.ts";
 
 /** The result of a verb for one process. */
-export interface ActionResult {
+export interface ProcessResult {
   /** Name of the process. */
   readonly name: string;
   /** First 8 characters of the UUID. */
@@ -42,7 +42,7 @@ export interface ReconfigureResult {
   /** `changed`: nothing had to be replaced. */
   readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
   /** One for each process. */
-  readonly results: readonly ActionResult[];
+  readonly results: readonly ProcessResult[];
   /** Whether the old configuration was restored. */
   readonly rolledBack: boolean;
   /** Whether the run was replaced. */

@@ -5,7 +5,7 @@ import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
 import { absolute, defaultHome } from "../platform/files/paths.ts";
 import { notPermitted } from "../platform/users/permissions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import type { ActionMap, Output, VerbName } from "../protocol/wire.ts";
+import type { VerbMap, Output, VerbName } from "../protocol/wire.ts";
 import type { ShutdownNoticeJson } from "../protocol/process_json.ts";
 import { ndjson } from "../protocol/streams.ts";
 import { inLibraryWords } from "../library/words.ts";
@@ -58,7 +58,7 @@ export class SocketTransport implements Transport {
     fields: Fields,
     options: CallOptions,
   ): Promise<Output<N>> {
-    return await this.#daemon.call(name, fields as ActionMap[N]["payload"], options);
+    return await this.#daemon.call(name, fields as VerbMap[N]["payload"], options);
   }
 
   async stream(

@@ -7,7 +7,7 @@ import { notPermitted } from "../platform/users/permissions.ts";
 import { errorOf } from "../protocol/envelope.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { REST_BASE } from "../protocol/version.ts";
-import type { ActionResult, Output, VerbName } from "../protocol/wire.ts";
+import type { ProcessResult, Output, VerbName } from "../protocol/wire.ts";
 import { REST_ROWS } from "./rest_rows.ts";
 import type { Fields, Transport } from "./transport.ts";
 import { searchOf } from "./wire_form.ts";
@@ -37,7 +37,7 @@ export class UrlTransport implements Transport {
     });
     const data = await this.#json(response, options);
     if (name !== "start") return data as Output<N>;
-    const { results } = data as { readonly results: readonly ActionResult[] };
+    const { results } = data as { readonly results: readonly ProcessResult[] };
     const process = await this.call("status", { target: results[0]!.name }, options);
     return { ...process, results } as unknown as Output<N>;
   }
@@ -104,8 +104,8 @@ export class UrlTransport implements Transport {
   async #failure(response: Response, init: RequestInit): Promise<ProcsupError> {
     const text = await textOf(response, init);
     try {
-      const told = JSON.parse(text);
-      if (typeof told.error === "string" && typeof told.code === "string") return errorOf(told);
+      const answer = JSON.parse(text);
+      if (typeof answer.error === "string" && typeof answer.code === "string") return errorOf(answer);
     } catch {
       // Not an answer of procsup.
     }

@@ -95,7 +95,7 @@ export async function runModule(
   const timer = setTimeout(() => kill(`timed out: killed after ${timeoutMs} ms`), timeoutMs);
   const tooMuch = () => kill(`printed more than ${MAX_PRINTED} bytes`);
   const written = new Blob([RUNNER]).stream().pipeTo(child.stdin).catch(() => {});
-  const [{ code }, stdout, told] = await Promise.all([
+  const [{ code }, stdout, stderr] = await Promise.all([
     child.status,
     textOf(child.stdout, tooMuch),
     textOf(child.stderr, tooMuch),
@@ -105,7 +105,7 @@ export async function runModule(
   if (killed !== undefined) throw new ConfigProblem(file, killed);
   const [, json] = stdout.split(MARK);
   if (code !== 0 || json === undefined) {
-    const [why, place] = [firstLine(told), placeOfFailure(told)];
+    const [why, place] = [firstLine(stderr), placeOfFailure(stderr)];
     // Files that it imports fail too.
     const which = place === undefined || place.file === file ? "it" : `"${file}"`;
     throw new ConfigProblem(file, `${which} failed: ${why}`, {

@@ -11,7 +11,7 @@ import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { onSignals } from "../platform/scan/signals.ts";
 import { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import { PROTOCOL, VERSION } from "../protocol/version.ts";
-import type { ActionContext } from "./actions/context.ts";
+import type { VerbContext } from "./actions/context.ts";
 import { DaemonLog } from "./capped_file.ts";
 import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";
@@ -49,10 +49,10 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const dashboard = () => context.web.publicUrl();
   const webhooks = new Webhooks({ folder: paths.webhooks, dashboard, warn });
   using journal = new EventJournal(paths.events);
-  const tellEarly = webhooks.early();
+  const keepEarly = webhooks.early();
   const onNews = (change: ProcessChange) => {
     journal.record(change);
-    tellEarly?.(change);
+    keepEarly?.(change);
   };
   const ended = Promise.withResolvers<"asked" | "signalled" | "lost">();
   let restoreFiles = () => {};
@@ -124,19 +124,19 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 
 /** The context of the verbs. The web surface calls them like any other client. */
 function daemonContext(
-  given: Omit<ActionContext, "token" | "configs" | "web" | "shutdownNotice" | "streams">,
+  given: Omit<VerbContext, "token" | "configs" | "web" | "shutdownNotice" | "streams">,
   warn: (message: string) => void,
-): ActionContext {
+): VerbContext {
   const { supervisor, paths, webhooks } = given;
   const token = new Token(paths.token);
   const shutdownNotice = new ShutdownNotice();
   const backend = webBackend(supervisor, shutdownNotice, () => context);
   const mounts = webMounts(backend, warn);
   const web = new WebListener({ paths, token, backend, warn, mounts });
-  shutdownNotice.listen((notice) => web.tell(notice));
+  shutdownNotice.listen((notice) => web.publish(notice));
   const configs = new ConfigFiles({ supervisor, web, webhooks, path: paths.configs, warn });
   const streams = new StreamLimits();
-  const context: ActionContext = { ...given, token, configs, web, shutdownNotice, streams };
+  const context: VerbContext = { ...given, token, configs, web, shutdownNotice, streams };
   return context;
 }
 

@@ -3,18 +3,18 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod/mini";
 import { bodyLimit } from "hono/body-limit";
-import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
 import { answered, failure } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/process_json.ts";
 import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
-import { readAction, roleFor } from "../protocol/verbs/mod.ts";
+import { readVerb } from "../protocol/verbs/mod.ts";
 import { logResumption } from "../protocol/verbs/logs.ts";
 import type { Role } from "../protocol/verbs/verb.ts";
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { endHeadBody } from "../web/context.ts";
-import type { ActionContext } from "./actions/context.ts";
+import type { VerbContext } from "./actions/context.ts";
 import { streamLogs, terminalFeed } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import { narrowed } from "./actions/reach.ts";
@@ -35,7 +35,7 @@ const attachQuery = z.strictObject({
 });
 
 /** The routes of the Unix socket. Tests call `app.request()`, without a socket. */
-export function ipcApp(context: ActionContext): Hono {
+export function ipcApp(context: VerbContext): Hono {
   const app = new Hono();
   app.onError((error) => refusal(error));
   app.notFound(() =>
@@ -52,18 +52,17 @@ export function ipcApp(context: ActionContext): Hono {
       onError: () => refusal(new ProcsupError("body_too_large", "The body is larger than 1 MiB")),
     }),
   );
-  app.get("/api/ping", async (c) => await answer(c, context, "ping", undefined));
-  app.post("/api/:action", async (c) => {
-    const body = await readJson(c);
-    return await answer(c, context, c.req.param("action"), payloadOf(body));
-  });
   app.post("/ipc", async (c) => {
     const body = await readJson(c);
     if (typeof body !== "object" || body === null || !("action" in body)) {
       throw new ProcsupError("bad_request", 'Missing "action": the envelope is {action, payload}');
     }
     const { action, payload } = body as { action: unknown; payload?: unknown };
-    return await answer(c, context, String(action), payload);
+    if (typeof action !== "string") {
+      const what = `Invalid "action" ${quote(action)}: expected the name of a verb`;
+      throw new ProcsupError("bad_request", what);
+    }
+    return await answer(c, context, action, payload);
   });
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
@@ -104,16 +103,16 @@ export function ipcApp(context: ActionContext): Hono {
 
 async function answer(
   c: Context,
-  context: ActionContext,
-  action: string,
+  context: VerbContext,
+  verb: string,
   payload: unknown,
 ): Promise<Response> {
-  // Refuse a wrong token before an unknown action.
-  const role = () => roleFor(readAction(action, payload));
-  if (action === "ping") return reply(answered(await dispatch(context, action, payload)));
+  // Refuse a wrong token before an unknown verb.
+  const role = () => readVerb(verb, payload).verb.role;
+  if (verb === "ping") return reply(answered(await dispatch(context, verb, payload)));
   const by = await authorize(c, context, role);
   const askedIn = hookOrigin(c.req.header(HOOK_HEADER));
-  return reply(answered(await dispatch({ ...context, by, askedIn }, action, payload)));
+  return reply(answered(await dispatch({ ...context, by, askedIn }, verb, payload)));
 }
 
 function hookOrigin(header: string | undefined): HookOrigin | undefined {
@@ -124,7 +123,7 @@ function hookOrigin(header: string | undefined): HookOrigin | undefined {
 /** Identifies the sender and checks its role. Throws `unauthorized` or `forbidden`. */
 async function authorize(
   c: Context,
-  { web: { gatekeeper }, token }: ActionContext,
+  { web: { gatekeeper }, token }: VerbContext,
   needed: () => Role | "open" = () => "read",
 ): Promise<Principal> {
   const authorization = c.req.header("authorization");
@@ -152,19 +151,11 @@ async function readJson(c: Context): Promise<unknown> {
   return text === "" ? undefined : parseJson(text);
 }
 
-/** `POST /api/{action}` accepts the bare payload or the whole envelope. */
-function payloadOf(body: unknown): unknown {
-  const keys = typeof body === "object" && body !== null ? Object.keys(body) : [];
-  const enveloped = keys.includes("payload") &&
-    keys.every((k) => k === "payload" || k === "action");
-  return enveloped ? (body as { payload: unknown }).payload : body;
-}
-
 /** An endless stream, which ends with the daemon or when the credential of its reader is revoked. */
 function untilShutdown(
   items: ReadableStream<unknown>,
   by: Principal,
-  context: ActionContext,
+  context: VerbContext,
 ): ReadableStream<unknown> {
   return context.shutdownNotice.atEndOf(untilDenied(items, by, context));
 }
@@ -172,14 +163,14 @@ function untilShutdown(
 function untilDenied(
   items: ReadableStream<unknown>,
   principal: Principal,
-  { web: { gatekeeper } }: ActionContext,
+  { web: { gatekeeper } }: VerbContext,
 ): ReadableStream<unknown> {
   return untilRevoked(items, { principal, gatekeeper, last: (error) => error });
 }
 
 function events(
   c: Context,
-  { supervisor }: ActionContext,
+  { supervisor }: VerbContext,
   { only }: Principal,
 ): ReadableStream<unknown> {
   const { target, since } = readPayload(eventQuery, c.req.query());

@@ -58,7 +58,7 @@ export class MetricsHistory implements Disposable {
   /** Names of the processes, as of the last reading. */
   #names: ReadonlySet<string> = new Set();
   /** Problems that were logged already. */
-  readonly #told = new Set<"disk" | "format">();
+  readonly #warned = new Set<"disk" | "format">();
   #cancel: Cancel | undefined;
 
   constructor(options: HistoryOptions) {
@@ -119,7 +119,7 @@ export class MetricsHistory implements Disposable {
     const failed = readings.filter(({ name, sample }) =>
       !this.#attempt(() => this.#add(name, at, sample))
     );
-    if (failed.length === 0) this.#told.delete("disk");
+    if (failed.length === 0) this.#warned.delete("disk");
     // Once per coarse slot is enough.
     if (at % COARSE.step === 0) this.#attempt(() => this.#prune(at));
   }
@@ -180,8 +180,8 @@ export class MetricsHistory implements Disposable {
           messageOf(error)
         }`;
       const kind = isNewer ? "format" : "disk";
-      if (!this.#told.has(kind)) this.#options.warn(what);
-      this.#told.add(kind);
+      if (!this.#warned.has(kind)) this.#options.warn(what);
+      this.#warned.add(kind);
       return isNewer;
     }
   }

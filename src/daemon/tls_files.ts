@@ -26,9 +26,9 @@ function readPem(what: "cert" | "key", path: string): string {
     if (uid !== 0 && uid !== Deno.uid()) throw refuse("it belongs to another user");
     const open = (mode ?? 0) & TOO_OPEN[what];
     if (open !== 0) {
-      const told = ((mode ?? 0) & 0o777).toString(8).padStart(4, "0");
+      const octal = ((mode ?? 0) & 0o777).toString(8).padStart(4, "0");
       throw refuse(
-        `others may access it (mode ${told})`,
+        `others may access it (mode ${octal})`,
         `chmod ${what === "key" ? "600" : "644"} ${shellWord(path)}`,
       );
     }

@@ -4,12 +4,12 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import type { McpHandler } from "../mcp/http_server.ts";
 import type { Call } from "../mcp/tools.ts";
-import { readAction, roleFor } from "../protocol/verbs/mod.ts";
+import { readVerb } from "../protocol/verbs/mod.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
 import { allowRole, type Principal } from "../auth/gatekeeper.ts";
-import type { ActionContext } from "./actions/context.ts";
+import type { VerbContext } from "./actions/context.ts";
 import { streamLogs } from "./actions/logs.ts";
 import { dispatch } from "./actions/mod.ts";
 import type { LogBatch } from "./log_batch.ts";
@@ -21,14 +21,14 @@ const MAX_HANDLERS = 20;
 export function webBackend(
   supervisor: Supervisor,
   shutdownNotice: ShutdownNotice,
-  context: () => ActionContext,
+  context: () => VerbContext,
   by?: Principal,
 ): Backend {
   const only = by?.only;
   return {
     ...{ shutdownNotice, only },
     as: (principal) => webBackend(supervisor, shutdownNotice, context, principal),
-    dispatch: (action, payload) => dispatch({ ...context(), by }, action, payload),
+    dispatch: (verb, payload) => dispatch({ ...context(), by }, verb, payload),
     events: (signal) => changesFor(supervisor, only, signal),
     streamEvents: () => context().streams.open(by, () => changesFor(supervisor, only)),
     matcher: (target) => supervisor.registry.matcher(target, only),
@@ -65,9 +65,9 @@ export function webMounts(
   const handlerFor = async (principal: Principal): Promise<McpHandler> => {
     const { role } = principal;
     const own = backend.as(principal);
-    const call = (action: string, payload: unknown) => {
-      allowRole({ role }, roleFor(readAction(action, payload)));
-      return own.dispatch(action, payload);
+    const call = (verb: string, payload: unknown) => {
+      allowRole({ role }, readVerb(verb, payload).verb.role);
+      return own.dispatch(verb, payload);
     };
     const { httpServer } = await import("../mcp/http_server.ts");
     return httpServer(call as Call, {

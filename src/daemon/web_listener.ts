@@ -168,8 +168,8 @@ export class WebListener {
   }
 
   /** Sends a message to all clients that subscribed to events. */
-  tell(message: unknown): void {
-    this.#server?.tell(message);
+  publish(message: unknown): void {
+    this.#server?.publish(message);
   }
 
   /** Listens again if the previous daemon did. Problems are only logged. */

@@ -31,7 +31,7 @@ export class Client {
   }
 
   /** Like `ask()`, but returns stdout. On failure, throws `start_failed` with its stderr. */
-  async told(args: readonly string[], input?: string): Promise<string> {
+  async output(args: readonly string[], input?: string): Promise<string> {
     const { code, stdout, stderr } = await this.ask(args, input);
     if (code === 0) return stdout;
     const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
@@ -42,7 +42,7 @@ export class Client {
 
   /** Runs the program; parses each line of stdout as JSON. */
   async jsonLines<T>(args: readonly string[]): Promise<T[]> {
-    const lines = (await this.told(args)).split("\n").filter((line) => line !== "");
+    const lines = (await this.output(args)).split("\n").filter((line) => line !== "");
     return lines.map((line) => JSON.parse(line) as T);
   }
 

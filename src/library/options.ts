@@ -5,7 +5,7 @@ import type { DurationInput } from "../model/duration.ts";
 import type { LineFilter, LogStream } from "../model/log_line.ts";
 import type { WaitPoint } from "../model/process_info.ts";
 
-/** An abort ends the wait, but not an action that has begun. */
+/** An abort ends the wait, but not what has begun. */
 export interface CallOptions {
   /** An abort rejects the promise with its reason. If aborted before the call, nothing is done. */
   readonly signal?: AbortSignal | undefined;

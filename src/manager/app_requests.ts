@@ -27,9 +27,7 @@ export interface RollingOptions
 export interface ChangeOptions extends RollingOptions {
   /** Undefined: the same configuration again. */
   readonly config?: ProcessConfig | undefined;
-  /** Replace every instance, even if nothing has changed. */
-  readonly always?: boolean;
-  /** Replace these instances in any case. */
+  /** Replace these instances, even if nothing has changed. */
   readonly replaced?: readonly ManagedProcess[];
   /** What changes for them besides the configuration. */
   readonly changes?: readonly FieldChange[];
@@ -42,11 +40,12 @@ export interface ReconfigureOptions extends RollingOptions {
   readonly keys: Readonly<Record<string, unknown>>;
   /** True: other keys get their defaults. False: the keys are a merge patch. */
   readonly replace?: boolean;
-  /** Replace every instance, even if nothing has changed. */
-  readonly always?: boolean;
 }
 
-export interface RollingResult {
+/** `waitReady`: default `wait`, else whether an app has several instances. */
+export type ReloadOptions = RollingOptions & Pick<UpOptions, "wait">;
+
+export interface ReloadResult {
   readonly outcomes: readonly Outcome[];
   readonly rolledBack: boolean;
 }
@@ -56,8 +55,7 @@ export async function change(
   app: ManagedApp,
   options: ChangeOptions,
 ): Promise<ChangeResult> {
-  const { config, always, changes = [], by = USER, askedIn, isHeld } = options;
-  const replaced = always ? app.staying : options.replaced ?? [];
+  const { config, replaced = [], changes = [], by = USER, askedIn, isHeld } = options;
   return await app.change({
     ...{ config, replaced, changes, by, askedIn, isHeld },
     batch: batchCount(options.batchSize ?? 1, app.staying.length),
@@ -73,8 +71,8 @@ export async function change(
 export async function reloadAll(
   registry: Registry,
   processes: readonly ManagedProcess[],
-  options: RollingOptions & Pick<UpOptions, "wait">,
-): Promise<RollingResult> {
+  options: ReloadOptions,
+): Promise<ReloadResult> {
   const { wait, batchSize = 1 } = options;
   batchCount(batchSize, processes.length);
   const byApp = Map.groupBy(processes, (process) => registry.appOf(process));
@@ -85,7 +83,7 @@ export async function reloadAll(
       const waitReady = options.waitReady ?? wait ?? instances.length > 1;
       return change(app, {
         ...options,
-        ...{ waitReady, batchSize: fitting(batchSize, instances.length), always: true },
+        ...{ waitReady, batchSize: fitting(batchSize, instances.length), replaced: app.staying },
       });
     })
   );
@@ -99,8 +97,8 @@ export async function reloadAll(
 /** Reloads some instances of an app, which stays as it is. */
 async function reloadEach(
   instances: readonly ManagedProcess[],
-  { waitReady, wait = waitReady, askedIn }: RollingOptions & Pick<UpOptions, "wait">,
-): Promise<RollingResult> {
+  { waitReady, wait = waitReady, askedIn }: ReloadOptions,
+): Promise<ReloadResult> {
   const reload = (process: ManagedProcess) => process.reload({ wait, askedIn });
   return { outcomes: await runBulk(instances, reload, false), rolledBack: false };
 }

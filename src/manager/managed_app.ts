@@ -66,8 +66,8 @@ export interface ChangeResult {
   readonly outcomes: readonly Outcome[];
   readonly rolledBack: boolean;
   readonly fields: readonly FieldChange[];
-  /** Those that use it from their next start. */
-  readonly told: readonly ManagedProcess[];
+  /** Those that keep their run: they use it from their next start. */
+  readonly kept: readonly ManagedProcess[];
   readonly isFailed: boolean;
 }
 
@@ -187,11 +187,11 @@ export class ManagedApp implements Recorded {
     const members = this.staying;
     const fields = [...config === undefined ? [] : this.changesTo(config), ...changes];
     if (config !== undefined && fields.length === 0 && replaced.length === 0) {
-      return { outcomes: [], rolledBack: false, fields, told: [], isFailed: false };
+      return { outcomes: [], rolledBack: false, fields, kept: [], isFailed: false };
     }
     const endless = members.flatMap((process) => refusalOf(process, askedIn));
     if (endless.length > 0 && (replaced.length > 0 || needsRestart(fields))) {
-      return { outcomes: endless, rolledBack: false, fields, told: [], isFailed: true };
+      return { outcomes: endless, rolledBack: false, fields, kept: [], isFailed: true };
     }
     if (!this.#isNew(request)) this.#set(joined(this.#app, how));
     else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id) }, config);
@@ -201,8 +201,8 @@ export class ManagedApp implements Recorded {
     this.#nextSoon();
     const { outcomes, rolledBack, isFailed } = await result;
     const tried = new Set(outcomes.map(({ process }) => process));
-    const told = isFailed ? [] : members.filter((process) => !tried.has(process));
-    return { outcomes, rolledBack, fields, told, isFailed };
+    const kept = isFailed ? [] : members.filter((process) => !tried.has(process));
+    return { outcomes, rolledBack, fields, kept, isFailed };
   }
 
   /** False if the same change is under way already. */
@@ -231,7 +231,7 @@ export class ManagedApp implements Recorded {
       this.#app = before;
       throw error;
     }
-    this.#tell(before);
+    this.#publishReleases(before);
   }
 
   /**
@@ -343,12 +343,12 @@ export class ManagedApp implements Recorded {
       this.#owner.clock.now(),
     );
     const byId = new Map(instances.map((process) => [process.id, process]));
-    // One record: told instances and added ones are what ends a change.
+    // One record: assigned instances and added ones are what ends a change.
     const added = this.#owner.recorder.together(() => {
       this.#set(app);
       return steps.flatMap((step) => {
         if (step.type === "add") return this.#owner.addInstances(this, step.indexes);
-        if (step.type === "tell") byId.get(step.id)!.post({ ...step, type: "generation" });
+        if (step.type === "assign") byId.get(step.id)!.post({ ...step, type: "generation" });
         return [];
       });
     });
@@ -509,10 +509,10 @@ export class ManagedApp implements Recorded {
     } catch (error) {
       this.#owner.warn(messageOf(error));
     }
-    this.#tell(before);
+    this.#publishReleases(before);
   }
 
-  #tell(before: App): void {
+  #publishReleases(before: App): void {
     const known = new Set([...before.history, before.release]);
     for (const release of this.#app.history) {
       if (!known.has(release)) this.#owner.released(this, release);

@@ -301,9 +301,9 @@ const VERBS: {
 } = {
   stop: (supervisor, target, how) => supervisor.stop(target, how),
   restart: (supervisor, target, how) => supervisor.restart(target, how),
-  reload: (supervisor, target, how) => supervisor.reload(target, how),
+  reload: async (supervisor, target, how) => (await supervisor.reload(target, how)).outcomes,
   rollingReload: async (supervisor, target, how) =>
-    (await supervisor.rollingReload(target, how)).outcomes,
+    (await supervisor.reload(target, { waitReady: true, ...how })).outcomes,
   scale: (supervisor, name, { instances, ...how }) => supervisor.scale(name, instances, how),
   signal: async (supervisor, target, { signal }) =>
     await supervisor.signal(target, parseSignal(signal)),

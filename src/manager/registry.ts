@@ -45,7 +45,7 @@ export type Warn = (message: string) => void;
 /** Called for each new process, and for a renamed one with its earlier name in `before`. */
 type Watcher = (process: ManagedProcess, before?: string) => void;
 
-/** What the registry tells the other rooms of a supervisor. */
+/** What the registry calls in the other rooms of a supervisor. */
 export interface Peers {
   /** A process was launched. */
   launched(process: ManagedProcess): void;
@@ -473,7 +473,7 @@ export class Registry implements Machine, AppOwner {
     if (this.#isClosing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 
-  /** Tells who asked for a change of a process. */
+  /** Publishes who asked for a change of a process. */
   asked(process: ManagedProcess, what: string, by: string): void {
     this.#publish(process, "asked", what, { by });
   }

@@ -49,8 +49,8 @@ import {
   changedConfig,
   type ReconfigureOptions,
   reloadAll,
-  type RollingOptions,
-  type RollingResult,
+  type ReloadOptions,
+  type ReloadResult,
   scale,
 } from "./app_requests.ts";
 import type { ChangeResult, ManagedApp } from "./managed_app.ts";
@@ -218,18 +218,11 @@ export class Supervisor implements AsyncDisposable {
     return await whatStayedUp(up, options);
   }
 
-  /** Reloads processes; instances of one app one after the other. */
-  async reload(target: string, options: UpOptions & Asking = {}): Promise<Outcome[]> {
+  /** Reloads processes; instances of one app batch by batch. */
+  async reload(target: string, options: ReloadOptions = {}): Promise<ReloadResult> {
     this.registry.refuseClosed();
     const processes = withoutJobs(target, this.registry.resolve(target));
-    return [...(await reloadAll(this.registry, processes, options)).outcomes];
-  }
-
-  /** Reloads processes batch by batch. */
-  async rollingReload(target: string, options: RollingOptions = {}): Promise<RollingResult> {
-    this.registry.refuseClosed();
-    const processes = withoutJobs(target, this.registry.resolve(target));
-    return await reloadAll(this.registry, processes, { waitReady: true, ...options });
+    return await reloadAll(this.registry, processes, options);
   }
 
   /** Changes the configuration of an app. Throws like `check()` before any change. */
@@ -476,7 +469,7 @@ export class Supervisor implements AsyncDisposable {
 }
 
 const NOTHING_CHANGED: ChangeResult = {
-  ...{ outcomes: [], rolledBack: false, fields: [], told: [], isFailed: false },
+  ...{ outcomes: [], rolledBack: false, fields: [], kept: [], isFailed: false },
 };
 
 const MAX_STOP_TIMEOUT_MS = 3_600_000;

@@ -88,14 +88,14 @@ class Batch {
         for (const scheme of APP_SCHEMES) this.#uris.add(`${scheme}://${spelt}`);
       }
     }
-    this.#timer ??= setTimeout(() => this.#tell(), COALESCE_MS);
+    this.#timer ??= setTimeout(() => this.#notify(), COALESCE_MS);
   }
 
   drop(): void {
     clearTimeout(this.#timer);
   }
 
-  #tell(): void {
+  #notify(): void {
     const uris = [...this.#uris];
     const list = this.#list;
     this.#uris.clear();

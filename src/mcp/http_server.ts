@@ -31,9 +31,9 @@ export function httpServer(call: Call, options: McpHttpOptions): McpHandler {
   const { changes, onError } = options;
   const names = async () => (await call("list")).map(({ name }) => name);
   const handler = createMcpHandler(({ era, requestInfo }) => {
-    const tells = era === "modern" && changes !== undefined;
+    const notifies = era === "modern" && changes !== undefined;
     const granted = grantedTools({ ...options, ...toolsetsIn(requestInfo!.url) });
-    return createServer(call, { granted, tells, onError });
+    return createServer(call, { granted, notifies, onError });
   }, {
     maxRequestBodySize: MAX_BODY_BYTES,
     // Connections are limited elsewhere, per client.

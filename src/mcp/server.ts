@@ -21,7 +21,7 @@ interface ServerOptions {
   /** Folder that relative paths of `start_app` are resolved against. */
   readonly cwd?: string | undefined;
   /** Whether it can send notifications of changes. */
-  readonly tells: boolean;
+  readonly notifies: boolean;
   /** Called with unexpected errors. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
@@ -35,14 +35,14 @@ const INSTRUCTIONS =
 
 /** Creates a server that is not connected yet. */
 export function createServer(supervisor: Call, options: ServerOptions): McpServer {
-  const { tells, granted, onError = () => {} } = options;
+  const { notifies, granted, onError = () => {} } = options;
   const call = reporting(supervisor, onError);
   const server = new McpServer({ name: "procsup", title: "procsup", version: VERSION }, {
     instructions: INSTRUCTIONS,
     capabilities: {
       tools: { listChanged: false },
       prompts: { listChanged: false },
-      resources: { listChanged: tells, subscribe: tells },
+      resources: { listChanged: notifies, subscribe: notifies },
     },
   });
   for (const tool of TOOLS) {
@@ -55,13 +55,13 @@ export function createServer(supervisor: Call, options: ServerOptions): McpServe
 
 /** Reports unexpected errors to `onError`; agents only learn that one happened. */
 export function reporting(call: Call, onError: (error: Error) => void): Call {
-  return async (action, payload, options) => {
+  return async (verb, payload, options) => {
     try {
-      return await call(action, payload, options);
+      return await call(verb, payload, options);
     } catch (error) {
       if (error instanceof ProcsupError || options?.signal?.aborted) throw error;
       onError(error instanceof Error ? error : new Error(String(error)));
-      throw new ProcsupError("internal", `Something went wrong within "${action}"`);
+      throw new ProcsupError("internal", `Something went wrong within "${verb}"`);
     }
   };
 }
@@ -84,10 +84,10 @@ function registerTool(server: McpServer, call: Call, tool: Tool, options: Server
       outputSchema: standardSchema(withNotice(tool.output)),
     },
     async (args, context) => {
-      using _ = tellProgress(title, context);
+      using _ = notifyOfProgress(title, context);
       try {
         const { signal } = context.mcpReq;
-        const bound: Call = (action, payload) => call(action, payload, { signal });
+        const bound: Call = (verb, payload) => call(verb, payload, { signal });
         return toolResult(await tool.run(args as never, { call: bound, cwd, granted }));
       } catch (error) {
         return toolError(error, granted);
@@ -170,11 +170,11 @@ const FIRST_MS = 1_000;
 const EVERY_MS = 5_000;
 
 /** Reports elapsed seconds until disposed of, if the client asked for progress. */
-function tellProgress(what: string, { mcpReq }: ServerContext): Disposable {
+function notifyOfProgress(what: string, { mcpReq }: ServerContext): Disposable {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { [Symbol.dispose]() {} };
   const begun = performance.now();
-  const tell = () => {
+  const notify = () => {
     const progress = Math.round((performance.now() - begun) / 1000);
     const message = `${what}: ${progress} s so far`;
     // The client may have gone.
@@ -182,9 +182,9 @@ function tellProgress(what: string, { mcpReq }: ServerContext): Disposable {
       method: "notifications/progress",
       params: { progressToken, progress, message },
     }).catch(() => {});
-    timer = setTimeout(tell, EVERY_MS);
+    timer = setTimeout(notify, EVERY_MS);
   };
-  let timer = setTimeout(tell, FIRST_MS);
+  let timer = setTimeout(notify, FIRST_MS);
   return {
     [Symbol.dispose]() {
       clearTimeout(timer);

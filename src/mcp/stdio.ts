@@ -58,7 +58,7 @@ export async function serveOnStdio(call: Call, options: StdioOptions): Promise<v
   const handle = serveStdio(async ({ era }) => {
     // Subscribers must not miss changes, but a hanging daemon delays clients only this long.
     await within(watch.listening, LISTENING_MS);
-    const server = createServer(call, { granted, cwd, tells: true, onError });
+    const server = createServer(call, { granted, cwd, notifies: true, onError });
     notifier.follow(server, era === "modern");
     return server;
   }, { transport, ...(onError === undefined ? {} : { onerror: onError }) });

@@ -14,8 +14,8 @@ import { CRON_VERBS } from "../protocol/verbs/cron.ts";
 import { fieldsOf } from "../protocol/verbs/read_input.ts";
 import { bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
 import type {
-  ActionMap,
-  ActionResult,
+  VerbMap,
+  ProcessResult,
   Input,
   MetricsHistoryJson,
   Output,
@@ -26,11 +26,11 @@ import { inTools, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";
 import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 
 /** Carries out a verb. Throws `ProcsupError`. `DaemonClient.call` is one. */
-export type Call = <A extends VerbName>(
-  action: A,
-  payload?: ActionMap[A]["payload"],
+export type Call = <N extends VerbName>(
+  verb: N,
+  payload?: VerbMap[N]["payload"],
   options?: { readonly signal?: AbortSignal },
-) => Promise<ActionMap[A]["data"]>;
+) => Promise<VerbMap[N]["data"]>;
 
 /** What a tool uses while it runs. */
 interface ToolUse {
@@ -209,7 +209,7 @@ function usual({ name, verb, row }: ToolVerb): ToolRun {
 }
 
 interface Bulk extends Readonly<Record<string, unknown>> {
-  readonly results: readonly ActionResult[];
+  readonly results: readonly ProcessResult[];
   readonly errors?: readonly string[];
 }
 
@@ -262,8 +262,8 @@ async function forEach<N extends "why" | "logs">(
   { call }: ToolUse,
   verb: N,
   args: Readonly<Record<string, unknown>> = {},
-): Promise<ActionMap[N]["data"][]> {
-  const ask = (target: string) => call(verb, { ...args, target } as ActionMap[N]["payload"]);
+): Promise<VerbMap[N]["data"][]> {
+  const ask = (target: string) => call(verb, { ...args, target } as VerbMap[N]["payload"]);
   return await askEachMatch(target, ask, () => call("list"));
 }
 

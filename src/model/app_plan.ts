@@ -49,7 +49,7 @@ export type Step =
   /** Stops it: from now on only its schedule starts it. */
   | { readonly type: "hold"; readonly id: string }
   /** Its next run, and the keys that need no run, are of this generation. */
-  | { readonly type: "tell"; readonly id: string; readonly generation: number }
+  | { readonly type: "assign"; readonly id: string; readonly generation: number }
   /** Gives the only instance an index. */
   | { readonly type: "rename"; readonly id: string }
   | { readonly type: "add"; readonly indexes: readonly number[] }
@@ -71,8 +71,8 @@ export function plan(app: App, instances: readonly Instance[], now: number): Pla
   const next = afterRelease(size.app, members, now);
   const steps = [...next.steps, ...size.steps];
   const used = instances.flatMap((one) => [one.generation, generationAt(one)]);
-  const told = steps.flatMap((step) => step.type === "tell" ? [step.generation] : []);
-  return { app: pruned(next.app, new Set([...used, ...told])), steps };
+  const assigned = steps.flatMap((step) => step.type === "assign" ? [step.generation] : []);
+  return { app: pruned(next.app, new Set([...used, ...assigned])), steps };
 }
 
 /** The steps that bring the number of instances to the wanted one. */
@@ -122,7 +122,7 @@ function afterRelease(app: App, members: readonly Instance[], now: number): Plan
   const { generation } = release;
   return {
     app: ended(proven(app, rest.map(({ id }) => id)), "done", now),
-    steps: rest.map(({ id }) => ({ type: "tell", id, generation })),
+    steps: rest.map(({ id }) => ({ type: "assign", id, generation })),
   };
 }
 

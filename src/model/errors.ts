@@ -15,7 +15,7 @@ interface ErrorMeaning {
 /** The machine-readable name of a failure; stable across versions. */
 export type ErrorCode =
   | "bad_request"
-  | "unknown_action"
+  | "unknown_verb"
   | "unauthorized"
   | "forbidden"
   | "process_not_found"
@@ -45,7 +45,7 @@ export type ErrorCode =
 /** The meaning of each error code. */
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorMeaning>> = {
   bad_request: meaning(400, 2, "commands", "The request or command line is wrong."),
-  unknown_action: meaning(400, 2, "upgrading", "The daemon does not know this verb."),
+  unknown_verb: meaning(400, 2, "upgrading", "The daemon does not know this verb."),
   unauthorized: meaning(401, 7, "tokens", "The token is missing or wrong."),
   forbidden: meaning(403, 7, "tokens", "The role is too low, or the system denies it."),
   process_not_found: meaning(404, 4, "targets", "No process matches the target."),

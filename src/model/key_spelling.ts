@@ -142,14 +142,14 @@ function unknownKeys(
   path: readonly string[],
 ): ProcsupError {
   const names = keyNames(table).map(camelCase);
-  const told = keys.map((key) => {
+  const unknowns = keys.map((key) => {
     const foreign = table === PROCESS_KEYS ? foreignKey(snakeCase(key)) : undefined;
     const near = foreign === undefined ? nearestWord(key, names) : camelCase(foreign);
     const name = [...path, key].join(".");
     return { name, near, text: withNearest(`Unknown key "${name}"`, near) };
   });
-  const [{ name: field, near }] = told as [(typeof told)[0]];
-  const message = told.map(({ text }) => text).join("; ");
+  const [{ name: field, near }] = unknowns as [(typeof unknowns)[0]];
+  const message = unknowns.map(({ text }) => text).join("; ");
   return new ProcsupError("invalid_config", message, { field, near });
 }
 

@@ -184,7 +184,7 @@ export interface HealthCheckConfig {
   readonly successThreshold: number;
   /** Time after the start in which failures do not count. */
   readonly gracePeriodMs: number;
-  /** Action when unhealthy: restart, none, or signal: and a signal. */
+  /** What to do when unhealthy: restart, none, or signal: and a signal. */
   readonly onFailure: string;
 }
 

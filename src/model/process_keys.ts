@@ -97,7 +97,7 @@ const HEALTH_CHECK: ObjectType = {
       type: "text",
       format: "failure_action",
       default: "restart",
-      help: "Action when unhealthy: restart, none, or signal: and a signal",
+      help: "What to do when unhealthy: restart, none, or signal: and a signal",
     },
   },
 };

@@ -4,7 +4,7 @@ import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/files/paths.ts";
-import type { ActionMap, VerbName } from "./wire.ts";
+import type { VerbMap, VerbName } from "./wire.ts";
 import { errorOf, type ResponseEnvelope } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS, hangingDaemon, watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./version.ts";
@@ -44,20 +44,20 @@ export class DaemonClient {
    * seconds, or the error of the answer. Results for each process are data rather than an error, even
    * if all failed.
    */
-  async call<A extends VerbName>(
-    action: A,
-    payload?: ActionMap[A]["payload"],
+  async call<N extends VerbName>(
+    verb: N,
+    payload?: VerbMap[N]["payload"],
     options: { signal?: AbortSignal | undefined } = {},
-  ): Promise<ActionMap[A]["data"]> {
+  ): Promise<VerbMap[N]["data"]> {
     const response = await this.#request({
       method: "POST",
       path: "/ipc",
-      body: JSON.stringify({ action, payload }),
+      body: JSON.stringify({ action: verb, payload }),
       ...options,
-    }, action === "ping");
+    }, verb === "ping");
     const envelope = await readEnvelope(response, options.signal);
     if (envelope.success || (envelope.data ?? null) !== null) {
-      return envelope.data as ActionMap[A]["data"];
+      return envelope.data as VerbMap[N]["data"];
     }
     throw this.#failed(envelope);
   }

@@ -8,7 +8,7 @@ import {
   ProcsupError,
 } from "../model/errors.ts";
 import { StartFailedError } from "../model/start_failed.ts";
-import type { ActionResult } from "./wire.ts";
+import type { ProcessResult } from "./wire.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { shortened } from "../model/plain_text.ts";
 import { PROCESS_STATES, type ProcessState } from "../model/process_info.ts";
@@ -113,7 +113,7 @@ export function failure(error: unknown): { envelope: ResponseEnvelope; status: n
 
 /** The fields of a verb's data that report success or failure. */
 interface Reported {
-  readonly results?: readonly ActionResult[];
+  readonly results?: readonly ProcessResult[];
   /** Further error messages. */
   readonly errors?: readonly string[];
   /** Number of restored processes, in the answer of `resurrect`. */
@@ -146,7 +146,7 @@ export function throwFailed(data: unknown): void {
   if (failed !== undefined) throw failed;
 }
 
-function firstFailure(results: readonly ActionResult[]): ProcsupError | undefined {
+function firstFailure(results: readonly ProcessResult[]): ProcsupError | undefined {
   const failed = results.find(({ ok }) => !ok);
   return failed && errorOf({ error: `"${failed.name}" failed`, ...failed });
 }

@@ -72,7 +72,8 @@ function lookAfter(ms: number, look: () => void): () => void {
 async function isAlive(socket: string): Promise<boolean> {
   const signal = AbortSignal.timeout(SILENCE_MS);
   try {
-    const ping = { method: "GET", path: "/api/ping", token: () => undefined, signal } as const;
+    const body = JSON.stringify({ action: "ping" });
+    const ping = { method: "POST", path: "/ipc", body, token: () => undefined, signal } as const;
     (await unixRequest(socket, ping)).close();
     return true;
   } catch (error) {

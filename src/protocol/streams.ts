@@ -89,10 +89,10 @@ export async function* following<T extends object>(
   let pause = RETRY_MS;
   let failed: { readonly error: unknown; readonly until: number } | undefined;
   let shutdownNotice: ShutdownNoticeJson | undefined;
-  let isTold = false;
-  const tell = (message: string) => {
-    if (!isTold) note?.(message);
-    isTold = true;
+  let isNoted = false;
+  const noteOnce = (message: string) => {
+    if (!isNoted) note?.(message);
+    isNoted = true;
   };
   while (!signal?.aborted) {
     let isOpen = false;
@@ -102,12 +102,12 @@ export async function* following<T extends object>(
       await opened?.(again);
       again = true;
       failed = shutdownNotice = undefined;
-      isTold = false;
+      isNoted = false;
       for await (const item of items) {
         pause = RETRY_MS;
         if (!isShutdownNotice(item)) yield item;
         else if ((shutdownNotice = item).type === "upgrading") {
-          tell(`the daemon is being upgraded to version ${shutdownNotice.to}; this continues`);
+          noteOnce(`the daemon is being upgraded to version ${shutdownNotice.to}; this continues`);
         }
       }
     } catch (error) {
@@ -117,7 +117,7 @@ export async function* following<T extends object>(
       const mayReturn = again && isPassing && shutdownNotice?.type !== "shutdown";
       if (!forEver && !mayReturn) throw error;
       // Another daemon is often there at once.
-      if (again && !isOpen) tell(`${messageOf(error)}; retrying`);
+      if (again && !isOpen) noteOnce(`${messageOf(error)}; retrying`);
       // An upgrade that fails waits for the new daemon, and then for the old one.
       const patience = (shutdownNotice?.type === "upgrading" ? 3 : 1) * DAEMON_PATIENCE_MS;
       failed ??= { error, until: performance.now() + patience };

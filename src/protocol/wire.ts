@@ -11,7 +11,7 @@ import type {
   release,
 } from "./verbs/inspect.ts";
 import type { VerbName, VERBS } from "./verbs/mod.ts";
-import type { actionResult, bulkResult, exit, processInfo } from "./verbs/shapes.ts";
+import type { processResult, bulkResult, exit, processInfo } from "./verbs/shapes.ts";
 import type { Verb } from "./verbs/verb.ts";
 import type { namedToken, webhook, webhookTest } from "./verbs/web.ts";
 
@@ -34,8 +34,8 @@ export type Payload<N extends VerbName> = Table[N] extends Verb<infer I, infer _
 
 type Fields<T> = ReadOnly<T> | (Record<never, never> extends T ? undefined : never);
 
-/** The payload and data of every action on the wire. */
-export type ActionMap = {
+/** The payload and data of every verb on the wire. */
+export type VerbMap = {
   readonly [N in VerbName]: {
     readonly payload: N extends "start" ? StartPayload : Payload<N>;
     readonly data: Output<N>;
@@ -56,7 +56,7 @@ type Json<S extends z.ZodMiniType> = ReadOnly<z.output<S>>;
 export type ProcessJson = Json<typeof processInfo>;
 /** How a run ended. */
 export type ExitJson = Json<typeof exit>;
-export type ActionResult = Json<typeof actionResult>;
+export type ProcessResult = Json<typeof processResult>;
 /** Answer of verbs that act on processes. */
 export type BulkResult = Json<typeof bulkResult>;
 export type ReconfigureResult = Output<"reconfigure">;

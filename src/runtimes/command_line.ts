@@ -90,8 +90,8 @@ function resolved(config: CommandConfig, tools: Tools): CommandLine {
   }
   if (config.useBundle) return { argv: bundleCommand(config, tools), runtime: "ruby" };
   const auto = config.runtime === "auto";
-  const told = config.interpreter !== undefined || !auto;
-  const entry = findEntry(config, tools.path, told ? () => true : isScript);
+  const isGiven = config.interpreter !== undefined || !auto;
+  const entry = findEntry(config, tools.path, isGiven ? () => true : isScript);
   if (config.interpreter !== undefined) {
     const runtime = auto ? runtimeOf(config.interpreter) : config.runtime;
     return { argv: [tools.need(config.interpreter), entry.path], runtime };

@@ -18,7 +18,7 @@ import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError, replyJson, replyJsonText } from "./reply.ts";
 import { failureOf } from "../protocol/envelope.ts";
-import { REST_ROWS, roleFor, type Route } from "../protocol/verbs/mod.ts";
+import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
 import { readQuery } from "../protocol/verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
@@ -74,13 +74,12 @@ async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Resp
   const { name, verb, row } = route;
   const { backend, gatekeeper, cachedList } = parts;
   const principal = verb.role === "open" ? undefined : await principalOf(c, gatekeeper);
-  // Check before reading the body, and again with its fields.
+  // Before the body is read.
   allowRole(principal, verb.role);
   const payload = await payloadOf(c, route);
   if (name === "list" && cachedList !== undefined && principal?.only === undefined) {
     return replyJsonText(await cachedList.json());
   }
-  allowRole(principal, roleFor({ name, verb, payload }));
   const sender = principal === undefined ? backend : backend.as(principal);
   const data = await sender.dispatch(name, payload);
   const failure = failureOf(data);

@@ -10,7 +10,7 @@ export interface Backend {
   /** The same for this sender: other apps than its own do not exist, and what it asks is recorded. */
   as(principal: Principal): Backend;
   /** Carries out a verb. Throws `ProcsupError`. */
-  dispatch(action: string, payload: unknown): Promise<unknown>;
+  dispatch(verb: string, payload: unknown): Promise<unknown>;
   /** The apps that exist for the sender; undefined for all. */
   readonly only: readonly string[] | undefined;
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;

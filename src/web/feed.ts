@@ -69,7 +69,7 @@ export class Feed {
   changed(change: ProcessChange): void {
     if (this.#clients.size === 0) return;
     this.#latest.clear();
-    this.#tellEvent(change);
+    this.#publishEvent(change);
     if (this.#cancelPush !== undefined) return;
     const { clock } = this.#parts;
     const wait = Math.max(0, this.#pushedAt + COALESCE_MS - clock.steady());
@@ -80,7 +80,7 @@ export class Feed {
   }
 
   /** Sends a message to all clients that subscribed to events. */
-  tell(message: unknown): void {
+  publish(message: unknown): void {
     const bytes = encoded(message);
     for (const client of this.#clients) if (client.wants("events")) client.send(bytes);
   }
@@ -133,7 +133,7 @@ export class Feed {
     return this.#latest.getOrInsertComputed(client.sight, () => listFor(client));
   }
 
-  #tellEvent(change: ProcessChange): void {
+  #publishEvent(change: ProcessChange): void {
     let bytes: Uint8Array<ArrayBuffer> | undefined;
     for (const client of this.#clients) {
       if (!client.wantsChange(change)) continue;

@@ -121,13 +121,13 @@ export class FeedClient {
     }
     try {
       const message = parseJson(text) as Record<string, unknown> | null;
-      if (message?.type === "ping") this.#tell({ type: "pong" });
+      if (message?.type === "ping") this.#answer({ type: "pong" });
       if (message?.type === "subscribe") return this.#subscribe(message);
       if (message?.type === "unsubscribe") this.#unsubscribe(message);
       if (message?.type === "open_log") this.#openLog(message);
       if (message?.type === "close_log") this.#closeLog(Number(message.id));
     } catch (error) {
-      this.#tell({ type: "error", ...publicError(error) });
+      this.#answer({ type: "error", ...publicError(error) });
     }
     return [];
   }
@@ -151,9 +151,9 @@ export class FeedClient {
     this.#confirm();
   }
 
-  /** Tells what the client is subscribed to. */
+  /** Answers what the client is subscribed to. */
   #confirm(target?: string): void {
-    this.#tell({ type: "subscribed", topics: [...this.#topics], target });
+    this.#answer({ type: "subscribed", topics: [...this.#topics], target });
   }
 
   #follow({ target, lines = 0, grep, level, stderr }: Omit<Subscription, "topics">): void {
@@ -186,7 +186,7 @@ export class FeedClient {
     if (this.#opened.size >= MAX_OPENED) {
       const message = `${MAX_OPENED} logs are open on this connection`;
       const error = publicError(new ProcsupError("too_many_clients", message));
-      return this.#tell({ type: "error", id, ...error });
+      return this.#answer({ type: "error", id, ...error });
     }
     const start = from === undefined ? {} : readPayload(logResumption, { from });
     const log = this.#logsOf(new URLSearchParams(query), { id }, start);
@@ -208,7 +208,7 @@ export class FeedClient {
     return new FeedLogs(open, this, options);
   }
 
-  #tell(message: unknown): void {
+  #answer(message: unknown): void {
     this.send(JSON.stringify(message));
   }
 

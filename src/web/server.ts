@@ -24,7 +24,7 @@ export interface WebServer {
   readonly address: ListenAddress;
   readonly isEncrypted: boolean;
   /** Sends a message to all clients that subscribed to events. */
-  tell(message: unknown): void;
+  publish(message: unknown): void;
   /** Stops listening. Resolves when the port is free. */
   stop(): Promise<void>;
   /**
@@ -98,7 +98,7 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
   return {
     address: { ...address, port },
     isEncrypted: tls !== undefined,
-    tell: (message) => feed.tell(message),
+    publish: (message) => feed.publish(message),
     stop,
     async close(answerMs) {
       await stop();

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventJournal } from "../../src/daemon/event_journal.ts";
 import type { ProcessChange } from "../../src/model/process_info.ts";
-import type { ActionContext } from "../../src/daemon/actions/context.ts";
+import type { VerbContext } from "../../src/daemon/actions/context.ts";
 import { pastEvents } from "../../src/daemon/actions/inspect.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -46,7 +46,7 @@ Deno.test("EventJournal keeps the newest events when there are too many, and wor
   const pages: number[] = [];
   for (let before: string | undefined = undefined;;) {
     const supervisor = { registry: { matcher: () => () => true } };
-    const context = { supervisor, journal } as unknown as ActionContext;
+    const context = { supervisor, journal } as unknown as VerbContext;
     const page: Awaited<ReturnType<typeof pastEvents>> = await pastEvents(context, {
       ...{ limit: 5000, before, search: "A run" },
     });

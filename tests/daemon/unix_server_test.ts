@@ -6,7 +6,7 @@ import { accept } from "../../src/platform/sockets/accept.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
-import type { ActionContext } from "../../src/daemon/actions/context.ts";
+import type { VerbContext } from "../../src/daemon/actions/context.ts";
 import { ipcApp } from "../../src/daemon/ipc_server.ts";
 
 /** A server, and requests to it as text. */
@@ -85,7 +85,7 @@ Deno.test("UnixServer rejects malformed requests, and never passes on a truncate
 
 Deno.test("a malformed chunk is a bad request for the verbs of the socket", async () => {
   // The body is read before the token is checked: nothing else of the daemon is needed.
-  const app = ipcApp({} as ActionContext);
+  const app = ipcApp({} as VerbContext);
   await using server = scene((request) => app.fetch(request));
   for (const chunk of ["zz\r\n", "1\r\nabc\r\n", `${"1".repeat(2000)}\r\n`]) {
     const head = "POST /ipc HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";

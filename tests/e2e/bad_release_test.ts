@@ -43,7 +43,7 @@ for (const overlap of [true, false]) {
       await using daemon = await TestDaemon.start();
       const { port } = await serve(daemon, { instances: 2, overlap });
       const [first, second] = await daemon.client.call("list");
-      const { results, rolled_back } = await daemon.client.call("rolling_reload", {
+      const { results, rolled_back } = await daemon.client.call("reconfigure", {
         target: "web",
         rollback_on_failure: true,
         config: { env: { PORT: String(port), BAD: "1" } },
@@ -135,7 +135,7 @@ Deno.test("a rollback that fails is a failure of the instance that it leaves dow
     ...{ name: "web", entrypoint: "/bin/sh", args: ["-c", program], cwd: "/", instances: 2 },
     ...{ min_uptime: "100ms", restart_delay: "1h", wait: true },
   });
-  const { results, status } = await daemon.client.call("rolling_reload", {
+  const { results, status } = await daemon.client.call("reconfigure", {
     target: "web",
     rollback_on_failure: true,
     config: { env: { NEW: "1" } },

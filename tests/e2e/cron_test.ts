@@ -253,13 +253,13 @@ Deno.test("an invalid schedule is rejected by name, and nothing is registered", 
   assertEquals(await daemon.client.call("list"), []);
 });
 
-Deno.test("a cron action names a process without a schedule, and a missing one", async () => {
+Deno.test("a cron verb names a process without a schedule, and a missing one", async () => {
   await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
-  for (const action of ["cron_run", "cron_start", "cron_stop"] as const) {
-    const error = await assertRejects(() => daemon.client.call(action, "app"), ProcsupError);
+  for (const verb of ["cron_run", "cron_start", "cron_stop"] as const) {
+    const error = await assertRejects(() => daemon.client.call(verb, "app"), ProcsupError);
     assertEquals([error.code, error.message], ["wrong_state", 'No schedule: "app"']);
-    const gone = await assertRejects(() => daemon.client.call(action, "nope"), ProcsupError);
+    const gone = await assertRejects(() => daemon.client.call(verb, "nope"), ProcsupError);
     assertEquals(gone.code, "process_not_found");
   }
   assertEquals(await daemon.client.call("cron_list"), []);

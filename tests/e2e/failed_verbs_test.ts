@@ -20,12 +20,12 @@ function failing(folder: string, name = "app") {
 }
 
 /** The socket's answer to a request. */
-async function envelope({ daemon, token }: TestWeb, action: string, payload: unknown) {
+async function envelope({ daemon, token }: TestWeb, verb: string, payload: unknown) {
   const response = await unixRequest(`${daemon.home}/procsup.sock`, {
     method: "POST",
     path: "/ipc",
     token: () => token,
-    body: JSON.stringify({ action, payload }),
+    body: JSON.stringify({ action: verb, payload }),
   });
   return { status: response.status, ...JSON.parse(await response.text()) };
 }

@@ -57,7 +57,7 @@ Deno.test("an unhealthy server is restarted with the reason, and recovers", asyn
   assertMatch(now.lastReason, /^unhealthy: .*\/health answered 503$/);
   const kinds = test.changes.map(({ type }) => type).filter((type) => /healthy/.test(type));
   assertEquals(kinds, ["healthy", "unhealthy", "healthy"]);
-  assertMatch(test.told("api", "unhealthy")[0]!.reason, /answered 503$/);
+  assertMatch(test.published("api", "unhealthy")[0]!.reason, /answered 503$/);
 });
 
 Deno.test("an unhealthy server keeps running with on_failure none", async () => {

@@ -130,8 +130,8 @@ Deno.test("a failing pre_start ends errored with its output, launches nothing an
   assertEquals((await said()).lastOutput.toSorted(), ["migrating", "no database"]);
   const { state, restarts, pid, nextRestartAt } = test.info("app");
   assertEquals([state, restarts, pid, nextRestartAt], ["errored", 0, 0, null]);
-  await waitFor(() => test.told("app", "note").length === 1, { what: "the note" });
-  const note = test.told("app", "note")[0]!.reason;
+  await waitFor(() => test.published("app", "note").length === 1, { what: "the note" });
+  const note = test.published("app", "note")[0]!.reason;
   assertMatch(note, /^pre_start hook failed with exit code 3: /);
   assert(note.includes("migrating") && note.includes("no database"), note);
   assertEquals(test.warnings, [`"app": ${note}`], "the supervisor's log has it too");
@@ -195,7 +195,7 @@ Deno.test("only pre_start can prevent anything by failing or hanging", async () 
     await test.manager.reload(name);
     await test.manager.stop(name);
     assertEquals([test.info(name).state, test.info(name).restarts], ["stopped", 0]);
-    const noted = () => test.told(name, "note").map(({ reason }) => reason.split(" ")[0]);
+    const noted = () => test.published(name, "note").map(({ reason }) => reason.split(" ")[0]);
     await waitFor(() => new Set(noted()).size === others.length, { what: "a note of each" });
     assertEquals([...new Set(noted())].toSorted(), others.toSorted());
   }

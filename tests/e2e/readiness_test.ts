@@ -154,10 +154,12 @@ Deno.test("ready by log: stderr counts too, but only output of this run", async 
     "while [ ! -e go ]; do sleep 0.02; done; exit 1";
   const config = { ready_log: "listening on \\d+", restart_delay: "10ms", listen_timeout: "2s" };
   await test.script("app", app, config, { wait: false });
-  await waitFor(() => test.told("app", "running").length === 1, { what: "the first readiness" });
+  await waitFor(() => test.published("app", "running").length === 1, {
+    what: "the first readiness",
+  });
   Deno.writeTextFileSync(`${test.home}/go`, "");
   await waitFor(() => /^not ready/.test(test.info("app").lastReason), { what: "the timeout" });
-  assertEquals(test.told("app", "running").length, 1);
+  assertEquals(test.published("app", "running").length, 1);
   await waitFor(() => test.info("app").restarts >= 2, { what: "another automatic restart" });
 });
 

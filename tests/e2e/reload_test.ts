@@ -63,7 +63,7 @@ Deno.test("reload by signal fails if the signal kills the app, and spares the ot
     min_uptime: "20s",
   };
   await test.script("app", "exec sleep 1000", config);
-  const outcomes = await test.supervisor.reload("app");
+  const { outcomes } = await test.supervisor.reload("app");
   assertEquals(outcomes.map(({ error }) => error?.code), ["start_failed"]);
   const message = 'Cannot reload "app:0": it did not survive SIGHUP: ended by SIGHUP';
   assertEquals(outcomes[0]!.error?.message, message);
@@ -84,7 +84,7 @@ Deno.test("reload by signal restarts a starting or stopping app, which may not h
   await waitFor(() => test.lines("log").length === 2, { what: "the second run" });
   Deno.writeTextFileSync(`${test.home}/gate`, "");
   await starting;
-  assertEquals((await reloading)[0]!.error, undefined);
+  assertEquals((await reloading).outcomes[0]!.error, undefined);
   const stopping = test.supervisor.stop("app");
   await waitFor(() => test.lines("log").includes("term"), { what: "the stop" });
   const again = test.supervisor.reload("app", { wait: true });
@@ -105,12 +105,12 @@ Deno.test("reload of several instances goes one by one, and stops at the first f
     assert(running.length >= 3, `${running.length} of 4 run`);
     await sleep(2);
   }
-  assertEquals((await reloading).length, 5);
+  assertEquals((await reloading).outcomes.length, 5);
   const after = test.pids("api");
   assertEquals(after.filter((pid) => before.includes(pid)), []);
 
   Deno.writeTextFileSync(`${test.home}/bad`, "");
-  const outcomes = await test.supervisor.reload("api");
+  const { outcomes } = await test.supervisor.reload("api");
   assertEquals(outcomes.map(({ error }) => error?.code), [undefined, "start_failed"]);
   assertEquals(test.pids("api").slice(2), after.slice(2));
 });
@@ -120,7 +120,9 @@ Deno.test("rolling reload never has more than a batch down, for each batch size"
     await using test = await TestManager.open();
     const before = await four(test);
     let over = false;
-    const rolling = test.supervisor.rollingReload("api", { batchSize }).finally(() => over = true);
+    const rolling = test.supervisor.reload("api", { batchSize, waitReady: true }).finally(() =>
+      over = true
+    );
     let mostDown = 0;
     await waitFor(() => {
       const down = test.instances("api").filter(({ ready }) => !ready).length;
@@ -138,7 +140,7 @@ Deno.test("rolling reload rejects an invalid batch size or configuration, and ch
   await using test = await TestManager.open();
   const before = await four(test);
   for (const batchSize of [0, 99, -1, "x", "0.5"]) {
-    const reload = () => test.supervisor.rollingReload("api", { batchSize });
+    const reload = () => test.supervisor.reload("api", { batchSize, waitReady: true });
     const error = await assertRejects(reload, ProcsupError);
     assertEquals(error.code, "bad_request");
   }
@@ -217,7 +219,7 @@ Deno.test("rolling_reload of the socket returns results, rolled_back, and errors
   const good = await daemon.client.call("rolling_reload", { target: "api", batch_size: "50%" });
   assertEquals([good.status, good.rolled_back], ["reloaded", false]);
   assertEquals(good.results.map(({ name, ok }) => [name, ok]), [["api:0", true], ["api:1", true]]);
-  const bad = await daemon.client.call("rolling_reload", {
+  const bad = await daemon.client.call("reconfigure", {
     target: "api",
     rollback_on_failure: true,
     config: { env: { VERSION: "bad" } },

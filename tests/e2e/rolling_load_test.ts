@@ -46,7 +46,7 @@ for (const [what, app] of Object.entries(APPS)) {
     await waitFor(() => load.answered > answered + 100, { what: "answers without a daemon" });
     await daemon.run();
 
-    const { rolled_back, results } = await daemon.client.call("rolling_reload", {
+    const { rolled_back, results } = await daemon.client.call("reconfigure", {
       target: "web",
       rollback_on_failure: true,
       config: {

@@ -288,7 +288,7 @@ Deno.test("a rolling reload does not start an instance that was deleted before i
     'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
   await test.script("app", app, { wait_ready: true, instances: 2 }, { wait: true });
   Deno.writeTextFileSync(`${test.home}/next`, "");
-  const rolling = test.supervisor.rollingReload("app", {});
+  const rolling = test.supervisor.reload("app", { waitReady: true });
   await waitFor(() => test.lines("pids").length === 3, { what: "the first to be reloaded" });
   await test.supervisor.remove("app:1");
   Deno.writeTextFileSync(`${test.home}/ready`, "");

@@ -242,13 +242,13 @@ Deno.test("a change only configures an instance that is stopped before its turn"
   const stops: Promise<void>[] = [];
   fake.world.beforeLaunch = () => stops.length === 0 && stops.push(last!.stop());
   const reloading = changeTo(fake, config);
-  const { outcomes, told } = await settle(fake, reloading);
+  const { outcomes, kept } = await settle(fake, reloading);
   await Promise.all(stops);
   assertEquals(outcomes.map(({ process, error }) => [process.name, error]), [
     ["api:0", undefined],
     ["api:1", undefined],
   ]);
-  assertEquals([told, last!.config, versions(fake)], [[last], config, ["2", "2", undefined]]);
+  assertEquals([kept, last!.config, versions(fake)], [[last], config, ["2", "2", undefined]]);
 });
 
 Deno.test("a change also changes an instance that is started while others reload", async () => {
@@ -406,7 +406,7 @@ Deno.test("a change of all skips jobs", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 1000");
   await test.script("job", "touch ran", { cron: "@yearly" });
-  await test.supervisor.rollingReload("all");
+  await test.supervisor.reload("all", { waitReady: true });
   assertEquals(test.info("job").state, "stopped");
   assertEquals(lstatIfAny(`${test.home}/ran`), undefined);
 });
@@ -570,27 +570,32 @@ Deno.test("of two equal reloads at once, both end when every instance is reloade
   assertEquals(releases.map(({ result }) => result), ["superseded", "done"]);
 });
 
-Deno.test("a failed release is told once, with its rollback, and a good one once", async () => {
+Deno.test("a failed release is published once, with its rollback, and a good one once", async () => {
   await using fake = await running(2);
-  const told: string[][] = [];
+  const published: string[][] = [];
   fake.hub.listen(({ type, name, reason, by = "" }) => {
-    if (type.startsWith("release")) told.push([type, name, reason.split("\n")[0]!, by]);
+    if (type.startsWith("release")) published.push([type, name, reason.split("\n")[0]!, by]);
   });
   failWith(fake, "api:1", "2");
   const bad = changeTo(fake, release(fake), { rollbackOnFailure: true });
   await settle(fake, bad);
   const [failed] = fake.registry.app("api")!.releases;
   const { reason } = failed!.failure!;
-  assertEquals(told.splice(0), [["release_failed", "api:1", `rolled back: ${reason}`, "user"]]);
+  assertEquals(published.splice(0), [[
+    "release_failed",
+    "api:1",
+    `rolled back: ${reason}`,
+    "user",
+  ]]);
   await settle(fake, changeTo(fake, { ...release(fake), args: ["3"] }));
-  assertEquals(told, [["released", "api:0", "args", "user"]]);
+  assertEquals(published, [["released", "api:0", "args", "user"]]);
 });
 
-Deno.test("a failed release whose rollback is superseded is told once", async () => {
+Deno.test("a failed release whose rollback is superseded is published once", async () => {
   await using fake = await running(2);
-  const told: string[] = [];
+  const published: string[] = [];
   fake.hub.listen(({ type, reason }) => {
-    if (type.startsWith("release")) told.push(`${type} ${reason.split("\n")[0]}`);
+    if (type.startsWith("release")) published.push(`${type} ${reason.split("\n")[0]}`);
   });
   failWith(fake, "api:1", "2");
   const app = fake.registry.app("api")!;
@@ -599,7 +604,7 @@ Deno.test("a failed release whose rollback is superseded is told once", async ()
   await waitFor(() => app.record.release?.undoes !== undefined);
   await settle(fake, changeTo(fake, { ...release(fake), args: ["3"] }));
   const { reason } = app.releases[0]!.failure!;
-  assertEquals(told, [
+  assertEquals(published, [
     `release_failed failed: ${reason}; its rollback was superseded`,
     "released args",
   ]);

@@ -76,7 +76,7 @@ export function serveMcp(
   { client }: TestDaemon,
   options: McpHttpOptions = {},
 ): AsyncDisposable & { url: string } {
-  const handler = httpServer((action, payload, how) => client.call(action, payload, how), {
+  const handler = httpServer((verb, payload, how) => client.call(verb, payload, how), {
     changes: async (signal) => {
       const stream = await client.stream("/events", signal);
       return changesOf(stream);

@@ -142,7 +142,7 @@ for (const role of ["read", "operate", "admin"] as const) {
         web.calls.length = 0;
         await send(web, asking, call(tool));
         const wanted = isKnown && TOOLS_OF[role].includes(tool) ? [ACTION_OF[tool]!] : [];
-        assertEquals(web.calls.map(([action]) => action), wanted, `${version} ${tool}`);
+        assertEquals(web.calls.map(([verb]) => verb), wanted, `${version} ${tool}`);
       }
       for (const uri of URIS) {
         const read = await send(web, asking, { method: "resources/read", params: { uri } });
@@ -153,7 +153,7 @@ for (const role of ["read", "operate", "admin"] as const) {
     for (const version of [undefined, "2025-03-26", "2024-11-05"]) {
       web.calls.length = 0;
       await send(web, { token, version }, ...TOOL_NAMES.map(call));
-      assertEquals(new Set(web.calls.map(([action]) => action)), mayAct, `${version}`);
+      assertEquals(new Set(web.calls.map(([verb]) => verb)), mayAct, `${version}`);
     }
   });
 }

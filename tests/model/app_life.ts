@@ -129,7 +129,7 @@ export class Life {
     const one = this.instances.find(({ id }) => id === step.id)!;
     const wanted = generationOf(this.app);
     switch (step.type) {
-      case "tell":
+      case "assign":
         one.generation = step.generation;
         return;
       case "rename":

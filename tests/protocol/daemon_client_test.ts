@@ -20,8 +20,8 @@ for (
     await using _server = Deno.serve(
       { path: `${home.path}/procsup.sock`, onListen: () => {} },
       async (request) => {
-        const { pathname } = new URL(request.url);
-        asked.push(pathname);
+        const { action } = await request.json();
+        asked.push(action);
         // The first request is the call itself.
         if (asked.length > 1 + missed) pinged.resolve();
         await pinged.promise;
@@ -29,7 +29,7 @@ for (
       },
     );
     assertEquals(await new DaemonClient(home.path).call("list"), []);
-    assertEquals(asked, ["/ipc", ...Array(1 + missed).fill("/api/ping")]);
+    assertEquals(asked, ["list", ...Array(1 + missed).fill("ping")]);
   });
 }
 

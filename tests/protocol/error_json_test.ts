@@ -42,8 +42,8 @@ Deno.test("errorJson() is bounded, whatever a client sent", () => {
   );
   assertEquals([each.length, each.at(-1)!.message], [11, "and 49990 more mistakes"]);
   assertMatch(message, /^Unknown key "nmae0"[^]*"nmae9"[^]*; and 49990 more mistakes$/);
-  for (const action of ["x".repeat(500_000), "list"]) {
-    const error = assertThrows(() => readRequest(action, { ...long, ...many }));
+  for (const verb of ["x".repeat(500_000), "list"]) {
+    const error = assertThrows(() => readRequest(verb, { ...long, ...many }));
     assert(JSON.stringify(errorJson(error)).length < 30_000);
   }
 });

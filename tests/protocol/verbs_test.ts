@@ -3,13 +3,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod/mini";
 import { ProcsupError } from "../../src/model/errors.ts";
-import {
-  readAction,
-  readRequest,
-  REST_ROWS,
-  roleFor,
-  VERB_ROWS,
-} from "../../src/protocol/verbs/mod.ts";
+import { readRequest, readVerb, REST_ROWS, VERB_ROWS } from "../../src/protocol/verbs/mod.ts";
 import { fieldsOf, readQuery } from "../../src/protocol/verbs/read_input.ts";
 
 Deno.test("REST_ROWS name fields of their verbs, and no route twice", () => {
@@ -46,26 +40,24 @@ Deno.test("VERB_ROWS have inputs and outputs that JSON Schema can express", () =
   }
 });
 
-Deno.test("readAction() distinguishes start from add by the target, and roleFor() returns the role of each", () => {
-  const asked = (action: string, payload: unknown) => {
-    const request = readAction(action, payload);
-    return [request.name, roleFor(request)];
+Deno.test("readVerb() distinguishes start from add by the target", () => {
+  const asked = (verb: string, payload: unknown) => {
+    const request = readVerb(verb, payload);
+    return [request.name, request.verb.role];
   };
   assertEquals(asked("start", { target: "api" }), ["start", "operate"]);
   assertEquals(asked("start", "api"), ["start", "operate"]);
   assertEquals(asked("start", { name: "api" }), ["add", "admin"]);
   assertEquals(asked("add", { config: {}, target: "api" }), ["add", "admin"]);
-  assertEquals(asked("rolling_reload", { target: "api" }), ["rolling_reload", "operate"]);
-  assertEquals(asked("rolling_reload", { target: "api", config: {} }), ["rolling_reload", "admin"]);
   for (const neither of [5, [], ["api"], [{ name: "api" }]]) {
     assertThrows(() => readRequest("start", neither), ProcsupError, "expected");
   }
-  assertThrows(() => readAction("toString", {}), ProcsupError, "Unknown action");
+  assertThrows(() => readVerb("toString", {}), ProcsupError, "Unknown verb");
 });
 
 Deno.test("readRequest() names the field, the value and the expected one", () => {
-  const message = (action: string, payload: unknown) =>
-    assertThrows(() => readRequest(action, payload), ProcsupError).message;
+  const message = (verb: string, payload: unknown) =>
+    assertThrows(() => readRequest(verb, payload), ProcsupError).message;
   assertEquals(
     message("stop", { target: "api", timeout: "soon" }),
     'Invalid "timeout" "soon": expected a number with a unit, such as "5s", "1m30s" or "200ms"',

@@ -22,7 +22,7 @@ class FakeProcess implements ScheduledProcess {
   config: ProcessConfig;
   snapshot: Snapshot = NEW;
   isBeingStopped = false;
-  /** The actions requested of it. */
+  /** The verbs requested of it. */
   readonly acts: string[] = [];
   changed: (before: Snapshot) => void = () => {};
   readonly #clock: FakeClock;

@@ -101,7 +101,7 @@ export class TestManager implements AsyncDisposable {
   }
 
   /** The events of a process of one type. */
-  told(name: string, type: ProcessChange["type"]): ProcessChange[] {
+  published(name: string, type: ProcessChange["type"]): ProcessChange[] {
     return this.changes.filter((change) => change.name === name && change.type === type);
   }
 

@@ -25,7 +25,7 @@ Deno.test("webApp() rejects requests without a token, except for public routes",
   for (const path of ["/", "/livez", "/api/v1/ping"]) {
     assertEquals((await web.ask("GET", path, { token: "" })).status, 200, path);
   }
-  assertEquals(web.calls.map(([action]) => action), ["ping"]);
+  assertEquals(web.calls.map(([verb]) => verb), ["ping"]);
 });
 
 Deno.test("webApp() allows a named token what its role permits, and nothing once revoked", async () => {
@@ -248,7 +248,7 @@ Deno.test("webApp() rejects requests that another site may have caused", async (
   assertEquals(await status("GET", P, { "sec-fetch-site": "cross-site" }), 403);
   assertEquals(await status("GET", P, { "sec-fetch-site": "same-site" }), 403);
   assertEquals(await status("GET", "/", { "sec-fetch-site": "cross-site" }), 200);
-  assertEquals(web.calls.filter(([action]) => action === "stop"), []);
+  assertEquals(web.calls.filter(([verb]) => verb === "stop"), []);
 });
 
 Deno.test("webApp() adds security headers to every answer", async () => {

@@ -21,10 +21,10 @@ import { tempHome } from "../support/temp_home.ts";
 /** The daemon's own token in these tests. */
 export const TOKEN = "f".repeat(64);
 
-/** The fake daemon's answers by action: data, or a function that throws. */
+/** The fake daemon's answers by verb: data, or a function that throws. */
 export type Answers = Readonly<Record<string, (payload: never) => unknown>>;
 
-/** An action on one process called `api`. */
+/** A verb on one process called `api`. */
 export function done(status: string) {
   return { status, results: [{ name: "api", id: "1f3a9c00", ok: true, state: "running", pid: 1 }] };
 }
@@ -80,8 +80,8 @@ export class FakeWeb implements AsyncDisposable {
     this.backend = {
       as: () => this.backend,
       only: undefined,
-      dispatch: async (action, payload) => {
-        const { name, input } = readRequest(action, payload);
+      dispatch: async (verb, payload) => {
+        const { name, input } = readRequest(verb, payload);
         this.calls.push([name, input]);
         return await all[name]?.(input as never);
       },
@@ -140,7 +140,7 @@ export class FakeWeb implements AsyncDisposable {
   }
 
   /** Emits an event. */
-  tell(change: ProcessChange): void {
+  publish(change: ProcessChange): void {
     this.#changes?.enqueue(change);
   }
 

@@ -38,8 +38,8 @@ class Scene {
     const backend: Backend = {
       as: () => backend,
       only: undefined,
-      dispatch: (action) => {
-        if (action !== "list") return Promise.resolve({ total_memory: 1 });
+      dispatch: (verb) => {
+        if (verb !== "list") return Promise.resolve({ total_memory: 1 });
         this.built++;
         return Promise.resolve([fakeProcess()]);
       },

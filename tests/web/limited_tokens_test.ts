@@ -105,9 +105,9 @@ Deno.test("acting on another app fails as if it did not exist, and a group is it
   // The same by the socket, where a named token works too.
   const socket = pathsIn(web.daemon.home).socket;
   const token = scene.authorization.split(" ")[1]!;
-  const ipc = async (action: string, payload: unknown) => {
+  const ipc = async (verb: string, payload: unknown) => {
     using connection = await Deno.connect({ transport: "unix", path: socket });
-    const body = JSON.stringify({ action, payload });
+    const body = JSON.stringify({ action: verb, payload });
     const head = `POST /ipc HTTP/1.1\r\nauthorization: Bearer ${token}\r\n` +
       `content-length: ${body.length}\r\n\r\n`;
     await connection.write(new TextEncoder().encode(head + body));

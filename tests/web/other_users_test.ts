@@ -19,7 +19,7 @@ Deno.test("home is closed to other users", { ignore: !asRoot }, async () => {
     const mode = Deno.lstatSync(path).mode! & 0o077;
     assert(mode === 0 || path.endsWith("stdout.log"), `${path} ${mode.toString(8)}`);
     const read = path === socket
-      ? `curl -s --max-time 2 --unix-socket '${path}' http://x/api/ping`
+      ? `curl -s --max-time 2 --unix-socket '${path}' -d '{"action":"ping"}' http://x/ipc`
       : `cat '${path}'`;
     assertEquals((await asUser(0, read)).code, 0, read);
     const { code } = await asUser(65534, read);

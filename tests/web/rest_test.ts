@@ -34,11 +34,11 @@ Deno.test("webApp() maps each documented route to its verb", async () => {
     }],
     ["GET", "/api/v1/system/metrics", undefined, 200, undefined, "system_metrics", undefined],
   ];
-  for (const [method, path, body, status, expected, action, payload] of rows) {
+  for (const [method, path, body, status, expected, verb, payload] of rows) {
     const answer = await web.ask(method, path, body === undefined ? {} : { body });
     assertEquals(answer.status, status, `${method} ${path}`);
     if (expected !== undefined) assertEquals(answer.body, expected, `${method} ${path}`);
-    assertEquals(web.calls.at(-1), [action, payload], `${method} ${path}`);
+    assertEquals(web.calls.at(-1), [verb, payload], `${method} ${path}`);
   }
 });
 
@@ -151,7 +151,7 @@ Deno.test("webApp() streams events as lines, and as server-sent events for brows
     const sse = !lines.includes(accept);
     if (sse) assertEquals((await reader.read()).value, ": connected\n\n");
     const rest = { state: "running", pid: 5, restarts: 0, reason: "", exit: null } as const;
-    for (const name of ["other", "api"]) web.tell({ ...change, ...rest, name });
+    for (const name of ["other", "api"]) web.publish({ ...change, ...rest, name });
     const text = (await reader.read()).value!;
     const item = JSON.parse(text.replace(/^data: /, ""));
     assertEquals([item.name, item.id, item.at], ["api", "11111111", "1970-01-01T00:00:00.000Z"]);

@@ -40,7 +40,7 @@ Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the
   const news = { type: "event", event: "x".repeat(64 * 1024) };
   await waitFor(() => healthy.of("subscribed").length > 0);
   for (let told = 1; told <= 200; told++) {
-    server.tell(news);
+    server.publish(news);
     await waitFor(() => healthy.of("event").length === told);
   }
   // It now reads what was in transit; a connected client would read without end.
@@ -140,7 +140,7 @@ Deno.test("openServer() passes on changes after it fell behind, and asks for non
   await waitFor(() => feed.of("subscribed").length > 0);
   web.endChanges();
   await waitFor(() => web.changesOver !== undefined, { what: "another stream of events" });
-  web.tell({
+  web.publish({
     ...{ type: "crashed", at: new Date(0), id: "1f3a9c00-0000", name: "api", state: "crashed" },
     ...{ pid: 0, restarts: 0, reason: "exited with code 1", exit: null },
   });

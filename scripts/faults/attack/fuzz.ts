@@ -143,13 +143,13 @@ function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues
 function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): ReturnType<Ask> {
   const { random } = values;
   const known = Object.keys(VERBS).filter((name) => !LEFT_OUT.has(name));
-  const action = random.chance(0.95) ? random.pick(known) : values.odd();
-  const schema = action === "start" ? schemas.ProcessConfig : random.pick(Object.values(schemas));
+  const verb = random.chance(0.95) ? random.pick(known) : values.odd();
+  const schema = verb === "start" ? schemas.ProcessConfig : random.pick(Object.values(schemas));
   const fields = { target: values.target(), name: values.target(), timeout: "50ms" };
   const payload = random.chance(0.3)
     ? values.odd()
-    : { ...(action === "start" ? {} : fields), ...values.of(schema, "payload") as object };
-  const body = JSON.stringify({ action, payload });
+    : { ...(verb === "start" ? {} : fields), ...values.of(schema, "payload") as object };
+  const body = JSON.stringify({ action: verb, payload });
   const answered = async (): Promise<Answer> => {
     const { token } = scene.web;
     const response = await unixRequest(`${scene.daemon.home}/procsup.sock`, {
@@ -178,7 +178,7 @@ export const fuzz: Readonly<Record<string, Attack>> = {
     return await fuzzed(scene, (values) => mcpRequest(scene, tools, values));
   },
 
-  async "fuzz: actions on the Unix socket"(scene) {
+  async "fuzz: verbs on the Unix socket"(scene) {
     const { components: { schemas } } = await document(scene);
     return await fuzzed(scene, (values) => socketRequest(scene, schemas, values.with(schemas)));
   },

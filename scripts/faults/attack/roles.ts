@@ -38,9 +38,9 @@ async function operations(scene: Scene): Promise<(readonly [method: string, path
   ).filter(([, path]) => !path.endsWith("/session"));
 }
 
-/** Requests an action over the Unix socket. Returns the HTTP status. */
-async function onSocket(scene: Scene, token: string | undefined, action: string): Promise<number> {
-  const body = JSON.stringify({ action, payload: action === "list" ? undefined : "app" });
+/** Requests a verb over the Unix socket. Returns the HTTP status. */
+async function onSocket(scene: Scene, token: string | undefined, verb: string): Promise<number> {
+  const body = JSON.stringify({ action: verb, payload: verb === "list" ? undefined : "app" });
   const response = await unixRequest(`${scene.daemon.home}/procsup.sock`, {
     ...{ method: "POST", path: "/ipc", body, token: () => token },
   });
@@ -102,16 +102,16 @@ export const roles: Readonly<Record<string, Attack>> = {
       "list status why history metrics_history wait logs search_logs log_counts events cron_list webhook_list ports system_metrics system_info ping"
         .split(" "),
     );
-    for (const action of Object.keys(VERBS).filter((name) => !reads.has(name))) {
-      const status = await onSocket(scene, token, action);
-      holds(status === 403, `${action} gives ${status}`);
+    for (const verb of Object.keys(VERBS).filter((name) => !reads.has(name))) {
+      const status = await onSocket(scene, token, verb);
+      holds(status === 403, `${verb} gives ${status}`);
     }
     for (const wrong of [undefined, "ps_0000"]) {
       const status = await onSocket(scene, wrong, "list");
       holds([401, 429].includes(status), `list with ${wrong ?? "no"} token gives ${status}`);
     }
     await unharmed(scene, pid, "over the socket");
-    return `${Object.keys(VERBS).length - reads.size} actions: all 403`;
+    return `${Object.keys(VERBS).length - reads.size} verbs: all 403`;
   },
 
   async "another user opens the home, the token and the socket"(scene) {

@@ -93,11 +93,11 @@ export async function command(scene: Scene, ...args: string[]): Promise<unknown>
 }
 
 /** Calls a verb over the socket, over REST or by a command, at random. */
-export function way(scene: Scene, action: "start" | "stop" | "restart" | "reload", name: string) {
+export function way(scene: Scene, verb: "start" | "stop" | "restart" | "reload", name: string) {
   const wait = scene.random.chance(0.3);
   const dice = scene.random.next();
-  if (dice < 0.08) return () => command(scene, action, name);
-  if (dice < 0.4) return () => rest(scene, "POST", `/processes/${name}/${action}`);
-  const payload = action === "stop" ? { target: name } : { target: name, wait };
-  return () => scene.house.client.call(action, payload as never);
+  if (dice < 0.08) return () => command(scene, verb, name);
+  if (dice < 0.4) return () => rest(scene, "POST", `/processes/${name}/${verb}`);
+  const payload = verb === "stop" ? { target: name } : { target: name, wait };
+  return () => scene.house.client.call(verb, payload as never);
 }

@@ -105,15 +105,14 @@ async function rollCut(scene: Scene): Promise<void> {
   const { random, house, apps, say, violate } = scene;
   const rolled = String(random.whole(1, 1e6));
   const { env } = apps.find(({ name }) => name === "many")!;
-  const verb = random.pick(["rolling_reload", "reconfigure"] as const);
   const config = { env: { ...env as object, ROLLED: rolled } };
   const payload = { target: "many", config, batch_size: random.whole(1, 2) };
-  say(`! ${verb} many ${rolled}, cut off`);
-  await cut(scene, () => house.client.call(verb, payload));
+  say(`! reconfigure many ${rolled}, cut off`);
+  await cut(scene, () => house.client.call("reconfigure", payload));
   const many = [...records(house.home)].filter(([name]) => /^many(:|$)/.test(name));
   const have = many.map(([, { config }]) => config.env.ROLLED === rolled);
   if (!have.every((it) => it === have[0])) {
-    violate(`${verb} many ${rolled} was cut off, and is done by half: ${have}`);
+    violate(`reconfigure many ${rolled} was cut off, and is done by half: ${have}`);
   }
 }
 

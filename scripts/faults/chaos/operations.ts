@@ -37,10 +37,10 @@ const stop: Verb = async (scene, { name, cron }) => {
   );
 };
 
-const again = (action: "restart" | "reload"): Verb => async (scene, { name, cron }) => {
+const again = (verb: "restart" | "reload"): Verb => async (scene, { name, cron }) => {
   for (const other of NEEDS[name] ?? []) scene.ledger.mayBeUp(other);
-  const ask = way(scene, action, name);
-  await scene.ledger.request(name, () => asked(scene, `${action} ${name}`, ask), (it) => {
+  const ask = way(scene, verb, name);
+  await scene.ledger.request(name, () => asked(scene, `${verb} ${name}`, ask), (it) => {
     Object.assign(it, { exists: true, desired: cron === undefined ? "up" : undefined });
   });
 };

@@ -37,8 +37,8 @@ export async function up(context: CommandContext, words: readonly string[]): Pro
     context.output.note(`${setting.name}: ${settingText(setting)}`);
   }
   const { results, errors } = data;
-  const told = new Set(results.map(({ name }) => baseName(name)));
-  const quiet = data.changed.filter((name) => !told.has(name));
+  const reported = new Set(results.map(({ name }) => baseName(name)));
+  const quiet = data.changed.filter((name) => !reported.has(name));
   for (const name of quiet) context.output.note(`${name}: changed, without a restart`);
   const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
   noteFromShell(context, data.from_shell);
@@ -49,9 +49,9 @@ export async function up(context: CommandContext, words: readonly string[]): Pro
 
 /** Prints the errors that are in no result, and returns the exit code. */
 function reportErrors({ errors, results }: Pick<ConfigReloadResult, "errors" | "results">): number {
-  const told = new Set(results.map(({ error }) => error));
+  const reported = new Set(results.map(({ error }) => error));
   for (const error of errors) {
-    if (!told.has(error)) writeMessage(`error: ${error}\n`);
+    if (!reported.has(error)) writeMessage(`error: ${error}\n`);
   }
   return errors.length === 0 ? 0 : ERROR_TABLE.start_failed.exit;
 }

@@ -30,7 +30,7 @@ export async function logs(context: CommandContext): Promise<void> {
   await noteProblems(context);
 }
 
-/** Tells of logs that were truncated or moved: lines may be missing. */
+/** Warns of logs that were truncated or moved: lines may be missing. */
 async function noteProblems(context: CommandContext): Promise<void> {
   if (context.output.isJson) return;
   const all = await connect(context).call("list").catch(() => []);
@@ -46,7 +46,7 @@ async function follow(context: CommandContext): Promise<void> {
   await noteProblems(context);
   const client = connect(context);
   const { output, flags } = context;
-  if (output.terminal && output.isForPeople && !flags.on("raw")) void tellNews(context, names);
+  if (output.terminal && output.isForPeople && !flags.on("raw")) void printEvents(context, names);
   const from: Record<string, number> = {};
   const lines = following<LogLine & { readonly end: number } | LogStart>({
     open: async () => unending(await client.stream(`/logs?${query(context)}`, undefined, { from })),
@@ -121,12 +121,12 @@ function isMixed({ positionals }: CommandContext, name: string): boolean {
 }
 
 /** Prints starts and exits of the apps between the lines. Errors of the event stream are ignored. */
-async function tellNews(context: CommandContext, names: LogPrinter): Promise<void> {
+async function printEvents(context: CommandContext, names: LogPrinter): Promise<void> {
   const targets = context.positionals.length === 0 ? ["all"] : context.positionals;
   const client = connect(context);
   await Promise.all(targets.map(async (target) => {
     const query = new URLSearchParams({ target });
     const open = async () => unending<ChangeJson>(await client.stream(`/events?${query}`));
-    for await (const event of following({ open })) names.tell(event);
+    for await (const event of following({ open })) names.notify(event);
   })).catch(() => {});
 }

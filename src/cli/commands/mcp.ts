@@ -49,7 +49,7 @@ async function bridge(context: CommandContext): Promise<void> {
   const grant = await grantIn(context.flags);
   const { serveOnStdio } = await import("../../mcp/stdio.ts");
   const daemon = connectQuietly(context);
-  await serveOnStdio((action, payload, options) => daemon.call(action, payload, options), {
+  await serveOnStdio((verb, payload, options) => daemon.call(verb, payload, options), {
     ...grant,
     ...await cwdOf(context),
     changes: async (signal) => unending(await daemon.stream("/events", signal)),

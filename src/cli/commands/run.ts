@@ -38,7 +38,7 @@ export async function run(context: CommandContext): Promise<number> {
       onLine,
       onNews: (change) => {
         names.expect(change.name);
-        if (!isAlone && !output.isJson) names.tell(change);
+        if (!isAlone && !output.isJson) names.notify(change);
       },
       // Programs that read JSON want whole lines.
       unfinished: !output.isJson,

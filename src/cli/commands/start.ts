@@ -10,7 +10,7 @@ import { here } from "../../platform/files/paths.ts";
 import { lookAt, namesIn } from "../../platform/files/stat.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { selectProcesses } from "../../protocol/select_processes.ts";
-import type { ActionResult, BulkResult, ProcessJson, StartPayload } from "../../protocol/wire.ts";
+import type { ProcessResult, BulkResult, ProcessJson, StartPayload } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { configKeys, type Place, placeOf, some } from "../config_flags.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
@@ -33,7 +33,7 @@ export async function start(context: CommandContext): Promise<number> {
   const wait = !flags.on("no-wait");
   const shell_env = host === undefined ? shellEnvironment() : undefined;
   const fromShell = new Set<string>();
-  const results: ActionResult[] = [];
+  const results: ProcessResult[] = [];
   let isCommandLine = false;
   const worst = await tryEach(context.command.name, payloads, async (payload) => {
     // `start npm run web`: the other words are arguments.
@@ -183,7 +183,7 @@ export async function restartChanged(context: CommandContext, wait: boolean): Pr
   return await forEachTarget(context, async (client, target) => {
     const found = selectProcesses(await client.call("list"), [target]);
     const apps = [...Map.groupBy(found, ({ name }) => baseName(name))];
-    const results: ActionResult[] = [];
+    const results: ProcessResult[] = [];
     for (const [name, processes] of apps) {
       const own = apps.length === 1 ? target : name;
       const config = flags.on("update-env")

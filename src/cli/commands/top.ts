@@ -22,7 +22,7 @@ import {
 } from "../top/state.ts";
 import { onSignals, readKeys, Screen, Terminal } from "../top/terminal.ts";
 import { update } from "../top/update.ts";
-import { type ActionCall, perform, underWay } from "../top/verbs.ts";
+import { type VerbCall, perform, underWay } from "../top/verbs.ts";
 import { view } from "../top/view.ts";
 
 /** Shows the view, or prints one frame of it. Throws `bad_request` without a screen. */
@@ -110,15 +110,15 @@ class Top {
     const now = Date.now();
     this.#state = initialState({ ...terminalSize(), color, now });
     this.#state = update(this.#state, { type: "list", processes, now }).state;
-    this.#logs = new LogFeed(client, (event) => this.#tell(event));
+    this.#logs = new LogFeed(client, (event) => this.#update(event));
     this.#list = new ListFeed(client, {
       intervalMs,
       onList: (processes) => this.#listed(processes),
       onLost: (error) => {
         this.#daemonAskedAt = -Infinity;
-        this.#tell({ type: "lost", reason: messageOf(error), now: Date.now() });
+        this.#update({ type: "lost", reason: messageOf(error), now: Date.now() });
       },
-      onEvent: (event) => this.#tell({ type: "event", event }),
+      onEvent: (event) => this.#update({ type: "event", event }),
     });
   }
 
@@ -137,7 +137,7 @@ class Top {
     const gone = () => this.#over.resolve(HUNG_UP);
     readKeys((input) => {
       const command = commandOf(input, this.#state);
-      if (command !== undefined) this.#tell(command);
+      if (command !== undefined) this.#update(command);
     }).then(gone, gone);
     return this.#over.promise;
   }
@@ -155,7 +155,7 @@ class Top {
     await this.#terminal.giveBack();
   }
 
-  #tell(message: Message): void {
+  #update(message: Message): void {
     try {
       const { state, effects } = update(this.#state, message);
       this.#state = state;
@@ -176,30 +176,30 @@ class Top {
       case "redraw":
         return this.#screen.forget();
       case "act":
-        void this.#act(effect.action);
+        void this.#act(effect.call);
     }
   }
 
-  async #act(action: ActionCall): Promise<void> {
-    queueMicrotask(() => this.#tell({ type: "done", text: underWay(action), bad: false }));
-    this.#tell({ type: "done", ...await perform(this.#client, action) });
+  async #act(call: VerbCall): Promise<void> {
+    queueMicrotask(() => this.#update({ type: "done", text: underWay(call), bad: false }));
+    this.#update({ type: "done", ...await perform(this.#client, call) });
     this.#list.refresh();
   }
 
   #listed(processes: readonly ProcessJson[]): void {
-    this.#tell({ type: "list", processes, now: Date.now() });
+    this.#update({ type: "list", processes, now: Date.now() });
     this.#tick();
     const everyMs = this.#meter === undefined ? REMOTE_MS : DAEMON_MS;
     if (performance.now() - this.#daemonAskedAt < everyMs) return;
     this.#daemonAskedAt = performance.now();
     this.#client.call("system_metrics").then((metrics) => {
       if (this.#meter === undefined) this.#tick(metrics);
-      this.#tell({ type: "daemon", daemon: metrics.daemon });
+      this.#update({ type: "daemon", daemon: metrics.daemon });
     }).catch(() => {});
   }
 
   #tick(host: HostFigures | undefined = this.#meter?.read()): void {
-    if (host !== undefined) this.#tell({ type: "tick", now: Date.now(), host });
+    if (host !== undefined) this.#update({ type: "tick", now: Date.now(), host });
   }
 
   /** Requests the explanation in the details when it may have changed. */
@@ -210,7 +210,7 @@ class Top {
     if (wanted === undefined) return;
     const { name, key } = wanted;
     this.#client.call("why", name).then(
-      (why) => key === this.#whyKey && this.#tell({ type: "why", why }),
+      (why) => key === this.#whyKey && this.#update({ type: "why", why }),
       // Not reported: the list shows the state. The next message retries.
       () => key === this.#whyKey && (this.#whyKey = "failed"),
     );
@@ -219,7 +219,7 @@ class Top {
   #askPorts(): void {
     if (!wantsPorts(this.#state) || performance.now() - this.#portsAskedAt < PORTS_MS) return;
     this.#portsAskedAt = performance.now();
-    this.#client.call("ports").then((ports) => this.#tell({ type: "ports", ports })).catch(
+    this.#client.call("ports").then((ports) => this.#update({ type: "ports", ports })).catch(
       () => {},
     );
   }
@@ -259,7 +259,7 @@ class Top {
   /** A terminal may move its lines when it is resized. */
   #resized(): void {
     this.#screen.forget();
-    this.#tell({ type: "size", ...terminalSize() });
+    this.#update({ type: "size", ...terminalSize() });
   }
 }
 

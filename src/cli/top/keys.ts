@@ -33,7 +33,7 @@ const MOVES: readonly Binding[] = [
 /** Bindings while the table has the focus. */
 export const TABLE_BINDINGS: readonly Binding[] = [
   ...MOVES,
-  bind([" "], { type: "mark" }, "mark, for an action on several", "mark"),
+  bind([" "], { type: "mark" }, "mark, for a verb on several", "mark"),
   bind(["*"], { type: "mark_all" }, "mark all that are shown, or none"),
   bind(["/"], { type: "ask", what: "filter" }, "filter", "filter"),
   bind(["S"], { type: "sort" }, "sort by the next column", "sort"),

@@ -19,14 +19,14 @@ const MAX_LINE_CHARS = 4096;
 /** Follows the logs of one selection of apps at a time. */
 export class LogFeed {
   readonly #client: DaemonClient;
-  readonly #tell: (event: FeedEvent) => void;
+  readonly #notify: (event: FeedEvent) => void;
   #source = "";
   #over = new AbortController();
   #held: PromiseWithResolvers<void> | undefined;
 
-  constructor(client: DaemonClient, tell: (event: FeedEvent) => void) {
+  constructor(client: DaemonClient, notify: (event: FeedEvent) => void) {
     this.#client = client;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   /** Switches to these logs, or to none. */
@@ -70,7 +70,7 @@ export class LogFeed {
     const done = new AbortController();
     let start = { begins: true, skipped };
     const batch = new Batch((lines) => {
-      this.#tell({ type: "log", source, ...start, lines });
+      this.#notify({ type: "log", source, ...start, lines });
       start = { ...start, begins: false };
     });
     const ends = AbortSignal.any([signal, done.signal]);
@@ -103,14 +103,14 @@ export class LogFeed {
 
 /** Collects lines into batches. */
 class Batch {
-  readonly #tell: (lines: readonly LogLine[]) => void;
+  readonly #notify: (lines: readonly LogLine[]) => void;
   #lines: LogLine[] = [];
   #chars = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #inARow = 0;
 
-  constructor(tell: (lines: readonly LogLine[]) => void) {
-    this.#tell = tell;
+  constructor(notify: (lines: readonly LogLine[]) => void) {
+    this.#notify = notify;
   }
 
   get full(): boolean {
@@ -140,7 +140,7 @@ class Batch {
     this.#chars = 0;
     const lines = this.#lines;
     this.#lines = [];
-    if (lines.length > 0) this.#tell(lines);
+    if (lines.length > 0) this.#notify(lines);
   }
 
   end(silently: boolean): void {

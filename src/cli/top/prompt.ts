@@ -12,7 +12,7 @@ import {
   type TopState,
   type UserCommand,
 } from "./state.ts";
-import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
+import { type VerbCall, type Verb, VERBS } from "./verbs.ts";
 
 export type Typing = Extract<
   UserCommand,
@@ -28,14 +28,14 @@ const MAX_TYPED = 500;
 export function typed(
   state: TopState,
   command: Typing,
-): { readonly state: TopState; readonly then?: UserCommand | ActionCall } {
+): { readonly state: TopState; readonly then?: UserCommand | VerbCall } {
   const { prompt } = state;
   if (prompt === undefined) return { state };
   const over: TopState = { ...state, prompt: undefined };
   if (command.type === "cancel") return { state: cancelled(over, prompt) };
   if (prompt.type === "confirm") {
     if (command.type !== "enter") return { state };
-    return { state: { ...over, marked: new Set() }, then: prompt.action };
+    return { state: { ...over, marked: new Set() }, then: prompt.call };
   }
   if (command.type === "enter") return entered(over, prompt);
   const text = edited(prompt, command);

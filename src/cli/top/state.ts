@@ -8,7 +8,7 @@ import type { HostMeter } from "../../platform/host.ts";
 import type { ChangeJson } from "../../protocol/process_json.ts";
 import type { PortsJson, ProcessJson, SystemMetricsJson, WhyJson } from "../../protocol/wire.ts";
 import { EMPTY_LOG, type LogView, MAX_LINES } from "./log_view.ts";
-import type { ActionCall, Verb } from "./verbs.ts";
+import type { VerbCall, Verb } from "./verbs.ts";
 
 /** Events from the daemon, the clock and the terminal. */
 export type FeedEvent =
@@ -61,7 +61,7 @@ export type Message = FeedEvent | UserCommand;
 
 /** Effects for the caller to perform. */
 export type Effect =
-  | { readonly type: "act"; readonly action: ActionCall }
+  | { readonly type: "act"; readonly call: VerbCall }
   | { readonly type: "redraw" }
   | { readonly type: "quit" };
 
@@ -180,7 +180,7 @@ export function current({ visible, cursorAt }: TopState): ProcessJson | undefine
   return visible[cursorAt];
 }
 
-/** Targets of an action: the marked apps, else the one under the cursor. */
+/** Targets of a call: the marked apps, else the one under the cursor. */
 export function chosen(state: TopState): readonly ProcessJson[] {
   const marked = state.visible.filter(({ id }) => state.marked.has(id));
   const one = current(state);
@@ -195,7 +195,7 @@ export type Prompt =
     readonly text: string;
     readonly before: string;
   }
-  | { readonly type: "confirm"; readonly question: string; readonly action: ActionCall };
+  | { readonly type: "confirm"; readonly question: string; readonly call: VerbCall };
 
 /** Readings kept: five minutes at one a second. */
 const MAX_READINGS = 300;

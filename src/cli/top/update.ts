@@ -27,7 +27,7 @@ import {
   type UserCommand,
   wantedLogs,
 } from "./state.ts";
-import { type ActionCall, type Verb, VERBS } from "./verbs.ts";
+import { type VerbCall, type Verb, VERBS } from "./verbs.ts";
 import { scrollLimit } from "./view.ts";
 
 /** The next state and effects to perform. */
@@ -64,7 +64,7 @@ function onTyping(state: TopState, command: Typing): Update {
   const { state: next, then } = typed(state, command);
   if (then === undefined) return { state: next, effects: [] };
   return "targets" in then
-    ? { state: next, effects: [{ type: "act", action: then }] }
+    ? { state: next, effects: [{ type: "act", call: then }] }
     : applied(next, then);
 }
 
@@ -153,14 +153,14 @@ function acting(state: TopState, command: Extract<UserCommand, { type: "do" }>):
     const processes = target === undefined
       ? chosen(state)
       : selectProcesses(state.processes, [target]);
-    const action = callOf(command, processes);
-    if (action.targets.length === 0) return refused(state, `No app to ${verb}`);
+    const call = callOf(command, processes);
+    if (call.targets.length === 0) return refused(state, `No app to ${verb}`);
     const idle: TopState = { ...state, prompt: undefined, notice: undefined };
     if (!VERBS[verb].asks) {
-      return { state: { ...idle, marked: new Set() }, effects: [{ type: "act", action }] };
+      return { state: { ...idle, marked: new Set() }, effects: [{ type: "act", call }] };
     }
     return {
-      state: { ...idle, prompt: { type: "confirm", question: questionOf(action), action } },
+      state: { ...idle, prompt: { type: "confirm", question: questionOf(call), call } },
       effects: [],
     };
   } catch (error) {
@@ -171,12 +171,12 @@ function acting(state: TopState, command: Extract<UserCommand, { type: "do" }>):
 
 function callOf({ verb, word }: { verb: Verb; word?: string }, processes: readonly ProcessJson[]) {
   const names = processes.map(({ name }) => VERBS[verb].onBase ? baseName(name) : name);
-  const action: ActionCall = { verb, targets: [...new Set(names)] };
-  if (verb === "signal") return { ...action, word: parseSignal(word ?? "") };
-  return word === undefined ? action : { ...action, word };
+  const call: VerbCall = { verb, targets: [...new Set(names)] };
+  if (verb === "signal") return { ...call, word: parseSignal(word ?? "") };
+  return word === undefined ? call : { ...call, word };
 }
 
-function questionOf({ verb, targets }: ActionCall): string {
+function questionOf({ verb, targets }: VerbCall): string {
   const namesOf = targets.length === 1 ? targets[0]! : counted(targets.length, "app");
   const what = verb === "flush" ? `Empty the logs of ${namesOf}` : `${capital(verb)} ${namesOf}`;
   return `${what}? [y/N]`;

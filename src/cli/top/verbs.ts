@@ -74,7 +74,7 @@ export type Verb = keyof typeof ROWS;
 export const VERBS: Readonly<Record<Verb, VerbRow>> = ROWS;
 
 /** A verb and its targets. */
-export interface ActionCall {
+export interface VerbCall {
   readonly verb: Verb;
   readonly targets: readonly string[];
   /** Signal name or number of instances. */
@@ -85,16 +85,16 @@ export interface ActionCall {
 const AT_ONCE = 8;
 
 /** Notice while a verb is in progress. */
-export function underWay({ verb, targets }: ActionCall): string {
+export function underWay({ verb, targets }: VerbCall): string {
   return `${VERBS[verb].notice[0]} ${namesOf(targets)} …`;
 }
 
 /** Performs the verb on every target and returns a notice. Never throws. */
 export async function perform(
   client: DaemonClient,
-  action: ActionCall,
+  asked: VerbCall,
 ): Promise<{ readonly text: string; readonly bad: boolean }> {
-  const { verb, word = "", targets } = action;
+  const { verb, word = "", targets } = asked;
   const failures: string[] = [];
   await fewAtATime(AT_ONCE, targets, async (target) => {
     try {

@@ -7,10 +7,10 @@ import type { ProcessConfig } from "../../model/process_config.ts";
 import { takenFromShell } from "../../process/environment.ts";
 import type { Input, StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../config_files.ts";
-import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
+import { type VerbContext, bulkResult, type Handlers, results } from "./context.ts";
 
 /** Nothing is changed if any entry is invalid. */
-export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_delete"> = {
+export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_delete"> = {
   /** Starts processes that are down, and applies the configuration to those that are up. */
   async start_all(context, { config, shell_env, update_env, ...request }) {
     if (config === undefined && !context.configs.any) return await startExisting(context, request);
@@ -60,7 +60,7 @@ export const CONFIG_ACTIONS: Handlers<"start_all" | "config_reload" | "config_de
 
 /** What apps of a plan got from the shell of this request. */
 function fromShell(
-  { supervisor }: ActionContext,
+  { supervisor }: VerbContext,
   { added, changed }: ApplyPlan,
   shellEnv: ProcessConfig["shellEnv"],
 ): { from_shell?: string[] } {
@@ -79,7 +79,7 @@ function source(config: Input<"start_all">["config"]): ConfigRequest {
 
 /** Without any file, starts the processes that exist. */
 async function startExisting(
-  { supervisor }: ActionContext,
+  { supervisor }: VerbContext,
   { only, wait }: ConfigRequest,
 ): Promise<StartAllResult> {
   const { onlyWords } = await import("../../config/select.ts");

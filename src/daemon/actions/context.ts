@@ -6,7 +6,7 @@ import type { Supervisor } from "../../manager/supervisor.ts";
 import type { HomePaths } from "../../platform/files/paths.ts";
 import type { HookOrigin } from "../../process/process_requests.ts";
 import { statusFor } from "../../protocol/envelope.ts";
-import type { ActionResult, BulkResult, Input, Output, VerbName } from "../../protocol/wire.ts";
+import type { ProcessResult, BulkResult, Input, Output, VerbName } from "../../protocol/wire.ts";
 import type { Principal } from "../../auth/gatekeeper.ts";
 import type { ConfigFiles } from "../config_files.ts";
 import type { EventJournal } from "../event_journal.ts";
@@ -18,7 +18,7 @@ import type { WebListener } from "../web_listener.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
 /** The parts of the daemon that verbs use. */
-export interface ActionContext {
+export interface VerbContext {
   readonly supervisor: Supervisor;
   readonly paths: HomePaths;
   readonly token: Token;
@@ -44,11 +44,11 @@ export interface ActionContext {
 
 /** Implementations by verb. Their input has been validated. */
 export type Handlers<N extends VerbName = VerbName> = {
-  readonly [K in N]: (context: ActionContext, input: Input<K>) => Output<K> | Promise<Output<K>>;
+  readonly [K in N]: (context: VerbContext, input: Input<K>) => Output<K> | Promise<Output<K>>;
 };
 
 /** The result for each process, with the last output of those that failed. */
-export function results(outcomes: readonly Outcome[]): ActionResult[] {
+export function results(outcomes: readonly Outcome[]): ProcessResult[] {
   return outcomes.map(({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
     const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };

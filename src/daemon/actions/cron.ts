@@ -6,7 +6,7 @@ import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
 import type { CRON_VERBS } from "../../protocol/verbs/cron.ts";
 import type { Handlers } from "./context.ts";
 
-export const CRON_ACTIONS: Handlers<keyof typeof CRON_VERBS> = {
+export const CRON_HANDLERS: Handlers<keyof typeof CRON_VERBS> = {
   /** Lists every schedule with its history. With a name, the next runs are included. */
   cron_list({ supervisor: { registry, scheduler } }, { name }) {
     if (name === undefined) return scheduler.list().map(cronJson);

@@ -13,12 +13,12 @@ import type { DAEMON_VERBS } from "../../protocol/verbs/daemon.ts";
 import type { WEB_VERBS, WEBHOOK_VERBS } from "../../protocol/verbs/web.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";
 import type { ContextJson, PortsJson } from "../../protocol/wire.ts";
-import { type ActionContext, bulkResult, type Handlers } from "./context.ts";
+import { type VerbContext, bulkResult, type Handlers } from "./context.ts";
 
 const meter = new HostMeter();
 const startedAt = performance.now();
 
-export const DAEMON_ACTIONS: Handlers<
+export const DAEMON_HANDLERS: Handlers<
   keyof typeof DAEMON_VERBS | keyof typeof WEB_VERBS | keyof typeof WEBHOOK_VERBS
 > = {
   ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
@@ -112,7 +112,7 @@ const MAX_AGE_MS = 2000;
 
 let last: { readonly at: number; readonly answer: readonly PortsJson[] } | undefined;
 
-function readPorts(supervisor: ActionContext["supervisor"]): PortsJson[] {
+function readPorts(supervisor: VerbContext["supervisor"]): PortsJson[] {
   const up = supervisor.registry.list().flatMap(({ name, identity, snapshot }) => {
     const root = snapshot.run?.wrapperPid;
     return root ? [{ root, name, id: identity.id.slice(0, 8) }] : [];

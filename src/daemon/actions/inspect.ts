@@ -16,7 +16,7 @@ import type {
   MetricsPointJson,
   Output,
 } from "../../protocol/wire.ts";
-import type { ActionContext, Handlers } from "./context.ts";
+import type { VerbContext, Handlers } from "./context.ts";
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
 import { signalCode } from "../../model/signal.ts";
@@ -27,7 +27,7 @@ import type { Background } from "../../platform/scan/process_group.ts";
 import { readySign } from "../../process/readiness.ts";
 import { lastWords, takenPortHint } from "../../manager/last_words.ts";
 
-export const INSPECT_ACTIONS: Handlers<keyof typeof INSPECT_VERBS> = {
+export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   list: ({ supervisor }) => supervisor.list().map(processJson),
   status: ({ supervisor }, { target }) => processJson(supervisor.inspect(target)),
   history({ supervisor }, { target }) {
@@ -138,7 +138,7 @@ function checkJson({ at, latencyMs, problem }: HealthCheckRun): HealthCheckJson 
  * `ambiguous_target` and `process_not_found`.
  */
 export async function pastEvents(
-  { supervisor, journal }: Pick<ActionContext, "supervisor" | "journal">,
+  { supervisor, journal }: Pick<VerbContext, "supervisor" | "journal">,
   { target = "all", since, until, type, search = "", before, limit }: Input<"events">,
 ): Promise<Output<"events">> {
   const range = parseRange({ since, until }, Date.now());
@@ -171,7 +171,7 @@ export async function pastEvents(
 
 /** Whether the journal has any of these events. */
 async function isOnRecord(
-  journal: ActionContext["journal"],
+  journal: VerbContext["journal"],
   wanted: (event: ChangeJson) => boolean,
 ): Promise<boolean> {
   const query = { since: -Infinity, until: Infinity };
@@ -181,7 +181,7 @@ async function isOnRecord(
 
 /** A test for the events of a target. With `unknown`, no such process exists, but one may have existed. */
 function matcherFor(
-  { registry }: ActionContext["supervisor"],
+  { registry }: VerbContext["supervisor"],
   target: string,
 ): { readonly matches: (event: ChangeJson) => boolean; readonly unknown?: ProcsupError } {
   try {
@@ -197,7 +197,7 @@ const MAX_POINTS = 100_000;
 
 /** Names of the processes that match a target, and of deleted processes of that name. */
 function namesOf(
-  { supervisor, history }: Pick<ActionContext, "supervisor" | "history">,
+  { supervisor, history }: Pick<VerbContext, "supervisor" | "history">,
   target: string,
 ): string[] {
   if (target === "all") return history.names();

@@ -29,7 +29,7 @@ import { errorOf } from "../../protocol/envelope.ts";
 import { logStream } from "../../protocol/verbs/logs.ts";
 import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
 import type { Output } from "../../protocol/wire.ts";
-import type { ActionContext, Handlers } from "./context.ts";
+import type { VerbContext, Handlers } from "./context.ts";
 import { LevelReader } from "../../model/log_level.ts";
 
 /** Maximum characters of an answer. */
@@ -42,7 +42,7 @@ const STREAM_FIELDS = Object.keys(logStream.shape);
 type StreamFields = Omit<z.output<typeof logStream>, "target" | "positions">;
 
 /** `logs` answers with the last lines, up to 1 MiB; with a filter, the last lines that pass it. */
-export const LOGS_ACTIONS: Handlers<"logs" | "search_logs" | "log_counts"> = {
+export const LOGS_HANDLERS: Handlers<"logs" | "search_logs" | "log_counts"> = {
   async logs(
     { supervisor },
     { target, lines, stderr, timestamps, ignore_case: ignoreCase, ...rest },
@@ -117,7 +117,7 @@ async function entriesText(
  * ends, and continues with later processes of the same names.
  */
 export async function streamLogs(
-  context: ActionContext,
+  context: VerbContext,
   query: URLSearchParams,
   { from, byName = false }: { readonly from?: LogPositions; readonly byName?: boolean } = {},
 ): Promise<ReadableStream<LogBatch | LogStart>> {
@@ -134,7 +134,7 @@ export async function streamLogs(
 }
 
 function sourcesOf(
-  { supervisor, by }: ActionContext,
+  { supervisor, by }: VerbContext,
   targets: readonly string[],
   byName = false,
 ): LogSources {

@@ -3,37 +3,37 @@
 import { actorOf } from "../../auth/gatekeeper.ts";
 import { readRequest, VERBS } from "../../protocol/verbs/mod.ts";
 import type { BulkResult, VerbName } from "../../protocol/wire.ts";
-import { CONFIG_ACTIONS } from "./config.ts";
-import type { ActionContext, Handlers } from "./context.ts";
-import { CRON_ACTIONS } from "./cron.ts";
-import { DAEMON_ACTIONS } from "./daemon.ts";
-import { INSPECT_ACTIONS } from "./inspect.ts";
-import { LOGS_ACTIONS } from "./logs.ts";
-import { PROCESS_ACTIONS } from "./processes.ts";
+import { CONFIG_HANDLERS } from "./config.ts";
+import type { VerbContext, Handlers } from "./context.ts";
+import { CRON_HANDLERS } from "./cron.ts";
+import { DAEMON_HANDLERS } from "./daemon.ts";
+import { INSPECT_HANDLERS } from "./inspect.ts";
+import { LOGS_HANDLERS } from "./logs.ts";
+import { PROCESS_HANDLERS } from "./processes.ts";
 import { addressed, narrowed, seen } from "./reach.ts";
 
-const ACTIONS: Handlers = {
-  ...INSPECT_ACTIONS,
-  ...LOGS_ACTIONS,
-  ...PROCESS_ACTIONS,
-  ...CONFIG_ACTIONS,
-  ...CRON_ACTIONS,
-  ...DAEMON_ACTIONS,
+const HANDLERS: Handlers = {
+  ...INSPECT_HANDLERS,
+  ...LOGS_HANDLERS,
+  ...PROCESS_HANDLERS,
+  ...CONFIG_HANDLERS,
+  ...CRON_HANDLERS,
+  ...DAEMON_HANDLERS,
 };
 
 /**
  * Validates and carries out a verb, as far as its sender may see. Throws `ProcsupError`, such as
- * `unknown_action` or `bad_request`.
+ * `unknown_verb` or `bad_request`.
  */
 export async function dispatch(
-  context: ActionContext,
-  action: string,
+  context: VerbContext,
+  verb: string,
   payload: unknown,
 ): Promise<unknown> {
-  const { name, input: given } = readRequest(action, payload);
+  const { name, input: given } = readRequest(verb, payload);
   const input = narrowed(context, name, given);
   const noteResult = noteRequest(context, name, input);
-  const answer = await ACTIONS[name](context, input as never);
+  const answer = await HANDLERS[name](context, input as never);
   noteResult(answer);
   return seen(context, name, answer);
 }
@@ -47,7 +47,7 @@ const UNNOTED: ReadonlySet<VerbName> = new Set(["attach", "send"]);
  * turned out to be concerned.
  */
 function noteRequest(
-  context: ActionContext,
+  context: VerbContext,
   verb: VerbName,
   input: unknown,
 ): (answer: unknown) => void {

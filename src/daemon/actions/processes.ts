@@ -13,9 +13,9 @@ import type { BULK_VERBS, INSTANCE_VERBS } from "../../protocol/verbs/bulk.ts";
 import type { START_VERBS } from "../../protocol/verbs/start.ts";
 import { processJson } from "../../protocol/process_json.ts";
 import type { Input, Output } from "../../protocol/wire.ts";
-import { type ActionContext, bulkResult, type Handlers, results } from "./context.ts";
+import { type VerbContext, bulkResult, type Handlers, results } from "./context.ts";
 
-export const PROCESS_ACTIONS: Handlers<
+export const PROCESS_HANDLERS: Handlers<
   keyof typeof START_VERBS | keyof typeof BULK_VERBS | keyof typeof INSTANCE_VERBS
 > = {
   async add({ supervisor }, { config, start, wait }) {
@@ -37,19 +37,19 @@ export const PROCESS_ACTIONS: Handlers<
       supervisor.scheduler.list(stopped).filter(({ enabled }) => enabled).map(({ name }) => name),
     );
     const answer = bulkResult("stopped", outcomes);
-    const told = answer.results.map((result) =>
+    const hinted = answer.results.map((result) =>
       on.has(result.name)
         ? { ...result, hint: `its schedule stays on: procsup cron stop ${result.name}` }
         : result
     );
-    return { ...answer, results: told };
+    return { ...answer, results: hinted };
   },
   async restart({ supervisor, askedIn }, { target, wait }) {
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
   },
   async reload({ supervisor, askedIn, by }, { target, wait }) {
     const how = { wait, askedIn, ...by && { by: actorOf(by) } };
-    return bulkResult("reloaded", await supervisor.reload(target, how));
+    return bulkResult("reloaded", (await supervisor.reload(target, how)).outcomes);
   },
   async delete({ supervisor }, { target }) {
     return bulkResult("deleted", await supervisor.remove(target));
@@ -75,12 +75,8 @@ export const PROCESS_ACTIONS: Handlers<
   },
   async rolling_reload(context, given) {
     const { supervisor } = context;
-    const { target, config: keys } = given;
-    const rolling = rollingOptions(context, given);
-    if (keys !== undefined) refuseMasks(keys);
-    const { outcomes, rolledBack } = keys === undefined
-      ? await supervisor.rollingReload(target, rolling)
-      : await supervisor.reconfigure(target, { ...rolling, keys, always: true });
+    const how = rollingOptions(context, given);
+    const { outcomes, rolledBack } = await supervisor.reload(given.target, how);
     const failed = outcomes.some(({ error }) => error !== undefined);
     return {
       status: rolledBack ? "rolled_back" : failed ? "failed" : "reloaded",
@@ -93,10 +89,10 @@ export const PROCESS_ACTIONS: Handlers<
     refuseMasks(keys);
     const options = { ...rollingOptions(context, given), keys, replace };
     const done = await context.supervisor.reconfigure(target, options);
-    const told = done.told.map((process) => ({ process }));
+    const kept = done.kept.map((process) => ({ process }));
     return {
       status: reconfiguredStatus(done),
-      results: results([...done.outcomes, ...told]),
+      results: results([...done.outcomes, ...kept]),
       rolled_back: done.rolledBack,
       restarted: done.outcomes.length > 0,
       changes: done.fields,
@@ -105,8 +101,8 @@ export const PROCESS_ACTIONS: Handlers<
 };
 
 function rollingOptions(
-  { askedIn, by }: ActionContext,
-  given: Omit<Input<"rolling_reload">, "target" | "config">,
+  { askedIn, by }: VerbContext,
+  given: Omit<Input<"rolling_reload">, "target">,
 ): RollingOptions {
   return {
     askedIn,

@@ -7,7 +7,7 @@ import { ifPossible, ProcsupError } from "../../model/errors.ts";
 import { idsTarget, isGroup, isNameOf } from "../../model/target.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { VerbName } from "../../protocol/wire.ts";
-import type { ActionContext } from "./context.ts";
+import type { VerbContext } from "./context.ts";
 
 /**
  * `target`, `targets` and `name`: the apps of this field. `apps`: it answers with a list of all apps.
@@ -99,7 +99,7 @@ function targetsIn(verb: VerbName, input: unknown): readonly string[] | undefine
  * for the sender, and `forbidden` for a verb that reaches beyond them.
  */
 export function narrowed<I>(
-  { supervisor: { registry }, by }: Pick<ActionContext, "supervisor" | "by">,
+  { supervisor: { registry }, by }: Pick<VerbContext, "supervisor" | "by">,
   verb: VerbName,
   input: I,
 ): I {
@@ -131,7 +131,7 @@ export function narrowed<I>(
 
 /** The processes that a request addresses; none if they do not exist. */
 export function addressed(
-  { supervisor: { registry } }: ActionContext,
+  { supervisor: { registry } }: VerbContext,
   verb: VerbName,
   input: unknown,
 ): ManagedProcess[] {
@@ -143,7 +143,7 @@ export function addressed(
 
 /** The answer of a verb as it is for its sender. */
 export function seen(
-  { supervisor: { registry }, by }: ActionContext,
+  { supervisor: { registry }, by }: VerbContext,
   verb: VerbName,
   answer: unknown,
 ): unknown {

@@ -83,8 +83,8 @@ export class Runner {
     }
   }
 
-  tell(change: ProcessChange): void {
-    this.#watch.tell(change);
+  notify(change: ProcessChange): void {
+    this.#watch.notify(change);
   }
 
   status(): WebhookJson[] {
@@ -184,7 +184,7 @@ class TroubleWatch {
     for (const id of this.#troubled.ids) this.#look(id);
   }
 
-  tell(change: ProcessChange): void {
+  notify(change: ProcessChange): void {
     const { id, type } = change;
     const report = reportAt(type);
     if (report !== undefined) {

@@ -44,8 +44,8 @@ export class Sender {
   #cancelWait: (() => void) | undefined;
   #last: WebhookJson["last"] = null;
   /** Dropped deliveries that were not logged yet. */
-  #untold = 0;
-  #cancelTelling: (() => void) | undefined;
+  #unreported = 0;
+  #cancelReport: (() => void) | undefined;
 
   constructor(keyed: KeyedWebhook, parts: SenderParts) {
     this.#keyed = keyed;
@@ -92,8 +92,8 @@ export class Sender {
   /** Counts a delivery that was dropped to make room. */
   dropped(): void {
     this.#counts.dropped++;
-    this.#untold++;
-    if (this.#cancelTelling === undefined) this.#tellDropped();
+    this.#unreported++;
+    if (this.#cancelReport === undefined) this.#reportDropped();
   }
 
   /** Makes one attempt at once, without the queue. */
@@ -105,7 +105,7 @@ export class Sender {
   close(): void {
     this.#closing.abort();
     this.#cancelWait?.();
-    this.#cancelTelling?.();
+    this.#cancelReport?.();
   }
 
   /** Stops sending and removes pending deliveries. */
@@ -164,14 +164,14 @@ export class Sender {
     this.dropped();
   }
 
-  #tellDropped(): void {
-    this.#cancelTelling = undefined;
-    if (this.#untold === 0) return;
+  #reportDropped(): void {
+    this.#cancelReport = undefined;
+    if (this.#unreported === 0) return;
     this.#warn(
-      `${this.#untold} of the oldest deliveries dropped: limit ${this.webhook.maxQueued}`,
+      `${this.#unreported} of the oldest deliveries dropped: limit ${this.webhook.maxQueued}`,
     );
-    this.#untold = 0;
-    this.#cancelTelling = systemClock.after(DROP_NOTE_MS, () => this.#tellDropped());
+    this.#unreported = 0;
+    this.#cancelReport = systemClock.after(DROP_NOTE_MS, () => this.#reportDropped());
   }
 
   #attempt(message: Message): Promise<Attempt> {

@@ -175,10 +175,10 @@ export class Webhooks {
     if (this.#closed) return;
     const runner = new Runner({ ...this.#parts, supervisor }, webhooks);
     this.#runner = runner;
-    this.#unlisten = supervisor.events.listen((change) => runner.tell(change));
+    this.#unlisten = supervisor.events.listen((change) => runner.notify(change));
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const change of early) runner.tell(change);
+    for (const change of early) runner.notify(change);
     removeIfPossible(this.#earlyPath);
   }
 

@@ -131,12 +131,12 @@ export abstract class Backend {
   /** Asks again while the engine does not answer: its server may restart. Prints the error once. */
   protected async patiently<T>(look: () => Promise<T>): Promise<T> {
     const since = performance.now();
-    for (let isTold = false;; isTold = true) {
+    for (let isNoted = false;; isNoted = true) {
       try {
         return await look();
       } catch (error) {
         if (!hasCode(error, "start_failed") || performance.now() - since > OUTAGE_MS) throw error;
-        if (!isTold) this.place.onProgress?.(messageOf(error));
+        if (!isNoted) this.place.onProgress?.(messageOf(error));
         await sleep(POLL_MS);
       }
     }

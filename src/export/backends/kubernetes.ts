@@ -97,20 +97,20 @@ export class Kubernetes extends Backend {
     const count = `--replicas=${copies(replicas ?? 0)}`;
     return await this.#changed(
       app,
-      () => this.#kubectl.told(["scale", `deployment/${name}`, count]),
+      () => this.#kubectl.output(["scale", `deployment/${name}`, count]),
     );
   }
 
   async roll(app: string): Promise<Rollout[]> {
     const name = `deployment/${(await this.#deployment(app)).metadata.name}`;
-    return await this.#changed(app, () => this.#kubectl.told(["rollout", "restart", name]));
+    return await this.#changed(app, () => this.#kubectl.output(["rollout", "restart", name]));
   }
 
   async down(): Promise<string[]> {
     const apps = (await this.#workloads()).own.map(appOf);
     // With this, the command ends when every pod has ended.
     const words = ["--selector", this.#selector, "--cascade=foreground"];
-    await this.#kubectl.told(["delete", OWN_KINDS, ...words]);
+    await this.#kubectl.output(["delete", OWN_KINDS, ...words]);
     return apps;
   }
 
@@ -144,7 +144,7 @@ export class Kubernetes extends Backend {
     const now = (await this.#workloads()).deployments.find((one) => appOf(one) === app);
     if (now === undefined || before === undefined || revisionOf(now) === before) return failed;
     const name = `deployment/${now.metadata.name}`;
-    await this.#kubectl.told(["rollout", "undo", name, `--to-revision=${before}`]);
+    await this.#kubectl.output(["rollout", "undo", name, `--to-revision=${before}`]);
     const [undone] = await this.#rollouts(app);
     const end = undone?.ok ? "rolled back" : `rollback failed: ${undone?.text}`;
     return { app, ok: false, text: `${end}, ${text}` };
@@ -161,10 +161,10 @@ export class Kubernetes extends Backend {
       return one !== undefined && appliedOf(one) !== appliedOf(old);
     });
     for (const old of changed) {
-      await this.#kubectl.told(["apply", "-f", "-"], appliedOf(old));
+      await this.#kubectl.output(["apply", "-f", "-"], appliedOf(old));
     }
     const runs = now.runsSince(before, changed).map(({ metadata }) => `job/${metadata.name}`);
-    if (runs.length > 0) await this.#kubectl.told(["delete", "--wait=false", ...runs]);
+    if (runs.length > 0) await this.#kubectl.output(["delete", "--wait=false", ...runs]);
     return changed.map(appOf);
   }
 
@@ -193,7 +193,7 @@ export class Kubernetes extends Backend {
       );
     if (gone.length === 0) return;
     const names = gone.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
-    await this.#kubectl.told(["delete", "--wait=false", ...names]);
+    await this.#kubectl.output(["delete", "--wait=false", ...names]);
   }
 
   /** Names of ConfigMaps that some revision refers to: `kubectl rollout undo` needs them. */
@@ -238,7 +238,7 @@ export class Kubernetes extends Backend {
 
   /** Runs a command and returns the objects that it prints. */
   async #items<T extends Item = Item>(words: readonly string[], input?: string): Promise<T[]> {
-    const text = await this.#kubectl.told([...words, "--output=json"], input);
+    const text = await this.#kubectl.output([...words, "--output=json"], input);
     if (text.trim() === "") return [];
     const found = JSON.parse(text) as T & { readonly items?: T[] };
     return found.items ?? [found];

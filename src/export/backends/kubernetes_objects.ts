@@ -65,7 +65,7 @@ export class Workloads {
   constructor(items: readonly Item[], warnings: readonly Event[] = []) {
     const of = <T = Workload>(kind: string) => items.filter((item) => item.kind === kind) as T[];
     this.#items = items;
-    this.#warnings = telling(warnings);
+    this.#warnings = relevant(warnings);
     this.deployments = of("Deployment");
     this.replicaSets = of("ReplicaSet");
     this.pods = of<Pod>("Pod");
@@ -114,7 +114,7 @@ export class Workloads {
   history(app: string, events: readonly Event[]): string[] {
     const items = this.#items.filter((item) => appOf(item) === app);
     const makers = items.filter(({ kind }) => kind === "ReplicaSet" || kind === "Job");
-    const own = telling(events).filter(({ involvedObject: { uid, name = "" } }) =>
+    const own = relevant(events).filter(({ involvedObject: { uid, name = "" } }) =>
       items.some(({ metadata }) => metadata.uid === uid) ||
       // Events of deleted pods.
       makers.some(({ metadata }) => name.startsWith(`${metadata.name}-`))
@@ -319,7 +319,7 @@ function textOf(event: Event | undefined): string {
 }
 
 /** The events about apps, newest first. */
-function telling(events: readonly Event[]): Event[] {
+function relevant(events: readonly Event[]): Event[] {
   return events.filter(({ reason = "" }) => !ROUTINE.test(reason))
     .toSorted((a, b) => timeOf(b) - timeOf(a));
 }

@@ -113,7 +113,7 @@ export class Swarm extends Backend {
   async down(): Promise<string[]> {
     await this.#refuseForeign();
     const names = await this.#names();
-    await this.#docker.told(["stack", "rm", this.stack]);
+    await this.#docker.output(["stack", "rm", this.stack]);
     return names.map((name) => shortName(this.stack, name));
   }
 
@@ -134,7 +134,7 @@ export class Swarm extends Backend {
     const there = await this.#services();
     const before = new Map(there.map((service) => [service.Spec.Name, service]));
     const old = new Set((await this.#tasks(there)).map(({ ID }) => ID));
-    await this.#docker.told(words, input);
+    await this.#docker.output(words, input);
     return await this.settled(async () => {
       const services = await this.#services();
       const tasks = await this.#tasks(services);
@@ -156,7 +156,7 @@ export class Swarm extends Backend {
   async #services(): Promise<Service[]> {
     const names = await this.#names();
     if (names.length === 0) return [];
-    return JSON.parse(await this.#docker.told(["service", "inspect", ...names]));
+    return JSON.parse(await this.#docker.output(["service", "inspect", ...names]));
   }
 
   /** The service of an app. Throws `process_not_found`. */

@@ -62,14 +62,14 @@ export class Systemd extends Backend {
       replaceFile(`${FOLDER}/${path}`, text);
       Deno.chmodSync(`${FOLDER}/${path}`, 0o644);
     }
-    await systemctl.told(["daemon-reload"]);
-    await systemctl.told(["enable", "--quiet", this.#target, ...units]);
+    await systemctl.output(["daemon-reload"]);
+    await systemctl.output(["enable", "--quiet", this.#target, ...units]);
     // Stop units that have changed; then start all units that are not running.
     const stale = [...sockets, ...units].filter((unit) =>
       changed.some(({ path }) => path === fileOf(unit))
     );
-    if (stale.length > 0) await systemctl.told(["stop", ...stale]);
-    await systemctl.told(["start", "--no-block", ...sockets, this.#target, ...units]);
+    if (stale.length > 0) await systemctl.output(["stop", ...stale]);
+    await systemctl.output(["start", "--no-block", ...sockets, this.#target, ...units]);
     return await this.#rollouts(units);
   }
 
@@ -108,7 +108,7 @@ export class Systemd extends Backend {
   async why(app: string): Promise<Explanation> {
     const copies = await this.#rowsOf(app);
     const flags = ["--no-pager", "--lines=10", "-o", "cat"];
-    const journal = await journalctl.told([...flags, ...this.#journalOf(app)]);
+    const journal = await journalctl.output([...flags, ...this.#journalOf(app)]);
     return { copies, history: journal.trimEnd().split("\n").toReversed() };
   }
 
@@ -125,8 +125,8 @@ export class Systemd extends Backend {
     const wanted = Array.from({ length: count }, (_, i) => template.replace("@.", `@${i + 1}.`));
     const less = now.filter((unit) => !wanted.includes(unit));
     const more = wanted.filter((unit) => !now.includes(unit));
-    if (less.length > 0) await systemctl.told(["disable", "--now", "--quiet", ...less]);
-    if (more.length > 0) await systemctl.told(["enable", "--now", "--quiet", ...more]);
+    if (less.length > 0) await systemctl.output(["disable", "--now", "--quiet", ...less]);
+    if (more.length > 0) await systemctl.output(["enable", "--now", "--quiet", ...more]);
     return await this.#rolloutsOf(app, wanted);
   }
 
@@ -137,7 +137,7 @@ export class Systemd extends Backend {
     // Without names, the command would be about all units of the machine.
     else await systemctl.ask(["reset-failed", ...units]);
     for (const unit of units) {
-      await systemctl.told(["restart", unit]);
+      await systemctl.output(["restart", unit]);
       const [rollout] = await this.#rollouts([unit]);
       if (!rollout!.ok) return [rollout!];
     }
@@ -147,7 +147,7 @@ export class Systemd extends Backend {
   async down(): Promise<string[]> {
     const apps = new Set((await this.list()).map(({ app }) => app));
     await this.#remove([], []);
-    await systemctl.told(["daemon-reload"]);
+    await systemctl.output(["daemon-reload"]);
     return [...apps];
   }
 
@@ -160,7 +160,7 @@ export class Systemd extends Backend {
       !files.includes(fileOf(unit)) || (unit.includes("@") && !isWanted(unit))
     );
     if (gone.length > 0) {
-      await systemctl.told(["disable", "--now", "--quiet", ...gone]);
+      await systemctl.output(["disable", "--now", "--quiet", ...gone]);
       await systemctl.ask(["reset-failed", ...gone]);
     }
     for (const path of this.#files()) if (!files.includes(path)) removeFile(`${FOLDER}/${path}`);
@@ -180,7 +180,7 @@ export class Systemd extends Backend {
         if (!file.includes("@.")) return [file];
         const pattern = file.replace("@.", "@*.");
         const words = ["--all", "--plain", "--no-legend", "--full", pattern];
-        return (await systemctl.told(["list-units", ...words])).split("\n")
+        return (await systemctl.output(["list-units", ...words])).split("\n")
           .map((line) => line.trim().split(/\s+/)[0]!).filter((unit) => unit.includes("@"));
       }),
     );
@@ -190,7 +190,7 @@ export class Systemd extends Backend {
   /** Throws `name_taken` if a unit of another origin, or a system target, has the same name. */
   async #refuseForeign(files: readonly string[]): Promise<void> {
     // A "network.target" in this folder would replace that of the system.
-    const known = await systemctl.told([
+    const known = await systemctl.output([
       "show",
       "--property=FragmentPath",
       "--value",
@@ -206,7 +206,7 @@ export class Systemd extends Backend {
 
   async #show(units: readonly string[]): Promise<Properties[]> {
     if (units.length === 0) return [];
-    const text = await systemctl.told(["show", `--property=${PROPERTIES}`, ...units]);
+    const text = await systemctl.output(["show", `--property=${PROPERTIES}`, ...units]);
     return text.trim().split("\n\n").map((block) =>
       Object.fromEntries(block.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)))
     );

@@ -86,14 +86,14 @@ class Inotify {
         { length: count / EVENT_BYTES },
         (_, i) => this.#events.getInt32(i * EVENT_BYTES, true),
       );
-      for (const watch of watches) this.#tell(watch);
+      for (const watch of watches) this.#notify(watch);
       if (this.#isClosed) return;
     }
   }
 
-  #tell(watch: number): void {
-    const told = watch === OVERFLOWN ? [...this.#waiting.keys()] : [watch];
-    for (const each of told) {
+  #notify(watch: number): void {
+    const affected = watch === OVERFLOWN ? [...this.#waiting.keys()] : [watch];
+    for (const each of affected) {
       const acts = [...this.#waiting.get(each) ?? []];
       this.#waiting.get(each)?.clear();
       this.#waiting.delete(each);

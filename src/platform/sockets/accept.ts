@@ -24,7 +24,7 @@ export async function accept<C>(
   listener: { accept(): Promise<C> },
   { room, take, full, warn }: Acceptor<C>,
 ): Promise<void> {
-  let told = -Infinity;
+  let warnedAt = -Infinity;
   for (;;) {
     try {
       await room?.();
@@ -33,9 +33,9 @@ export async function accept<C>(
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
         return;
       }
-      if (performance.now() - told > WARN_EVERY_MS) {
+      if (performance.now() - warnedAt > WARN_EVERY_MS) {
         warn(`Cannot take connections: ${messageOf(error)}`);
-        told = performance.now();
+        warnedAt = performance.now();
       }
       full?.();
       await sleep(PAUSE_MS);

@@ -109,7 +109,7 @@ class FileWatch {
         await this.#folders.add(fresh);
         for (const folder of fresh) appeared.add(folder);
       }
-      if (!first) this.#tellFilesIn(appeared);
+      if (!first) this.#notifyOfFilesIn(appeared);
       if (this.#missed) await this.#findMissed();
       if (look !== undefined && look.problems.length > 0) this.#walkSoon(RETURN_MS);
     } catch (error) {
@@ -128,7 +128,7 @@ class FileWatch {
     this.#known = known;
   }
 
-  #tellFilesIn(folders: ReadonlySet<string>): void {
+  #notifyOfFilesIn(folders: ReadonlySet<string>): void {
     const first = this.#files.find((path) => folders.has(dirname(path)));
     if (first !== undefined) this.#changed(first);
   }

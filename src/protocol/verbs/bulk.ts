@@ -195,17 +195,12 @@ export const INSTANCE_VERBS = {
   rolling_reload: verb({
     help: "Reload the instances in batches",
     role: "operate",
-    adminFields: ["config"],
     input: z.strictObject({
       target,
       ...batches,
       rollback_on_failure: about(
         z._default(flag, false),
         "restore the old configuration on all when one fails",
-      ),
-      config: about(
-        z.optional(z.record(z.string(), z.unknown())),
-        "a merge patch (RFC 7396) of the configuration to change with it",
       ),
     }),
     bare: "target",

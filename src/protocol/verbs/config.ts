@@ -1,7 +1,7 @@
 /** The verbs on configuration files: `start_all`, `config_reload` and `config_delete`. */
 
 import * as z from "zod/mini";
-import { about, actionResult, bulkResult, fieldChange, flag, text } from "./shapes.ts";
+import { about, bulkResult, fieldChange, flag, processResult, text } from "./shapes.ts";
 import { verb } from "./verb.ts";
 
 /** One word or a list. An empty list is an error. */
@@ -82,7 +82,7 @@ export const CONFIG_VERBS = {
       unchanged: z.array(z.string()),
       settings: z.array(settingChange),
       from_shell: fromShell,
-      results: z.array(actionResult),
+      results: z.array(processResult),
     }),
     rest: [{ method: "POST", path: "/config/start", body: "StartAll", answers: "StartAllResult" }],
   }),
@@ -114,7 +114,7 @@ export const CONFIG_VERBS = {
       changes: z.array(configChange),
       settings: z.array(settingChange),
       from_shell: fromShell,
-      results: z.array(actionResult),
+      results: z.array(processResult),
     }),
     rest: [{
       method: "POST",

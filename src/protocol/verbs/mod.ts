@@ -48,34 +48,28 @@ export interface Asked {
   readonly payload: unknown;
 }
 
-/** The verb for an action on the wire: `start` with a configuration means `add`. Throws `unknown_action`. */
-export function readAction(action: string, payload: unknown): Asked {
-  if (!Object.hasOwn(VERBS, action)) throw unknownAction(action);
-  if (action === "start" && isMap(payload) && !Object.hasOwn(payload, "target")) {
+/** The verb of a word on the wire: `start` with a configuration means `add`. Throws `unknown_verb`. */
+export function readVerb(word: string, payload: unknown): Asked {
+  if (!Object.hasOwn(VERBS, word)) throw unknownVerb(word);
+  if (word === "start" && isMap(payload) && !Object.hasOwn(payload, "target")) {
     const { wait, ...config } = payload;
     return { name: "add", verb: VERBS.add, payload: { config, wait } };
   }
-  const name = action as VerbName;
+  const name = word as VerbName;
   return { name, verb: VERBS[name], payload };
 }
 
-/** The role that a request needs. */
-export function roleFor({ verb: { role, adminFields = [] }, payload }: Asked): Role | "open" {
-  const given = typeof payload === "object" && payload !== null ? payload : {};
-  return adminFields.some((field) => Object.hasOwn(given, field)) ? "admin" : role;
-}
-
-/** The validated input of a verb. Throws `bad_request` and `unknown_action`. */
+/** The validated input of a verb. Throws `bad_request` and `unknown_verb`. */
 export function readRequest(
-  action: string,
+  word: string,
   payload: unknown,
 ): { readonly name: VerbName; readonly input: unknown } {
-  const asked = readAction(action, payload);
+  const asked = readVerb(word, payload);
   return { name: asked.name, input: readInput(asked.verb, asked.payload) };
 }
 
-function unknownAction(action: string): ProcsupError {
-  const near = nearestWord(action, Object.keys(VERBS));
-  const message = withNearest(`Unknown action ${quote(action)}`, near);
-  return new ProcsupError("unknown_action", message);
+function unknownVerb(word: string): ProcsupError {
+  const near = nearestWord(word, Object.keys(VERBS));
+  const message = withNearest(`Unknown verb ${quote(word)}`, near);
+  return new ProcsupError("unknown_verb", message);
 }

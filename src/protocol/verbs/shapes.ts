@@ -110,7 +110,7 @@ export const processInfo = z.object({
 });
 
 /** The result of a verb for one process. */
-export const actionResult = z.object({
+export const processResult = z.object({
   name: about(z.string(), "Name of the process"),
   id: about(z.string(), "First 8 characters of the UUID"),
   ok: about(z.boolean(), "Whether it worked"),
@@ -131,7 +131,7 @@ export const bulkResult = z.object({
     z.string(),
     "What was done: `stopped`, `restarted`, …; `failed` if every process failed",
   ),
-  results: about(z.array(actionResult), "One for each process"),
+  results: about(z.array(processResult), "One for each process"),
 });
 
 /** The answer of verbs that stop at the first failure. */
@@ -151,7 +151,7 @@ export function statusOnly(word?: string) {
   return {
     schema: z.object({
       status: word === undefined ? z.string() : z.literal(word),
-      results: about(z.optional(z.array(actionResult)), "If it did not work for every process"),
+      results: about(z.optional(z.array(processResult)), "If it did not work for every process"),
     }),
     of: ({ status, results }: z.output<typeof bulkResult>) =>
       results.every(({ ok }) => ok) ? { status } : { status, results },

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import {
   about,
-  actionResult,
+  processResult,
   bulkResult,
   configKeys,
   flag,
@@ -16,7 +16,7 @@ import { verb } from "./verb.ts";
 
 /** The first process, and the results for all. */
 const started = z.extend(processInfo, {
-  results: z.array(actionResult),
+  results: z.array(processResult),
   from_shell: about(
     z.optional(z.array(z.string())),
     "Variables of a new process's `shell_env` whose values differ from the daemon's",
@@ -26,7 +26,7 @@ type Started = z.output<typeof started>;
 
 /** The answer of REST to a new process. */
 const added = z.extend(processInfo, {
-  results: about(z.optional(z.array(actionResult)), "If it did not work for every instance"),
+  results: about(z.optional(z.array(processResult)), "If it did not work for every instance"),
 });
 
 const tool = z.strictObject({
@@ -57,7 +57,7 @@ const tool = z.strictObject({
   config: z.optional(configKeys),
 });
 
-/** On the wire, `start` with a configuration means `add`: see `readAction`. */
+/** On the wire, `start` with a configuration means `add`: see `readVerb`. */
 export const START_VERBS = {
   add: verb({
     help: "Create a process and start it",

@@ -19,8 +19,6 @@ export interface Verb<
   readonly help: string;
   /** The lowest role that may use it; `open` needs no token. */
   readonly role: Role | "open";
-  /** Fields that need the role admin. */
-  readonly adminFields?: readonly string[];
   /** A strict object, or `nothing`. */
   readonly input: I;
   /** The field that a bare string stands for. It is also the parameter of REST paths. */

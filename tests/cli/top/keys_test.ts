@@ -75,9 +75,9 @@ Deno.test("decodeKeys() never reads a letter of a paste as a key, however slow o
 });
 
 Deno.test("commandOf() accepts only y as a confirmation, and never a paste", () => {
-  const action = { verb: "stop" as const, targets: ["api"] };
+  const call = { verb: "stop" as const, targets: ["api"] };
   const where = {
-    prompt: { type: "confirm" as const, question: "Stop api?", action },
+    prompt: { type: "confirm" as const, question: "Stop api?", call },
     help: undefined,
     focus: "table" as const,
   };

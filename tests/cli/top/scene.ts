@@ -28,7 +28,7 @@ export function app(
 /** The view without a terminal, driven like a person would. */
 export class Scene {
   state: TopState;
-  /** The requested actions, in order. */
+  /** The requested calls, in order. */
   readonly effects: Effect[] = [];
 
   constructor(
@@ -36,11 +36,11 @@ export class Scene {
     { columns = 100, rows = 30, color = false } = {},
   ) {
     this.state = initialState({ columns, rows, color, now: NOW });
-    this.tell({ type: "list", processes, now: NOW });
+    this.update({ type: "list", processes, now: NOW });
   }
 
   /** Delivers an event. */
-  tell(message: Message): void {
+  update(message: Message): void {
     const { state, effects } = update(this.state, message);
     this.state = state;
     this.effects.push(...effects);
@@ -50,7 +50,7 @@ export class Scene {
   keys(text: string): this {
     for (const input of decodeKeys(text, true).keys) {
       const desired = commandOf(input, this.state);
-      if (desired !== undefined) this.tell(desired);
+      if (desired !== undefined) this.update(desired);
     }
     return this;
   }
@@ -63,7 +63,7 @@ export class Scene {
         : line
     );
     const { source } = this.state.log;
-    this.tell({ type: "log", source, begins: false, skipped: false, lines: all });
+    this.update({ type: "log", source, begins: false, skipped: false, lines: all });
   }
 
   /** The lines of the screen. */

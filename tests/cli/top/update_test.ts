@@ -22,20 +22,20 @@ Deno.test("update() keeps the cursor on its app when the order changes", () => {
 
 Deno.test("update() keeps the cursor's row when its app is gone", () => {
   const scene = new Scene(APPS).keys("jj");
-  scene.tell({ type: "list", processes: APPS.filter(({ name }) => name !== "Db"), now: NOW });
+  scene.update({ type: "list", processes: APPS.filter(({ name }) => name !== "Db"), now: NOW });
   assertEquals(scene.state.cursor, APPS[3]!.id);
-  scene.tell({ type: "list", processes: [], now: NOW });
+  scene.update({ type: "list", processes: [], now: NOW });
   assertEquals([scene.state.cursor, scene.state.cursorAt], ["", 0]);
   scene.keys("jkGx s");
   assertEquals(scene.effects, []);
-  scene.tell({ type: "list", processes: APPS, now: NOW });
+  scene.update({ type: "list", processes: APPS, now: NOW });
   assertEquals(scene.state.cursor, APPS[0]!.id);
 });
 
 Deno.test("update() sorts by every key, and failures first by state", () => {
   const scene = new Scene(APPS);
   const orders = SORT_KEYS.map((key) => {
-    scene.tell({ type: "sort", key });
+    scene.update({ type: "sort", key });
     return [key, scene.names.join(" ")];
   });
   assertEquals(Object.fromEntries(orders), {
@@ -85,7 +85,7 @@ Deno.test("update() asks before it stops or deletes, but not before it starts", 
   scene.keys("x");
   assertStringIncludes(scene.screen.at(-1)!, "Stop web:0? [y/N]");
   scene.keys("y");
-  assertEquals(scene.effects, [{ type: "act", action: { verb: "stop", targets: ["web:0"] } }]);
+  assertEquals(scene.effects, [{ type: "act", call: { verb: "stop", targets: ["web:0"] } }]);
   scene.keys("sd");
   assertEquals(scene.effects.length, 2);
   assertStringIncludes(scene.screen.at(-1)!, "Delete web:0?");
@@ -98,7 +98,7 @@ Deno.test("update() acts on the visible marked apps, and then clears the marks",
   const [effect] = scene.effects;
   assertEquals(effect, {
     type: "act",
-    action: { verb: "restart", targets: ["web:0", "web:1"] },
+    call: { verb: "restart", targets: ["web:0", "web:1"] },
   });
   assertEquals(scene.state.marked.size, 0);
   scene.keys("**");
@@ -112,9 +112,9 @@ Deno.test("update() runs typed commands, and reports unknown ones", () => {
   assertEquals(said("signal hup cache"), undefined);
   assertEquals(said("restart tag:front"), undefined);
   assertEquals(scene.effects.splice(0), [
-    { type: "act", action: { verb: "scale", targets: ["web"], word: "4" } },
-    { type: "act", action: { verb: "signal", targets: ["cache"], word: "SIGHUP" } },
-    { type: "act", action: { verb: "restart", targets: ["web:0", "web:1"] } },
+    { type: "act", call: { verb: "scale", targets: ["web"], word: "4" } },
+    { type: "act", call: { verb: "signal", targets: ["cache"], word: "SIGHUP" } },
+    { type: "act", call: { verb: "restart", targets: ["web:0", "web:1"] } },
   ]);
   assertEquals(said("restrat"), 'Unknown command "restrat": did you mean "restart"?');
   assertEquals(said("stop cahce"), 'Nothing matches "cahce"; did you mean "cache"?');
@@ -134,7 +134,7 @@ Deno.test("update() sends a signal completed with the tab key", () => {
   assert(scene.screen.at(-1)!.includes("USR1 USR2"));
   scene.keys("2\r");
   assertEquals(scene.effects, [
-    { type: "act", action: { verb: "signal", targets: ["web:0"], word: "SIGUSR2" } },
+    { type: "act", call: { verb: "signal", targets: ["web:0"], word: "SIGUSR2" } },
   ]);
 });
 
@@ -157,7 +157,7 @@ Deno.test("update() drops lines of apps that are no longer selected", () => {
   scene.keys("j");
   assertEquals(scene.state.log.lines, []);
   const late = [{ name: "web:0", stream: "stdout" as const, line: "late", at: "" }];
-  scene.tell({ type: "log", source: before, begins: false, skipped: false, lines: late });
+  scene.update({ type: "log", source: before, begins: false, skipped: false, lines: late });
   assertEquals(scene.state.log.lines, []);
 });
 
@@ -178,9 +178,9 @@ Deno.test("wantedWhy() asks again when the answer may have changed", () => {
   const scene = new Scene(APPS);
   assertEquals(wantedWhy(scene.state), undefined);
   const key = scene.keys("i").state && wantedWhy(scene.state)?.key;
-  scene.tell({ type: "list", processes: APPS.map((one) => ({ ...one, uptime: 1 })), now: NOW });
+  scene.update({ type: "list", processes: APPS.map((one) => ({ ...one, uptime: 1 })), now: NOW });
   assertEquals(wantedWhy(scene.state)?.key, key);
-  scene.tell({ type: "list", processes: APPS.map((one) => ({ ...one, restarts: 7 })), now: NOW });
+  scene.update({ type: "list", processes: APPS.map((one) => ({ ...one, restarts: 7 })), now: NOW });
   assert(wantedWhy(scene.state)?.key !== key);
 });
 

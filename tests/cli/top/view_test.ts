@@ -92,12 +92,12 @@ Deno.test("view() shows control sequences of apps as text", () => {
       const scene = new Scene([hostile], { columns: 140, color });
       const { source } = scene.state.log;
       const line = { name: evil, stream: "stderr" as const, line: evil, at: evil };
-      scene.tell({ type: "log", source, begins: true, skipped: true, lines: [line, line] });
-      scene.tell({ type: "done", text: evil, bad: true });
-      scene.tell({ type: "lost", reason: evil, now: NOW });
+      scene.update({ type: "log", source, begins: true, skipped: true, lines: [line, line] });
+      scene.update({ type: "done", text: evil, bad: true });
+      scene.update({ type: "lost", reason: evil, now: NOW });
       const why = { process: hostile, reasons: [evil], last_output: [evil], hints: [evil] };
       scene.keys(keys);
-      scene.tell({ type: "why", why });
+      scene.update({ type: "why", why });
       for (const shown of scene.screen) {
         // deno-lint-ignore no-control-regex
         const rest = shown.replace(/\x1b\[[0-9;:]*m/g, "");
@@ -168,11 +168,11 @@ Deno.test("view() wraps long lines, or scrolls them sideways", () => {
 
 Deno.test("view() shows that the daemon is gone, for how long and why", () => {
   const scene = new Scene(APPS);
-  scene.tell({ type: "lost", reason: "No daemon answers", now: NOW + 1000 });
-  scene.tell({ type: "tick", now: NOW + 6000 });
+  scene.update({ type: "lost", reason: "No daemon answers", now: NOW + 1000 });
+  scene.update({ type: "tick", now: NOW + 6000 });
   assertEquals(scene.screen[1], "connection lost, retrying (5s): No daemon answers");
   assertStringIncludes(scene.screen.join("\n"), "worker");
-  scene.tell({ type: "list", processes: APPS, now: NOW + 7000 });
+  scene.update({ type: "list", processes: APPS, now: NOW + 7000 });
   assertStringIncludes(scene.screen[1]!, "3 apps");
 });
 
@@ -180,7 +180,7 @@ Deno.test("view() draws recent resource usage", () => {
   const scene = new Scene([app(0, "api", { cpu_percent: 0, memory_bytes: 0 })], { columns: 140 });
   for (let i = 1; i <= 8; i++) {
     const processes = [app(0, "api", { cpu_percent: i * 12.5, memory_bytes: i * 1024 ** 2 })];
-    scene.tell({ type: "list", processes, now: NOW + i * 1000 });
+    scene.update({ type: "list", processes, now: NOW + i * 1000 });
   }
   assertStringIncludes(scene.screen[3]!, "▁▂▃▄▅▆▇█");
   const graph = scene.keys("g").screen.join("\n");
@@ -191,7 +191,7 @@ Deno.test("view() draws recent resource usage", () => {
 Deno.test("view() names the time of a graph, whatever the interval of the readings", () => {
   const scene = new Scene([app(0, "api")], { columns: 140 });
   for (let i = 1; i <= 8; i++) {
-    scene.tell({ type: "list", processes: [app(0, "api")], now: NOW + i * 10_000 });
+    scene.update({ type: "list", processes: [app(0, "api")], now: NOW + i * 10_000 });
   }
   assertMatch(scene.keys("g").screen.join("\n"), /cpu .* last 1m30s/);
 });
@@ -212,7 +212,7 @@ Deno.test("view() shows ports on request", () => {
     port: 9000,
     address: "::",
   }];
-  scene.tell({ type: "ports", ports: [{ name: "api:0", id: APPS[0]!.id, ports }] });
+  scene.update({ type: "ports", ports: [{ name: "api:0", id: APPS[0]!.id, ports }] });
   assertMatch(scene.screen[2]!, /PORTS/);
   assertMatch(scene.screen[3]!, / 8080 9000 /);
   assertMatch(scene.keys("i").screen.join("\n"), /^ports +8080 9000$/m);

@@ -25,7 +25,7 @@ Deno.test("Runner records a crash before it reads the app's last output", async 
   await test.script("app", "echo last words >&2; exit 3", { restart_policy: "never" });
   const change = await crash.promise;
 
-  runner.tell(change);
+  runner.notify(change);
   const left = () => new DeliveryOutbox(`${folder}/pending`, warn).left();
   const [delivery] = left();
   assertEquals([delivery?.event, delivery?.about, delivery?.to], ["crash", "app", "ops"]);
@@ -53,8 +53,8 @@ Deno.test("Runner reports a failed release with the failed run's output, and no 
     ...{ id, name, state, pid, restarts, at: new Date(), exit: null, by: "owner" },
     ...{ type: "release_failed", reason: "rolled back: exited with code 1\nnew \x1b[2Jrun\nbad" },
   };
-  runner.tell(change);
-  runner.tell({ ...change, type: "running", reason: "" });
+  runner.notify(change);
+  runner.notify({ ...change, type: "running", reason: "" });
   await waitFor(() => receiver.got.length > 0 && runner.idle, { what: "the delivery" });
   const { type, data } = receiver.got[0]!.body;
   assertEquals([type, data.process.reason], ["release_failed", "rolled back: exited with code 1"]);

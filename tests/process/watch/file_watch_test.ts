@@ -54,7 +54,7 @@ class Watched implements AsyncDisposable {
   }
 
   /** Exactly one call, with that path. */
-  async told(path: string): Promise<void> {
+  async notified(path: string): Promise<void> {
     await waitFor(() => this.changes.length > 0, { what: "a change" });
     await settle();
     assertEquals(this.changes, [path]);
@@ -116,7 +116,7 @@ Deno.test("watchFiles() reports one change when", async (t) => {
     await using watched = new Watched();
     await watched.watch();
     act(watched);
-    await watched.told(path);
+    await watched.notified(path);
   });
 });
 
@@ -161,7 +161,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     await watched.watch({ paths: ["src/a.ts"] });
     watched.write("src/tmp");
     Deno.renameSync(`${watched.path}/src/tmp`, `${watched.path}/src/a.ts`);
-    await watched.told("src/a.ts");
+    await watched.notified("src/a.ts");
   }],
   ["reports 2,000 files in 200 folders once", async () => {
     await using watched = new Watched();
@@ -207,14 +207,14 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     Deno.removeSync(`${watched.path}/src`, { recursive: true });
     await watched.quiet();
     watched.write("src/note.txt");
-    await watched.told("src/note.txt");
+    await watched.notified("src/note.txt");
   }],
   ["does not follow a link loop", async () => {
     await using watched = new Watched();
     Deno.symlinkSync(watched.path, `${watched.path}/src/loop`);
     await watched.watch();
     watched.write("src/a.ts");
-    await watched.told("src/a.ts");
+    await watched.notified("src/a.ts");
   }],
   ["sees a link on the way to a watched path that points elsewhere", async () => {
     await Promise.all([[], ["."], ["a.ts"]].map(async (paths) => {
@@ -225,7 +225,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
       await watched.watch({ cwd: `${watched.path}/current`, paths });
       Deno.symlinkSync("v2", `${watched.path}/next`);
       Deno.renameSync(`${watched.path}/next`, `${watched.path}/current`);
-      await watched.told(`${watched.path}/current`);
+      await watched.notified(`${watched.path}/current`);
     }));
   }],
   ["sees a mounted ConfigMap change", async () => {
@@ -258,7 +258,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
       shared.write("src/other.ts");
       await watched.quiet();
       shared.write("src/deep/er/b.ts");
-      await watched.told("src/linked/er/b.ts");
+      await watched.notified("src/linked/er/b.ts");
     },
   ],
   ["sees a file behind a link in a watched folder", async () => {
@@ -267,7 +267,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     Deno.symlinkSync(`${shared.path}/src/a.ts`, `${watched.path}/src/one.ts`);
     await watched.watch();
     shared.write("src/a.ts");
-    await watched.told("src/one.ts");
+    await watched.notified("src/one.ts");
   }],
   ["sees a watched path that is missing at first", async () => {
     await Promise.all(
@@ -276,7 +276,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
           await using watched = new Watched();
           await watched.watch({ paths: [path!, "src"] });
           watched.write(file!);
-          await watched.told(file!);
+          await watched.notified(file!);
         },
       ),
     );
@@ -287,14 +287,14 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     Deno.symlinkSync(`${watched.path}/src`, `${link.path}/linked`);
     await link.watch({ paths: ["linked"] });
     watched.write("src/a.ts");
-    await link.told(`${watched.path}/src/a.ts`);
+    await link.notified(`${watched.path}/src/a.ts`);
   }],
   ["names a missing path and watches the others", async () => {
     await using watched = new Watched();
     await watched.watch({ paths: ["nowhere", "src"] });
     assertEquals(watched.problems, ['cannot watch "nowhere" yet: no such file or directory']);
     watched.write("src/a.ts");
-    await watched.told("src/a.ts");
+    await watched.notified("src/a.ts");
   }],
   ["polls when the system grants no more watches", async () => {
     await using watched = new Watched();
@@ -309,7 +309,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
       watched.problems[0],
     );
     watched.write("src/a.ts");
-    await watched.told("src/a.ts");
+    await watched.notified("src/a.ts");
   }],
   ["finds changes before polling began", async () => {
     await using watched = new Watched();
@@ -321,7 +321,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
         throw new Error("OS file watch limit reached. about []");
       },
     });
-    await watched.told("src/a.ts");
+    await watched.notified("src/a.ts");
   }],
   ["finds changes whose events were lost", async () => {
     await using watched = new Watched();
@@ -335,7 +335,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     watched.write("src/a.ts");
     await watched.quiet();
     lose!();
-    await watched.told("src/a.ts");
+    await watched.notified("src/a.ts");
   }],
   ["finds changes while it was being set up, and none before", async () => {
     await using watched = new Watched();
@@ -349,7 +349,7 @@ const OTHERS: readonly [string, () => Promise<void>][] = [
     Deno.utimeSync(`${watched.path}/src/a.ts`, tomorrow, tomorrow);
     await settle();
     await watched.watch({ open });
-    await watched.told("src/deep/er/b.ts");
+    await watched.notified("src/deep/er/b.ts");
   }],
 ];
 
@@ -379,5 +379,5 @@ Deno.test("watchFiles() watches for an app of another user only what that user m
   assertEquals(watched.changes, []);
   assertEquals(watched.problems.length, 1, watched.problems.join());
   watched.write("src/a.ts");
-  await watched.told("src/a.ts");
+  await watched.notified("src/a.ts");
 });

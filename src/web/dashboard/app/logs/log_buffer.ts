@@ -151,12 +151,12 @@ export class LogBuffer {
   #bump(): void {
     if (this.#bumped) return;
     this.#bumped = true;
-    const tell = () => {
+    const notify = () => {
       this.#bumped = false;
       this.version.value++;
     };
-    if (document.hidden) setTimeout(tell, 250);
-    else requestAnimationFrame(tell);
+    if (document.hidden) setTimeout(notify, 250);
+    else requestAnimationFrame(notify);
   }
 }
 

@@ -93,7 +93,7 @@ function eitherOf(path: string, types: readonly ValueType[], text: string): unkn
 
 /** The field that an error refers to. */
 export function fieldOf(refusal: unknown, paths: readonly string[]): string | undefined {
-  const isTold = refusal instanceof ApiError || refusal instanceof FieldError;
-  const named = isTold ? refusal.field : undefined;
+  const isExpected = refusal instanceof ApiError || refusal instanceof FieldError;
+  const named = isExpected ? refusal.field : undefined;
   return paths.findLast((path) => named === path || named?.startsWith(`${path}.`));
 }

@@ -270,7 +270,7 @@ function ChangeDialog({ name, onClose }: WindowProps) {
     const body = readObject("keys", text.value);
     const result = await ask<ReconfigureResult>(processPath(base), { method: "PATCH", body });
     refreshSoon();
-    tell(base, result);
+    notify(base, result);
   };
   return (
     <FormDialog
@@ -296,7 +296,7 @@ function ChangeDialog({ name, onClose }: WindowProps) {
   );
 }
 
-function tell(base: string, { changes, restarted }: ReconfigureResult): void {
+function notify(base: string, { changes, restarted }: ReconfigureResult): void {
   const fields = changes.map(({ field }) => field).join(", ");
   const text = fields === ""
     ? `${base} has this configuration already`

@@ -53,7 +53,7 @@ const COUNTS = [
   ["Dropped", "dropped", true],
 ] as const;
 const HEADINGS = [
-  ...[["Name", "name"] as const, "Told of", "Last attempt"],
+  ...[["Name", "name"] as const, "Events about", "Last attempt"],
   ...COUNTS.map(([text]) => [text, "number"] as const),
   "",
 ];
@@ -130,7 +130,7 @@ function WebhookRow({ webhook, reload }: {
         </div>
         <div class="faint small clip" title={url}>{url}</div>
       </th>
-      <td class="told" data-label="Told of">
+      <td class="events" data-label="Events about">
         {events.join(", ")}
         {!only.includes("all") && <div class="faint small">only {only.join(", ")}</div>}
       </td>
