@@ -2,6 +2,7 @@
 
 import { actorOf } from "../../auth/gatekeeper.ts";
 import { readRequest, VERBS } from "../../protocol/verbs/mod.ts";
+import type { Verb } from "../../protocol/verbs/verb.ts";
 import type { BulkResult, VerbName } from "../../protocol/wire.ts";
 import { CONFIG_HANDLERS } from "./config.ts";
 import type { VerbContext, Handlers } from "./context.ts";
@@ -38,9 +39,6 @@ export async function dispatch(
   return seen(context, name, answer);
 }
 
-/** Changes that an app makes to its own output and terminal many times a second. */
-const UNNOTED: ReadonlySet<VerbName> = new Set(["attach", "send"]);
-
 /**
  * Puts on record who asked for a change: as an event of each app that is addressed. A request without
  * targets is a line in the daemon's log, and the returned function adds the events of the apps that
@@ -52,8 +50,8 @@ function noteRequest(
   input: unknown,
 ): (answer: unknown) => void {
   const { by, supervisor: { registry }, log } = context;
-  const { role } = VERBS[verb];
-  if (by === undefined || role === "read" || role === "open" || UNNOTED.has(verb)) return () => {};
+  const { role, isOften }: Verb = VERBS[verb];
+  if (by === undefined || role === "read" || role === "open" || isOften) return () => {};
   const actor = actorOf(by);
   const apps = addressed(context, verb, input);
   for (const process of apps) registry.asked(process, verb, actor);

@@ -1,97 +1,31 @@
 /**
- * What each verb reaches. For a token with limits no apps exist but its own: its targets are narrowed
- * before a verb runs, and answers about all apps afterwards.
+ * What a verb reaches for its sender. For a token with limits no apps exist but its own: its targets
+ * are narrowed before a verb runs, and answers about all apps afterwards.
  */
 
 import { ifPossible, ProcsupError } from "../../model/errors.ts";
 import { idsTarget, isGroup, isNameOf } from "../../model/target.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
-import type { VerbName } from "../../protocol/wire.ts";
+import { type VerbName, VERBS } from "../../protocol/verbs/mod.ts";
+import type { Verb } from "../../protocol/verbs/verb.ts";
 import type { VerbContext } from "./context.ts";
-
-/**
- * `target`, `targets` and `name`: the apps of this field. `apps`: it answers with a list of all apps.
- * `figures`: it counts them. `settings`: it answers with a list of settings, which may name apps.
- * `nothing`: no apps. `everything`: all apps, or the daemon itself.
- */
-type Reach =
-  | "target"
-  | "targets"
-  | "name"
-  | "apps"
-  | "figures"
-  | "settings"
-  | "nothing"
-  | "everything";
-
-const REACH: Readonly<Record<VerbName, Reach>> = {
-  list: "apps",
-  status: "target",
-  why: "target",
-  history: "target",
-  releases: "target",
-  wait: "target",
-  events: "target",
-  metrics_history: "target",
-  search_logs: "targets",
-  log_counts: "targets",
-  logs: "target",
-  add: "everything",
-  start: "target",
-  stop: "target",
-  restart: "target",
-  reload: "target",
-  delete: "target",
-  signal: "target",
-  send: "target",
-  attach: "target",
-  flush: "target",
-  scale: "target",
-  rolling_reload: "target",
-  reconfigure: "target",
-  start_all: "everything",
-  config_reload: "everything",
-  config_delete: "everything",
-  cron_list: "name",
-  cron_start: "name",
-  cron_stop: "name",
-  cron_run: "name",
-  ping: "nothing",
-  save: "everything",
-  resurrect: "everything",
-  system_metrics: "figures",
-  system_info: "nothing",
-  ports: "apps",
-  contexts: "everything",
-  token: "everything",
-  release: "everything",
-  shutdown: "everything",
-  web_start: "everything",
-  web_stop: "everything",
-  web_status: "nothing",
-  web_link: "nothing",
-  token_create: "everything",
-  token_list: "everything",
-  token_revoke: "everything",
-  webhook_list: "settings",
-  webhook_set: "everything",
-  webhook_delete: "everything",
-  webhook_test: "everything",
-};
-
-/** The verbs that know apps which were deleted. */
-const PAST: ReadonlySet<VerbName> = new Set(["events", "metrics_history"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The words that address apps in the input of a verb; undefined if it addresses none. */
 function targetsIn(verb: VerbName, input: unknown): readonly string[] | undefined {
-  const reach = REACH[verb];
-  if (reach !== "target" && reach !== "targets" && reach !== "name") return undefined;
-  const given = (input as Fields | undefined)?.[reach];
-  // Without a target it concerns the host.
-  if (given === undefined) return verb === "metrics_history" ? undefined : ["all"];
+  const field = targetField(verb);
+  if (field === undefined) return undefined;
+  const given = (input as Fields | undefined)?.[field];
+  if (given === undefined) return VERBS[verb].reach === "target or host" ? undefined : ["all"];
   return [given].flat() as string[];
+}
+
+/** The field of the input that addresses apps. */
+function targetField(verb: VerbName): "target" | "targets" | "name" | undefined {
+  const { reach } = VERBS[verb];
+  if (reach === "target or host") return "target";
+  return reach === "target" || reach === "targets" || reach === "name" ? reach : undefined;
 }
 
 /**
@@ -105,7 +39,8 @@ export function narrowed<I>(
 ): I {
   const only = by?.only;
   if (only === undefined) return input;
-  if (REACH[verb] === "everything") {
+  const { reach, knowsDeleted }: Verb = VERBS[verb];
+  if (reach === "everything") {
     const message = `This token is only for ${only.join(", ")}; "${verb}" concerns all apps`;
     throw new ProcsupError("forbidden", message);
   }
@@ -119,13 +54,13 @@ export function narrowed<I>(
       return found.length === 1 && !isGroup(target) ? found[0]!.id : idsTarget(found);
     } catch (error) {
       // A deleted app still has events and figures, which only its name can tell.
-      const isPast = PAST.has(verb) && only.some((word) => isNameOf(word, target));
+      const isPast = knowsDeleted && only.some((word) => isNameOf(word, target));
       if (isPast && all(target) === undefined) return target;
       throw error;
     }
   };
   const words = targets.map(narrow);
-  const field = REACH[verb];
+  const field = targetField(verb)!;
   return { ...input, [field]: field === "targets" ? words : words[0] };
 }
 
@@ -149,7 +84,7 @@ export function seen(
 ): unknown {
   const only = by?.only;
   if (only === undefined) return answer;
-  const reach = REACH[verb];
+  const { reach } = VERBS[verb];
   if (reach === "settings") return [];
   if (reach !== "apps" && reach !== "figures") return answer;
   const visible = new Set(registry.resolve("all", undefined, only).map(({ name }) => name));

@@ -46,6 +46,7 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Stop a process and everything that it started",
     role: "operate",
+    reach: "target",
     input: stop,
     rest: [{
       ...route("stop", "Stopped", "stopped"),
@@ -65,6 +66,7 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Stop and start",
     role: "operate",
+    reach: "target",
     input: waiting,
     rest: [{ ...route("restart", "Restarted", "restarted"), query: ["wait"] }],
     mcp: {
@@ -79,6 +81,7 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Reload by the reload signal, or stop and start",
     role: "operate",
+    reach: "target",
     input: waiting,
     rest: [{ ...route("reload", "Reloaded", "reloaded"), query: ["wait"] }],
     mcp: {
@@ -93,6 +96,7 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Stop and delete a process",
     role: "admin",
+    reach: "target",
     input: onTarget,
     rest: [{
       method: "DELETE",
@@ -113,6 +117,7 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Send a signal to the app itself",
     role: "operate",
+    reach: "target",
     input: z.strictObject({ target, signal: z.union([z.string(), z.int()]) }),
     rest: [{ ...route("signal", "Status"), body: "Signal" }],
   }),
@@ -120,6 +125,8 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Write a text to the standard input of apps with `stdin` or `tty`",
     role: "operate",
+    reach: "target",
+    isOften: true,
     input: z.strictObject({
       target,
       text: about(
@@ -133,6 +140,8 @@ export const BULK_VERBS = {
     help:
       "Set the size of an app's terminal to that of the attaching client; GET /attach streams it",
     role: "operate",
+    reach: "target",
+    isOften: true,
     input: z.strictObject({ target, columns: cells.clone(), rows: cells.clone() }),
     output: z.object({ name: about(z.string(), "Name of the process") }),
   }),
@@ -140,6 +149,7 @@ export const BULK_VERBS = {
     ...onProcesses,
     help: "Empty the logs",
     role: "operate",
+    reach: "target",
     input: onTarget,
     rest: [route("flush", "Status")],
   }),
@@ -169,6 +179,7 @@ export const INSTANCE_VERBS = {
     ...onProcesses,
     help: "Change the number of instances",
     role: "operate",
+    reach: "target",
     input: z.strictObject({
       /** Name in the configuration. */
       target,
@@ -195,6 +206,7 @@ export const INSTANCE_VERBS = {
   rolling_reload: verb({
     help: "Reload the instances in batches",
     role: "operate",
+    reach: "target",
     input: z.strictObject({
       target,
       ...batches,
@@ -224,6 +236,7 @@ export const INSTANCE_VERBS = {
   reconfigure: verb({
     help: "Change the configuration; what runs is replaced only where a changed key needs it",
     role: "admin",
+    reach: "target",
     input: z.strictObject({
       target,
       config: about(

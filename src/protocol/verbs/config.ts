@@ -68,6 +68,7 @@ export const CONFIG_VERBS = {
   start_all: verb({
     help: "Start everything in a configuration, or part of it",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       ...source,
       config: about(
@@ -89,6 +90,7 @@ export const CONFIG_VERBS = {
   config_reload: verb({
     help: "Apply a configuration, or plan it",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       ...source,
       config_path: paths,
@@ -148,6 +150,7 @@ export const CONFIG_VERBS = {
   config_delete: verb({
     help: "Stop and delete the apps of configuration files; default: the files applied last",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       ...selection,
       only: about(

@@ -45,6 +45,7 @@ function onSchedule(word: "start" | "stop" | "run", help: string, mcp?: McpRow) 
   return verb({
     help,
     role: "operate",
+    reach: "name",
     input: z.strictObject({ name }),
     bare: "name",
     output: done,
@@ -57,6 +58,7 @@ export const CRON_VERBS = {
   cron_list: verb({
     help: "All schedules, or those of a target with their next runs",
     role: "read",
+    reach: "name",
     input: z.strictObject({ name: z.optional(name) }),
     bare: "name",
     output: z.array(schedule),

@@ -41,6 +41,7 @@ export const DAEMON_VERBS = {
   ping: verb({
     help: "Check that the daemon answers; needs no token",
     role: "open",
+    reach: "nothing",
     input: nothing,
     output: z.object({
       status: about(z.literal("ok"), "The daemon answers"),
@@ -52,6 +53,7 @@ export const DAEMON_VERBS = {
   save: verb({
     help: "Save the list",
     role: "operate",
+    reach: "everything",
     input: z.strictObject({
       allow_empty: about(z._default(flag, false), "save even when there is nothing to save"),
     }),
@@ -68,6 +70,7 @@ export const DAEMON_VERBS = {
   resurrect: verb({
     help: "Restore the saved list",
     role: "admin",
+    reach: "everything",
     input: nothing,
     output: z.object({
       status: about(z.literal("resurrected"), "All were tried"),
@@ -88,6 +91,7 @@ export const DAEMON_VERBS = {
   system_metrics: verb({
     help: "The machine and the daemon",
     role: "read",
+    reach: "figures",
     input: nothing,
     output: metrics,
     rest: [{ method: "GET", path: "/system/metrics", answers: "SystemMetrics" }],
@@ -95,6 +99,7 @@ export const DAEMON_VERBS = {
   system_info: verb({
     help: "Folders of the daemon, and free disk space",
     role: "read",
+    reach: "nothing",
     input: nothing,
     output: z.object({
       home: about(z.string(), "The daemon's home"),
@@ -108,6 +113,7 @@ export const DAEMON_VERBS = {
   ports: verb({
     help: "Which processes listen on which TCP ports",
     role: "read",
+    reach: "apps",
     input: nothing,
     output: z.array(z.object({
       name: about(z.string(), "Name of the process"),
@@ -123,6 +129,7 @@ export const DAEMON_VERBS = {
     help: "What runs on this machine and in the contexts of the daemon's user",
     // It contacts other machines with the rights of the daemon's user.
     role: "admin",
+    reach: "everything",
     input: nothing,
     output: z.array(z.object({
       context: about(z.string(), "Name of the context; `local` is this machine"),
@@ -140,12 +147,14 @@ export const DAEMON_VERBS = {
   token: verb({
     help: "The daemon's own token, or a new one",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({ rotate: z._default(flag, false) }),
     output: z.object({ token: z.string() }),
   }),
   release: verb({
     help: "End the daemon but leave every process running, for the next daemon to adopt",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       upgrade_to: about(
         z.optional(z.string().check(z.maxLength(100))),
@@ -157,6 +166,7 @@ export const DAEMON_VERBS = {
   shutdown: verb({
     help: "Stop every process, and then the daemon",
     role: "admin",
+    reach: "everything",
     input: nothing,
     output: bulkResult,
   }),

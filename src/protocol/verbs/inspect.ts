@@ -149,6 +149,7 @@ export const INSPECT_VERBS = {
   list: verb({
     help: "All processes",
     role: "read",
+    reach: "apps",
     input: nothing,
     output: z.array(processInfo),
     rest: [{ method: "GET", path: "/processes", answers: "ProcessList" }],
@@ -169,6 +170,7 @@ export const INSPECT_VERBS = {
   status: verb({
     help: "One process",
     role: "read",
+    reach: "target",
     input: onTarget,
     bare: "target",
     output: processInfo,
@@ -185,6 +187,7 @@ export const INSPECT_VERBS = {
   why: verb({
     help: "Explain the state of a process",
     role: "read",
+    reach: "target",
     input: onTarget,
     bare: "target",
     output: z.object({
@@ -217,6 +220,7 @@ export const INSPECT_VERBS = {
   history: verb({
     help: "The last runs of the hooks and health checks of a process",
     role: "read",
+    reach: "target",
     input: onTarget,
     bare: "target",
     /** The newest last, since the start of the daemon. */
@@ -231,6 +235,7 @@ export const INSPECT_VERBS = {
   releases: verb({
     help: "The changes of an app on record, the newest last",
     role: "read",
+    reach: "target",
     input: onTarget,
     bare: "target",
     output: z.array(release),
@@ -239,6 +244,7 @@ export const INSPECT_VERBS = {
   wait: verb({
     help: "Wait until processes reach a state",
     role: "read",
+    reach: "target",
     input: waiting,
     bare: "target",
     output: z.array(processInfo),
@@ -260,6 +266,8 @@ export const INSPECT_VERBS = {
   events: verb({
     help: "Past events of processes, the newest last",
     role: "read",
+    reach: "target",
+    knowsDeleted: true,
     input: journal,
     bare: "target",
     output: z.object({
@@ -285,6 +293,8 @@ export const INSPECT_VERBS = {
   metrics_history: verb({
     help: "CPU, memory, restarts, health and uptime of processes or the host over time",
     role: "read",
+    reach: "target or host",
+    knowsDeleted: true,
     input: range,
     bare: "target",
     output: z.object({

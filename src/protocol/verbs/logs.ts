@@ -100,6 +100,7 @@ export const LOG_VERBS = {
   search_logs: verb({
     help: "The lines of several logs that match, by time, or their patterns",
     role: "read",
+    reach: "targets",
     input: search,
     output: z.object({
       lines: about(z.optional(z.array(logLine)), "In order of time"),
@@ -127,6 +128,7 @@ export const LOG_VERBS = {
   log_counts: verb({
     help: "How many lines of each level processes wrote, over time",
     role: "read",
+    reach: "targets",
     input: counting,
     output: z.object({
       since: about(time.clone(), "Start of the first step"),
@@ -150,6 +152,7 @@ export const LOG_VERBS = {
   logs: verb({
     help: "The last lines of a log",
     role: "read",
+    reach: "target",
     input: logs,
     bare: "target",
     output: z.object({

@@ -62,6 +62,7 @@ export const START_VERBS = {
   add: verb({
     help: "Create a process and start it",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       config: about(z.record(z.string(), z.unknown()), "All configuration keys, in wire form"),
       start: about(z._default(flag, true), "False: only create it"),
@@ -96,6 +97,7 @@ export const START_VERBS = {
   start: verb({
     help: "Start processes that exist",
     role: "operate",
+    reach: "target",
     input: z.strictObject({ target, wait: z.optional(wait) }),
     bare: "target",
     output: started,

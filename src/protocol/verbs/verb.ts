@@ -11,6 +11,23 @@ export function includesRole(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
+/**
+ * What a verb reaches. `target`, `targets` and `name`: the apps of this field, all without it.
+ * `target or host`: the host without it. `apps`: it answers with a list of all apps. `figures`: it
+ * counts them. `settings`: it answers with a list of settings, which may name apps. `nothing`: no
+ * apps. `everything`: all apps, or the daemon itself.
+ */
+export type Reach =
+  | "target"
+  | "target or host"
+  | "targets"
+  | "name"
+  | "apps"
+  | "figures"
+  | "settings"
+  | "nothing"
+  | "everything";
+
 export interface Verb<
   I extends z.ZodMiniType = z.ZodMiniType,
   O extends z.ZodMiniType = z.ZodMiniType,
@@ -19,6 +36,12 @@ export interface Verb<
   readonly help: string;
   /** The lowest role that may use it; `open` needs no token. */
   readonly role: Role | "open";
+  /** Narrowed for a token that is for some apps only. */
+  readonly reach: Reach;
+  /** Its target may be an app that was deleted. */
+  readonly knowsDeleted?: true;
+  /** An app's own input, sent many times a second: it is not put on record who asked. */
+  readonly isOften?: true;
   /** A strict object, or `nothing`. */
   readonly input: I;
   /** The field that a bare string stands for. It is also the parameter of REST paths. */

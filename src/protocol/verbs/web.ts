@@ -27,6 +27,7 @@ export const WEB_VERBS = {
   web_start: verb({
     help: "Listen on TCP",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       listen: about(
         z.optional(z.string()),
@@ -44,17 +45,19 @@ export const WEB_VERBS = {
     }),
     output: listener,
   }),
-  web_stop: verb({ help: "Stop listening", role: "admin", input: nothing, output: listener }),
-  web_status: verb({ help: "Whether it listens", role: "admin", input: nothing, output: listener }),
+  web_stop: verb({ help: "Stop listening", role: "admin", reach: "everything", input: nothing, output: listener }),
+  web_status: verb({ help: "Whether it listens", role: "admin", reach: "nothing", input: nothing, output: listener }),
   web_link: verb({
     help: "Create a link that signs in once",
     role: "admin",
+    reach: "nothing",
     input: nothing,
     output: z.object({ url: z.string(), expires_in_seconds: z.int() }),
   }),
   token_create: verb({
     help: "Create a named token",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({
       name: z.string(),
       role: z._default(z.enum(ROLES), "read"),
@@ -69,12 +72,14 @@ export const WEB_VERBS = {
   token_list: verb({
     help: "The named tokens",
     role: "admin",
+    reach: "everything",
     input: nothing,
     output: z.array(namedToken),
   }),
   token_revoke: verb({
     help: "Revoke a named token, and end its sessions and connections",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({ name: z.string() }),
     output: z.object({ status: z.literal("revoked") }),
   }),
@@ -117,6 +122,7 @@ export const WEBHOOK_VERBS = {
   webhook_list: verb({
     help: "The webhooks and their deliveries",
     role: "read",
+    reach: "settings",
     input: nothing,
     output: z.array(webhook),
     rest: [{ method: "GET", path: "/webhooks", answers: "WebhookList" }],
@@ -124,6 +130,7 @@ export const WEBHOOK_VERBS = {
   webhook_test: verb({
     help: "Send one test event to every webhook, or to one; `ok` tells whether each was accepted",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({ name: z.optional(text) }),
     bare: "name",
     output: z.array(webhookTest),
@@ -141,6 +148,7 @@ export const WEBHOOK_VERBS = {
   webhook_set: verb({
     help: "Add a webhook, or change keys of one",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({ name: text.clone(), ...webhookKeys }),
     bare: "name",
     output: webhook,
@@ -149,6 +157,7 @@ export const WEBHOOK_VERBS = {
   webhook_delete: verb({
     help: "Remove a webhook, with its waiting deliveries",
     role: "admin",
+    reach: "everything",
     input: z.strictObject({ name: text.clone() }),
     bare: "name",
     output: z.object({ status: z.literal("deleted") }),
