@@ -2,17 +2,17 @@
 
 import type * as z from "zod/mini";
 import { globalRegistry } from "zod/mini";
-import { cronRun, schedule } from "../src/protocol/verbs/cron.ts";
+import { cronRun, schedule } from "../src/verbs/cron/rows.ts";
 import {
   healthCheck,
   hookRun,
   metricsPoint,
   metricsSeries,
   release,
-} from "../src/protocol/verbs/inspect.ts";
+} from "../src/verbs/inspect/rows.ts";
 import { camelCase } from "../src/model/key_table.ts";
-import { VERB_ROWS, VERBS } from "../src/protocol/verbs/mod.ts";
-import { fieldChange, processInfo, processResult } from "../src/protocol/verbs/shapes.ts";
+import { VERB_ROWS, VERBS } from "../src/verbs/mod.ts";
+import { fieldChange, processInfo, processResult } from "../src/verbs/shapes.ts";
 
 /** Name, description and schema of each answer. Nested schemas in this list are written by name. */
 const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMiniType])[] = [
@@ -45,7 +45,7 @@ const NAMED = new Map<z.ZodMiniType, { readonly name: string; readonly title: st
 /** `src/client/answers.ts`: what the verbs answer, in camelCase. */
 export function clientTypes(): string {
   return [
-    "/** What the verbs answer. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
+    "/** What the verbs answer. Written by deno task dashboard from src/verbs: change it there. */\n",
     'import type { ProcessInfo } from "../model/process_info.ts";\n',
     ...ANSWERS.map(([name, title, schema]) =>
       `/** ${title} */\nexport interface ${name} ${fieldsText(defOf(schema).shape!)}\n`
@@ -67,7 +67,7 @@ export function clientRoutes(): string {
     return [`${name}: ${JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")},`];
   });
   return [
-    "/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */\n",
+    "/** How verbs are requested over REST. Written by deno task dashboard from src/verbs: change it there. */\n",
     'import type { RestRow } from "./transport.ts";\n',
     "/** Verbs with a route. The first one whose fixed fields are in the payload is used. */",
     "export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {",

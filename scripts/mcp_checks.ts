@@ -6,7 +6,7 @@
  * test:mcp`, optionally with `inspector`, `conformance` or `tasks` to select one.
  */
 
-import { TOOLSETS } from "../src/protocol/verbs/verb.ts";
+import { TOOLSETS } from "../src/verbs/verb.ts";
 import { programWords, TestDaemon } from "../tests/support/procsup.ts";
 import { onHttp, onStdio, type TestClient } from "../tests/mcp/clients.ts";
 import { authorizingProxy, conformance, SUITES } from "./mcp/conformance.ts";

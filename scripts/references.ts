@@ -7,7 +7,7 @@ import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/e
 import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
 import { CHANGE_MEANINGS } from "../src/model/process_info.ts";
-import { REST_ROWS } from "../src/protocol/verbs/mod.ts";
+import { REST_ROWS } from "../src/verbs/mod.ts";
 import { REST_BASE } from "../src/protocol/version.ts";
 import { openApi } from "../src/web/openapi.ts";
 

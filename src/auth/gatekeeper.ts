@@ -6,7 +6,7 @@ import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 import type { NamedTokens } from "./named_tokens.ts";
 import { accountOf, Revocations, type SessionOwner, type Sessions, whenPast } from "./sessions.ts";
 import { readAuthorization, type Signable, type Signature } from "../protocol/session_signature.ts";
-import { includesRole, type Role } from "../protocol/verbs/verb.ts";
+import { includesRole, type Role } from "../verbs/verb.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 
 export interface Principal {

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import { removeFile } from "../platform/files/atomic_file.ts";
 import { copyOf, readState, writeState } from "../platform/files/state_file.ts";
 import { lstatIfAny } from "../platform/files/stat.ts";
-import { type Role, ROLES } from "../protocol/verbs/verb.ts";
+import { type Role, ROLES } from "../verbs/verb.ts";
 
 /** A token without its secret. */
 interface NamedToken {

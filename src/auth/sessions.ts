@@ -15,7 +15,7 @@ import {
   type Signable,
   type Signature,
 } from "../protocol/session_signature.ts";
-import type { Role } from "../protocol/verbs/verb.ts";
+import type { Role } from "../verbs/verb.ts";
 import { DaemonKey } from "./daemon_key.ts";
 
 /** How long a sign-in link is valid. */

@@ -1,7 +1,7 @@
 /** Prints the result of a verb for each process. */
 
 import { ERROR_TABLE } from "../model/errors.ts";
-import type { ProcessResult, BulkResult } from "../protocol/wire.ts";
+import type { BulkResult, ProcessResult } from "../protocol/wire.ts";
 import { statusFor } from "../protocol/envelope.ts";
 import type { DaemonClient } from "../protocol/daemon_client.ts";
 import type { CommandContext } from "./command.ts";

@@ -1,4 +1,4 @@
-/** What the verbs answer. Written by deno task dashboard from src/protocol/verbs: change it there. */
+/** What the verbs answer. Written by deno task dashboard from src/verbs: change it there. */
 
 import type { ProcessInfo } from "../model/process_info.ts";
 

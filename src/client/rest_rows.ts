@@ -1,4 +1,4 @@
-/** How verbs are requested over REST. Written by deno task dashboard from src/protocol/verbs: change it there. */
+/** How verbs are requested over REST. Written by deno task dashboard from src/verbs: change it there. */
 
 import type { RestRow } from "./transport.ts";
 
@@ -76,13 +76,6 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   cron_start: [{ method: "POST", path: "/cron/{name}/start" }],
   cron_stop: [{ method: "POST", path: "/cron/{name}/stop" }],
   cron_run: [{ method: "POST", path: "/cron/{name}/run" }],
-  webhook_list: [{ method: "GET", path: "/webhooks" }],
-  webhook_test: [{ method: "POST", path: "/webhooks/test" }, {
-    method: "POST",
-    path: "/webhooks/{name}/test",
-  }],
-  webhook_set: [{ method: "PATCH", path: "/webhooks/{name}", body: "*" }],
-  webhook_delete: [{ method: "DELETE", path: "/webhooks/{name}" }],
   ping: [{ method: "GET", path: "/ping" }],
   save: [{ method: "POST", path: "/save", query: ["allow_empty"] }],
   resurrect: [{ method: "POST", path: "/resurrect" }],
@@ -90,4 +83,11 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   system_info: [{ method: "GET", path: "/system/info" }],
   ports: [{ method: "GET", path: "/ports" }],
   contexts: [{ method: "GET", path: "/contexts" }],
+  webhook_list: [{ method: "GET", path: "/webhooks" }],
+  webhook_test: [{ method: "POST", path: "/webhooks/test" }, {
+    method: "POST",
+    path: "/webhooks/{name}/test",
+  }],
+  webhook_set: [{ method: "PATCH", path: "/webhooks/{name}", body: "*" }],
+  webhook_delete: [{ method: "DELETE", path: "/webhooks/{name}" }],
 };

@@ -5,7 +5,7 @@ import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
 import { absolute, defaultHome } from "../platform/files/paths.ts";
 import { notPermitted } from "../platform/users/permissions.ts";
 import { DaemonClient } from "../protocol/daemon_client.ts";
-import type { VerbMap, Output, VerbName } from "../protocol/wire.ts";
+import type { Output, VerbMap, VerbName } from "../protocol/wire.ts";
 import type { ShutdownNoticeJson } from "../protocol/process_json.ts";
 import { ndjson } from "../protocol/streams.ts";
 import { inLibraryWords } from "../library/words.ts";

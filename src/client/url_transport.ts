@@ -7,7 +7,7 @@ import { notPermitted } from "../platform/users/permissions.ts";
 import { errorOf } from "../protocol/envelope.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { REST_BASE } from "../protocol/version.ts";
-import type { ProcessResult, Output, VerbName } from "../protocol/wire.ts";
+import type { Output, ProcessResult, VerbName } from "../protocol/wire.ts";
 import { REST_ROWS } from "./rest_rows.ts";
 import type { Fields, Transport } from "./transport.ts";
 import { searchOf } from "./wire_form.ts";
@@ -105,7 +105,9 @@ export class UrlTransport implements Transport {
     const text = await textOf(response, init);
     try {
       const answer = JSON.parse(text);
-      if (typeof answer.error === "string" && typeof answer.code === "string") return errorOf(answer);
+      if (typeof answer.error === "string" && typeof answer.code === "string") {
+        return errorOf(answer);
+      }
     } catch {
       // Not an answer of procsup.
     }

@@ -11,7 +11,7 @@ import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { onSignals } from "../platform/scan/signals.ts";
 import { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import { PROTOCOL, VERSION } from "../protocol/version.ts";
-import type { VerbContext } from "./actions/context.ts";
+import type { VerbContext } from "./verb_context.ts";
 import { DaemonLog } from "./capped_file.ts";
 import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";

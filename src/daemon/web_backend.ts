@@ -4,14 +4,14 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import type { McpHandler } from "../mcp/http_server.ts";
 import type { Call } from "../mcp/tools.ts";
-import { readVerb } from "../protocol/verbs/mod.ts";
+import { readVerb } from "../verbs/mod.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
 import { allowRole, type Principal } from "../auth/gatekeeper.ts";
-import type { VerbContext } from "./actions/context.ts";
-import { streamLogs } from "./actions/logs.ts";
-import { dispatch } from "./actions/mod.ts";
+import type { VerbContext } from "./verb_context.ts";
+import { streamLogs } from "../verbs/logs/handlers.ts";
+import { dispatch } from "./dispatch.ts";
 import type { LogBatch } from "./log_batch.ts";
 
 /** Maximum number of senders whose handler for MCP is kept. */

@@ -2,7 +2,7 @@
 
 import type { McpServer, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
-import { about } from "../protocol/verbs/shapes.ts";
+import { about } from "../verbs/shapes.ts";
 
 interface Prompt {
   readonly name: string;

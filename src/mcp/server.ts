@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import { readPayload } from "../protocol/verbs/read_input.ts";
+import { readPayload } from "../verbs/read_input.ts";
 import { VERSION } from "../protocol/version.ts";
 import { failureOf, forAgent } from "./agent_text.ts";
 import { registerPrompts } from "./prompts.ts";

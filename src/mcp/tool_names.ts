@@ -2,14 +2,8 @@
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
-import { VERB_ROWS, type VerbName } from "../protocol/verbs/mod.ts";
-import {
-  includesRole,
-  type McpRow,
-  type Role,
-  TOOLSETS,
-  type Verb,
-} from "../protocol/verbs/verb.ts";
+import { VERB_ROWS, type VerbName } from "../verbs/mod.ts";
+import { includesRole, type McpRow, type Role, TOOLSETS, type Verb } from "../verbs/verb.ts";
 
 export interface ToolVerb {
   readonly name: VerbName;

@@ -9,17 +9,17 @@ import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "@std/path";
 import { statusFor } from "../protocol/envelope.ts";
 import { askEachMatch, selectProcesses } from "../protocol/select_processes.ts";
-import { CONFIG_VERBS } from "../protocol/verbs/config.ts";
-import { CRON_VERBS } from "../protocol/verbs/cron.ts";
-import { fieldsOf } from "../protocol/verbs/read_input.ts";
-import { bulkResult, processInfo } from "../protocol/verbs/shapes.ts";
+import { CONFIG_VERBS } from "../verbs/config/rows.ts";
+import { CRON_VERBS } from "../verbs/cron/rows.ts";
+import { fieldsOf } from "../verbs/read_input.ts";
+import { bulkResult, processInfo } from "../verbs/shapes.ts";
 import type {
-  VerbMap,
-  ProcessResult,
   Input,
   MetricsHistoryJson,
   Output,
   ProcessJson,
+  ProcessResult,
+  VerbMap,
   VerbName,
 } from "../protocol/wire.ts";
 import { inTools, safeLog, UNTRUSTED_NOTICE } from "./agent_text.ts";

@@ -163,7 +163,7 @@ function turnOf(app: App, release: Release, one: Instance): Step {
   if (one.generation === generation) return { type: "prove", id };
   const isKept = (one.isServing || one.isComingUp) && !release.reload.includes(id) &&
     !isOutdated(app, one);
-  return isKept ? { type: "tell", id, generation } : { type: "replace", id };
+  return isKept ? { type: "assign", id, generation } : { type: "replace", id };
 }
 
 /** Rolls back if that was asked for, or if no instance has the failed configuration. */

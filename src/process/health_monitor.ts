@@ -132,7 +132,10 @@ async function probe(
   const { timeoutMs } = config;
   switch (config.type) {
     case "http":
-      return await probeHttp({ ...config, url: config.url! }, toRun(process, { timeoutMs, signal }));
+      return await probeHttp(
+        { ...config, url: config.url! },
+        toRun(process, { timeoutMs, signal }),
+      );
     case "tcp":
       return await probeTcp(config.tcpEndpoint!, toRun(process, { timeoutMs, signal }));
     case "command": {

@@ -1,19 +1,19 @@
 /** What the verbs take and answer, as types of their schemas. Importing them loads no schema library. */
 
 import type * as z from "zod/mini";
-import type { configChange, settingChange } from "./verbs/config.ts";
-import type { cronRun, schedule } from "./verbs/cron.ts";
+import type { configChange, settingChange } from "../verbs/config/rows.ts";
+import type { cronRun, schedule } from "../verbs/cron/rows.ts";
 import type {
   healthCheck,
   hookRun,
   metricsPoint,
   metricsSeries,
   release,
-} from "./verbs/inspect.ts";
-import type { VerbName, VERBS } from "./verbs/mod.ts";
-import type { processResult, bulkResult, exit, processInfo } from "./verbs/shapes.ts";
-import type { Verb } from "./verbs/verb.ts";
-import type { namedToken, webhook, webhookTest } from "./verbs/web.ts";
+} from "../verbs/inspect/rows.ts";
+import type { VerbName, VERBS } from "../verbs/mod.ts";
+import type { bulkResult, exit, processInfo, processResult } from "../verbs/shapes.ts";
+import type { Verb } from "../verbs/verb.ts";
+import type { namedToken, webhook, webhookTest } from "../verbs/web/rows.ts";
 
 export type { VerbName };
 

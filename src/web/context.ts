@@ -6,11 +6,11 @@ import type { Backend, CachedList } from "./backend.ts";
 import { claim } from "./connections.ts";
 import { type Gatekeeper, type Principal, unauthorized } from "../auth/gatekeeper.ts";
 import { replyError } from "./reply.ts";
-import type { Role } from "../protocol/verbs/verb.ts";
+import type { Role } from "../verbs/verb.ts";
 import { hashOf } from "../protocol/session_signature.ts";
 import type { SiteNames } from "./same_site.ts";
 import { isMap } from "../model/merge_patch.ts";
-import { parseJson } from "../protocol/verbs/read_input.ts";
+import { parseJson } from "../verbs/read_input.ts";
 
 export interface WebParts {
   readonly backend: Backend;

@@ -5,9 +5,9 @@ import type { LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import * as z from "zod/mini";
 import type { ErrorJson } from "../protocol/envelope.ts";
-import { parseJson, readPayload } from "../protocol/verbs/read_input.ts";
-import { logResumption, logStream } from "../protocol/verbs/logs.ts";
-import { target, text } from "../protocol/verbs/shapes.ts";
+import { parseJson, readPayload } from "../verbs/read_input.ts";
+import { logResumption, logStream } from "../verbs/logs/rows.ts";
+import { target, text } from "../verbs/shapes.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 

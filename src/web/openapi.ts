@@ -4,11 +4,11 @@ import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { changeStream, logResumption, logStream } from "../protocol/verbs/logs.ts";
-import { REST_ROWS, type Route } from "../protocol/verbs/mod.ts";
-import { fieldsOf } from "../protocol/verbs/read_input.ts";
-import { about } from "../protocol/verbs/shapes.ts";
-import { type RestRow, ROLES, type Verb } from "../protocol/verbs/verb.ts";
+import { changeStream, logResumption, logStream } from "../verbs/logs/rows.ts";
+import { REST_ROWS, type Route } from "../verbs/mod.ts";
+import { fieldsOf } from "../verbs/read_input.ts";
+import { about } from "../verbs/shapes.ts";
+import { type RestRow, ROLES, type Verb } from "../verbs/verb.ts";
 import { REST_BASE, VERSION } from "../protocol/version.ts";
 
 type Json = Record<string, unknown>;

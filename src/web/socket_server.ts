@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 // @ts-types="./ws.d.ts"
 import { type WebSocket, WebSocketServer } from "ws";
 import { hasCode, ifPossible, ProcsupError } from "../model/errors.ts";
-import { parseJson } from "../protocol/verbs/read_input.ts";
+import { parseJson } from "../verbs/read_input.ts";
 import { claim } from "./connections.ts";
 import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";

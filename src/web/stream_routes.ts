@@ -5,8 +5,8 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
 import { accepts } from "@std/http/negotiation";
 import { changesOf } from "../protocol/process_json.ts";
-import { changeStream, logResumption } from "../protocol/verbs/logs.ts";
-import { readPayload, readQuery } from "../protocol/verbs/read_input.ts";
+import { changeStream, logResumption } from "../verbs/logs/rows.ts";
+import { readPayload, readQuery } from "../verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend } from "./backend.ts";
 import {

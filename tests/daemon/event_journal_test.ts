@@ -3,8 +3,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventJournal } from "../../src/daemon/event_journal.ts";
 import type { ProcessChange } from "../../src/model/process_info.ts";
-import type { VerbContext } from "../../src/daemon/actions/context.ts";
-import { pastEvents } from "../../src/daemon/actions/inspect.ts";
+import type { VerbContext } from "../../src/daemon/verb_context.ts";
+import { pastEvents } from "../../src/verbs/inspect/handlers.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 function change(name: string, type: ProcessChange["type"], at: number): ProcessChange {

@@ -1,7 +1,7 @@
 /** Grouping of lines found by a log search. */
 
 import { assertEquals, assertThrows } from "@std/assert";
-import { FoundLines, patternOf } from "../../src/daemon/actions/logs.ts";
+import { FoundLines, patternOf } from "../../src/verbs/logs/handlers.ts";
 import { Batches, LogBatch } from "../../src/daemon/log_batch.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 

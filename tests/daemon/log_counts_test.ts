@@ -1,7 +1,7 @@
 /** Log lines counted by level and time for a histogram. */
 
 import { assertEquals } from "@std/assert";
-import { countLines } from "../../src/daemon/actions/logs.ts";
+import { countLines } from "../../src/verbs/logs/handlers.ts";
 import { addMarks, releaseMarks } from "../../src/logs/write/time_index.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { tempHome } from "../support/temp_home.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { dispatch } from "../../src/daemon/actions/mod.ts";
+import { dispatch } from "../../src/daemon/dispatch.ts";
 import { HOST, MetricsHistory, type Reading } from "../../src/daemon/metrics_history.ts";
 import { encodeHeader, plan, RING_FILE_BYTES } from "../../src/daemon/metrics_ring.ts";
 import { ProcsupError } from "../../src/model/errors.ts";

@@ -6,7 +6,7 @@ import { accept } from "../../src/platform/sockets/accept.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
-import type { VerbContext } from "../../src/daemon/actions/context.ts";
+import type { VerbContext } from "../../src/daemon/verb_context.ts";
 import { ipcApp } from "../../src/daemon/ipc_server.ts";
 
 /** A server, and requests to it as text. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { hintsOf, reasonsOf, runWithError } from "../../src/daemon/actions/inspect.ts";
+import { hintsOf, reasonsOf, runWithError } from "../../src/verbs/inspect/handlers.ts";
 import { portHint, takenPortHint } from "../../src/manager/last_words.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NO_USAGE, type ProcessInfo } from "../../src/model/process_info.ts";

@@ -45,7 +45,7 @@ browserTest("a process is shown in its current state", async (dashboard) => {
 
   await dashboard.go("#/processes/pair");
   await page.getByText("2 instances").waitFor();
-  await dashboard.daemon.client.call("rolling_reload", {
+  await dashboard.daemon.client.call("reconfigure", {
     ...{ target: "pair", rollback_on_failure: true },
     config: { hooks: { pre_start: { command: "echo no database >&2; exit 9" } } },
   });

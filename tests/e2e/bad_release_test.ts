@@ -112,7 +112,7 @@ Deno.test({
     await using daemon = await TestDaemon.start();
     const { port } = await serve(daemon, { instances: 1 });
     const load = startLoad(port, 2);
-    const { results, rolled_back } = await daemon.client.call("rolling_reload", {
+    const { results, rolled_back } = await daemon.client.call("reconfigure", {
       target: "web",
       rollback_on_failure: true,
       config: { env: { PORT: String(port), BAD: "exit" } },

@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
-import type { Role } from "../../src/protocol/verbs/verb.ts";
+import type { Role } from "../../src/verbs/verb.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { done, FakeWeb } from "../web/fake_backend.ts";
 

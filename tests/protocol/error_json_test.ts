@@ -7,7 +7,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { StartFailedError } from "../../src/model/start_failed.ts";
 import { ambiguous, AmbiguousTargetError, notFound } from "../../src/model/target.ts";
 import { errorJson, errorOf } from "../../src/protocol/envelope.ts";
-import { readRequest } from "../../src/protocol/verbs/mod.ts";
+import { readRequest } from "../../src/verbs/mod.ts";
 
 Deno.test("errorOf() restores the error that errorJson() described, with all its fields", () => {
   const failed = { processName: "db", state: "errored", lastOutput: ["no room", "bye"] } as const;

@@ -3,8 +3,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as z from "zod/mini";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { readRequest, readVerb, REST_ROWS, VERB_ROWS } from "../../src/protocol/verbs/mod.ts";
-import { fieldsOf, readQuery } from "../../src/protocol/verbs/read_input.ts";
+import { readRequest, readVerb, REST_ROWS, VERB_ROWS } from "../../src/verbs/mod.ts";
+import { fieldsOf, readQuery } from "../../src/verbs/read_input.ts";
 
 Deno.test("REST_ROWS name fields of their verbs, and no route twice", () => {
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ import { type SessionOwner, Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { unsealed, writeState } from "../../src/platform/files/state_file.ts";
 import { isPublicKey, newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
-import type { Role } from "../../src/protocol/verbs/verb.ts";
+import type { Role } from "../../src/verbs/verb.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

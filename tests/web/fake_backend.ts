@@ -1,7 +1,7 @@
 /** A fake daemon, and the web surface on top of it. */
 
 import { webMounts } from "../../src/daemon/web_backend.ts";
-import { readRequest } from "../../src/protocol/verbs/mod.ts";
+import { readRequest } from "../../src/verbs/mod.ts";
 import { type Clock, systemClock } from "../../src/platform/clock.ts";
 import { notFound } from "../../src/model/target.ts";
 import type { ProcessChange } from "../../src/model/process_info.ts";

@@ -7,7 +7,7 @@ import { Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { pathsIn } from "../../src/platform/files/paths.ts";
 import { newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
-import { REST_ROWS } from "../../src/protocol/verbs/mod.ts";
+import { REST_ROWS } from "../../src/verbs/mod.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";

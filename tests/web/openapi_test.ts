@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Ajv2020 as Ajv } from "ajv/dist/2020.js";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { REST_ROWS } from "../../src/protocol/verbs/mod.ts";
+import { REST_ROWS } from "../../src/verbs/mod.ts";
 import { fakeProcess } from "../cli/fake_daemon.ts";
 import { FakeWeb } from "./fake_backend.ts";
 

@@ -4,7 +4,7 @@
  * `--seed N` replays a run, `--count N` makes it longer.
  */
 
-import { VERBS } from "../../../src/protocol/verbs/mod.ts";
+import { VERBS } from "../../../src/verbs/mod.ts";
 import { unixRequest } from "../../../src/protocol/unix_http.ts";
 import { Random } from "../chaos/random.ts";
 import { RandomValues, type Schema } from "./random_values.ts";

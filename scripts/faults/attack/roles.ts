@@ -1,7 +1,7 @@
 /** Attacks by low-role tokens, and by users without one, over MCP, REST, the socket and WebSockets. */
 
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
-import { VERBS } from "../../../src/protocol/verbs/mod.ts";
+import { VERBS } from "../../../src/verbs/mod.ts";
 import { unixRequest } from "../../../src/protocol/unix_http.ts";
 import { type Attack, BOB, brief, holds, type Scene } from "./scene.ts";
 

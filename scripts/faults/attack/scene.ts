@@ -3,7 +3,7 @@
 import { sleep } from "../../../src/platform/clock.ts";
 import { TestWeb, type WebAnswer } from "../../../tests/support/web.ts";
 import { TestDaemon } from "../../../tests/support/procsup.ts";
-import type { Role } from "../../../src/protocol/verbs/verb.ts";
+import type { Role } from "../../../src/verbs/verb.ts";
 
 /** Two ordinary users without a name on this machine. */
 export const ALICE = { uid: 65533, gid: 65533 };

@@ -10,7 +10,7 @@ import { here } from "../../platform/files/paths.ts";
 import { lookAt, namesIn } from "../../platform/files/stat.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { selectProcesses } from "../../protocol/select_processes.ts";
-import type { ProcessResult, BulkResult, ProcessJson, StartPayload } from "../../protocol/wire.ts";
+import type { BulkResult, ProcessJson, ProcessResult, StartPayload } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
 import { configKeys, type Place, placeOf, some } from "../config_flags.ts";
 import { connect, withDaemonStarted } from "../connect.ts";

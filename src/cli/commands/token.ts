@@ -1,6 +1,6 @@
 /** `procsup token`: the daemon's own token, and named ones for others. */
 
-import type { Role } from "../../protocol/verbs/verb.ts";
+import type { Role } from "../../verbs/verb.ts";
 import type { TokenJson } from "../../protocol/wire.ts";
 import { type Column, printList } from "../columns.ts";
 import type { CommandContext } from "../command.ts";

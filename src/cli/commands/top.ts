@@ -22,7 +22,7 @@ import {
 } from "../top/state.ts";
 import { onSignals, readKeys, Screen, Terminal } from "../top/terminal.ts";
 import { update } from "../top/update.ts";
-import { type VerbCall, perform, underWay } from "../top/verbs.ts";
+import { perform, underWay, type VerbCall } from "../top/verbs.ts";
 import { view } from "../top/view.ts";
 
 /** Shows the view, or prints one frame of it. Throws `bad_request` without a screen. */

@@ -12,7 +12,7 @@ import {
   type TopState,
   type UserCommand,
 } from "./state.ts";
-import { type VerbCall, type Verb, VERBS } from "./verbs.ts";
+import { type Verb, type VerbCall, VERBS } from "./verbs.ts";
 
 export type Typing = Extract<
   UserCommand,

@@ -8,7 +8,7 @@ import type { HostMeter } from "../../platform/host.ts";
 import type { ChangeJson } from "../../protocol/process_json.ts";
 import type { PortsJson, ProcessJson, SystemMetricsJson, WhyJson } from "../../protocol/wire.ts";
 import { EMPTY_LOG, type LogView, MAX_LINES } from "./log_view.ts";
-import type { VerbCall, Verb } from "./verbs.ts";
+import type { Verb, VerbCall } from "./verbs.ts";
 
 /** Events from the daemon, the clock and the terminal. */
 export type FeedEvent =

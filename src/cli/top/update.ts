@@ -27,7 +27,7 @@ import {
   type UserCommand,
   wantedLogs,
 } from "./state.ts";
-import { type VerbCall, type Verb, VERBS } from "./verbs.ts";
+import { type Verb, type VerbCall, VERBS } from "./verbs.ts";
 import { scrollLimit } from "./view.ts";
 
 /** The next state and effects to perform. */

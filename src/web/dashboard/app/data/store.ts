@@ -6,7 +6,7 @@ import { announce } from "../shell/notices.ts";
 import { HOST, keepOnly, record, round } from "../process/history.ts";
 import { now } from "./time_range.ts";
 import type { ProcessState } from "../../../../model/process_info.ts";
-import type { Role } from "../../../../protocol/verbs/verb.ts";
+import type { Role } from "../../../../verbs/verb.ts";
 import type { ProcessJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
 
 /** `GET /system/metrics`. Unavailable figures are missing. */

@@ -1,21 +1,17 @@
-/** The verbs that stop, restart, change and signal existing processes. */
+/** The verbs that stop, restart, reload and signal processes, and write to them. */
 
 import * as z from "zod/mini";
 import {
   about,
   bulkResult,
-  configKeys,
-  count,
   duration,
-  fieldChange,
   flag,
   onTarget,
-  rollingResult,
   statusOnly,
   target,
   wait,
-} from "./shapes.ts";
-import { verb } from "./verb.ts";
+} from "../shapes.ts";
+import { verb } from "../verb.ts";
 
 const stop = z.strictObject({
   target,
@@ -41,7 +37,7 @@ function route(word: string, answers: string, done?: string) {
 
 const cells = z.int().check(z.minimum(1), z.maximum(10_000));
 
-export const BULK_VERBS = {
+export const PROCESS_VERBS = {
   stop: verb({
     ...onProcesses,
     help: "Stop a process and everything that it started",
@@ -152,141 +148,5 @@ export const BULK_VERBS = {
     reach: "target",
     input: onTarget,
     rest: [route("flush", "Status")],
-  }),
-};
-
-/** Options for replacing instances. */
-const batches = {
-  batch_size: about(
-    z.optional(count),
-    "instances at a time: a number, or a part such as 25%; default 1",
-  ),
-  wait_ready: about(z._default(flag, true), "continue only when a batch is ready"),
-};
-
-const reconfigureRoute = {
-  path: "/processes/{id}",
-  query: ["batch_size", "wait_ready", "rollback_on_failure"],
-  body: "ProcessConfigPatch",
-  bodyField: "config",
-  answers: "Reconfigured",
-};
-
-const instances = about(count.clone(), '`4`, `"+2"` or `"-1"`');
-
-export const INSTANCE_VERBS = {
-  scale: verb({
-    ...onProcesses,
-    help: "Change the number of instances",
-    role: "operate",
-    reach: "target",
-    input: z.strictObject({
-      /** Name in the configuration. */
-      target,
-      instances,
-      wait: z.optional(wait),
-    }),
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/scale",
-      query: ["wait"],
-      body: "Scale",
-      answers: "BulkResult",
-    }],
-    mcp: {
-      tool: "scale_app",
-      toolset: "deploy",
-      title: "Scale app",
-      description: "Change how many instances of an app run; answers once new ones have stayed up.",
-      input: z.strictObject({ target, instances }),
-      destructive: true,
-      openWorld: true,
-    },
-  }),
-  rolling_reload: verb({
-    help: "Reload the instances in batches",
-    role: "operate",
-    reach: "target",
-    input: z.strictObject({
-      target,
-      ...batches,
-      rollback_on_failure: about(
-        z._default(flag, false),
-        "restore the old configuration on all when one fails",
-      ),
-    }),
-    bare: "target",
-    output: rollingResult,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/rolling_reload",
-      body: "RollingReload",
-      answers: "RollingResult",
-    }],
-    mcp: {
-      tool: "roll_app",
-      toolset: "deploy",
-      title: "Roll app",
-      description: "Reload the instances of an app in batches, so that it stays available. " +
-        "Stops at the first batch that fails.",
-      input: z.strictObject({ target, batch_size: batches.batch_size }),
-      destructive: true,
-    },
-  }),
-  reconfigure: verb({
-    help: "Change the configuration; what runs is replaced only where a changed key needs it",
-    role: "admin",
-    reach: "target",
-    input: z.strictObject({
-      target,
-      config: about(
-        z.record(z.string(), z.unknown()),
-        "A merge patch (RFC 7396) in wire form: maps are merged, `null` removes a key",
-      ),
-      replace: about(
-        z._default(flag, false),
-        "Keys that are not named get their defaults, except for the name and the number of instances",
-      ),
-      ...batches,
-      rollback_on_failure: about(
-        z._default(flag, true),
-        "restore the old configuration when one fails",
-      ),
-    }),
-    output: z.extend(rollingResult, {
-      status: about(
-        z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed"]),
-        "`changed`: nothing had to be replaced",
-      ),
-      restarted: about(z.boolean(), "Whether the run was replaced"),
-      changes: about(z.array(fieldChange), "Which keys changed"),
-    }),
-    bare: "target",
-    rest: [
-      {
-        ...reconfigureRoute,
-        method: "PATCH",
-        help: "Change the configuration by a JSON Merge Patch (RFC 7396)",
-        fixed: { replace: false },
-      },
-      {
-        ...reconfigureRoute,
-        method: "PUT",
-        help: "Replace the configuration",
-        fixed: { replace: true },
-      },
-    ],
-    mcp: {
-      tool: "update_app",
-      toolset: "deploy",
-      title: "Update app",
-      description: "Change the configuration of an app. Maps are merged, null removes a key. The " +
-        "app is reloaded only when a changed key needs it, and gets its old configuration back " +
-        "when it does not come up.",
-      input: z.strictObject({ target, config: configKeys }),
-      destructive: true,
-      idempotent: true,
-      openWorld: true,
-    },
   }),
 };

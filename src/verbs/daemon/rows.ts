@@ -1,8 +1,8 @@
 /** The verbs on the daemon itself: saved state, token, shutdown, host and ports. */
 
 import * as z from "zod/mini";
-import { about, bulkResult, flag, nothing, time } from "./shapes.ts";
-import { verb } from "./verb.ts";
+import { about, bulkResult, flag, nothing, time } from "../shapes.ts";
+import { verb } from "../verb.ts";
 
 /** Host and daemon; memory in bytes. */
 const metrics = z.object({

@@ -3,16 +3,16 @@
 import * as z from "zod/mini";
 import {
   about,
-  processResult,
   bulkResult,
   configKeys,
   flag,
   processInfo,
+  processResult,
   target,
   text,
   wait,
-} from "./shapes.ts";
-import { verb } from "./verb.ts";
+} from "../shapes.ts";
+import { verb } from "../verb.ts";
 
 /** The first process, and the results for all. */
 const started = z.extend(processInfo, {

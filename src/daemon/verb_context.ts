@@ -1,21 +1,21 @@
 /** Types and results of the implementations of verbs. */
 
-import { isJob, type Outcome } from "../../manager/bulk.ts";
-import { takenPortHint } from "../../manager/last_words.ts";
-import type { Supervisor } from "../../manager/supervisor.ts";
-import type { HomePaths } from "../../platform/files/paths.ts";
-import type { HookOrigin } from "../../process/process_requests.ts";
-import { statusFor } from "../../protocol/envelope.ts";
-import type { ProcessResult, BulkResult, Input, Output, VerbName } from "../../protocol/wire.ts";
-import type { Principal } from "../../auth/gatekeeper.ts";
-import type { ConfigFiles } from "../config_files.ts";
-import type { EventJournal } from "../event_journal.ts";
-import type { ShutdownNotice } from "../../protocol/shutdown_notice.ts";
-import type { MetricsHistory } from "../metrics_history.ts";
-import type { StreamLimits } from "../stream_limits.ts";
-import type { Token } from "../token.ts";
-import type { WebListener } from "../web_listener.ts";
-import type { Webhooks } from "../webhooks/webhooks.ts";
+import { isJob, type Outcome } from "../manager/bulk.ts";
+import { takenPortHint } from "../manager/last_words.ts";
+import type { Supervisor } from "../manager/supervisor.ts";
+import type { HomePaths } from "../platform/files/paths.ts";
+import type { HookOrigin } from "../process/process_requests.ts";
+import { statusFor } from "../protocol/envelope.ts";
+import type { BulkResult, Input, Output, ProcessResult, VerbName } from "../protocol/wire.ts";
+import type { Principal } from "../auth/gatekeeper.ts";
+import type { ConfigFiles } from "./config_files.ts";
+import type { EventJournal } from "./event_journal.ts";
+import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
+import type { MetricsHistory } from "./metrics_history.ts";
+import type { StreamLimits } from "./stream_limits.ts";
+import type { Token } from "./token.ts";
+import type { WebListener } from "./web_listener.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
 
 /** The parts of the daemon that verbs use. */
 export interface VerbContext {

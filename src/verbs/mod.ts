@@ -1,28 +1,28 @@
 /** The registry of all verbs. Every surface is derived from these rows. */
 
-import { isMap } from "../../model/merge_patch.ts";
-import { nearestWord, withNearest } from "../../model/nearest_word.ts";
-import { ProcsupError, quote } from "../../model/errors.ts";
-import { BULK_VERBS, INSTANCE_VERBS } from "./bulk.ts";
-import { CONFIG_VERBS } from "./config.ts";
-import { CRON_VERBS } from "./cron.ts";
-import { DAEMON_VERBS } from "./daemon.ts";
-import { INSPECT_VERBS } from "./inspect.ts";
-import { LOG_VERBS } from "./logs.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
+import { ProcsupError, quote } from "../model/errors.ts";
+import { APP_VERBS } from "./apps/rows.ts";
+import { PROCESS_VERBS } from "./processes/rows.ts";
+import { CONFIG_VERBS } from "./config/rows.ts";
+import { CRON_VERBS } from "./cron/rows.ts";
+import { DAEMON_VERBS } from "./daemon/rows.ts";
+import { INSPECT_VERBS } from "./inspect/rows.ts";
+import { LOG_VERBS } from "./logs/rows.ts";
 import { readInput } from "./read_input.ts";
-import { START_VERBS } from "./start.ts";
-import type { RestRow, Role, Verb } from "./verb.ts";
-import { WEB_VERBS, WEBHOOK_VERBS } from "./web.ts";
+import { START_VERBS } from "./start/rows.ts";
+import type { RestRow, Verb } from "./verb.ts";
+import { WEB_VERBS } from "./web/rows.ts";
 
 export const VERBS = {
   ...INSPECT_VERBS,
   ...LOG_VERBS,
   ...START_VERBS,
-  ...BULK_VERBS,
-  ...INSTANCE_VERBS,
+  ...PROCESS_VERBS,
+  ...APP_VERBS,
   ...CONFIG_VERBS,
   ...CRON_VERBS,
-  ...WEBHOOK_VERBS,
   ...DAEMON_VERBS,
   ...WEB_VERBS,
 };

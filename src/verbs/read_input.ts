@@ -1,9 +1,9 @@
 /** Validates what a client sent for a verb: a JSON text, a payload, or the query of a URL. */
 
-import { messageOf, ProcsupError, quote } from "../../model/errors.ts";
-import { issueText } from "../../model/issue_text.ts";
-import { isMap } from "../../model/merge_patch.ts";
-import { didYouMean, nearestWord, withNearest } from "../../model/nearest_word.ts";
+import { messageOf, ProcsupError, quote } from "../model/errors.ts";
+import { issueText } from "../model/issue_text.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { didYouMean, nearestWord, withNearest } from "../model/nearest_word.ts";
 import * as z from "zod/mini";
 import { nothing } from "./shapes.ts";
 import type { RestRow, Verb } from "./verb.ts";

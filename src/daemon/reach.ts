@@ -3,12 +3,12 @@
  * are narrowed before a verb runs, and answers about all apps afterwards.
  */
 
-import { ifPossible, ProcsupError } from "../../model/errors.ts";
-import { idsTarget, isGroup, isNameOf } from "../../model/target.ts";
-import type { ManagedProcess } from "../../process/managed_process.ts";
-import { type VerbName, VERBS } from "../../protocol/verbs/mod.ts";
-import type { Verb } from "../../protocol/verbs/verb.ts";
-import type { VerbContext } from "./context.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { idsTarget, isGroup, isNameOf } from "../model/target.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { type VerbName, VERBS } from "../verbs/mod.ts";
+import type { Verb } from "../verbs/verb.ts";
+import type { VerbContext } from "./verb_context.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

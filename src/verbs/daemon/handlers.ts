@@ -1,26 +1,19 @@
-/**
- * The verbs on the daemon itself: saved state, tokens, shutdown, host, ports, the web listener and
- * webhooks.
- */
+/** The verbs on the daemon itself: saved state, its token, shutdown, host, ports and contexts. */
 
 import type { Engine } from "../../contexts/contexts.ts";
 import type { Copy } from "../../export/backends/mod.ts";
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
-import { onlyGiven } from "../../model/merge_patch.ts";
 import { diskOf, HostMeter } from "../../platform/host.ts";
 import { listeningPorts } from "../../platform/scan/listening_ports.ts";
-import type { DAEMON_VERBS } from "../../protocol/verbs/daemon.ts";
-import type { WEB_VERBS, WEBHOOK_VERBS } from "../../protocol/verbs/web.ts";
+import type { DAEMON_VERBS } from "./rows.ts";
 import { PROTOCOL, VERSION } from "../../protocol/version.ts";
 import type { ContextJson, PortsJson } from "../../protocol/wire.ts";
-import { type VerbContext, bulkResult, type Handlers } from "./context.ts";
+import { bulkResult, type Handlers, type VerbContext } from "../../daemon/verb_context.ts";
 
 const meter = new HostMeter();
 const startedAt = performance.now();
 
-export const DAEMON_HANDLERS: Handlers<
-  keyof typeof DAEMON_VERBS | keyof typeof WEB_VERBS | keyof typeof WEBHOOK_VERBS
-> = {
+export const DAEMON_HANDLERS: Handlers<keyof typeof DAEMON_VERBS> = {
   ping: () => ({ status: "ok", version: VERSION, protocol: PROTOCOL }),
   async save({ supervisor }, { allow_empty }) {
     return { status: "saved", count: await supervisor.save({ allowEmpty: allow_empty }) };
@@ -87,24 +80,6 @@ export const DAEMON_HANDLERS: Handlers<
     }
     return last.answer;
   },
-  web_start: ({ web }, given) => web.start(onlyGiven(given)),
-  web_stop: ({ web }) => web.stop(),
-  web_status: ({ web }) => web.status(),
-  web_link: ({ web, by }) => web.link(by),
-  token_create: ({ web }, { name, ...grant }) => web.tokens.create(name, grant),
-  token_list: ({ web }) => web.tokens.list(),
-  token_revoke({ web }, { name }) {
-    web.gatekeeper.revoke(name);
-    return { status: "revoked" };
-  },
-  webhook_list: ({ webhooks }) => webhooks.status(),
-  webhook_set: ({ webhooks, supervisor, paths }, { name, ...keys }) =>
-    webhooks.set(supervisor, { ...keys, name }, paths.home),
-  async webhook_delete({ webhooks, supervisor }, { name }) {
-    await webhooks.delete(supervisor, name);
-    return { status: "deleted" };
-  },
-  webhook_test: ({ webhooks }, { name }) => webhooks.test(name),
 };
 
 /** How long an answer is reused: many clients may ask at once. */

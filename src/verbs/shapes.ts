@@ -1,8 +1,8 @@
 /** Schemas that several verbs share. */
 
-import { durationProblem } from "../../model/duration.ts";
-import { MAX_LINES } from "../../model/log_line.ts";
-import { PROCESS_STATES } from "../../model/process_info.ts";
+import { durationProblem } from "../model/duration.ts";
+import { MAX_LINES } from "../model/log_line.ts";
+import { PROCESS_STATES } from "../model/process_info.ts";
 import * as z from "zod/mini";
 
 /** Input of a verb without fields: nothing, or an empty object. */

@@ -3,8 +3,8 @@
 import type { CronInfo } from "../../schedules/schedule_entry.ts";
 import type { CronRun } from "../../schedules/schedule_store.ts";
 import type { CronJson, CronRunJson } from "../../protocol/wire.ts";
-import type { CRON_VERBS } from "../../protocol/verbs/cron.ts";
-import type { Handlers } from "./context.ts";
+import type { CRON_VERBS } from "./rows.ts";
+import type { Handlers } from "../../daemon/verb_context.ts";
 
 export const CRON_HANDLERS: Handlers<keyof typeof CRON_VERBS> = {
   /** Lists every schedule with its history. With a name, the next runs are included. */

@@ -1,8 +1,8 @@
 /** The verbs on schedules. */
 
 import * as z from "zod/mini";
-import { about, onTarget, target, text, time } from "./shapes.ts";
-import { type McpRow, verb } from "./verb.ts";
+import { about, onTarget, target, text, time } from "../shapes.ts";
+import { type McpRow, verb } from "../verb.ts";
 
 /** One run of a cron job, or one restart by cron. */
 export const cronRun = z.object({

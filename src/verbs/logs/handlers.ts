@@ -3,7 +3,7 @@
  * the streams of logs and of terminals.
  */
 
-import { Batches, type LogBatch } from "../log_batch.ts";
+import { Batches, type LogBatch } from "../../daemon/log_batch.ts";
 import { lastEntries, lastLines } from "../../logs/read/last_lines.ts";
 import { LogEntries, type LogEntry } from "../../logs/read/log_entries.ts";
 import { type FeedOptions, logFeed } from "../../logs/read/log_feed.ts";
@@ -26,10 +26,10 @@ import { parseRange } from "../../model/time_spec.ts";
 import type * as z from "zod/mini";
 import type { TerminalPiece } from "../../protocol/process_json.ts";
 import { errorOf } from "../../protocol/envelope.ts";
-import { logStream } from "../../protocol/verbs/logs.ts";
-import { readPayload, readQuery } from "../../protocol/verbs/read_input.ts";
+import { logStream } from "./rows.ts";
+import { readPayload, readQuery } from "../read_input.ts";
 import type { Output } from "../../protocol/wire.ts";
-import type { VerbContext, Handlers } from "./context.ts";
+import type { Handlers, VerbContext } from "../../daemon/verb_context.ts";
 import { LevelReader } from "../../model/log_level.ts";
 
 /** Maximum characters of an answer. */

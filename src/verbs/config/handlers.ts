@@ -6,8 +6,8 @@ import { ProcsupError } from "../../model/errors.ts";
 import type { ProcessConfig } from "../../model/process_config.ts";
 import { takenFromShell } from "../../process/environment.ts";
 import type { Input, StartAllResult } from "../../protocol/wire.ts";
-import type { ConfigRequest } from "../config_files.ts";
-import { type VerbContext, bulkResult, type Handlers, results } from "./context.ts";
+import type { ConfigRequest } from "../../daemon/config_files.ts";
+import { bulkResult, type Handlers, results, type VerbContext } from "../../daemon/verb_context.ts";
 
 /** Nothing is changed if any entry is invalid. */
 export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_delete"> = {

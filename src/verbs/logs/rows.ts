@@ -2,8 +2,8 @@
 
 import { LOG_LEVELS, MAX_LINES } from "../../model/log_line.ts";
 import * as z from "zod/mini";
-import { about, flag, lineCount, nanoseconds, target, time, wholeNumber } from "./shapes.ts";
-import { verb } from "./verb.ts";
+import { about, flag, lineCount, nanoseconds, target, time, wholeNumber } from "../shapes.ts";
+import { verb } from "../verb.ts";
 
 const logLine = z.object({
   name: about(z.string(), "Name of the process"),

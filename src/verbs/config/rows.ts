@@ -1,8 +1,8 @@
 /** The verbs on configuration files: `start_all`, `config_reload` and `config_delete`. */
 
 import * as z from "zod/mini";
-import { about, bulkResult, fieldChange, flag, processResult, text } from "./shapes.ts";
-import { verb } from "./verb.ts";
+import { about, bulkResult, fieldChange, flag, processResult, text } from "../shapes.ts";
+import { verb } from "../verb.ts";
 
 /** One word or a list. An empty list is an error. */
 const words = z.union([text, z.array(text).check(z.minLength(1))]);

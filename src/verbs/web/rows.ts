@@ -3,8 +3,8 @@
 import { WEBHOOK_KEYS } from "../../model/settings_keys.ts";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../model/webhook.ts";
 import * as z from "zod/mini";
-import { about, flag, nothing, text, time } from "./shapes.ts";
-import { ROLES, verb } from "./verb.ts";
+import { about, flag, nothing, text, time } from "../shapes.ts";
+import { ROLES, verb } from "../verb.ts";
 
 /** State of the web listener. Address and URL are empty while it is stopped. */
 const listener = z.object({
@@ -22,7 +22,38 @@ export const namedToken = z.object({
   expires_at: about(z.optional(z.string()), "When it expires; absent: never"),
 });
 
-/** The verbs on the listener and its tokens. */
+const webhookAttempt = z.object({
+  at: time,
+  ok: z.boolean(),
+  status: about(z.nullable(z.int()), "HTTP status; null without an answer"),
+  error: about(z.string(), "What went wrong; empty on success"),
+});
+
+/** A webhook, and its deliveries since the daemon started. */
+export const webhook = z.object({
+  name: z.string(),
+  url: about(z.string(), "Without its secret part: https://hooks.example.com/…"),
+  format: z.enum(WEBHOOK_FORMATS),
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
+  only: about(z.array(z.string()), "Targets: a process must match one of them"),
+  signed: about(z.boolean(), "Whether deliveries are signed"),
+  queued: about(z.int(), "Deliveries that wait to be sent, or sent again"),
+  delivered: z.int(),
+  failed: about(z.int(), "Given up after the last attempt"),
+  dropped: about(z.int(), "Discarded from a full queue"),
+  last: about(z.nullable(webhookAttempt), "The last attempt; null before the first"),
+});
+
+export const webhookTest = z.extend(webhookAttempt, { name: z.string() });
+
+/** The keys of a webhook beside its name, checked as those of a configuration file. */
+const webhookKeys = Object.fromEntries(
+  Object.entries(WEBHOOK_KEYS).filter(([key]) => key !== "name").map(([key, { help }]) => [
+    key,
+    about(z.optional(z.unknown()), `${help}; null: the default`),
+  ]),
+);
+
 export const WEB_VERBS = {
   web_start: verb({
     help: "Listen on TCP",
@@ -45,8 +76,20 @@ export const WEB_VERBS = {
     }),
     output: listener,
   }),
-  web_stop: verb({ help: "Stop listening", role: "admin", reach: "everything", input: nothing, output: listener }),
-  web_status: verb({ help: "Whether it listens", role: "admin", reach: "nothing", input: nothing, output: listener }),
+  web_stop: verb({
+    help: "Stop listening",
+    role: "admin",
+    reach: "everything",
+    input: nothing,
+    output: listener,
+  }),
+  web_status: verb({
+    help: "Whether it listens",
+    role: "admin",
+    reach: "nothing",
+    input: nothing,
+    output: listener,
+  }),
   web_link: verb({
     help: "Create a link that signs in once",
     role: "admin",
@@ -83,42 +126,6 @@ export const WEB_VERBS = {
     input: z.strictObject({ name: z.string() }),
     output: z.object({ status: z.literal("revoked") }),
   }),
-};
-
-const webhookAttempt = z.object({
-  at: time,
-  ok: z.boolean(),
-  status: about(z.nullable(z.int()), "HTTP status; null without an answer"),
-  error: about(z.string(), "What went wrong; empty on success"),
-});
-
-/** A webhook, and its deliveries since the daemon started. */
-export const webhook = z.object({
-  name: z.string(),
-  url: about(z.string(), "Without its secret part: https://hooks.example.com/…"),
-  format: z.enum(WEBHOOK_FORMATS),
-  events: z.array(z.enum(WEBHOOK_EVENTS)),
-  only: about(z.array(z.string()), "Targets: a process must match one of them"),
-  signed: about(z.boolean(), "Whether deliveries are signed"),
-  queued: about(z.int(), "Deliveries that wait to be sent, or sent again"),
-  delivered: z.int(),
-  failed: about(z.int(), "Given up after the last attempt"),
-  dropped: about(z.int(), "Discarded from a full queue"),
-  last: about(z.nullable(webhookAttempt), "The last attempt; null before the first"),
-});
-
-export const webhookTest = z.extend(webhookAttempt, { name: z.string() });
-
-/** The keys of a webhook beside its name, checked as those of a configuration file. */
-const webhookKeys = Object.fromEntries(
-  Object.entries(WEBHOOK_KEYS).filter(([key]) => key !== "name").map(([key, { help }]) => [
-    key,
-    about(z.optional(z.unknown()), `${help}; null: the default`),
-  ]),
-);
-
-/** The verbs on webhooks. */
-export const WEBHOOK_VERBS = {
   webhook_list: verb({
     help: "The webhooks and their deliveries",
     role: "read",

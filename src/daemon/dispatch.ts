@@ -1,25 +1,31 @@
 /** Dispatches verbs to their implementations. */
 
-import { actorOf } from "../../auth/gatekeeper.ts";
-import { readRequest, VERBS } from "../../protocol/verbs/mod.ts";
-import type { Verb } from "../../protocol/verbs/verb.ts";
-import type { BulkResult, VerbName } from "../../protocol/wire.ts";
-import { CONFIG_HANDLERS } from "./config.ts";
-import type { VerbContext, Handlers } from "./context.ts";
-import { CRON_HANDLERS } from "./cron.ts";
-import { DAEMON_HANDLERS } from "./daemon.ts";
-import { INSPECT_HANDLERS } from "./inspect.ts";
-import { LOGS_HANDLERS } from "./logs.ts";
-import { PROCESS_HANDLERS } from "./processes.ts";
+import { actorOf } from "../auth/gatekeeper.ts";
+import { readRequest, VERBS } from "../verbs/mod.ts";
+import type { Verb } from "../verbs/verb.ts";
+import type { BulkResult, VerbName } from "../protocol/wire.ts";
+import { CONFIG_HANDLERS } from "../verbs/config/handlers.ts";
+import type { Handlers, VerbContext } from "./verb_context.ts";
+import { CRON_HANDLERS } from "../verbs/cron/handlers.ts";
+import { DAEMON_HANDLERS } from "../verbs/daemon/handlers.ts";
+import { INSPECT_HANDLERS } from "../verbs/inspect/handlers.ts";
+import { LOGS_HANDLERS } from "../verbs/logs/handlers.ts";
+import { APP_HANDLERS } from "../verbs/apps/handlers.ts";
+import { PROCESS_HANDLERS } from "../verbs/processes/handlers.ts";
+import { START_HANDLERS } from "../verbs/start/handlers.ts";
+import { WEB_HANDLERS } from "../verbs/web/handlers.ts";
 import { addressed, narrowed, seen } from "./reach.ts";
 
 const HANDLERS: Handlers = {
   ...INSPECT_HANDLERS,
   ...LOGS_HANDLERS,
+  ...START_HANDLERS,
   ...PROCESS_HANDLERS,
+  ...APP_HANDLERS,
   ...CONFIG_HANDLERS,
   ...CRON_HANDLERS,
   ...DAEMON_HANDLERS,
+  ...WEB_HANDLERS,
 };
 
 /**

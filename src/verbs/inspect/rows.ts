@@ -19,8 +19,8 @@ import {
   target,
   time,
   wholeNumber,
-} from "./shapes.ts";
-import { verb } from "./verb.ts";
+} from "../shapes.ts";
+import { verb } from "../verb.ts";
 
 const changeEvent = z.object({
   type: about(

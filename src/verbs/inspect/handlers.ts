@@ -1,14 +1,14 @@
 /** The verbs that inspect processes, such as `list`, `why`, `history` and `metrics_history`. */
 
-import { HOST } from "../metrics_history.ts";
-import { plan, type Point } from "../metrics_ring.ts";
+import { HOST } from "../../daemon/metrics_history.ts";
+import { plan, type Point } from "../../daemon/metrics_ring.ts";
 import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
 import { isNameOf } from "../../model/target.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
 import { type ChangeJson, processJson, releaseJson } from "../../protocol/process_json.ts";
-import type { INSPECT_VERBS } from "../../protocol/verbs/inspect.ts";
+import type { INSPECT_VERBS } from "./rows.ts";
 import type {
   HealthCheckJson,
   HookRunJson,
@@ -16,7 +16,7 @@ import type {
   MetricsPointJson,
   Output,
 } from "../../protocol/wire.ts";
-import type { VerbContext, Handlers } from "./context.ts";
+import type { Handlers, VerbContext } from "../../daemon/verb_context.ts";
 import { formatDuration } from "../../model/duration.ts";
 import type { ProcessInfo } from "../../model/process_info.ts";
 import { signalCode } from "../../model/signal.ts";
