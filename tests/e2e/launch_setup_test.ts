@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { cgroups } from "../../src/platform/scan/cgroup.ts";
+import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { outputOf } from "../support/output_of.ts";
 import { denoDir, isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -301,9 +302,14 @@ Deno.test(
       }
     }`;
     await Deno.writeTextFile(`${home}/script.ts`, script);
+    // As one file: this user's cache of packages is empty.
+    const bundled = ["bundle", "--quiet", "--platform", "deno", ...BY_OUR_NAMES];
+    await new Deno.Command(Deno.execPath(), {
+      args: [...bundled, "--output", `${home}/script.js`, `${home}/script.ts`],
+    }).output();
     const { stdout } = await new Deno.Command("setpriv", {
       args: ["--reuid=65534", "--regid=65534", "--clear-groups", Deno.execPath()]
-        .concat(["run", "-A", "--no-check", "--no-config", `${home}/script.ts`]),
+        .concat(["run", "-A", "--no-check", "--no-config", `${home}/script.js`]),
       env: { HOME: home, DENO_DIR: `${home}/deno` },
       stderr: "inherit",
     }).output();

@@ -1,6 +1,7 @@
 /** Closing a manager, and the operations that fail afterwards. */
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { Manager, type ProcessChange, ProcsupError } from "../../src/mod.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { processRow } from "../../src/platform/scan/process_table.ts";
@@ -281,8 +282,7 @@ async function program(
     args: [
       "run",
       "-A",
-      "--config",
-      new URL("../../deno.json", import.meta.url).pathname,
+      ...BY_OUR_NAMES,
       "--no-check",
       "--ext=ts",
       `data:,${encodeURIComponent(source)}`,

@@ -1,6 +1,7 @@
 /** Waiting for a start, and the error of a failed one. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { Manager, ProcsupError, StartFailedError } from "../../src/mod.ts";
 import { cleanTest, codeOf, openManager, shell, sleeper } from "./support.ts";
 
@@ -114,8 +115,7 @@ cleanTest(
       args: [
         "run",
         "--allow-all",
-        "--config",
-        new URL("../../deno.json", import.meta.url).pathname,
+        ...BY_OUR_NAMES,
         "--ext=ts",
         `data:application/typescript,${encodeURIComponent(source)}`,
       ],

@@ -138,8 +138,8 @@ Deno.test({
     fakeGroup(home.path, "pids");
     const folder = new URL("../../src/platform/", import.meta.url).href;
     const script = `
-      import { Cgroups } from "${folder}cgroup.ts";
-      import { ownNiceness } from "${folder}ulimits.ts";
+      import { Cgroups } from "${folder}scan/cgroup.ts";
+      import { ownNiceness } from "${folder}launch/ulimits.ts";
       const groups = new Cgroups(Deno.cwd());
       take();
       console.log(groups.create("run"), ownNiceness());

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { npmBundle } from "../../src/platform/own_program.ts";
 import { keepProgram, keptWords } from "../../src/platform/daemon_record.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
+import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { SmallDisk } from "../support/small_disk.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -36,7 +37,7 @@ function keptFrom(folder: string): Promise<Deno.CommandOutput> {
   const source = new URL("../../src/platform/daemon_record.ts", import.meta.url).href;
   const text = `import { keepProgram } from "${source}"; keepProgram(Deno.args[0]);`;
   Deno.writeTextFileSync(`${npm}/npm_entry.js`, `${text}\n//${"-".repeat(100_000)}`);
-  const args = ["run", "-A", "--no-config", `${npm}/npm_entry.js`, `${folder}/home`];
+  const args = ["run", "-A", ...BY_OUR_NAMES, `${npm}/npm_entry.js`, `${folder}/home`];
   return new Deno.Command(Deno.execPath(), { args }).output();
 }
 

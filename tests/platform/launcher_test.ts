@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import { Launcher } from "../../src/platform/launch/launcher.ts";
 import { terminateRun } from "../../src/platform/scan/process_group.ts";
 import { RunFiles } from "../../src/platform/launch/run_files.ts";
+import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
@@ -40,8 +41,8 @@ Deno.test({
  * at more than 256 processes takes more than one turn of the loop.
  */
 const LACK = `
-import { Launcher } from "${src}launcher.ts";
-import { RunFiles } from "${src}run_files.ts";
+import { Launcher } from "${src}launch/launcher.ts";
+import { RunFiles } from "${src}launch/run_files.ts";
 const path = Deno.cwd();
 // The runtime needs a descriptor for its first listener.
 Deno.addSignalListener("SIGUSR2", () => {});
@@ -79,7 +80,8 @@ Deno.test({
   async fn() {
     await using temp = tempHome();
     const { stdout } = await new Deno.Command("/bin/sh", {
-      args: ["-c", 'ulimit -n 64; exec timeout 30 "$0" eval "$1"', Deno.execPath(), LACK],
+      args: ["-c", 'ulimit -n 64; exec timeout 30 "$@"', "sh"]
+        .concat(Deno.execPath(), "eval", BY_OUR_NAMES, LACK),
       cwd: temp.path,
       stderr: "null",
     }).output();

@@ -7,11 +7,11 @@ const src = new URL("../../src/platform/", import.meta.url).href;
 
 /** Loads everything it needs, then takes every descriptor. */
 const PROGRAM = `
-import { isListenedOn } from "${src}listening_ports.ts";
+import { isListenedOn } from "${src}scan/listening_ports.ts";
 import {
   lackCheck, processRow, processTable, processTableIfReadable
-} from "${src}process_table.ts";
-import { memoryOfTrees } from "${src}usage.ts";
+} from "${src}scan/process_table.ts";
+import { memoryOfTrees } from "${src}scan/usage.ts";
 const looks = () => [
   processTableIfReadable().length > 0,
   memoryOfTrees([Deno.ppid]).size > 0,

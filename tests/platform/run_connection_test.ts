@@ -5,6 +5,7 @@ import { descriptorsOf, linkOf } from "../../src/platform/scan/process_table.ts"
 import { otherEnd } from "../../src/platform/scan/listening_ports.ts";
 import { connectToRun, NotTheRun } from "../../src/platform/launch/run_connection.ts";
 import { lookAt } from "../../src/platform/files/stat.ts";
+import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 /** Every user may run it. */
@@ -186,7 +187,7 @@ Deno.test(
     await using temp = tempHome();
     const { stdout } = await new Deno.Command("setpriv", {
       args: ["--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
-        .concat(Deno.execPath(), "eval", HIDDEN),
+        .concat(Deno.execPath(), "eval", BY_OUR_NAMES, HIDDEN),
       cwd: temp.path,
       stderr: "null",
     }).output();

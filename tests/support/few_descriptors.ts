@@ -1,5 +1,7 @@
 /** Programs that have no descriptor left. */
 
+import { BY_OUR_NAMES } from "./link_library.ts";
+
 const PRELUDE = `
 const held = [];
 const take = () => { try { for (;;) held.push(Deno.openSync("/dev/null")); } catch {} };
@@ -12,7 +14,8 @@ const release = () => { for (const file of held.splice(0)) file.close(); };
  */
 export async function withFewDescriptors(script: string, cwd: string): Promise<string> {
   const { stdout } = await new Deno.Command("/bin/sh", {
-    args: ["-c", 'ulimit -n 64; exec "$0" eval "$1"', Deno.execPath(), PRELUDE + script],
+    args: ["-c", 'ulimit -n 64; exec "$@"', "sh"]
+      .concat(Deno.execPath(), "eval", BY_OUR_NAMES, PRELUDE + script),
     cwd,
     stderr: "null",
   }).output();
