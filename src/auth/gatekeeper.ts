@@ -41,7 +41,9 @@ export function allowRole(
   if (principal === undefined) throw unauthorized();
   const { role } = principal;
   if (includesRole(role, needed)) return;
-  throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`);
+  throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`, {
+    hint: `Ask the owner of the daemon for one: procsup token create <name> --role ${needed}`,
+  });
 }
 
 /** The error for a request without a valid credential. */

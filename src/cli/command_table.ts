@@ -258,6 +258,8 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
       text("listen", "HOST:PORT", "address (default: 127.0.0.1:9615)"),
       bool("allow-remote", "allow an address that other machines can reach"),
       list("allow-host", "NAME", "a name that browsers may use"),
+      text("base-path", "PATH", "path below which a proxy serves it"),
+      list("trusted-proxy", "ADDRESS", "a proxy whose X-Forwarded headers hold"),
     ],
     examples: [
       "procsup web",

@@ -42,7 +42,8 @@ export function narrowed<I>(
   const { reach, knowsDeleted }: Verb = VERBS[verb];
   if (reach === "everything") {
     const message = `This token is only for ${only.join(", ")}; "${verb}" concerns all apps`;
-    throw new ProcsupError("forbidden", message);
+    const hint = "Ask the owner of the daemon for a token without --only";
+    throw new ProcsupError("forbidden", message, { hint });
   }
   const targets = targetsIn(verb, input);
   if (targets === undefined) return input;

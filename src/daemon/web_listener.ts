@@ -28,6 +28,7 @@ import {
 } from "../model/listen_address.ts";
 import { NamedTokens } from "../auth/named_tokens.ts";
 import { SiteNames } from "../web/same_site.ts";
+import { TrustedProxies } from "../web/trusted_proxies.ts";
 import type { WebServer } from "../web/server.ts";
 import { DaemonKey } from "../auth/daemon_key.ts";
 import { CODE_MS, type OpenSession, Sessions } from "../auth/sessions.ts";
@@ -59,6 +60,8 @@ const UNSET: WebSettings = {
   listen: DEFAULT_LISTEN,
   allow_remote: false,
   hosts: [],
+  base_path: "/",
+  trusted_proxies: [],
   max_clients: 256,
 };
 
@@ -102,6 +105,8 @@ export class WebListener {
   start(payload: Input<"web_start"> = {}): Promise<WebJson> {
     return this.#turns.take(async () => {
       const before = this.#server === undefined ? this.#recalled() : this.#settings;
+      // The address has errors of its own.
+      parseWeb({ ...payload, listen: DEFAULT_LISTEN });
       const settings = { ...UNSET, ...before, ...payload };
       const address = this.#server?.address;
       if (address !== undefined && !isAt(address, parseListen(settings.listen))) {
@@ -144,27 +149,30 @@ export class WebListener {
   }
 
   /**
-   * The public URL; undefined while it is stopped. Uses the first configured host. With a loopback
-   * listener that host is a proxy with TLS.
+   * The URL for links, without a slash at its end; undefined while it is stopped. Uses the first
+   * configured host. With a loopback listener that host is a proxy with TLS.
    */
   publicUrl(): string | undefined {
     if (this.#server === undefined) return undefined;
     const { address, isEncrypted } = this.#server;
     const [host] = this.#settings.hosts;
-    if (host === undefined) return this.#status("running").url;
-    if (isLoopback(address)) return `https://${host}`;
-    return `${isEncrypted ? "https" : "http"}://${host}:${address.port}`;
+    const base = basePathOf(this.#settings);
+    if (host === undefined) return this.#status("running").url + base;
+    if (isLoopback(address)) return `https://${host}${base}`;
+    const port = host.includes(":") ? "" : `:${address.port}`;
+    return `${isEncrypted ? "https" : "http"}://${host}${port}${base}`;
   }
 
   /** Makes a sign-in link with the role of the caller. Throws `wrong_state` while stopped. */
   link(by?: Principal): WebLinkJson {
-    if (this.#server === undefined) {
+    const url = this.publicUrl();
+    if (url === undefined) {
       throw new ProcsupError("wrong_state", "The web listener is stopped", {
         hint: "procsup web start",
       });
     }
-    const url = `${this.#status("running").url}/#/login?code=${this.gatekeeper.code(by)}`;
-    return { url, expires_in_seconds: CODE_MS / 1000 };
+    const link = `${url}/#/login?code=${this.gatekeeper.code(by)}`;
+    return { url: link, expires_in_seconds: CODE_MS / 1000 };
   }
 
   /** Sends a message to all clients that subscribed to events. */
@@ -281,7 +289,9 @@ export class WebListener {
       gatekeeper: this.gatekeeper,
       maxClients: settings.max_clients,
       tls: settings.tls && readTls(settings.tls),
-      names: new SiteNames([...settings.hosts, ...addressNames(address)]),
+      names: new SiteNames([...settings.hosts, ...addressNames(address)], address.port),
+      proxies: new TrustedProxies(settings.trusted_proxies),
+      basePath: basePathOf(settings),
     });
     this.#sessions.listenAt(addressText(this.#server.address));
     this.#keep();
@@ -321,6 +331,11 @@ export class WebListener {
       warning: exposure(address, isEncrypted),
     };
   }
+}
+
+/** The base path as a prefix; empty for none. */
+function basePathOf({ base_path }: WebSettings): string {
+  return base_path === "/" ? "" : base_path;
 }
 
 /** The settings that differ from the current ones. A wanted port of 0 matches any. */

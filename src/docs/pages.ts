@@ -45,6 +45,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
     "Dashboard and live view",
     () => import("./dashboard.md", { with: { type: "text" } }),
   ),
+  proxy: page("Behind a proxy", () => import("./proxy.md", { with: { type: "text" } })),
   rest: page("REST and metrics", () => import("./rest.md", { with: { type: "text" } })),
   routes: page("REST routes", () => import("./routes.md", { with: { type: "text" } })),
   history: page("Metrics history", () => import("./history.md", { with: { type: "text" } })),

@@ -3,7 +3,7 @@
 import { messageOf } from "./errors.ts";
 import { pathTest } from "./glob.ts";
 import type { Format } from "./key_table.ts";
-import { parseListen } from "./listen_address.ts";
+import { isAddressRange, parseListen } from "./listen_address.ts";
 import { nameProblem } from "./name.ts";
 import { signalProblem } from "./signal.ts";
 import { userProblem } from "./user_id.ts";
@@ -49,6 +49,11 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
   listen: {
     problem: (text) => failureOf(() => parseListen(text))?.replace(/^Invalid address ".*": /, ""),
     pattern: "(^|:)[0-9]{1,5}$",
+  },
+  address_range: {
+    problem: (text) =>
+      isAddressRange(text) ? undefined : 'expected an address such as "127.0.0.1" or "10.0.0.0/8"',
+    pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$",
   },
   failure_action: {
     problem: (text) => {

@@ -5,6 +5,7 @@ export type Format =
   | "http_url"
   | "webhook_url"
   | "listen"
+  | "address_range"
   | "regex"
   | "name"
   | "failure_action"

@@ -17,8 +17,12 @@ export interface WebSettings {
   readonly listen: string;
   /** Allows an address that other machines can reach. */
   readonly allow_remote: boolean;
-  /** Further host names that browsers may use. */
+  /** Further host names that browsers may use; with the port of a proxy, if it has another than 443. */
   readonly hosts: readonly string[];
+  /** Path below which a proxy serves it, such as `/procsup`; `/` for none. */
+  readonly base_path: string;
+  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers hold. */
+  readonly trusted_proxies: readonly string[];
   /** Maximum number of WebSockets. */
   readonly max_clients: number;
   /** Paths of the certificate (with its chain) and the key, in PEM. Without them it is plain HTTP. */
@@ -34,6 +38,15 @@ export function parseListen(text: string): ListenAddress {
   const name = (match[1] ?? "").replace(/^\[|\]$/g, "").toLowerCase();
   // Use one address family, so that it is clear which socket is meant.
   return { hostname: name === "" || name === "localhost" ? "127.0.0.1" : name, port };
+}
+
+/** Whether a text is an IP address, or a network such as `10.0.0.0/8`. */
+export function isAddressRange(text: string): boolean {
+  const [, address = "", prefix = "0"] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  if (address.includes(":")) return URL.canParse(`http://[${address}]`) && Number(prefix) <= 128;
+  const isByte = (part: string) => /^\d{1,3}$/.test(part) && Number(part) <= 255;
+  const parts = address.split(".");
+  return parts.length === 4 && parts.every(isByte) && Number(prefix) <= 32;
 }
 
 function refusal(text: string, why: string): ProcsupError {

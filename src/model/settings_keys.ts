@@ -5,6 +5,9 @@ import { DEFAULT_LISTEN } from "./listen_address.ts";
 import { SECRET } from "./process_keys.ts";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "./webhook.ts";
 
+/** A part of a path, other than `.` and `..`. */
+const SEGMENT = "(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)";
+
 /** `web`: where the dashboard and the REST API listen. */
 export const WEB_KEYS: KeyTable = {
   listen: {
@@ -21,11 +24,28 @@ export const WEB_KEYS: KeyTable = {
   },
   hosts: {
     type: "list",
-    of: { type: "text", pattern: ["^[^\\s/:@]+$", "the name of a host"] },
+    of: {
+      type: "text",
+      pattern: ["^[^\\s/:@]+(:[0-9]{1,5})?$", "the name of a host, or host:port behind a proxy"],
+    },
     maxItems: 100,
     default: [],
     variables: true,
-    help: "More host names that browsers may use",
+    help: "More host names that browsers may use; links have the first one",
+  },
+  base_path: {
+    type: "text",
+    pattern: [`^(/|${SEGMENT}+)$`, "a path such as /procsup, without a slash at its end"],
+    default: "/",
+    help: "Path below which a proxy serves it",
+  },
+  trusted_proxies: {
+    type: "list",
+    of: { type: "text", format: "address_range" },
+    maxItems: 100,
+    default: [],
+    variables: true,
+    help: "Addresses of proxies whose X-Forwarded-For and X-Forwarded-Host hold",
   },
   tls: {
     type: "object",

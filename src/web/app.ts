@@ -8,6 +8,7 @@ import { ProcsupError, quote } from "../model/errors.ts";
 import {
   endHeadBody,
   onlyFor,
+  peerOf,
   principalOf,
   readBody,
   type WebApp,
@@ -32,7 +33,9 @@ export function webApp(parts: WebParts): WebApp {
   });
   app.use(endHeadBody);
   app.use(async (c, next) => {
-    const { host, origin, "sec-fetch-site": fetchSite } = c.req.header();
+    const headers = c.req.header();
+    const { origin, "sec-fetch-site": fetchSite } = headers;
+    const host = parts.proxies?.hostOf(peerOf(c), headers) ?? headers.host;
     parts.names?.check({ host, origin, fetchSite }, isPage(c));
     await next();
   });
@@ -72,8 +75,8 @@ function coveredBy(path: string): RegExp {
 
 async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Response> {
   const { name, verb, row } = route;
-  const { backend, gatekeeper, cachedList } = parts;
-  const principal = verb.role === "open" ? undefined : await principalOf(c, gatekeeper);
+  const { backend, cachedList, basePath = "" } = parts;
+  const principal = verb.role === "open" ? undefined : await principalOf(c, parts);
   // Before the body is read.
   allowRole(principal, verb.role);
   const payload = await payloadOf(c, route);
@@ -86,7 +89,7 @@ async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Resp
   if (failure !== undefined) throw failure;
   const answer = row.answer === undefined ? data : row.answer.of(data as never);
   if (row.status !== 201) return replyJson(answer);
-  const location = `${REST_BASE}/processes/${(answer as ProcessJson).id}`;
+  const location = `${basePath}${REST_BASE}/processes/${(answer as ProcessJson).id}`;
   return replyJson(answer, 201, { location });
 }
 

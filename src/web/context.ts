@@ -9,6 +9,7 @@ import { replyError } from "./reply.ts";
 import type { Role } from "../verbs/verb.ts";
 import { hashOf } from "../protocol/session_signature.ts";
 import type { SiteNames } from "./same_site.ts";
+import type { TrustedProxies } from "./trusted_proxies.ts";
 import { isMap } from "../model/merge_patch.ts";
 import { parseJson } from "../verbs/read_input.ts";
 
@@ -19,6 +20,9 @@ export interface WebParts {
   readonly cachedList?: CachedList;
   /** Allowed host names. Undefined on the Unix socket, which browsers cannot reach. */
   readonly names?: SiteNames;
+  readonly proxies?: TrustedProxies;
+  /** The path below which a proxy serves it, such as `/procsup`; empty for none. */
+  readonly basePath?: string;
   /** Handlers of further paths, such as `/mcp`. */
   readonly mounts?: Readonly<Record<string, Mount>>;
   /** Called with unexpected errors. */
@@ -42,10 +46,13 @@ export type WebApp = Hono<{ Bindings: Bindings }>;
 export type WebContext = Context<{ Bindings: Bindings }>;
 
 /** Identifies the sender of a request. Throws `unauthorized`. */
-export async function principalOf(c: WebContext, gatekeeper: Gatekeeper): Promise<Principal> {
+export async function principalOf(
+  c: WebContext,
+  { gatekeeper, proxies }: Pick<WebParts, "gatekeeper" | "proxies">,
+): Promise<Principal> {
   const principal = await gatekeeper.identify({
     authorization: c.req.header("authorization"),
-    address: addressOf(c),
+    address: addressOf(c, proxies),
     request: { method: c.req.method, path: pathOf(c) },
   });
   claim(c.env?.incoming?.socket, principal);
@@ -62,7 +69,13 @@ function pathOf(c: WebContext): string {
 }
 
 /** The client's address, for counting failed sign-ins. */
-export function addressOf(c: WebContext): string {
+export function addressOf(c: WebContext, proxies: WebParts["proxies"]): string {
+  const peer = peerOf(c);
+  return proxies?.clientOf(peer, c.req.header()) ?? peer;
+}
+
+/** The address of the program that is connected, which may be a proxy. */
+export function peerOf(c: WebContext): string {
   return c.env?.incoming?.socket?.remoteAddress ?? "local";
 }
 

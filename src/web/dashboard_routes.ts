@@ -41,13 +41,15 @@ async function documentation(topic?: string): Promise<string | undefined> {
   const text = topic === undefined ? topics() : await pageText(topic);
   if (text === undefined) return undefined;
   const title = text.slice(2, text.indexOf("\n"));
+  // Relative, since a proxy may serve it below a path.
+  const up = topic === undefined ? "." : "..";
   const body = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
-    .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, '<a href="/docs/$2">$1</a>')
+    .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, `<a href="${up}/docs/$2">$1</a>`)
     // The source code is not served.
     .replace(/\[([^\]]*)\]\(\.\.[^)]*\)/g, "$1")
     .replace(/\[([^\]]*)\]\((https?:[^)]*)\)/g, '<a href="$2">$1</a>');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title} · procsup</title>` +
-    `<p><a href="/">Dashboard</a> · <a href="/docs">Topics</a></p><pre>${body}</pre></html>\n`;
+    `<p><a href="${up}/">Dashboard</a> · <a href="${up}/docs">Topics</a></p><pre>${body}</pre></html>\n`;
 }
 
 function topics(): string {
@@ -55,22 +57,23 @@ function topics(): string {
   return `# Documentation\n\n${lines.join("\n")}\n`;
 }
 
-function addSession(app: WebApp, { gatekeeper }: WebParts): void {
+function addSession(app: WebApp, parts: WebParts): void {
+  const { gatekeeper } = parts;
   const { sessions } = gatekeeper;
   const path = `${REST_BASE}/session`;
   app.get(path, async (c) => {
-    const { name, role, via } = await principalOf(c, gatekeeper);
+    const { name, role, via } = await principalOf(c, parts);
     return replyJson({ name, role, via });
   });
   app.post(path, async (c) => {
     const { code, key } = await readBody(c, true);
     const { name, role, via } = code === undefined
-      ? await gatekeeper.openSession(await principalOf(c, gatekeeper), String(key))
-      : await gatekeeper.signIn(String(code), String(key), addressOf(c));
+      ? await gatekeeper.openSession(await principalOf(c, parts), String(key))
+      : await gatekeeper.signIn(String(code), String(key), addressOf(c, parts.proxies));
     return replyJson({ name, role, via, daemon: await sessions.daemonKey() }, 201);
   });
   app.delete(path, async (c) => {
-    const { via, credential } = await principalOf(c, gatekeeper);
+    const { via, credential } = await principalOf(c, parts);
     if (via === "session") sessions.signOut(credential);
     return replyJson({ status: "signed_out" });
   });
@@ -84,7 +87,7 @@ function addSession(app: WebApp, { gatekeeper }: WebParts): void {
     return replyJson(await sessions.prove(key, nonce));
   });
   app.post(`${path}/pass`, async (c) => {
-    const { via, credential } = await principalOf(c, gatekeeper);
+    const { via, credential } = await principalOf(c, parts);
     const { for: purpose } = await readBody(c, true);
     if (via !== "session") throw new ProcsupError("bad_request", "Only a session can be passed on");
     if (purpose !== "reload" && purpose !== "tab") {

@@ -23,7 +23,6 @@ export function openApi(): Json {
         "The process supervisor's REST API. All routes except /livez and /ping need a token.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/" }],
     security: [{ bearer: [] }],
     paths: { ...restPaths(), ...EXTRA_PATHS },
     components: {

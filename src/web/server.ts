@@ -16,9 +16,10 @@ import { type Backend, CachedList } from "./backend.ts";
 import { type Connection, Connections } from "./connections.ts";
 import type { WebParts } from "./context.ts";
 import { Feed } from "./feed.ts";
-import { refusalText, replyError } from "./reply.ts";
-import type { SiteNames } from "./same_site.ts";
+import { publicError, refusalText, replyError } from "./reply.ts";
+import { type SiteNames, unknownHost } from "./same_site.ts";
 import { SocketServer } from "./socket_server.ts";
+import type { TrustedProxies } from "./trusted_proxies.ts";
 
 export interface WebServer {
   readonly address: ListenAddress;
@@ -36,6 +37,8 @@ export interface WebServer {
 
 interface WebServerParts extends Omit<WebParts, "cachedList"> {
   readonly names: SiteNames;
+  readonly proxies: TrustedProxies;
+  readonly basePath: string;
   /** Maximum number of WebSockets. */
   readonly maxClients: number;
   /** Certificate and key as PEM; plain HTTP without them. */
@@ -57,7 +60,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /** Starts a server. Throws `address_in_use`, or `bad_request` for an address of another machine. */
 export function openServer(address: ListenAddress, parts: WebServerParts): WebServer {
-  const { backend, warn, tls } = parts;
+  const { backend, warn, tls, basePath } = parts;
   const cachedList = new CachedList(backend);
   const feed = new Feed({ backend, warn });
   const sockets = new SocketServer({ ...parts, feed });
@@ -67,8 +70,11 @@ export function openServer(address: ListenAddress, parts: WebServerParts): WebSe
     overrideGlobalObjects: false,
     errorHandler: () => replyError(new ProcsupError("bad_request", "The request is malformed")),
   });
-  const server = httpServer(listener);
-  server.on("upgrade", (request, socket, head) => void sockets.upgrade(request, socket, head));
+  const server = httpServer(basePath, listener);
+  server.on("upgrade", (request, socket, head) => {
+    request.url = belowBase(request.url, basePath);
+    void sockets.upgrade(request, socket, head);
+  });
   const unanswered = new Set<http.ServerResponse>();
   server.on("request", (_, response) => {
     unanswered.add(response);
@@ -117,7 +123,17 @@ function lastAnswers(responses: Iterable<http.ServerResponse>): Set<Connection> 
   return new Set(waiting.map(({ req }) => req.socket));
 }
 
-function httpServer(listener: http.RequestListener): http.Server {
+/**
+ * The target of a request without the base path. Proxies pass it on or remove it; routes and signatures
+ * are the same with and without it.
+ */
+function belowBase(target = "/", basePath: string): string {
+  if (basePath === "" || !target.startsWith(basePath)) return target;
+  const rest = target.slice(basePath.length);
+  return /^[/?]/.test(rest) || rest === "" ? rest : target;
+}
+
+function httpServer(basePath: string, listener: http.RequestListener): http.Server {
   const options = {
     ...DEADLINES,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -127,10 +143,15 @@ function httpServer(listener: http.RequestListener): http.Server {
       headers.upgrade?.toLowerCase() === "websocket",
   };
   const server = http.createServer(options, (request, response) => {
-    if (request.headers.host) return listener(request, response);
-    // Refuse it here: without a Host the request has no URL.
-    response.writeHead(403, { "content-type": "application/json", connection: "close" });
-    response.end('{"error":"This Host is not served here","code":"forbidden"}');
+    if (!request.headers.host) {
+      // Refuse it here: without a Host the request has no URL.
+      response.writeHead(403, { "content-type": "application/json", connection: "close" });
+      return response.end(JSON.stringify(publicError(unknownHost(undefined))));
+    }
+    request.url = belowBase(request.url, basePath);
+    if (!/^(\?|$)/.test(request.url)) return listener(request, response);
+    // The links of the page are relative to its folder.
+    response.writeHead(308, { location: `${basePath}/${request.url}` }).end();
   });
   // The server does not listen itself. Pretend it does: otherwise it would not check for slow
   // connections, nor keep connections alive.
@@ -165,7 +186,8 @@ function listenError(address: ListenAddress, error: unknown): ProcsupError {
     });
   }
   if (error instanceof Deno.errors.PermissionDenied) {
-    return new ProcsupError("forbidden", `${cannot}: not permitted`);
+    const hint = "Take a port from 1024 on, and a proxy for lower ones: procsup help proxy";
+    return new ProcsupError("forbidden", `${cannot}: not permitted`, { hint });
   }
   return new ProcsupError("bad_request", `${cannot}: ${messageOf(error)}`);
 }

@@ -13,6 +13,7 @@ import { allowRole, type Gatekeeper, type Principal } from "../auth/gatekeeper.t
 import { publicError, refusalText } from "./reply.ts";
 import type { SiteNames } from "./same_site.ts";
 import { placeToFree } from "../auth/sessions.ts";
+import type { TrustedProxies } from "./trusted_proxies.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Time for the other side to answer a close. */
@@ -27,6 +28,7 @@ interface SocketParts {
   readonly feed: Feed;
   readonly gatekeeper: Gatekeeper;
   readonly names: SiteNames;
+  readonly proxies: TrustedProxies;
   /** Maximum number of clients. */
   readonly maxClients: number;
 }
@@ -66,16 +68,18 @@ export class SocketServer {
 
   /** Identifies the client; undefined for a browser that must still prove its session. */
   async #check({ headers, method, url, socket }: IncomingMessage): Promise<Principal | undefined> {
-    const { names, gatekeeper } = this.#parts;
-    const { host, origin } = headers;
-    names.check({ host, origin, fetchSite: text(headers["sec-fetch-site"]) }, false);
+    const { names, proxies, gatekeeper } = this.#parts;
+    const { origin } = headers;
+    const peer = addressOf(socket);
+    const fetchSite = text(headers["sec-fetch-site"]);
+    names.check({ host: proxies.hostOf(peer, headers), origin, fetchSite }, false);
     if (url?.split("?")[0] !== "/ws" || method !== "GET") {
       throw new ProcsupError("not_found", "No such path");
     }
     const { authorization } = headers;
     // Pages cannot add headers to a WebSocket: they sign their first message. Others send a token.
     if (authorization === undefined && origin !== undefined) return undefined;
-    return await gatekeeper.identify({ authorization, address: addressOf(socket) });
+    return await gatekeeper.identify({ authorization, address: proxies.clientOf(peer, headers) });
   }
 
   /** Checks role and limit. Throws `forbidden` or `too_many_clients`. */
@@ -92,7 +96,7 @@ export class SocketServer {
     other.close(TRY_AGAIN_LATER, "too many WebSockets");
   }
 
-  #prove(ws: WebSocket, { socket }: IncomingMessage): void {
+  #prove(ws: WebSocket, { socket, headers }: IncomingMessage): void {
     const [oldest] = this.#unproven;
     if (this.#unproven.size >= MAX_UNPROVEN) oldest!.terminate();
     this.#unproven.add(ws);
@@ -110,7 +114,7 @@ export class SocketServer {
       over();
       try {
         const authorization = isBinary ? undefined : signatureIn(String(data));
-        const address = addressOf(socket);
+        const address = this.#parts.proxies.clientOf(addressOf(socket), headers);
         const request = { method: "GET", path: "/ws" };
         const principal = await this.#parts.gatekeeper.identify({
           authorization,

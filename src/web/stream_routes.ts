@@ -26,7 +26,7 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   type Answer = (c: WebContext, principal: Principal, backend: Backend) => Promise<Response>;
   const get = (path: string, answer: Answer, methods: readonly string[] = ["GET"]) => {
     app.on([...methods], path, async (c) => {
-      const principal = await principalOf(c, gatekeeper);
+      const principal = await principalOf(c, parts);
       allowRole(principal, "read");
       return await answer(c, principal, parts.backend.as(principal));
     });
@@ -65,7 +65,7 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   });
   get("/openapi.json", async () => {
     const { openApi } = await import("./openapi.ts");
-    return replyJson(openApi());
+    return replyJson({ ...openApi(), servers: [{ url: parts.basePath || "/" }] });
   });
   // A WebSocket does not come here: its request was taken before.
   getOnly(app, "/ws", () => {
@@ -75,10 +75,11 @@ export function addExtras(app: WebApp, parts: WebParts): void {
   addMounts(app, parts);
 }
 
-function addMounts(app: WebApp, { mounts = {}, gatekeeper }: WebParts): void {
+function addMounts(app: WebApp, parts: WebParts): void {
+  const { mounts = {}, gatekeeper } = parts;
   for (const [path, { role, handle }] of Object.entries(mounts)) {
     app.post(path, async (c) => {
-      const principal = await principalOf(c, gatekeeper);
+      const principal = await principalOf(c, parts);
       allowRole(principal, role);
       const { url, method } = c.req;
       const headers = c.req.header();

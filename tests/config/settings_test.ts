@@ -28,7 +28,10 @@ profiles:
   const { settings } = await files.load(["procsup.yaml"]);
   const { folder } = files;
   const tls = { cert: `${folder}/shared/tls/cert.pem`, key: "/etc/key.pem" };
-  const web = { listen: ":8080", allow_remote: false, hosts: ["box.lan"], max_clients: 10, tls };
+  const web = {
+    ...{ listen: ":8080", allow_remote: false, hosts: ["box.lan"], max_clients: 10, tls },
+    ...{ base_path: "/", trusted_proxies: [] },
+  };
   assertEquals(settings.web, web);
   const usual = {
     format: "standard" as const,

@@ -15,6 +15,7 @@ const PEM = fromFileUrl(import.meta.resolve("../fixtures/tls/"));
 
 const USUAL: WebSettings = {
   ...{ listen: "127.0.0.1:0", allow_remote: false, hosts: [], max_clients: 256 },
+  ...{ base_path: "/", trusted_proxies: [] },
 };
 
 /** A listener with its own home, and its warnings. */

@@ -35,8 +35,9 @@ function theBrowser(): Promise<Browser> {
   return browser ??= launchBrowser();
 }
 
-export async function launchBrowser(): Promise<Browser> {
-  return await chromium.launch({ executablePath: executablePath!, args: FLAGS });
+export async function launchBrowser(...flags: readonly string[]): Promise<Browser> {
+  const args = [...FLAGS, ...flags];
+  return await chromium.launch({ executablePath: executablePath!, args });
 }
 
 /** A browser window that shows the dashboard of its own daemon. */

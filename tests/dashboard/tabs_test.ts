@@ -38,7 +38,7 @@ browserTest(
     await second.getByText("Restarted app").first().waitFor();
 
     assertEquals(await context.cookies(), []);
-    assertMatch(await keptIn(page), /^\[\{"procsup.pass":"[0-9a-f]{64}"\},\{[^}]*\},""\]$/);
+    assertMatch(await keptIn(page), /^\[\{"procsup.pass\/":"[0-9a-f]{64}"\},\{[^}]*\},""\]$/);
 
     // Signing in again signs the other tabs in too.
     const { url } = await daemon.client.call("web_link");
@@ -87,7 +87,7 @@ browserTest(
       await again.body?.cancel();
       assert([401, 404].includes(again.status) || path.includes("/proof?"), `${method} ${path}`);
     }
-    const [{ "procsup.pass": code }] = JSON.parse(kept);
+    const [{ "procsup.pass/": code }] = JSON.parse(kept);
     const { id } = await newTab();
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ code, key: id });

@@ -26,9 +26,10 @@ Deno.test("every example is in a language that a test runs or validates", () => 
   for (const { file, language, text } of EXAMPLES) {
     assert(LANGUAGES.includes(language), `${file}: ${language}: ${text}`);
   }
-  // Each has a test in screens_test.ts.
+  // Each has a test in screens_test.ts or proxy_test.ts.
   assertEquals(examplesIn("text").map(({ file }) => file), [
-    ...["README.md", "src/docs/dashboard.md", "src/docs/rest.md"],
+    ...["README.md", "src/docs/dashboard.md", "src/docs/proxy.md", "src/docs/proxy.md"],
+    "src/docs/rest.md",
   ]);
 });
 

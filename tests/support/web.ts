@@ -158,7 +158,7 @@ export class TestSession {
   /** Opens a WebSocket as a page does. */
   async socket(): Promise<TestFeed> {
     const socket = new WebSocket(`${this.url.replace("http", "ws")}/ws`, {
-      headers: { origin: this.url },
+      headers: { origin: new URL(this.url).origin },
     });
     const feed = new TestFeed(socket);
     await feed.opened;

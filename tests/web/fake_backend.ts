@@ -12,6 +12,7 @@ import type { WebApp } from "../../src/web/context.ts";
 import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { openServer, type WebServer } from "../../src/web/server.ts";
 import { SiteNames } from "../../src/web/same_site.ts";
+import { TrustedProxies } from "../../src/web/trusted_proxies.ts";
 import { type SessionOwner, Sessions } from "../../src/auth/sessions.ts";
 import { TestSession } from "../support/web.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
@@ -117,10 +118,12 @@ export class FakeWeb implements AsyncDisposable {
   }
 
   /** Serves it on a free port. */
-  listen(maxClients = 9): WebServer {
+  listen({ maxClients = 9, basePath = "", proxies = [] }: ListenOptions = {}): WebServer {
     const { backend, gatekeeper } = this;
-    const parts = { backend, gatekeeper, names: new SiteNames(), maxClients, warn() {} };
-    return openServer({ hostname: "127.0.0.1", port: 0 }, parts);
+    return openServer({ hostname: "127.0.0.1", port: 0 }, {
+      ...{ backend, gatekeeper, maxClients, basePath, warn() {} },
+      ...{ names: new SiteNames(), proxies: new TrustedProxies(proxies) },
+    });
   }
 
   /** Opens a session of a tab. */
@@ -177,6 +180,14 @@ export class FakeWeb implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#home[Symbol.asyncDispose]();
   }
+}
+
+/** Options of a listener. */
+interface ListenOptions {
+  readonly maxClients?: number;
+  readonly basePath?: string;
+  /** Addresses of trusted proxies. */
+  readonly proxies?: readonly string[];
 }
 
 /** Options of a request. */

@@ -187,11 +187,11 @@ Deno.test("webApp() streams log lines as lines, and as server-sent events for br
 Deno.test("webApp() serves the documentation without a token, with links between its pages", async () => {
   await using web = new FakeWeb();
   const get = (path: string) => web.ask("GET", path, { token: "" });
-  assertStringIncludes((await get("/docs")).body, '<a href="/docs/restarts">Restarts</a>');
+  assertStringIncludes((await get("/docs")).body, '<a href="./docs/restarts">Restarts</a>');
   const { headers, body } = await get("/docs/restarts");
   assertEquals(headers.get("content-type"), "text/html; charset=utf-8");
   assertStringIncludes(body, "<pre># Restarts\n");
-  assertStringIncludes(body, '<a href="/docs/health">readiness</a>');
+  assertStringIncludes(body, '<a href="../docs/health">readiness</a>');
   assertEquals((await get("/docs/constructor")).status, 404);
   for (const topic of Object.keys(PAGES)) {
     const { body } = await get(`/docs/${topic}`);

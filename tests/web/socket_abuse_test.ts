@@ -27,7 +27,7 @@ Deno.test("web buffers little for WebSockets that do not read the log they reque
 
 Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the others", async () => {
   await using web = new FakeWeb();
-  const server = web.listen(2);
+  const server = web.listen({ maxClients: 2 });
   const { port } = server.address;
   const url = `ws://127.0.0.1:${port}/ws`;
   const headers = { authorization: `Bearer ${TOKEN}` };
@@ -61,7 +61,7 @@ Deno.test("openServer() drops a WebSocket with a megabyte queued, and serves the
 
 Deno.test("openServer() takes a place from the client with the most for one with fewer", async () => {
   await using web = new FakeWeb();
-  const server = web.listen(4);
+  const server = web.listen({ maxClients: 4 });
   const { token: reader } = await web.tokens.create("reader", { role: "read" });
   const url = `http://127.0.0.1:${server.address.port}`;
   const open = async (headers: Record<string, string>) => {

@@ -1,5 +1,6 @@
 /** `procsup web`: the dashboard and the REST API on TCP. */
 
+import { isLocal } from "../../model/listen_address.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import type { WebJson } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
@@ -35,11 +36,13 @@ async function start(context: CommandContext): Promise<void> {
 
 async function callStart(context: CommandContext): Promise<WebJson> {
   const { flags } = context;
-  const hosts = flags.list("allow-host");
+  const given = (name: string) => flags.list(name).length === 0 ? undefined : flags.list(name);
   const web = await connect(context).call("web_start", {
     listen: flags.text("listen"),
     allow_remote: flags.on("allow-remote") || undefined,
-    hosts: hosts.length === 0 ? undefined : hosts,
+    hosts: given("allow-host"),
+    base_path: flags.text("base-path"),
+    trusted_proxies: given("trusted-proxy"),
   });
   noteWarning(context, web);
   return web;
@@ -67,8 +70,8 @@ async function status(context: CommandContext): Promise<number> {
 async function open(context: CommandContext): Promise<void> {
   const link = await connect(context).call("web_link");
   if (await printData(context.output, link, [link.url])) return;
-  if (context.host !== undefined) {
-    const { host, port } = new URL(link.url);
+  const { host, port, hostname } = new URL(link.url);
+  if (context.host !== undefined && isLocal(hostname)) {
     const words = [`${port}:${host}`, context.host.destination].map(shellWord).join(" ");
     context.output.note(`from here: ssh -L ${words}`);
   }

@@ -67,7 +67,12 @@ export const WEB_VERBS = {
       allow_remote: about(z.optional(flag), "Allow an address that other machines can reach"),
       hosts: about(
         z.optional(z.array(text).check(z.maxLength(100))),
-        "Further host names that browsers may use",
+        "Further host names that browsers may use; links have the first one",
+      ),
+      base_path: about(z.optional(text), "Path below which a proxy serves it, such as `/procsup`"),
+      trusted_proxies: about(
+        z.optional(z.array(text).check(z.maxLength(100))),
+        "Addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Host` hold",
       ),
       max_clients: about(
         z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),

@@ -1,7 +1,7 @@
 /** Requests to the daemon over REST, signed with the key of this tab. */
 
 import { REST_BASE } from "../../../../protocol/version.ts";
-import { authorizationFor, distrust, ForeignError, hasSession } from "./tab_key.ts";
+import { addressOf, authorizationFor, distrust, ForeignError, hasSession } from "./tab_key.ts";
 import { compareClocks } from "./time_range.ts";
 
 type About = { readonly [K in "field" | "process"]?: string | undefined };
@@ -56,6 +56,7 @@ async function request(
 ): Promise<Response> {
   const { pathname, search } = new URL(`${REST_BASE}${path}${queryText(query)}`, location.href);
   const text = body === undefined ? undefined : JSON.stringify(body);
+  // Without the base path, which a proxy may remove.
   const signed = { method, path: pathname + search, body: text ?? "" };
   const authorization = token === undefined
     ? await authorizationFor(signed).catch(unreachable)
@@ -65,7 +66,7 @@ async function request(
     ...(authorization === undefined ? {} : { authorization }),
   };
   const askedAt = Date.now();
-  const response = await fetch(signed.path, {
+  const response = await fetch(addressOf(signed.path), {
     ...{ method, signal, headers, body: text },
     credentials: "omit",
     cache: "no-store",

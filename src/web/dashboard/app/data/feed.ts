@@ -200,8 +200,7 @@ function takeLines({ type, id, lines, error, code }: Readonly<Record<string, unk
 }
 
 function listen(): Stream {
-  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const socket = new WebSocket(`${scheme}//${location.host}/ws`);
+  const socket = new WebSocket(new URL("ws", location.href.replace(/^http/, "ws")));
   let isOver = false;
   refusals++;
   heardAt = Date.now();

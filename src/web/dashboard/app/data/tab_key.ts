@@ -25,6 +25,14 @@ interface TabKey {
   readonly key: CryptoKey;
 }
 
+/** The folder of the page: `/`, or the path below which a proxy serves it, such as `/procsup/`. */
+export const BASE = new URL(".", location.href).pathname;
+
+/** The address of a path of the daemon, such as `/docs`. */
+export function addressOf(path: string): string {
+  return BASE + path.slice(1);
+}
+
 /** Time for the daemon to prove itself. */
 const PATIENCE_MS = 8000;
 
@@ -82,7 +90,8 @@ export async function isUnbroken(): Promise<boolean> {
 
 async function prove({ session, key }: TabKey): Promise<{ epoch: string; ahead: number }> {
   const nonce = randomText();
-  const response = await fetch(`${REST_BASE}/session/proof?key=${session}&nonce=${nonce}`, {
+  const path = `${REST_BASE}/session/proof?key=${session}&nonce=${nonce}`;
+  const response = await fetch(addressOf(path), {
     ...{ credentials: "omit", cache: "no-store" },
     signal: AbortSignal.timeout(PATIENCE_MS),
   });

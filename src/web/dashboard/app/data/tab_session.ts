@@ -1,10 +1,21 @@
 /** Signing in, and continuing the session after a reload or in another tab. */
 
 import { ApiError, ask } from "./api.ts";
-import { beginSession, distrust, dropKey, hasSession, isInsecure, isUnbroken } from "./tab_key.ts";
+import {
+  BASE,
+  beginSession,
+  distrust,
+  dropKey,
+  hasSession,
+  isInsecure,
+  isUnbroken,
+} from "./tab_key.ts";
 
-/** Holds a one-time code for a reload. It is void once the daemon stops listening. */
-const PASS = "procsup.pass";
+/**
+ * Holds a one-time code for a reload, which is void once the daemon stops listening. A proxy may serve
+ * several daemons at one origin.
+ */
+const PASS = `procsup.pass${BASE}`;
 /** How long other tabs may take to answer. */
 const TABS_MS = 1000;
 

@@ -152,14 +152,14 @@ function FactPanel({ title, facts }: { title: string; facts: readonly [string, s
 }
 
 function Snippets({ home }: { home: string }) {
-  const { origin } = location;
+  const origin = new URL(".", location.href).href.slice(0, -1);
   const token = `Authorization: Bearer $(cat ${home}/token)`;
   const snippets: readonly (readonly [string, string, string?])[] = [
     ["REST", `curl -H "${token}" ${origin}/api/v1/processes`],
     ["MCP for agents", "procsup mcp"],
     ["Check for problems", "procsup doctor"],
-    ["OpenAPI", `${origin}/openapi.json`, "/openapi.json"],
-    ["Prometheus", `${origin}/metrics`, "/metrics"],
+    ["OpenAPI", `${origin}/openapi.json`, "openapi.json"],
+    ["Prometheus", `${origin}/metrics`, "metrics"],
   ];
   return (
     <section class="panel">

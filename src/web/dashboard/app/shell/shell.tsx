@@ -167,7 +167,7 @@ function PhoneMore() {
       </summary>
       <div class="phone-sheet">
         <Links entries={rest} />
-        <a href="/docs" target="_blank">
+        <a href="docs" target="_blank">
           <Icon name="help" size={18} />
           <span>Documentation</span>
         </a>
@@ -293,7 +293,7 @@ function Help() {
         ))}
       </div>
       <p>
-        <a href="/docs" target="_blank">Documentation</a>
+        <a href="docs" target="_blank">Documentation</a>
       </p>
     </Dialog>
   );
