@@ -6,7 +6,7 @@ import { COMMANDS } from "../src/cli/command_table.ts";
 import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
 import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
-import { CHANGE_MEANINGS } from "../src/model/process_info.ts";
+import { CHANGE_MEANINGS, END_CAUSES } from "../src/model/process_info.ts";
 import { REST_ROWS } from "../src/verbs/mod.ts";
 import { REST_BASE } from "../src/protocol/version.ts";
 import { openApi } from "../src/web/openapi.ts";
@@ -94,6 +94,11 @@ curl -H "Authorization: Bearer $TOKEN" \\
     "An event has `type`, `at`, `id`, `name`, `state`, `pid`, `restarts`, `reason` and `exit`. " +
     "`exit` has the `code` and `signal` of the last run that ended, null before the first end. A stream that " +
     "follows ends with `upgrading` (another daemon continues) or `shutdown`.",
+    "The first event after the end of a run has its `cause`:",
+    table(
+      ["Cause", "Why the run ended"],
+      Object.entries(END_CAUSES).map(([cause, meaning]) => [`\`${cause}\``, meaning]),
+    ),
     "[Webhooks](webhooks.md) have events of their own. [Hooks](hooks.md) run commands.",
   ]);
 }

@@ -163,6 +163,11 @@ export interface MetricsHistory {
   readonly step: number;
   /** One for each process. */
   readonly series: readonly MetricsSeries[];
+  /** Only of the host: when no daemon ran, for 20 s or longer. */
+  readonly gaps?: readonly {
+    readonly from: string;
+    readonly to: string;
+  }[];
 }
 
 /** The history of one process or of the host. */

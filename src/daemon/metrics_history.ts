@@ -15,8 +15,11 @@ import {
   encodeHeader,
   encodeSlot,
   FINE,
+  type Gap,
+  gapsIn,
   HEADER_BYTES,
   type Plan,
+  plan,
   type Point,
   readHeader,
   regions,
@@ -105,6 +108,13 @@ export class MetricsHistory implements Disposable {
       if (error instanceof Deno.errors.NotFound || error instanceof DamagedRing) return [];
       throw error;
     }
+  }
+
+  /** The times within a range in which no daemon measured anything, and so none ran. */
+  async gaps(since: number, until: number): Promise<readonly Gap[]> {
+    const range = plan(since, until, Infinity, this.#options.clock.now());
+    // Also the measurements before the range: a gap may begin there.
+    return gapsIn(await this.points(HOST, { ...range, since: 0 }), range);
   }
 
   /** Start of the current slot, or of one that is about to begin. */

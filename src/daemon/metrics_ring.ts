@@ -177,6 +177,18 @@ export function plan(since: number, until: number, points: number, now: number):
   return { ring, step, since: slotStart({ step }, begin), until: end };
 }
 
+/** A time without measurements, in milliseconds since the epoch. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The gaps between points, of two steps at least, that are in a range. Before the first, nothing is known. */
+export function gapsIn(points: readonly Point[], { step, since, until }: Plan): readonly Gap[] {
+  return points.slice(1).map(({ at }, index) => ({ from: points[index]!.at + step, to: at }))
+    .filter(({ from, to }) => to - from >= 2 * step && to > since && from < until);
+}
+
 /**
  * The one or two regions of consecutive slots that cover a range of time, cut to the length of the
  * ring: their place in the file, and the start of the first slot.

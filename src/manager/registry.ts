@@ -6,7 +6,7 @@ import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { type App, newApp, type Release, reportOf } from "../model/app.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
-import { publishedChanges } from "../model/transition.ts";
+import { endCauseOf, publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
 import { RestartTally } from "../model/restart_budget.ts";
@@ -441,8 +441,10 @@ export class Registry implements Machine, AppOwner {
   #publishChanges(process: ManagedProcess, before: Snapshot, input: Input): void {
     const now = process.snapshot;
     for (const type of publishedChanges(before, now, input, process.config)) {
+      const cause = endCauseOf(type, before, now, input, process.config);
       // The reason of its state is from the time of the earlier daemon.
-      this.#publish(process, type, type === "adopted" ? "" : undefined);
+      const reason = type === "adopted" ? "" : undefined;
+      this.#publish(process, type, reason, cause === undefined ? {} : { cause });
     }
   }
 
@@ -558,7 +560,7 @@ export class Registry implements Machine, AppOwner {
     process: ManagedProcess,
     type: ChangeType,
     reason = process.snapshot.lastReason,
-    more: Pick<ProcessChange, "by"> = {},
+    more: Pick<ProcessChange, "by" | "cause"> = {},
   ): void {
     const { state, pid, restarts, lastExit } = process.snapshot;
     this.#notify(() =>

@@ -167,6 +167,22 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
 /** Every kind of event. */
 export const CHANGE_TYPES = Object.keys(CHANGE_MEANINGS) as readonly ChangeType[];
 
+/** Why a run ended, for people and programs. */
+export const END_CAUSES = {
+  crash: "It ended by itself, with a code that counts as a failure, or by a signal.",
+  exit: "It ended by itself with a success code.",
+  unready: "It did not become ready in time.",
+  memory: "It used more memory than `max_memory`.",
+  age: "It reached `max_age`.",
+  health: "Its health checks failed.",
+  watch: "A watched file changed.",
+  user: "Someone asked for a stop or a restart.",
+  schedule: "A schedule stopped or restarted it.",
+  release: "A change of its app replaced it.",
+} as const;
+
+export type EndCause = keyof typeof END_CAUSES;
+
 /** One event of a process. */
 export interface ProcessChange {
   /** Kind of event. */
@@ -189,4 +205,6 @@ export interface ProcessChange {
   readonly exit: Exit | null;
   /** Who asked, for `asked`: `owner`, or the name of a token, such as `token ci`. */
   readonly by?: string;
+  /** Why the last run ended; only of the first event after its end. */
+  readonly cause?: EndCause;
 }

@@ -4,7 +4,7 @@ import type { LogTrouble } from "./log_line.ts";
 import type { LogPaths } from "./log_paths.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { HookName } from "./process_config.ts";
-import type { Exit, ProcessState } from "./process_info.ts";
+import type { EndCause, Exit, ProcessState } from "./process_info.ts";
 import type { WatchRestart } from "./restart_budget.ts";
 import type { SignalName } from "./signal.ts";
 
@@ -57,6 +57,8 @@ export interface ReplaceRequest {
   readonly proof?: true;
   /** The attempt whose run is unhealthy, too large or too old. Undefined for a request of a user. */
   readonly recycles?: number;
+  /** Why the run ends. Default: a release, if it has a generation, or a user. */
+  readonly cause?: EndCause;
 }
 
 /** Why a request was not carried out. */
@@ -129,6 +131,8 @@ export interface Snapshot {
   readonly signalledAt: number | null;
   /** In state `stopping`: why, if it starts again afterwards. */
   readonly stopCause: StopCause | null;
+  /** Why the last run ended or ends, unless by itself. Null once it is at rest, or up again. */
+  readonly endCause: EndCause | null;
   /** What the app or another program did to its logs during this run. */
   readonly logTrouble: LogTrouble | null;
   /** Whether one of its runs truncated its log: it opens /dev/stdout or /dev/stderr itself. */
@@ -169,6 +173,7 @@ export const NEW: Snapshot = {
   stopTimeoutMs: null,
   signalledAt: null,
   stopCause: null,
+  endCause: null,
   endFailed: false,
   lastExit: null,
   lastReason: "",
@@ -179,7 +184,13 @@ export const NEW: Snapshot = {
 /** What can happen to a process. `at` is in milliseconds since the epoch. */
 export type Input =
   | { readonly type: "start_requested"; readonly reason?: string }
-  | { readonly type: "stop_requested"; readonly timeoutMs: number; readonly reason?: string }
+  | {
+    readonly type: "stop_requested";
+    readonly timeoutMs: number;
+    readonly reason?: string;
+    /** Default: a user. */
+    readonly cause?: EndCause;
+  }
   /** Its deletion begins, or has failed. */
   | { readonly type: "leaving"; readonly leaving: boolean }
   | { readonly type: "pending"; readonly request: PendingRequest | null }
@@ -256,7 +267,12 @@ export type Input =
   | { readonly type: "log_trouble"; readonly trouble: LogTrouble }
   /** A watched file changed. */
   | ({ readonly type: "file_changed"; readonly attempt: number } & WatchRestart)
-  | { readonly type: "recycle_requested"; readonly attempt: number; readonly reason: string }
+  | {
+    readonly type: "recycle_requested";
+    readonly attempt: number;
+    readonly reason: string;
+    readonly cause: EndCause;
+  }
   | { readonly type: "dependencies_met"; readonly attempt: number }
   | { readonly type: "dependency_failed"; readonly attempt: number; readonly reason: string }
   | { readonly type: "delay_over"; readonly attempt: number }

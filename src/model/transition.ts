@@ -16,7 +16,7 @@
  * - `waiting`   should run, but a restart is due later, or a dependency or the machine is not ready
  */
 
-import type { ChangeType, ProcessState } from "./process_info.ts";
+import type { ChangeType, EndCause, ProcessState } from "./process_info.ts";
 import type { HookName } from "./process_config.ts";
 import type {
   Effect,
@@ -141,7 +141,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
         ? [{ ...now, state: "errored", run: null, pid: 0, lastReason: reason }, []]
         : refused(now, { reason, ...lack }, policy),
     became_ready: (now, _, policy) => running(now, policy),
-    ready_timed_out: (now, input, policy) => endFor("unready", now, input.reason, policy),
+    ready_timed_out: (now, input, policy) =>
+      endFor("unready", "unready", now, input.reason, policy),
   },
   running: {
     ...ALIVE,
@@ -284,10 +285,17 @@ function otherSignalled(now: Snapshot, { run: { runId } }: InputOf<"other_signal
   return { ...now, leftovers };
 }
 
-/** A change of the configuration that was pending is made. */
+/** A change of the configuration that was pending is made, or the end of the last run is an event. */
 function reached(before: Snapshot, now: Snapshot): Snapshot {
   const isMade = now.generation !== before.generation && now.pending?.verb === "reload";
-  return isMade ? { ...now, pending: null } : now;
+  const isTold = now.endCause !== null && (AT_REST.has(now.state) || isUp(now));
+  if (!isMade && !isTold) return now;
+  return { ...now, ...isMade && { pending: null }, ...isTold && { endCause: null } };
+}
+
+/** Whether it runs and its pid is known. */
+function isUp({ state, pid }: Snapshot): boolean {
+  return state === "running" && pid > 0;
 }
 
 function withDue(now: Snapshot, dueHooks: readonly HookName[]): Snapshot {
@@ -438,6 +446,22 @@ export function publishedChanges(
   if (!entered(before, now)) return crash;
   const isRestart = now.state === "running" && now.launchedBy === "automatic";
   return [...crash, isRestart ? "restarted" : now.state];
+}
+
+/** Why the last run ended, if an event of the change from one snapshot to another tells its end. */
+export function endCauseOf(
+  type: ChangeType,
+  before: Snapshot,
+  now: Snapshot,
+  input: Input,
+  policy: Pick<Policy, "successExitCodes">,
+): EndCause | undefined {
+  if (type === "running" || type === "restarted") return before.endCause ?? undefined;
+  const isEnd = type === "crashed" || type === "errored" || type === "stopped";
+  if (!isEnd || before.run === null || now.run !== null) return undefined;
+  if (before.endCause !== null) return before.endCause;
+  const ended = input.type === "exited" || input.type === "recovered";
+  return ended && isSuccess(now.lastExit, policy) ? "exit" : "crash";
 }
 
 /** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */

@@ -72,10 +72,10 @@ function targetOf({ generation }: ReplaceRequest, now: Snapshot): number {
 /** Something makes it necessary to replace the run. Ignored unless it still runs when its turn comes. */
 export function recycleRequested(
   now: Snapshot,
-  { attempt, reason }: InputOf<"recycle_requested">,
+  { attempt, reason, cause }: InputOf<"recycle_requested">,
   policies: Policies,
 ): Step {
-  const request = { verb: "restart", reason, recycles: attempt } as const;
+  const request = { verb: "restart", reason, cause, recycles: attempt } as const;
   const isKnown = now.requests.some(({ recycles }) => recycles === attempt);
   return isKnown || isOutdated(request, now) ? [now, []] : requested(now, request, policies);
 }
@@ -154,14 +154,15 @@ const NOT_RUNNING: RequestFailure = { code: "wrong_state", why: "it is not runni
 
 /** Leaves the run, if any, and starts the generation of the request. */
 function anew(before: Snapshot, request: ReplaceRequest, policy: Policy): Step {
-  const { verb, reason, recycles } = request;
+  const { verb, reason, recycles, generation } = request;
+  const { cause = generation === undefined ? "user" : "release" } = request;
   const now = { ...before, generation: targetOf(request, before) };
-  if (recycles !== undefined) return endFor("recycled", now, reason, policy);
+  if (recycles !== undefined) return endFor("recycled", cause, now, reason, policy);
   const hookOnceUp = HOOKS[verb].after;
   switch (now.state) {
     case "starting":
     case "running":
-      return endFor("asked", { ...now, hookOnceUp }, reason, policy);
+      return endFor("asked", cause, { ...now, hookOnceUp }, reason, policy);
     case "stopping":
       return [{ ...upAgain(now, reason), hookOnceUp }, []];
     case "waiting":

@@ -1,7 +1,7 @@
 /** The steps from which the state table is built. Pure. */
 
 import type { HookName, ProcessConfig } from "./process_config.ts";
-import type { Exit, ProcessState } from "./process_info.ts";
+import type { EndCause, Exit, ProcessState } from "./process_info.ts";
 import type { Effect, Input, RestartHook, Run, Snapshot } from "./process_state.ts";
 import {
   budgetLeft,
@@ -61,6 +61,7 @@ export function stopDesired(now: Snapshot, input: InputOf<"stop_requested">): Sn
     desired: "down",
     hookOnceUp: null,
     stopCause: null,
+    endCause: now.run === null ? null : input.cause ?? "user",
     endFailed: false,
     lastReason,
   };
@@ -74,11 +75,12 @@ export function upAgain(now: Snapshot, reason: string): Snapshot {
 /** Stops the run and remembers what comes next. */
 export function endFor(
   stopCause: Snapshot["stopCause"],
+  endCause: EndCause,
   now: Snapshot,
   reason: string,
   policy: Policy,
 ): Step {
-  const next: Snapshot = { ...now, state: "stopping", stopCause, lastReason: reason };
+  const next: Snapshot = { ...now, state: "stopping", stopCause, endCause, lastReason: reason };
   return [next, [{ type: "terminate", timeoutMs: policy.stopTimeoutMs }]];
 }
 
@@ -174,7 +176,8 @@ function afterwards(
   policy: Policy,
 ): Step {
   if (desired === "down") return [{ ...over, state: "stopped" }, []];
-  if (stopCause === "unready") return failed(over, input, policy, []);
+  // Its end is an event now.
+  if (stopCause === "unready") return failed({ ...over, endCause: null }, input, policy, []);
   if (stopCause === "recycled") return recycled(over, policy);
   return freshStart(over, lastReason, policy, over.hookOnceUp);
 }
@@ -256,7 +259,9 @@ export function exited(
   if (isSuccess(exit, policy) && policy.restartPolicy !== "always") {
     return [{ ...over, state: "stopped" }, cleanUp];
   }
-  return failed(over, { at, random }, policy, cleanUp);
+  // The next event after a success is that of the restart.
+  const endCause = isSuccess(exit, policy) ? "exit" : null;
+  return failed({ ...over, endCause }, { at, random }, policy, cleanUp);
 }
 
 /** The system could not launch it: try again with growing delays. The restart budget is not used. */

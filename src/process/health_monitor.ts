@@ -109,7 +109,8 @@ export class HealthMonitor implements Monitor {
     const { onFailure } = this.#config;
     const { attempt } = this.#process;
     if (onFailure === "restart") {
-      this.#process.post({ type: "recycle_requested", attempt, reason: `unhealthy: ${problem}` });
+      const reason = `unhealthy: ${problem}`;
+      this.#process.post({ type: "recycle_requested", attempt, reason, cause: "health" });
     } else if (onFailure.startsWith("signal:")) {
       this.#process.signal(parseSignal(onFailure.slice("signal:".length)));
     }

@@ -80,8 +80,8 @@ export class ManagedProcess extends ProcessActor {
 
   /** Stops it and starts it again. */
   async restart(options: RestartOptions = {}): Promise<void> {
-    const { reason = "restarted by user" } = options;
-    await this.#carryOut({ verb: "restart", reason }, options);
+    const { reason = "restarted by user", cause } = options;
+    await this.#carryOut({ verb: "restart", reason, ...cause && { cause } }, options);
   }
 
   /**
@@ -206,7 +206,8 @@ export class ManagedProcess extends ProcessActor {
     this.#stops++;
     if (!bySchedule) this.#finalStops++;
     try {
-      this.post({ type: "stop_requested", timeoutMs, ...(reason && { reason }) });
+      const cause = bySchedule ? "schedule" : "user";
+      this.post({ type: "stop_requested", timeoutMs, cause, ...(reason && { reason }) });
       const { endFailed, lastReason } = await this.until((now) => now.state !== "stopping");
       await this.run.othersGone(timeoutMs).catch((cause) => {
         const why = `cannot look for what it left behind: ${messageOf(cause)}`;

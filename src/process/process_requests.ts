@@ -1,6 +1,7 @@
 /** The options of requests to a process. */
 
 import { ProcsupError } from "../model/errors.ts";
+import type { EndCause } from "../model/process_info.ts";
 
 export interface StopRequest {
   readonly timeoutMs?: number;
@@ -36,6 +37,8 @@ export interface UpOptions {
 export interface RestartOptions extends UpOptions {
   /** Why, in words. */
   readonly reason?: string;
+  /** Why the run ends. Default: a user. */
+  readonly cause?: EndCause;
 }
 
 /** Hooks that are part of a restart or reload: requesting another one in them would never end. */

@@ -52,7 +52,10 @@ function limitAge(process: RunView, maxAgeMs: number): Monitor {
   const left = Math.max(0, maxAgeMs - process.uptimeMs);
   const stop = world.clock.after(
     left,
-    () => process.post({ type: "recycle_requested", attempt, reason: "reached its max_age" }),
+    () =>
+      process.post({
+        ...{ type: "recycle_requested", attempt, reason: "reached its max_age", cause: "age" },
+      }),
   );
   return { stop };
 }
@@ -64,7 +67,7 @@ function limitMemory(process: RunView, limit: number): Monitor {
     if (!process.isReady) return;
     const used = humanBytes(bytes, Infinity);
     const reason = `memory ${used}, more than its max_memory of ${formatSize(limit)}`;
-    process.post({ type: "recycle_requested", attempt, reason });
+    process.post({ type: "recycle_requested", attempt, reason, cause: "memory" });
   });
   return { stop };
 }

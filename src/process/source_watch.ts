@@ -90,6 +90,7 @@ export class SourceWatch implements Monitor {
     } catch {
       return;
     }
-    this.#process.post({ type: "replace_requested", request: { verb: "restart", reason } });
+    const request = { verb: "restart", reason, cause: "watch" } as const;
+    this.#process.post({ type: "replace_requested", request });
   }
 }

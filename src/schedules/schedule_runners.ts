@@ -283,7 +283,7 @@ export class ClockRestart implements Runner {
     const [at, begun] = [clock.now(), clock.steady()];
     this.#busy = true;
     this.#log.remember(running(at));
-    const ok = await this.#process.restart({ reason: `restarted ${how}` })
+    const ok = await this.#process.restart({ reason: `restarted ${how}`, cause: "schedule" })
       .then(() => true, () => false);
     this.#busy = false;
     this.#ended(at, clock.steady() - begun, ok);

@@ -6,6 +6,7 @@ import {
   encodeHeader,
   encodeSlot,
   FINE,
+  gapsIn,
   plan,
   readHeader,
   regions,
@@ -117,4 +118,20 @@ Deno.test("downsample() computes means, peaks and last values, and keeps gaps", 
   assertEquals([restarts, uptime, health], [4, 0, 0.5]);
   assertNotEquals(up, 1);
   assertEquals([second!.sample.cpu, second!.sample.memory], [NaN, NaN]);
+});
+
+Deno.test("gapsIn() returns the times without points, also one that began before the range", () => {
+  const points = [0, 1, 4, 5, 6, 12, 13].map((step) => ({
+    at: AT + step * 10_000,
+    sample: sample(),
+  }));
+  const range = { ...plan(AT + 20_000, AT + 130_000, Infinity, AT + 140_000) };
+  const inSteps = (since: number, until: number) =>
+    gapsIn(points, { ...range, since: AT + since * 10_000, until: AT + until * 10_000 })
+      .map(({ from, to }) => [(from - AT) / 10_000, (to - AT) / 10_000]);
+  assertEquals(inSteps(0, 13), [[2, 4], [7, 12]]);
+  assertEquals(inSteps(3, 6), [[2, 4]]);
+  assertEquals(inSteps(5, 7), []);
+  // Nothing is known before the first point.
+  assertEquals(gapsIn(points.slice(0, 1), range), []);
 });

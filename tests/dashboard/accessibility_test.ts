@@ -21,12 +21,11 @@ const SCREENS = [
   "#/logs",
   "#/logs?t=talker&t=db&cols=1",
   "#/logs?t=talker&s=red&deep=1",
-  "#/events",
-  "#/graph",
-  "#/cron",
-  "#/webhooks",
-  "#/host",
-  "#/machines",
+  "#/processes?view=graph",
+  "#/jobs",
+  "#/settings/webhooks",
+  "#/settings",
+  "#/settings/machines",
   "#/start",
   "#/apply",
 ];
@@ -82,7 +81,7 @@ browserTest(
     const { page } = dashboard;
     await setUp(dashboard);
     await dashboard.signIn();
-    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
     await bringAxe(page);
     const problems: string[] = [];
     for (const { colorScheme, width, height, rules } of LOOKS) {
@@ -104,18 +103,9 @@ browserTest(
       }
     }
     assertEquals(problems.join("\n"), "");
-    // The screens that do not fit into the tab bar of a phone.
-    await page.getByText("More", { exact: true }).click();
-    await page.getByRole("link", { name: "Documentation" }).waitFor();
-    await page.getByRole("link", { name: "Cron" }).click();
-    await page.getByRole("heading", { name: "Cron" }).waitFor();
-    await page.getByRole("link", { name: "Cron" }).waitFor({ state: "hidden" });
-    for (const leave of [() => page.mouse.click(200, 200), () => page.keyboard.press("Escape")]) {
-      await page.getByText("More", { exact: true }).click();
-      await page.getByRole("link", { name: "Cron" }).waitFor();
-      await leave();
-      await page.getByRole("link", { name: "Cron" }).waitFor({ state: "hidden" });
-    }
+    // All screens are in the bar of a phone.
+    await page.getByRole("link", { name: "Jobs" }).click();
+    await page.getByRole("heading", { name: "Jobs" }).waitFor();
   },
 );
 

@@ -91,8 +91,8 @@ Deno.test("isMet() is true when all instances meet the condition of their depend
         ({ ...one, config: {} }) as unknown as ProcessJson
       );
       const of = condition.startsWith("completed") ? members.slice(1) : members;
-      const node = { name: "x", members: of, state: undefined, column: 0, row: 0 };
-      return isMet({ from: "x", to: "y", condition }, node);
+      const node = { name: "x", members: of, state: undefined };
+      return isMet({ condition }, { ...node, x: 0, y: 0 });
     });
   assertEquals(met("started"), [true, true, true, true, true]);
   assertEquals(met("ready"), [true, true, false, false, false]);

@@ -29,7 +29,7 @@ browserTest("health, hooks and jobs show their last results", async (dashboard) 
   await dashboard.go("#/processes/plain?tab=health");
   await page.getByText("Nothing checks its health").waitFor();
 
-  await dashboard.go("#/cron");
+  await dashboard.go("#/jobs");
   await page.getByRole("button", { name: "Last runs of job" }).click();
   await page.locator(".cron-history").getByText("✗ failed with exit code 3").waitFor();
   await waitFor(async () => await page.locator(".cron-history li").count() > 1);
@@ -44,7 +44,7 @@ browserTest("health, hooks and jobs show their last results", async (dashboard) 
     return daemon.client.call("start_all", { config: { processes } });
   };
   await many(0, 110);
-  await dashboard.go("#/events?q=later-&type=added");
+  await dashboard.go("#/?q=later-&type=added");
   const events = page.locator(".events li");
   await waitFor(async () => await events.count() === 100);
   await page.getByRole("button", { name: "Older events" }).click();
@@ -98,7 +98,7 @@ browserTest("without WebSockets the page polls", async (dashboard) => {
   await page.locator('[data-row="late"]').getByText("running").waitFor();
   await page.getByText("No connection to the daemon").waitFor({ state: "detached" });
   await daemon.client.call("stop", { target: "late" });
-  await dashboard.go("#/events");
+  await dashboard.go("#/");
   await page.locator(".events").getByText("stopped").first().waitFor();
   // A log that has ended keeps its lines, and says why.
   await daemon.startScript("doomed", "echo farewell; exec sleep 1000");
@@ -128,7 +128,7 @@ browserTest("without WebSockets one poll is under way at a time", async (dashboa
 });
 
 browserTest(
-  "the overview appears all at once, so that nothing moves under the pointer",
+  "the timeline appears all at once, so that nothing moves under the pointer",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await daemon.startScript("web", "sleep 1000");
@@ -136,7 +136,7 @@ browserTest(
     await page.routeWebSocket("**/ws", () => {});
     await page.reload();
     await page.getByRole("heading", { name: "Needs attention" }).waitFor();
-    assertEquals(await page.locator(".tile").count(), 5);
+    assertEquals(await page.locator(".lane-names li").count(), 1);
   },
 );
 
@@ -146,7 +146,7 @@ browserTest("a lost request is repeated", async (dashboard) => {
   await dashboard.signIn();
   let asked = 0;
   await page.route("**/api/v1/webhooks", (route) => asked++ > 0 ? route.continue() : undefined);
-  await dashboard.go("#/webhooks");
+  await dashboard.go("#/settings/webhooks");
   await waitFor(() => asked === 1);
   await page.clock.runFor(31_000);
   await page.getByText("No webhooks yet").waitFor();
@@ -184,7 +184,7 @@ browserTest(
       await route.continue();
     });
     await dashboard.signIn();
-    await dashboard.go("#/events");
+    await dashboard.go("#/");
     await page.locator(".events li").first().waitFor({ timeout: 15_000 });
     await page.waitForTimeout(3000);
     assertEquals(most, 1);

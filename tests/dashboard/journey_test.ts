@@ -176,7 +176,7 @@ browserTest("everything works with the keyboard alone", async (dashboard) => {
   const { page, daemon } = dashboard;
   for (const name of ["one", "two", "three"]) await daemon.startScript(name, "sleep 1000");
   await dashboard.signIn();
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("heading", { name: "Timeline" }).waitFor();
   await page.keyboard.press("Tab");
   assertEquals(await page.evaluate("document.activeElement.textContent"), "Skip to content");
   await page.keyboard.press("g");
@@ -211,15 +211,15 @@ browserTest("everything works with the keyboard alone", async (dashboard) => {
   await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Go to" }).waitFor();
-  await page.keyboard.type("grap");
+  await page.keyboard.type("depen");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Dependencies", exact: true }).waitFor();
-  for (const [key, heading] of [["e", "Events"], ["c", "Cron"], ["a", "Apply a configuration"]]) {
+  for (const [key, heading] of [["t", "Timeline"], ["j", "Jobs"], ["a", "Apply a configuration"]]) {
     await page.keyboard.press("g");
     await page.keyboard.press(key!);
     await page.getByRole("heading", { name: heading! }).waitFor();
   }
-  for (const key of ["g", "e", "/"]) await page.keyboard.press(key);
+  for (const key of ["g", "t", "/"]) await page.keyboard.press(key);
   await page.keyboard.type("two");
   await waitFor(() => page.url().includes("q=two"), { what: "a search of the events" });
 });
@@ -234,12 +234,12 @@ browserTest("a lost connection is shown, and recovers without a reload", async (
   await page.context().setOffline(true);
   await daemon.cli("web", "stop");
   await page.getByText("No connection to the daemon").waitFor();
-  await dashboard.go("#/host");
+  await dashboard.go("#/settings");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByText("Signing out failed").waitFor();
   // A fixed range is requested once, which fails now.
-  await dashboard.go(`#/events?from=${iso(-3_600_000)}&to=${iso(3_600_000)}`);
-  await page.getByRole("heading", { name: "Events" }).waitFor();
+  await dashboard.go(`#/?from=${iso(-3_600_000)}&to=${iso(3_600_000)}`);
+  await page.getByRole("heading", { name: "Timeline" }).waitFor();
   await daemon.client.call("stop", { target: "steady" });
   await page.context().setOffline(false);
   const { host } = new URL(page.url());

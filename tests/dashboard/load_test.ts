@@ -91,7 +91,7 @@ browserTest("500 processes are painted at once, and stay responsive", async ({ p
   await page.locator("tr.group").first().waitFor(PATIENCE);
   const groups = await page.locator("tr.group a").allTextContents();
   assertEquals(groups.slice(0, 3), ["app-1", "app-10", "app-11"]);
-  await page.getByRole("link", { name: "Overview", exact: true }).click();
+  await page.getByRole("link", { name: "Timeline", exact: true }).click();
   await page.getByRole("link", { name: "and 2 more" }).click();
   await page.getByRole("columnheader", { name: "State", exact: true }).waitFor(PATIENCE);
 });

@@ -17,7 +17,7 @@ browserTest("the machines are listed, including unreachable ones", async (dashbo
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 900 });
     await dashboard.go("#/");
-    await dashboard.go("#/machines");
+    await dashboard.go("#/settings/machines");
     await page.getByRole("region", { name: "local" }).getByText("here", { exact: true }).waitFor();
     const web1 = page.getByRole("region", { name: "web1" });
     await web1.getByText("1 running").waitFor();

@@ -55,11 +55,12 @@ browserTest("a process is shown in its current state", async (dashboard) => {
   await page.getByRole("link", { name: "pair:1", exact: true }).click();
   await page.getByRole("heading", { name: "pair:1" }).waitFor();
 
-  await dashboard.go("#/graph");
+  await dashboard.go("#/processes?view=graph");
   await page.locator(".edge").waitFor({ state: "attached" });
   assertEquals(await page.locator(".edge.met").count(), 0);
-  await page.getByRole("link", { name: /^pair/ }).click();
-  await page.getByRole("heading", { name: "pair", exact: true }).waitFor();
+  await page.getByText("2 other apps without dependencies").waitFor();
+  await page.getByRole("link", { name: /^stuck/ }).click();
+  await page.getByRole("heading", { name: "stuck", exact: true }).waitFor();
 
   await dashboard.go("#/");
   await page.getByRole("link", { name: "its health checks fail" }).click();
@@ -93,8 +94,9 @@ browserTest("ages are right in a browser with a wrong clock", async (dashboard) 
   await daemon.startScript("app", "exec sleep 1000");
   await page.addInitScript(FOUR_MINUTES_BEHIND);
   await dashboard.signIn();
-  const age = page.locator(".events time").last();
-  await waitFor(async () => /^(now|\d+s ago)$/.test(await age.innerText()), { what: "its age" });
+  await dashboard.go("#/processes/app");
+  const up = page.locator(".facts > div").filter({ hasText: /^Up/ }).locator("dd");
+  await waitFor(async () => /^\d+s$/.test(await up.innerText()), { what: "its uptime" });
 });
 
 browserTest("actions are within reach at any width, and happen once", async (dashboard) => {

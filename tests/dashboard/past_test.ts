@@ -128,7 +128,7 @@ browserTest(
     await waitFor(async () => /^M.+L.+M/.test(await cpu.locator(".line").getAttribute("d") ?? ""));
 
     // Events before the page was opened, filtered by type and text, each with a link to its log.
-    await dashboard.go("#/events");
+    await dashboard.go("#/");
     const events = page.locator(".events li");
     await events.filter({ hasText: "pair:1" }).first().waitFor();
     await page.getByLabel("Type of event").selectOption("crashed");
@@ -163,7 +163,7 @@ browserTest(
     await page.getByText("Rolled over pair").first().waitFor();
 
     // The log of one run of a job.
-    await dashboard.go("#/cron");
+    await dashboard.go("#/jobs");
     await page.getByRole("button", { name: "Last runs of nightly" }).click();
     await page.locator(".cron-history").getByRole("link", { name: "Log of this run" }).click();
     await page.locator(".log-row").getByText("the nightly line").waitFor();
@@ -181,7 +181,7 @@ browserTest("a typed time takes effect as a whole", async (dashboard) => {
   `);
   await dashboard.signIn();
   const [old, chosen, to] = [14, 15, 16].map((day) => new Date(2025, 2, day, 10, 15));
-  await dashboard.go(`#/events?from=${old!.toISOString()}&to=${to!.toISOString()}`);
+  await dashboard.go(`#/?from=${old!.toISOString()}&to=${to!.toISOString()}`);
   const from = page.getByLabel("From", { exact: true });
   const entries = () => page.evaluate("history.length") as Promise<number>;
   await from.focus();
@@ -212,15 +212,15 @@ browserTest(
     const { page } = dashboard;
     await dashboard.signIn();
     const screens = page.getByRole("navigation", { name: "Screens" });
-    await screens.getByRole("link", { name: "Events" }).click();
+    await screens.getByRole("link", { name: "Timeline", exact: true }).click();
     await page.getByLabel("Time range").focus();
     await page.keyboard.press("ArrowDown");
     await waitFor(() => paramOf(page, "range") === "1h", { what: "another range" });
-    await screens.getByRole("link", { name: "Host" }).click();
-    await waitFor(() => page.url().endsWith("#/host?range=1h"), { what: "the same range" });
+    await screens.getByRole("link", { name: "Settings" }).click();
+    await waitFor(() => page.url().endsWith("#/settings?range=1h"), { what: "the same range" });
     await page.goBack();
     await page.goBack();
-    await page.getByRole("heading", { name: "Events" }).waitFor();
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
     assertEquals(await page.getByLabel("Time range").inputValue(), "15m");
     await page.goForward();
     await waitFor(() => paramOf(page, "range") === "1h", { what: "the later range" });

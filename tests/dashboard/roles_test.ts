@@ -49,17 +49,17 @@ browserTest("each role sees only actions that it may perform", async (dashboard)
       await menu.waitFor({ state: "detached" });
     } else assertEquals(await menu.count(), 0);
 
-    const cron = await offers(dashboard, "#/cron", "table.cron");
+    const cron = await offers(dashboard, "#/jobs", "table.cron");
     assertEquals(cron.has("Run now"), mayOperate, role);
     assertEquals(await page.getByRole("switch").isDisabled(), !mayOperate, role);
 
-    const host = await offers(dashboard, "#/host", ".facts");
+    const host = await offers(dashboard, "#/settings", ".facts");
     assertEquals([host.has("Save list"), host.has("Resurrect")], [mayOperate, role === "admin"]);
     const config = await offers(dashboard, "#/processes/app?tab=config", ".config");
     for (const name of ["Compare with the file", "Change…"]) {
       assertEquals(config.has(name), role === "admin", role);
     }
-    for (const hash of ["#/start", "#/apply", "#/machines"]) {
+    for (const hash of ["#/start", "#/apply", "#/settings/machines"]) {
       await dashboard.go(hash);
       await page.locator("main h1, main .empty").first().waitFor();
       assertEquals(await page.getByText("Not allowed").count(), role === "admin" ? 0 : 1, role);

@@ -51,7 +51,7 @@ browserTest(
     await signedOut(late);
     await signInBy((await daemon.client.call("web_link")).url, late);
     const last = await context.newPage();
-    await last.goto(`${origin}/#/host`);
+    await last.goto(`${origin}/#/settings`);
     await last.getByRole("button", { name: "Sign out" }).click();
     await signedOut(last);
     await signedOut(late);

@@ -36,7 +36,7 @@ browserTest("webhooks are shown and tested without their URLs", async (dashboard
   await using bad = new Receiver(() => 503);
   const word = `w${crypto.randomUUID()}`;
   await dashboard.signIn();
-  await page.getByRole("link", { name: "Webhooks" }).click();
+  await dashboard.go("#/settings/webhooks");
   await page.getByText("No webhooks yet").waitFor();
   await bringAxe(page);
   assertEquals(await findings(page, ALL), []);
@@ -80,7 +80,7 @@ browserTest("webhooks are shown and tested without their URLs", async (dashboard
 });
 
 browserTest(
-  "the overview names failing webhooks, and counts earlier restarts",
+  "the timeline names failing webhooks, and counts the restarts of the day",
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await using good = new Receiver();
@@ -90,8 +90,7 @@ browserTest(
     await waitFor(async () => (await daemon.client.call("webhook_list"))[1]!.last !== null);
     await dashboard.signIn();
     for (const _ of ["opened", "loaded again"]) {
-      const tile = page.locator(".tile").filter({ hasText: "Restarts, last" });
-      await tile.getByText("2", { exact: true }).waitFor();
+      await page.getByText("Restarts today: 2 (crash 2)").waitFor();
       await page.getByRole("heading", { name: "Failed webhooks" }).waitFor();
       await page.reload();
     }
@@ -104,7 +103,7 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   const { page, daemon } = dashboard;
   await using receiver = new Receiver();
   await dashboard.signIn();
-  await dashboard.go("#/webhooks");
+  await dashboard.go("#/settings/webhooks");
   await page.getByRole("button", { name: "New webhook" }).click();
   const dialog = page.getByRole("dialog");
   await bringAxe(page);
@@ -177,7 +176,7 @@ browserTest(
     const origin = await dashboard.listen();
     for (const role of ["read", "operate", "admin"] as const) {
       await dashboard.signInAs(role, origin);
-      await dashboard.go("#/webhooks");
+      await dashboard.go("#/settings/webhooks");
       await page.locator("table.webhooks").waitFor();
       const count = await page.getByRole("button", { name: /^Send test/ }).count();
       assertEquals(count, role === "admin" ? 2 : 0, role);

@@ -1,8 +1,8 @@
 /** The page on proxies: its examples run, and a browser uses the dashboard through them. */
 
 import { assertEquals } from "@std/assert";
-import { fromFileUrl } from "@std/path/posix";
-import { lookAt } from "../../src/platform/stat.ts";
+import { fromFileUrl } from "@std/path";
+import { lookAt } from "../../src/platform/files/stat.ts";
 import { hasBrowser, launchBrowser, signInBy } from "../dashboard/browser.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";

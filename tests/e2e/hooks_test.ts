@@ -78,7 +78,8 @@ const OWN_RESTARTS: readonly [
   ["age", { max_age: "1s" }, () => {}],
   ["memory", {}, ({ supervisor }) => {
     const app = supervisor.process("app");
-    app.post({ type: "recycle_requested", attempt: app.snapshot.attempt, reason: "memory" });
+    const { attempt } = app.snapshot;
+    app.post({ type: "recycle_requested", attempt, reason: "memory", cause: "memory" });
   }],
   [
     "liveness",

@@ -106,7 +106,7 @@ export function readyTimedOut(attempt: number): Input {
 
 /** An attempt must be replaced. */
 export function recycle(attempt: number, reason = "unhealthy: no answer"): Input {
-  return { type: "recycle_requested", attempt, reason };
+  return { type: "recycle_requested", attempt, reason, cause: "health" };
 }
 
 /** The dependencies are ready, for a process with that many attempts. */

@@ -127,7 +127,10 @@ const events: fc.Arbitrary<Input> = fc.oneof(
   }),
   event("became_ready", { attempt: attempts }),
   event("ready_timed_out", { attempt: attempts, reason: fc.string() }),
-  event("recycle_requested", { attempt: attempts, reason: fc.string() }),
+  event("recycle_requested", {
+    ...{ attempt: attempts, reason: fc.string() },
+    cause: fc.constantFrom("memory", "age", "health"),
+  }),
   event("file_changed", { attempt: attempts, at, upForMs: fc.nat(10_000) }),
   event("dependencies_met", { attempt: attempts }),
   event("dependency_failed", { attempt: attempts, reason: fc.string() }),

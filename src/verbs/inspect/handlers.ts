@@ -1,7 +1,7 @@
 /** The verbs that inspect processes, such as `list`, `why`, `history` and `metrics_history`. */
 
 import { HOST } from "../../daemon/metrics_history.ts";
-import { plan, type Point } from "../../daemon/metrics_ring.ts";
+import { type Gap, plan, type Point } from "../../daemon/metrics_ring.ts";
 import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
 import { isNameOf } from "../../model/target.ts";
@@ -108,9 +108,14 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
       until: new Date(Math.max(range.since, range.until)).toISOString(),
       step: range.step * 1e6,
       series,
+      ...target === undefined && { gaps: (await history.gaps(from, to)).map(gapJson) },
     };
   },
 };
+
+function gapJson({ from, to }: Gap) {
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
 
 function hookJson({ hook, at, durationMs, exitCode, timedOut, output }: HookRun): HookRunJson {
   return {

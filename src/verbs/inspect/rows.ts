@@ -4,7 +4,13 @@
  */
 
 import { RELEASE_RESULTS } from "../../model/app.ts";
-import { CHANGE_TYPES, PROCESS_STATES, WAIT_POINTS } from "../../model/process_info.ts";
+import {
+  CHANGE_TYPES,
+  END_CAUSES,
+  type EndCause,
+  PROCESS_STATES,
+  WAIT_POINTS,
+} from "../../model/process_info.ts";
 import * as z from "zod/mini";
 import {
   about,
@@ -35,6 +41,10 @@ const changeEvent = z.object({
   restarts: about(z.int(), "Automatic restarts so far"),
   reason: about(z.string(), "Reason"),
   exit: about(z.nullable(exit), "How the last run ended, at any event; null before the first end"),
+  cause: about(
+    z.optional(z.enum(Object.keys(END_CAUSES) as [EndCause, ...EndCause[]])),
+    "Why the last run ended; only of the first event after its end",
+  ),
   by: about(z.optional(z.string()), "Who asked, for `asked`: `owner`, or a token as `token ci`"),
 });
 
@@ -302,6 +312,10 @@ export const INSPECT_VERBS = {
       until: about(time.clone(), "End of the last step, or now"),
       step: nanoseconds("Nanoseconds between points"),
       series: about(z.array(metricsSeries), "One for each process"),
+      gaps: about(
+        z.optional(z.array(z.object({ from: time.clone(), to: time.clone() }))),
+        "Only of the host: when no daemon ran, for 20 s or longer",
+      ),
     }),
     rest: [{
       method: "GET",

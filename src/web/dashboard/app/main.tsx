@@ -10,12 +10,12 @@ import { connection, mayAdminister, stateCounts } from "./data/store.ts";
 import type { ProcessState } from "../../../model/process_info.ts";
 import { nextTheme } from "./shell/settings.ts";
 import { helpOpen, Shell } from "./shell/shell.tsx";
-import { openScreens, paletteOpen, pathOf, Screen } from "./shell/screens.tsx";
+import { paletteOpen, Screen, shortcuts } from "./shell/screens.tsx";
 
 function App() {
   useKeys({
     ...Object.fromEntries(
-      openScreens().map((entry) => [`g ${entry.key}`, () => go(pathOf(entry))]),
+      shortcuts().map(({ key, path, query }) => [`g ${key}`, () => go(path, query)]),
     ),
     "/": () => go(["processes"]),
     n: () => mayAdminister.value && go(["start"]),
@@ -34,7 +34,7 @@ function App() {
 
 /** Sets the window's title. Scrolls a new screen to its top and moves the focus there. */
 function useTitle(): void {
-  const [first = "overview", name] = place.value.path;
+  const [first = "timeline", name] = place.value.path;
   const where = name ?? first[0]!.toUpperCase() + first.slice(1);
   const isKnown = useRef(false);
   const count = (state: ProcessState) => stateCounts.value.get(state) ?? 0;

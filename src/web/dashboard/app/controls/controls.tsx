@@ -68,6 +68,10 @@ export function Empty(
   );
 }
 
+export function NotAllowed({ children }: { children: string }) {
+  return <Empty title="Not allowed">{children} needs the role admin.</Empty>;
+}
+
 /** The way to a page below the processes. */
 export function Trail({ children }: { children?: ComponentChildren }) {
   return (
@@ -117,15 +121,12 @@ export function Age({ at, kind }: { readonly at: string | null; readonly kind?: 
 }
 
 const SHAPES = {
-  overview: "M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z",
   processes: "M8 6h13M8 12h13M8 18h13M3 6h.01M3 12h.01M3 18h.01",
   logs: "M4 5h16M4 10h10M4 15h14M4 20h8",
   graph:
     "M6 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM18 21a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM6 9v3a6 6 0 0 0 6 6h3",
-  cron: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
-  webhooks: "M6 17V10a6 6 0 0 1 12 0v7l2 1H4zM10 21h4",
-  host: "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",
-  machines: "M3 4h18v12H3zM8 20h8M12 16v4",
+  jobs: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
+  settings: "M4 7h9M17 7h3M15 5v4M4 17h3M11 17h9M9 15v4",
   add: "M12 5v14M5 12h14",
   search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
   light:

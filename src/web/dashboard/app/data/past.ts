@@ -40,7 +40,7 @@ export function useEvents(query: EventQuery): Polled<EventsJson> {
   );
 }
 
-function eventsPath({ target, range, type, search, limit }: EventQuery): string {
+export function eventsPath({ target, range, type, search, limit }: EventQuery): string {
   const given = { target, type, search, limit: String(limit) };
   const query = { ...range && rangeQuery(range), ...given };
   const some = Object.entries(query).flatMap(([key, value]) => value ? [[key, value]] : []);

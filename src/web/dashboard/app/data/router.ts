@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { type Range, rangeText, readRange } from "./time_range.ts";
 
 interface Place {
-  /** Segments, decoded: `["processes", "api"]`. Empty for the overview. */
+  /** Segments, decoded: `["processes", "api"]`. Empty for the timeline. */
   readonly path: readonly string[];
   readonly params: URLSearchParams;
 }
@@ -15,9 +15,9 @@ addEventListener("hashchange", () => hash.value = location.hash);
 
 export const place = computed(() => parsePlace(hash.value));
 
-/** Name of the current screen: `overview`, `processes`, `process`, `logs`, … */
+/** Name of the current screen: `timeline`, `processes`, `process`, `logs`, … */
 export const screen = computed(() => {
-  const [first = "overview", second] = place.value.path;
+  const [first = "timeline", second] = place.value.path;
   return first === "processes" && second !== undefined ? "process" : first;
 });
 
@@ -82,7 +82,7 @@ function isNewPlace(): boolean {
 }
 
 const KEYS = ["range", "from", "to", "at"];
-const SCREENS = new Set(["process", "logs", "events", "host"]);
+const SCREENS = new Set(["timeline", "process", "logs", "settings"]);
 
 /** The range in the last address, which the next screen keeps. */
 const kept = signal("");

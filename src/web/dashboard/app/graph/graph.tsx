@@ -1,20 +1,26 @@
 /** The dependency graph, with the state of each app. */
 
 import { computed, signal, useSignalEffect } from "@preact/signals";
-import { isMet, type Layout, layOut, type Link, type Node } from "./graph_layout.ts";
+import {
+  isMet,
+  type Layout,
+  layOut,
+  type Link,
+  MARGIN,
+  NODE,
+  type Node,
+  pathOf,
+} from "./graph_layout.ts";
 import { useEvents } from "../data/past.ts";
 import { linkTo } from "../data/router.ts";
 import { processList } from "../data/store.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
-import { Empty, Table } from "../controls/controls.tsx";
+import { Empty, Table, Trail } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
-import { shortSpan } from "../data/format.ts";
+import { counted, shortSpan } from "../data/format.ts";
 
 const layout = computed(() => layOut(processList.value));
 
-const NODE = { width: 190, height: 56 };
-const GAP = { x: 120, y: 28 };
-const MARGIN = 12;
 /** Distance between the labels of lines that end at the same node. */
 const LABEL_PX = 13;
 
@@ -29,6 +35,7 @@ export function Graph() {
   const { nodes, single } = layout.value;
   return (
     <>
+      <Trail />
       <h1>Dependencies</h1>
       {nodes.length === 0
         ? (
@@ -39,29 +46,17 @@ export function Graph() {
         )
         : <Drawing layout={layout.value} />}
       {nodes.length > 0 && <LinkTable layout={layout.value} />}
-      {single.length > 0 && (
-        <section>
-          <h2>No dependencies</h2>
-          <ul class="singles">
-            {single.map((node) => (
-              <li key={node.name}>
-                <NodeLink node={node} />
-              </li>
-            ))}
-          </ul>
-        </section>
+      {nodes.length > 0 && single > 0 && (
+        <p class="faint">{counted(single, "other app")} without dependencies</p>
       )}
     </>
   );
 }
 
-function placeOf({ column, row }: Node): { x: number; y: number } {
-  return { x: MARGIN + column * (NODE.width + GAP.x), y: MARGIN + row * (NODE.height + GAP.y) };
-}
-
 function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
-  const width = Math.max(...nodes.map((node) => placeOf(node).x)) + NODE.width + MARGIN;
-  const height = Math.max(...nodes.map((node) => placeOf(node).y)) + NODE.height + MARGIN;
+  const width = Math.max(...nodes.map(({ x }) => x)) + NODE.width + MARGIN;
+  const passes = links.flatMap((link) => link.passes);
+  const height = Math.max(...nodes.map(({ y }) => y + NODE.height), ...passes) + MARGIN;
   const byName = new Map(nodes.map((node) => [node.name, node]));
   return (
     <div class="graph-frame" tabIndex={0} role="region" aria-label="Drawing of the dependencies">
@@ -78,7 +73,7 @@ function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
           ))}
         </svg>
         {nodes.map((node) => {
-          const { x, y } = placeOf(node);
+          const { x, y } = node;
           return (
             <div
               key={node.name}
@@ -95,15 +90,12 @@ function Drawing({ layout: { nodes, links } }: { layout: Layout }) {
 }
 
 function Edge({ link, from, to, nth }: { link: Link; from: Node; to: Node; nth: number }) {
-  const [a, b] = [placeOf(from), placeOf(to)];
-  const [x1, y1] = [a.x + NODE.width, a.y + NODE.height / 2];
-  const [x2, y2] = [b.x - 6, b.y + NODE.height / 2];
-  const bend = Math.max(30, (x2 - x1) / 2);
+  const [x, y] = [to.x - 6, to.y + NODE.height / 2];
   return (
     <g class={`edge${isMet(link, from) ? " met" : ""}`}>
-      <path d={`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`} />
-      <path class="arrow" d={`M${x2 + 6} ${y2}l-8-5v10z`} />
-      <text x={x2 - 10} y={y2 - 6 - nth * LABEL_PX} text-anchor="end">{link.condition}</text>
+      <path d={pathOf(link, from, to)} />
+      <path class="arrow" d={`M${x + 6} ${y}l-8-5v10z`} />
+      <text x={x - 10} y={y - 6 - nth * LABEL_PX} text-anchor="end">{link.condition}</text>
     </g>
   );
 }

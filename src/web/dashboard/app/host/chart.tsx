@@ -8,6 +8,7 @@ import { between, endsOf, lookingAt } from "../data/time_range.ts";
 import type { EventJson, Series } from "../data/past.ts";
 import type { Figure, Sample } from "../process/history.ts";
 import { clockTime, dateTime } from "../data/format.ts";
+import { AXIS_HEIGHT, ticksIn, tickText } from "./time_axis.ts";
 
 interface ChartProps {
   readonly title: string;
@@ -29,7 +30,9 @@ interface Mark {
 
 const HEIGHT = 120;
 /** Height of the labels of the axis. */
-const FOOT = 18;
+const FOOT = AXIS_HEIGHT;
+/** Distance of a mark from the labels below. */
+const MARK_PX = 5;
 /** A click within this distance selects a mark. */
 const NEAR_PX = 6;
 
@@ -81,7 +84,10 @@ export function Chart({ title, series, of, format, most, marks = [], name }: Cha
           {shown.map((mark) => (
             <g key={`${mark.kind} ${mark.at} ${mark.text}`} class={`mark is-${mark.kind}`}>
               <line x1={x(mark.at)} x2={x(mark.at)} y1={FOOT} y2={base} />
-              <path d={MARK_SHAPES[mark.kind]} transform={`translate(${x(mark.at)} ${base})`} />
+              <path
+                d={MARK_SHAPES[mark.kind]}
+                transform={`translate(${x(mark.at)} ${base - MARK_PX})`}
+              />
               <title>{`${mark.text}, ${clockTime(mark.at)}: a click opens the log`}</title>
             </g>
           ))}
@@ -146,8 +152,8 @@ const pointed = signal(0);
 /** Both ends of the current drag. */
 const dragged = signal<readonly [number, number] | undefined>(undefined);
 
-const TICKS = 4;
-const DAY_MS = 86_400_000;
+/** Width of a label, with the space around it. */
+const TICK_PX = 90;
 /** Movement up to this distance is a click, not a drag. */
 const CLICK_PX = 5;
 const LEAST_MS = 2000;
@@ -180,7 +186,7 @@ export function useTimeAxis(): TimeAxis {
 /** Event handlers of an SVG: a click picks a moment, a drag zooms in. */
 export function axisHandlers(
   { width, from, to }: TimeAxis,
-  onPick: (at: number, pixelMs: number) => void,
+  onPick: (at: number, pixelMs: number, y: number) => void,
 ) {
   const began = useRef<{ readonly x: number; readonly at: number } | undefined>(undefined);
   const atOf = ({ clientX, currentTarget }: PointerEvent) => {
@@ -198,12 +204,15 @@ export function axisHandlers(
       const { x, at } = began.current ?? { x: event.clientX, at: 0 };
       if (Math.abs(event.clientX - x) > CLICK_PX) dragged.value = [at, pointed.value];
     },
-    onPointerUp() {
+    onPointerUp({ clientY, currentTarget }: PointerEvent) {
       const { at } = began.current ?? { at: 0 };
       const ends = dragged.value?.toSorted((one, other) => one - other);
       began.current = dragged.value = undefined;
       if (at === 0) return;
-      if (ends === undefined) return onPick(at, (to - from) / width);
+      if (ends === undefined) {
+        const { top } = (currentTarget as Element).getBoundingClientRect();
+        return onPick(at, (to - from) / width, clientY - top);
+      }
       const middle = (ends[0]! + ends[1]!) / 2;
       const half = Math.max(LEAST_MS, ends[1]! - ends[0]!) / 2;
       setRange(between(middle - half, middle + half));
@@ -223,7 +232,7 @@ export function Axis(
 ) {
   const { at } = range.value;
   const drag = dragged.value?.map(x).toSorted((one, other) => one - other);
-  const text = to - from > DAY_MS ? shortDate : clockTime;
+  const text = tickText(to - from);
   return (
     <>
       {drag && (
@@ -234,19 +243,11 @@ export function Axis(
           <title>{dateTime(at)}</title>
         </line>
       )}
-      {Array.from({ length: TICKS }, (_, index) => (index + 0.5) / TICKS).map((part) => (
-        <text key={part} class="axis" x={part * width} y={height - 4} text-anchor="middle">
-          {text(from + part * (to - from))}
+      {ticksIn(from, to, width / TICK_PX).map((tick) => (
+        <text key={tick} class="axis" x={x(tick)} y={height - 4} text-anchor="middle">
+          {text(tick)}
         </text>
       ))}
     </>
   );
-}
-
-const shortFormat = new Intl.DateTimeFormat("en-GB", {
-  ...{ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
-});
-
-function shortDate(at: number): string {
-  return shortFormat.format(at);
 }

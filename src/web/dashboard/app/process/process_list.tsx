@@ -86,11 +86,21 @@ function ProcessFilters({ shown }: { shown: number }) {
           onChoose={(group) => setParams({ group })}
         />
       </label>
+      <a class="button" href={linkTo(["processes"], "view=graph")}>
+        <Icon name="graph" />
+        <span>Graph</span>
+      </a>
       {mayAdminister.value && (
-        <a class="button primary" href={linkTo(["start"])}>
-          <Icon name="add" />
-          <span>Start</span>
-        </a>
+        <>
+          <a class="button" href={linkTo(["apply"])}>
+            <Icon name="file" />
+            <span>Apply</span>
+          </a>
+          <a class="button primary" href={linkTo(["start"])}>
+            <Icon name="add" />
+            <span>Start</span>
+          </a>
+        </>
       )}
       <StateFilter />
     </div>

@@ -11,7 +11,7 @@ import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Empty, Facts, Trail } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
-import { EventLog } from "../events/events.tsx";
+import { EventLog } from "../timeline/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
 import { LastRelease } from "./last_release.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
@@ -134,7 +134,7 @@ function NotOne({ name }: { name: string }) {
       <h1>{name}</h1>
       <Empty title="Process not found" action={{ text: "All processes", href: "#/processes" }}>
         It was deleted, or never existed. No process is named <code>{name}</code>.{" "}
-        <a href={linkTo(["events"], new URLSearchParams({ q: name }))}>What happened to it</a>
+        <a href={linkTo([], new URLSearchParams({ q: name }))}>What happened to it</a>
       </Empty>
     </>
   );

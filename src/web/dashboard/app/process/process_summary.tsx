@@ -10,7 +10,7 @@ import { clock } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../../../../protocol/wire.ts";
 import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { EventList } from "../events/events.tsx";
+import { EventList } from "../timeline/events.tsx";
 import { Chart, marksOf } from "../host/chart.tsx";
 import { Tile } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";

@@ -1,89 +1,100 @@
-/** The screens, in the order of the navigation, and the palette that goes to any of them. */
+/** The screens, in the order of the navigation, and the palette that goes to any place. */
 
 import { signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useState } from "preact/hooks";
 import { Apply } from "../config/apply.tsx";
-import { Dialog, Empty, type IconName, Loading } from "../controls/controls.tsx";
-import { Cron } from "../cron/cron.tsx";
+import { Dialog, Empty, type IconName, Loading, NotAllowed } from "../controls/controls.tsx";
 import { go, place, screen } from "../data/router.ts";
 import { mayAdminister, processes, processList } from "../data/store.ts";
 import type { ProcessState } from "../../../../model/process_info.ts";
-import { Events } from "../events/events.tsx";
 import { Graph } from "../graph/graph.tsx";
-import { Host } from "../host/host.tsx";
+import { Jobs } from "../jobs/jobs.tsx";
 import { Logs } from "../logs/log_view.tsx";
-import { Machines } from "../machines/machines.tsx";
-import { Overview } from "../process/overview.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { Processes } from "../process/process_list.tsx";
 import { Process } from "../process/process_page.tsx";
 import { Start } from "../process/start.tsx";
-import { Webhooks } from "../webhooks/webhooks.tsx";
+import { SETTINGS, Settings } from "../settings/settings.tsx";
+import { Timeline } from "../timeline/timeline.tsx";
 
+/** A screen of the navigation. */
+export interface ScreenEntry {
+  /** Its name, and first segment of its address except for the timeline. */
+  readonly name: string;
+  readonly Page: FunctionComponent;
+  readonly icon: IconName;
+  readonly text: string;
+  /** The key that opens it, after `g`. */
+  readonly key: string;
+}
+
+export const SCREENS: readonly ScreenEntry[] = [
+  { name: "timeline", Page: Timeline, icon: "events", text: "Timeline", key: "t" },
+  { name: "processes", Page: ProcessViews, icon: "processes", text: "Processes", key: "p" },
+  { name: "logs", Page: Logs, icon: "logs", text: "Logs", key: "l" },
+  { name: "jobs", Page: Jobs, icon: "jobs", text: "Jobs", key: "j" },
+  { name: "settings", Page: Settings, icon: "settings", text: "Settings", key: "s" },
+];
+
+/** A page that the navigation does not lead to. */
 interface Page {
-  /** Its name, and first segment of its address except for the overview. */
   readonly name: string;
   readonly Page: FunctionComponent;
   /** What it does, if only the role `admin` may. */
   readonly guarded?: string;
 }
 
-export interface ScreenEntry extends Page {
-  readonly icon: IconName;
-  readonly text: string;
-  /** The key that opens it, after `g`. */
-  readonly key: string;
-  /** Description of the key, if the text is too short. */
-  readonly about?: string;
-}
-
-export const SCREENS: readonly ScreenEntry[] = [
-  { name: "overview", Page: Overview, icon: "overview", text: "Overview", key: "o" },
-  { name: "processes", Page: Processes, icon: "processes", text: "Processes", key: "p" },
-  { name: "logs", Page: Logs, icon: "logs", text: "Logs", key: "l" },
-  { name: "events", Page: Events, icon: "events", text: "Events", key: "e" },
-  { name: "graph", Page: Graph, icon: "graph", text: "Graph", key: "g" },
-  { name: "cron", Page: Cron, icon: "cron", text: "Cron", key: "c" },
-  { name: "webhooks", Page: Webhooks, icon: "webhooks", text: "Webhooks", key: "w" },
-  { name: "host", Page: Host, icon: "host", text: "Host", key: "h" },
-  {
-    ...{ name: "machines", Page: Machines, icon: "machines", text: "Machines", key: "m" },
-    about: "Apps of this and other machines",
-    guarded: "Looking at other machines",
-  },
-  {
-    ...{ name: "apply", Page: Apply, icon: "file", text: "Apply", key: "a" },
-    about: "Apply a configuration",
-    guarded: "Applying a configuration",
-  },
-];
-
-/** The pages that the navigation does not lead to. */
 const PAGES: readonly Page[] = [
+  ...SCREENS,
   { name: "process", Page: () => <Process key={place.value.path[1]} /> },
   { name: "start", Page: Start, guarded: "Starting a new process" },
+  { name: "apply", Page: Apply, guarded: "Applying a configuration" },
 ];
 
-/** Screens that the user may open. */
-export function openScreens(): readonly ScreenEntry[] {
-  return SCREENS.filter(({ guarded }) => guarded === undefined || mayAdminister.value);
+/** Another place to go to, and the key that leads to it after `g`. */
+interface Shortcut {
+  readonly text: string;
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly query?: string;
+  readonly guarded?: true;
+}
+
+const SHORTCUTS: readonly Shortcut[] = [
+  ...SCREENS.map((entry) => ({ text: entry.text, key: entry.key, path: pathOf(entry) })),
+  { text: "Dependencies", key: "d", path: ["processes"], query: "view=graph" },
+  { text: "Apply a configuration", key: "a", path: ["apply"], guarded: true },
+  ...SETTINGS.map(({ name, text, key, guarded }) => ({
+    ...{ text, key, path: ["settings", ...(name === "host" ? [] : [name])] },
+    ...guarded !== undefined && { guarded: true as const },
+  })),
+];
+
+/** The places that the user may open. */
+export function shortcuts(): readonly Shortcut[] {
+  return SHORTCUTS.filter(({ guarded }) => guarded === undefined || mayAdminister.value);
 }
 
 export function pathOf({ name }: ScreenEntry): readonly string[] {
-  return name === "overview" ? [] : [name];
+  return name === "timeline" ? [] : [name];
+}
+
+/** The processes as a table, or as a graph. */
+function ProcessViews() {
+  return place.value.params.get("view") === "graph" ? <Graph /> : <Processes />;
 }
 
 export function Screen() {
   // Neither the role nor any process is known before the first answer.
   if (processes.value === null) return <Loading />;
-  const found = [...SCREENS, ...PAGES].find(({ name }) => name === screen.value);
+  const found = PAGES.find(({ name }) => name === screen.value);
   if (found === undefined) {
-    return <Empty title="Page not found" action={{ text: "Overview", href: "#/" }} />;
+    return <Empty title="Page not found" action={{ text: "Timeline", href: "#/" }} />;
   }
   const { Page, guarded } = found;
   if (guarded === undefined || mayAdminister.value) return <Page />;
-  return <Empty title="Not allowed">{guarded} needs the role admin.</Empty>;
+  return <NotAllowed>{guarded}</NotAllowed>;
 }
 
 interface Goal {
@@ -153,11 +164,7 @@ function OpenPalette() {
 
 function found(text: string): Goal[] {
   const goals: Goal[] = [
-    ...openScreens().map((screen): Goal => ({
-      text: screen.about ?? screen.text,
-      kind: "screen",
-      path: pathOf(screen),
-    })),
+    ...shortcuts().map(({ key: _, guarded: __, ...goal }): Goal => ({ ...goal, kind: "screen" })),
     ...(mayAdminister.value ? [{ text: "New process", kind: "action", path: ["start"] }] : []),
     ...processList.value.flatMap(({ name, state }): Goal[] => [
       { text: name, kind: "process", state, path: ["processes", name] },

@@ -2,7 +2,6 @@
 
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { retryNow } from "../data/feed.ts";
 import { isPhone, nextTheme, theme } from "./settings.ts";
 import { announcement, dismiss, type Toast, toasts } from "./notices.ts";
@@ -16,16 +15,8 @@ import {
   processes,
   session,
 } from "../data/store.ts";
-import { Button, Dialog, Icon, Logo, QuestionDialog, useAway } from "../controls/controls.tsx";
-import { signOut } from "../host/host.tsx";
-import {
-  openScreens,
-  Palette,
-  paletteOpen,
-  pathOf,
-  type ScreenEntry,
-  SCREENS,
-} from "./screens.tsx";
+import { Button, Dialog, Icon, Logo, QuestionDialog } from "../controls/controls.tsx";
+import { Palette, paletteOpen, pathOf, SCREENS, shortcuts } from "./screens.tsx";
 import { ProcessDialogs, ProcessMenu } from "../process/process_menu.tsx";
 import { relative } from "../data/format.ts";
 
@@ -63,7 +54,7 @@ function SideBar() {
     <header class="side">
       <Brand />
       <nav aria-label="Screens">
-        <Links entries={openScreens()} />
+        <Links />
       </nav>
       <div class="side-foot">
         <div class="row">
@@ -71,10 +62,10 @@ function SideBar() {
           <PaletteButton label="Go to… (Ctrl K)" />
           <Button icon="help" kind="quiet" label="Keys (?)" onClick={() => helpOpen.value = true} />
         </div>
-        <p class="side-host" title={hostname}>
+        <a class="side-host" title={`${hostname}: all machines`} href="#/settings/machines">
           <span class={`dot is-${connection.value}`} aria-hidden="true" />
           <span class="clip">{hostname ?? "this machine"}</span>
-        </p>
+        </a>
         <RoleNote />
         {daemon?.version && <p class="faint">procsup {daemon.version}</p>}
       </div>
@@ -84,7 +75,7 @@ function SideBar() {
 
 function Brand() {
   return (
-    <a class="brand" href={linkTo([])} aria-label="procsup, overview">
+    <a class="brand" href={linkTo([])} aria-label="procsup, timeline">
       <Logo />
       <span>procsup</span>
     </a>
@@ -122,9 +113,6 @@ function ForeignBanner() {
   );
 }
 
-/** Number of links that fit, besides the button for the rest. */
-const SHOWN = 4;
-
 function PhoneBar() {
   return (
     <>
@@ -136,53 +124,20 @@ function PhoneBar() {
         </span>
       </header>
       <nav class="phone-bar" aria-label="Screens">
-        <Links entries={openScreens().slice(0, SHOWN)} />
-        <PhoneMore />
+        <Links />
       </nav>
     </>
   );
 }
 
-function PhoneMore() {
-  const rest = openScreens().slice(SHOWN);
-  const isHere = rest.some(({ name }) => name === screen.value);
-  const sheet = useRef<HTMLDetailsElement>(null);
-  useAway(sheet, () => sheet.current!.open = false);
-  return (
-    <details
-      ref={sheet}
-      class={`phone-more${isHere ? " is-here" : ""}`}
-      onClick={({ target, currentTarget }) => {
-        if ((target as Element).closest("a, button")) currentTarget.open = false;
-      }}
-      onKeyDown={({ key, currentTarget }) => {
-        if (key !== "Escape" || !currentTarget.open) return;
-        currentTarget.open = false;
-        currentTarget.querySelector("summary")!.focus();
-      }}
-    >
-      <summary>
-        <Icon name="more" size={18} />
-        <span>More</span>
-      </summary>
-      <div class="phone-sheet">
-        <Links entries={rest} />
-        <a href="docs" target="_blank">
-          <Icon name="help" size={18} />
-          <span>Documentation</span>
-        </a>
-        <Button icon="leave" kind="quiet" onClick={() => void signOut()}>Sign out</Button>
-        <RoleNote />
-      </div>
-    </details>
-  );
-}
+/** The pages that belong to the processes. */
+const OF_PROCESSES = ["process", "start", "apply"];
 
-function Links({ entries }: { entries: readonly ScreenEntry[] }) {
-  const here = screen.value === "process" || screen.value === "start" ? "processes" : screen.value;
+function Links() {
+  const here = OF_PROCESSES.includes(screen.value) ? "processes" : screen.value;
   return (
     <ul>
-      {entries.map((entry) => (
+      {SCREENS.map((entry) => (
         <li key={entry.name}>
           <a
             href={linkTo(pathOf(entry))}
@@ -210,7 +165,7 @@ function ThemeButton() {
 }
 
 /** Role and name; nothing for an admin. */
-function RoleNote() {
+export function RoleNote() {
   if (mayAdminister.value || session.value === undefined) return null;
   const { role, name } = session.value;
   return <p class="faint small">{role === "read" ? "Read only" : "Operator"}: {name}</p>;
@@ -241,11 +196,11 @@ function ToastBox({ toast }: { toast: Toast }) {
   );
 }
 
-const GROUPS: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+const groups = (): readonly (readonly [string, readonly (readonly [string, string])[]])[] => [
   ["Everywhere", [
     ["Ctrl K", "Go to a process or a screen"],
     ["/", "Search"],
-    ...SCREENS.map(({ key, text, about = text }) => [`g ${key}`, about] as const),
+    ...shortcuts().map(({ key, text }) => [`g ${key}`, text] as const),
     ["n", "New process"],
     ["t", "Light or dark"],
     ["?", "This list"],
@@ -278,7 +233,7 @@ function Help() {
   return (
     <Dialog title="Keys" wide onClose={() => helpOpen.value = false}>
       <div class="key-groups">
-        {GROUPS.map(([title, keys]) => (
+        {groups().map(([title, keys]) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl class="keys">

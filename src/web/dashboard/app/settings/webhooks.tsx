@@ -104,7 +104,7 @@ export function WebhookTrouble() {
       <ul class="needy">
         {failing.map(({ name, last }) => (
           <li key={name} class="row between">
-            <a class="clip" href={linkTo(["webhooks"])}>{name}</a>
+            <a class="clip" href={linkTo(["settings", "webhooks"])}>{name}</a>
             <span class="small bad">✗ {plainLine(last!.error)}</span>
           </li>
         ))}

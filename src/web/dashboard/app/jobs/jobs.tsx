@@ -1,4 +1,4 @@
-/** The screen of the schedules. */
+/** The screen of the jobs, and of restarts by schedule. */
 
 import { useSignal } from "@preact/signals";
 import { happened } from "../data/past.ts";
@@ -14,19 +14,19 @@ import { counted, dateTime, shortSpan } from "../data/format.ts";
 
 const REFRESH_MS = 5000;
 
-export function Cron() {
+export function Jobs() {
   const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS, happened.value);
   return (
     <>
       <h1>
-        Cron <span class="faint count">{jobs.data.value?.length || ""}</span>
+        Jobs <span class="faint count">{jobs.data.value?.length || ""}</span>
       </h1>
-      <Answer of={jobs}>{(list) => <Jobs jobs={list} reload={jobs.reload} />}</Answer>
+      <Answer of={jobs}>{(list) => <JobTable jobs={list} reload={jobs.reload} />}</Answer>
     </>
   );
 }
 
-function Jobs({ jobs, reload }: {
+function JobTable({ jobs, reload }: {
   readonly jobs: readonly CronJson[];
   readonly reload: () => Promise<void>;
 }) {

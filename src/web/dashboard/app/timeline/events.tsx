@@ -1,17 +1,22 @@
-/** The screen of the events, from the daemon's journal. */
+/** Lists of events, from the daemon's journal. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type EventJson, useEvents } from "../data/past.ts";
+import { type EventJson, eventsPath, happened, useEvents } from "../data/past.ts";
+import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, place, range, setParams } from "../data/router.ts";
-import { lookingAt, rangeText } from "../data/time_range.ts";
+import { clock } from "../data/store.ts";
+import { between, lookingAt, rangeText } from "../data/time_range.ts";
 import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
 import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { dateTime } from "../data/format.ts";
+import type { EventsJson } from "../../../../protocol/wire.ts";
+import { KINDS } from "./lanes.ts";
 
 const PAGE = 100;
+const DAY_MS = 86_400_000;
 /** The daemon's limit for one answer. */
 const MOST = 10_000;
 const TYPES = [
@@ -19,16 +24,7 @@ const TYPES = [
   ...["released", "release_failed", "added", "deleted", "adopted", "note"],
 ];
 
-export function Events() {
-  return (
-    <>
-      <h1>Events</h1>
-      <EventLog />
-    </>
-  );
-}
-
-/** Filters and the matching events. Names are hidden for a single process. */
+/** Filters and the matching events; of a single process with the range, and without names. */
 export function EventLog({ target }: { readonly target?: string }) {
   const { params } = place.value;
   const [search, type] = [params.get("q") ?? "", params.get("type") ?? ""];
@@ -40,7 +36,7 @@ export function EventLog({ target }: { readonly target?: string }) {
   return (
     <>
       <div class="row wrap">
-        <RangePicker />
+        {target !== undefined && <RangePicker />}
         <Select
           label="Type of event"
           value={type}
@@ -73,6 +69,28 @@ export function EventLog({ target }: { readonly target?: string }) {
         )}
       </Answer>
     </>
+  );
+}
+
+/** Automatic restarts since midnight, by cause: `Restarts today: 37 (crash 30, out of memory 7)`. */
+export function RestartsToday({ target }: { readonly target?: string }) {
+  const midnight = new Date(clock.value).setHours(0, 0, 0, 0);
+  const range = between(midnight, midnight + DAY_MS);
+  const { data } = usePolled<EventsJson>(
+    eventsPath({ target, range, type: "restarted", limit: MOST }),
+    Infinity,
+    happened.value,
+  );
+  if (data.value === undefined) return null;
+  const { events } = data.value;
+  const causes = [...Map.groupBy(events, ({ cause = "crash" }) => cause)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([cause, some]) => `${KINDS[cause][1]} ${some.length}`);
+  return (
+    <p class="faint">
+      Restarts today: <strong class="number">{events.length}</strong>
+      {causes.length > 0 && ` (${causes.join(", ")})`}
+    </p>
   );
 }
 

@@ -1,0 +1,76 @@
+/** What needs attention now. */
+
+import { STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
+import { Icon } from "../controls/controls.tsx";
+import { counted, relative } from "../data/format.ts";
+import { linkTo } from "../data/router.ts";
+import { clock, processList } from "../data/store.ts";
+import { HealthBadge, StateBadge, Uptime } from "../process/process_figures.tsx";
+import { RowActions } from "../process/process_menu.tsx";
+import { needsAttention } from "../process/select.ts";
+import { RestartsToday } from "./events.tsx";
+import { WebhookTrouble } from "../settings/webhooks.tsx";
+
+const MANY = 8;
+
+export function Attention() {
+  const urgency = ({ state }: ProcessJson) => STATES_BY_URGENCY.indexOf(state);
+  const needy = processList.value.filter(needsAttention).sort((a, b) => urgency(a) - urgency(b));
+  const total = processList.value.length;
+  return (
+    <section class="panel" aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      {needy.length === 0
+        ? (
+          <p class="all-good">
+            <Icon name="done" /> All {counted(total, "process", "processes")}{" "}
+            {total === 1 ? "is" : "are"} as wanted.
+          </p>
+        )
+        : <NeedyList needy={needy} />}
+      <RestartsToday />
+      <WebhookTrouble />
+    </section>
+  );
+}
+
+function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
+  return (
+    <ul class="needy">
+      {needy.slice(0, MANY).map((process) => (
+        <li key={process.id}>
+          <div class="row">
+            <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
+            <StateBadge state={process.state} />
+            <HealthBadge process={process} />
+            {process.state !== "waiting" && (
+              <span class="faint small">
+                <Uptime process={process} />
+              </span>
+            )}
+            <span class="actions">
+              <RowActions process={process} />
+            </span>
+          </div>
+          <p class="small faint">
+            {process.health === "unhealthy" && process.state === "running"
+              ? (
+                <a href={linkTo(["processes", process.name], "tab=health")}>
+                  its health checks fail
+                </a>
+              )
+              : process.last_reason}
+            {process.next_restart_at !== null &&
+              ` · again ${relative(Date.parse(process.next_restart_at), clock.value)}`}
+          </p>
+        </li>
+      ))}
+      {needy.length > MANY && (
+        <li>
+          <a href={linkTo(["processes"], "sort=state")}>and {needy.length - MANY} more</a>
+        </li>
+      )}
+    </ul>
+  );
+}

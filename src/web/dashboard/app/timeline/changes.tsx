@@ -1,0 +1,136 @@
+/** What changed in the range shown: releases, ended runs, errors, and the apps whose usage moved most. */
+
+import type { ComponentChildren } from "preact";
+import type { LogCountsJson, MetricsHistoryJson } from "../../../../protocol/wire.ts";
+import { bytes, clockTime, counted, percent } from "../data/format.ts";
+import type { EventJson } from "../data/past.ts";
+import { usePolled } from "../data/polled.ts";
+import { linkTo, logLink, range } from "../data/router.ts";
+import { lookingAt, rangeQuery, rangeText } from "../data/time_range.ts";
+import { type Course, isFailure, KINDS, type Move, moves, type Tick, ticksOf } from "./lanes.ts";
+
+const EVERY_MS = 60_000;
+
+export function Changes({ events }: { events: readonly EventJson[] }) {
+  const ticks = ticksOf(events);
+  const releases = ticks.filter(({ kind }) => kind === "released" || kind === "release_failed");
+  const ends = ticks.filter((tick) => !releases.includes(tick));
+  return (
+    <section class="panel changes" aria-labelledby="changes">
+      <h2 id="changes">What changed</h2>
+      <Part title="Releases" isEmpty={releases.length === 0}>
+        {releases.toReversed().map((tick) => (
+          <li key={`${tick.at} ${tick.name}`}>
+            <Moment {...tick} />
+            <App name={tick.name} />
+            <span class={tick.kind === "released" ? "" : "bad"}>{KINDS[tick.kind][1]}</span>
+            <span class="faint">{tick.text}</span>
+          </li>
+        ))}
+      </Part>
+      <Part title="Ended runs" isEmpty={ends.length === 0}>
+        {[...Map.groupBy(ends, ({ kind, name }) => `${kind} ${name}`).values()]
+          .sort((a, b) => Number(isFailure(b[0]!.kind)) - Number(isFailure(a[0]!.kind)))
+          .map((some) => <Ends key={`${some[0]!.kind} ${some[0]!.name}`} ticks={some} />)}
+      </Part>
+      <Errors />
+      <Movers />
+    </section>
+  );
+}
+
+/** A list with a heading; nothing if it is empty. */
+function Part({ title, isEmpty, children }: {
+  readonly title: string;
+  readonly isEmpty: boolean;
+  readonly children: ComponentChildren;
+}) {
+  if (isEmpty) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>{children}</ul>
+    </>
+  );
+}
+
+function App({ name }: { name: string }) {
+  return <a href={linkTo(["processes", name])}>{name}</a>;
+}
+
+function Moment({ at, name }: Pick<Tick, "at" | "name">) {
+  return (
+    <a href={logLink(name, lookingAt(at, range.value))} title="The log of that second">
+      <time class="number" dateTime={new Date(at).toISOString()}>{clockTime(at)}</time>
+    </a>
+  );
+}
+
+/** Ended runs of a process for the same cause, the last one with its reason. */
+function Ends({ ticks }: { ticks: readonly Tick[] }) {
+  const last = ticks.at(-1)!;
+  return (
+    <li>
+      <Moment {...last} />
+      <App name={last.name} />
+      <span class={isFailure(last.kind) ? "bad" : ""}>{KINDS[last.kind][1]}</span>
+      {ticks.length > 1 && <span>× {ticks.length}</span>}
+      <span class="faint">{last.text}</span>
+    </li>
+  );
+}
+
+function Errors() {
+  const query = new URLSearchParams({ ...rangeQuery(range.value), steps: "1", level: "error" });
+  const ms = range.value.span === undefined ? Infinity : EVERY_MS;
+  const { data } = usePolled<LogCountsJson>(`/logs/counts?${query}`, ms);
+  const count = (data.value?.counts ?? []).reduce((sum, { error }) => sum + error, 0);
+  return (
+    <Part title="Errors in logs" isEmpty={count === 0}>
+      <li>
+        <a href={linkTo(["logs"], `level=error&${rangeText(range.value)}`)}>
+          {counted(count, "line")}
+        </a>
+      </li>
+    </Part>
+  );
+}
+
+/** Least changes that are told. */
+const [LEAST_CPU, LEAST_BYTES] = [1, 1024 ** 2];
+/** Enough to compare the beginning of a range with its end. */
+const POINTS = "4";
+
+function Movers() {
+  const query = new URLSearchParams({ ...rangeQuery(range.value), target: "all", points: POINTS });
+  const ms = range.value.span === undefined ? Infinity : EVERY_MS;
+  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
+  const courses = (of: "cpu_percent" | "memory_bytes"): readonly Course[] =>
+    (data.value?.series ?? []).map(({ name, points }) => ({
+      name: name ?? "",
+      values: points.map((point) => point[of]).filter((value) => value !== null),
+    }));
+  return (
+    <>
+      <Moved title="CPU" moves={moves(courses("cpu_percent"), LEAST_CPU)} format={percent} />
+      <Moved title="Memory" moves={moves(courses("memory_bytes"), LEAST_BYTES)} format={bytes} />
+    </>
+  );
+}
+
+function Moved({ title, moves, format }: {
+  readonly title: string;
+  readonly moves: readonly Move[];
+  readonly format: (value: number) => string;
+}) {
+  return (
+    <Part title={`${title} moved most`} isEmpty={moves.length === 0}>
+      {moves.map(({ name, before, after }) => (
+        <li key={name} class="row between">
+          <a class="clip" href={linkTo(["processes", name], "tab=metrics")}>{name}</a>
+          <span class="number small">{`${format(before)} → ${format(after)}`}</span>
+        </li>
+      ))}
+    </Part>
+  );
+}
