@@ -192,7 +192,14 @@ function newObjectSchema(type: ObjectType): Schema {
   return z.pipe(expand, object);
 }
 
-function objectProblem({ exactlyOne, keys, needs }: ObjectType, value: Keyed): string | undefined {
+function objectProblem(
+  { exactlyOne, keys, needs, beside = {} }: ObjectType,
+  value: Keyed,
+): string | undefined {
+  for (const [key, others] of Object.entries(beside)) {
+    const isAlone = value[key] !== undefined && others.every((other) => value[other] === undefined);
+    if (isAlone) return `"${key}" needs ${others.map((other) => `"${other}"`).join(" or ")}`;
+  }
   if (exactlyOne) {
     const given = Object.values(value).filter((inner) => inner !== undefined);
     const [last, ...names] = Object.keys(keys).map((key) => `"${key}"`).reverse();

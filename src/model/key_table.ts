@@ -74,6 +74,8 @@ export interface ObjectType {
   readonly named: string;
   /** Short forms: a value of type `of` stands for an object with the single key `into`. */
   readonly short?: readonly { readonly of: ValueType; readonly into: string }[];
+  /** Maps keys to others of which each of them needs one. */
+  readonly beside?: Readonly<Record<string, readonly string[]>>;
   /** Exactly one of its keys must be given. */
   readonly exactlyOne?: true;
   /**

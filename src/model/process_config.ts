@@ -286,6 +286,8 @@ export interface LogConfig {
   readonly stdout?: string;
   /** File for stderr, in place of the one in the home. With the path of stdout, both streams go to one file. */
   readonly stderr?: string;
+  /** File mode of logs outside the home, and of their archives. Default: 0600. For a collector of another user. */
+  readonly mode?: string;
 }
 
 /** The points at which hooks run. */

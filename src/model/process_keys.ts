@@ -244,6 +244,8 @@ const LOG_PATH_NOTE = "{name} and {instance} stand for the process and the index
 const LOG: ObjectType = {
   type: "object",
   named: "LogConfig",
+  // Nobody else may enter the home.
+  beside: { mode: ["stdout", "stderr"] },
   keys: {
     max_size: { type: "size", default: "10MB", live: true, help: "Size at which a log is rotated" },
     max_files: { type: "int", min: 0, max: 1000, default: 5, live: true, help: "Archives to keep" },
@@ -282,6 +284,12 @@ const LOG: ObjectType = {
       help: "File for stderr, in place of the one in the home",
       note: "With the path of stdout, both streams go to one file.",
       flag: { value: "FILE" },
+    },
+    mode: {
+      type: "text",
+      pattern: ["^0?6[04][04]$", '"0600", "0640" or "0644"'],
+      help: "File mode of logs outside the home, and of their archives",
+      note: "Default: 0600. For a collector of another user.",
     },
   },
 };

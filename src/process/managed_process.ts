@@ -105,7 +105,8 @@ export class ManagedProcess extends ProcessActor {
     const config = this.specOf(generation);
     if (this.snapshot.run !== null) {
       const paths = logPaths(config, this.instanceIndex);
-      prepareLogFiles(this.folder, logFiles(this.machine.world.apps, this.name, paths));
+      const files = logFiles(this.machine.world.apps, this.name, paths);
+      prepareLogFiles(this.folder, files, config.log.mode);
     }
     const unchanged = config === this.specOf(this.snapshot.generation);
     await this.#carryOut({

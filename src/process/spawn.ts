@@ -81,7 +81,11 @@ export function spawnRun(
   const plan = launchPlan(process, world.inherited);
   const logs = logPaths(process.config, process.instanceIndex);
   const files = logFiles(world.apps, process.name, logs);
-  const unwritten = prepareLogFiles(`${world.apps}/${process.name}`, files);
+  const unwritten = prepareLogFiles(
+    `${world.apps}/${process.name}`,
+    files,
+    process.config.log.mode,
+  );
   const runId = crypto.randomUUID();
   const endOf = (log: string) => unwritten.has(log) ? 0 : logEnd(log);
   const outputFrom = [endOf(files.stdout), endOf(files.stderr)] as const;

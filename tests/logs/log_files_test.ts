@@ -40,6 +40,17 @@ Deno.test("prepareLogFiles() creates private files and leaves existing ones alon
   assertEquals(await Deno.readTextFile(files.stderr), "");
 });
 
+Deno.test("prepareLogFiles() gives only files outside the home the mode of the configuration", async () => {
+  await using home = tempHome();
+  const files = logFiles(home.path, "api", { stdout: `${home.path}/own/out.log` });
+  prepareLogFiles(`${home.path}/api`, files, "0640");
+  assertEquals([mode(files.stdout), mode(files.stderr)], [0o640, 0o600]);
+  // Also that of one which is there already.
+  Deno.chmodSync(files.stdout, 0o600);
+  prepareLogFiles(`${home.path}/api`, files, "644");
+  assertEquals(mode(files.stdout), 0o644);
+});
+
 Deno.test("prepareLogFiles() accepts one file for both streams, and leaves a file elsewhere as it is", async () => {
   await using home = tempHome();
   const folder = `${home.path}/api`;

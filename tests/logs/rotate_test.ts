@@ -10,7 +10,13 @@ import { LogCursor } from "../../src/logs/read/log_cursor.ts";
 import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
 import { dirname } from "@std/path";
 import { sleep, systemClock } from "../../src/platform/clock.ts";
-import { changing, disownLog, flushLog, recoverLog } from "../../src/logs/write/rotate.ts";
+import {
+  changing,
+  disownLog,
+  flushLog,
+  recoverLog,
+  rotateLog,
+} from "../../src/logs/write/rotate.ts";
 import { moveRest } from "../../src/logs/write/copy_head.ts";
 import {
   addMarks,
@@ -104,6 +110,26 @@ Deno.test("rotateLog() copies and truncates where the file system cannot cut", a
   assertEquals(await scene.whole(), numbers(3000) + "after\n");
   const text = numbers(3000) + "after\n";
   assertEquals(await follower.text(text.length), text);
+});
+
+Deno.test("rotateLog() and the compression let those read an archive who may read the log", {
+  ignore: Deno.uid() !== 0,
+}, async () => {
+  for (const [mode, group] of [[0o600, 0], [0o640, 4], [0o644, 0]] as const) {
+    await using scene = new LogScene();
+    const log = scene.path("api");
+    await Deno.writeTextFile(log, numbers(100), { mode: 0o600 });
+    Deno.chmodSync(log, mode);
+    Deno.chownSync(log, null, group);
+    const archive = await rotateLog(log, { maxSizeBytes: 1, collapse: false, now: Date.now() });
+    const readers = (path: string) => {
+      const info = Deno.lstatSync(path);
+      return [info.mode! & 0o777, info.gid];
+    };
+    assertEquals(readers(archive!.path), [mode, group]);
+    await compressArchive(archive!, () => Promise.resolve());
+    assertEquals(readers(`${archive!.path}.gz`), [mode, group]);
+  }
 });
 
 Deno.test("rotateLog() leaves no copy of a log that it could not cut", async () => {

@@ -104,6 +104,11 @@ const MISTAKES: readonly [object, string][] = [
     { health_check: { type: "http", url: "http://x/", expect: { status: 99 } } },
     'Invalid "health_check.expect.status" 99',
   ],
+  [{ log: { mode: "0640" } }, 'Invalid "log" {"mode":"0640"}: "mode" needs "stdout" or "stderr"'],
+  [
+    { log: { stdout: "/var/log/a", mode: "0666" } },
+    'Invalid "log.mode" "0666": expected "0600", "0640" or "0644"',
+  ],
   [{ health_check: { type: "udp" } }, 'Invalid "health_check.type" "udp": expected one of'],
   [{ health_check: {} }, 'Missing "health_check.type"'],
   [{ health_check: true }, 'Invalid "health_check" true: expected map'],

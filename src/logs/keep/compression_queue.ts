@@ -1,6 +1,7 @@
 /** Compresses archives one after the other, using at most a quarter of a core. */
 
 import type { Archive } from "../write/archives.ts";
+import { takeReaders } from "../write/copy_head.ts";
 import { refuseForeignFolder } from "../read/log_position.ts";
 import { readAt } from "../read/read_at.ts";
 import { sleep } from "../../platform/clock.ts";
@@ -55,6 +56,7 @@ export async function compressArchive(
       truncate: true,
       mode: 0o600,
     });
+    takeReaders(temporary, await from.stat());
     await paced(from, pause).pipeThrough(new CompressionStream("gzip")).pipeTo(to.writable);
     await sync(temporary);
     // No await in between: an archive that was flushed meanwhile must not come back.

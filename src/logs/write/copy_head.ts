@@ -1,5 +1,6 @@
 /** Copies the head of a log, and compares it, in pieces. */
 
+import { ifPossible } from "../../model/errors.ts";
 import { sleep } from "../../platform/clock.ts";
 import { cutUnit, nextData } from "../../platform/files/collapse.ts";
 import { lstatIfAny } from "../../platform/files/stat.ts";
@@ -56,10 +57,26 @@ export function isHollow({ path, compressed }: Archive): boolean {
 /** Bytes of a block in the count of a file's blocks. */
 const BLOCKS_UNIT = 512;
 
+/**
+ * Lets those read a new file who may read another one. Its folder must be one in which no other user
+ * could have replaced it.
+ */
+export function takeReaders(path: string, { mode, gid }: Deno.FileInfo): void {
+  const readers = (mode ?? 0) & 0o044;
+  if (readers === 0) return;
+  // Only root may give it to every group. A group without it reads nothing.
+  if (gid !== null && Deno.statSync(path).gid !== gid) {
+    ifPossible(() => Deno.chownSync(path, null, gid));
+  }
+  Deno.chmodSync(path, 0o600 | readers);
+}
+
 async function copy(log: string, path: string, bytes: number): Promise<number> {
   using from = await Deno.open(log);
   using to = await Deno.open(path, { write: true, create: true, truncate: true, mode: 0o600 });
-  const { size } = await from.stat();
+  const info = await from.stat();
+  takeReaders(path, info);
+  const { size } = info;
   const buffer = new Uint8Array(PIECE_BYTES);
   const rest = rests();
   let copied = 0;

@@ -28,9 +28,13 @@ export function logFiles(appsFolder: string, name: string, own: LogPaths = {}): 
  * Creates the folder of an app (0700) and the files (0600) that are missing, with three system calls if
  * none is. Returns the logs that nothing was ever written to, since their folder is new. Throws
  * `start_failed` if one is a link or of another kind, cannot be created, or has a path that another user
- * could replace.
+ * could replace. `mode`, in octal digits, is that of files outside the home.
  */
-export function prepareLogFiles(appFolder: string, files: LogFiles): ReadonlySet<string> {
+export function prepareLogFiles(
+  appFolder: string,
+  files: LogFiles,
+  mode?: string,
+): ReadonlySet<string> {
   const isNew = prepare(appFolder, "isDirectory", (path) => {
     Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
   });
@@ -42,6 +46,8 @@ export function prepareLogFiles(appFolder: string, files: LogFiles): ReadonlySet
       attempt(path, () => createFile(path));
       unwritten.add(path);
     } else prepare(path, "isFile", createFile);
+    // No other user can replace it meanwhile: that was checked.
+    if (isOwn && mode !== undefined) attempt(path, () => Deno.chmodSync(path, parseInt(mode, 8)));
   }
   return unwritten;
 }
