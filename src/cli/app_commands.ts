@@ -304,6 +304,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
       text("level", "LEVEL", "lines of this level or above, with stack traces", {
         choices: LOG_LEVELS,
       }),
+      bool("group", "similar lines as one, with their number: the most frequent first"),
       bool("timestamps", "print the time of each line", { short: "t" }),
       bool("raw", "lines as they were written, with control sequences"),
       bool("nostream", "accepted for PM2 compatibility"),
@@ -314,6 +315,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
       "procsup logs -n 200 --err",
       "procsup logs api --since 10m --grep 'timeout|refused' -i -t",
       "procsup logs --level error --since yesterday",
+      "procsup logs --level error --since 1h --group",
       "procsup logs api --json",
     ],
     load: async () => (await import("./commands/logs.ts")).logs,

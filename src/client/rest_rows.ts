@@ -20,6 +20,21 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
     path: "/metrics/history",
     query: ["target", "since", "until", "points"],
   }],
+  search_logs: [{
+    method: "GET",
+    path: "/logs/search",
+    query: [
+      "targets",
+      "since",
+      "until",
+      "limit",
+      "group_similar",
+      "grep",
+      "invert",
+      "ignore_case",
+      "level",
+    ],
+  }],
   log_counts: [{
     method: "GET",
     path: "/logs/counts",

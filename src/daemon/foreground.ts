@@ -21,7 +21,7 @@ import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 import { logFeed, type LogSource } from "../logs/read/log_feed.ts";
 import { logEnd } from "../logs/read/log_position.ts";
-import { Batches, LogBatch } from "./log_batch.ts";
+import { BATCHES, LogBatch } from "./log_batch.ts";
 
 interface ForegroundOptions {
   /** A home for this run alone. */
@@ -402,15 +402,15 @@ class ForegroundOutput {
   #feed(follow: boolean): ReadableStream<LogBatch | LogStart> {
     const from = { ...this.#positions };
     const options = { lines: 0, follow, streams: STREAMS, from, unfinished: this.#unfinished };
-    return logFeed(this.#sources, options, new Batches(true));
+    return logFeed(this.#sources, options, BATCHES);
   }
 
   async #print(reader: ReadableStreamDefaultReader<LogBatch | LogStart>): Promise<void> {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (!(next.value instanceof LogBatch)) continue;
-      for (const { end = 0, ...line } of next.value.lines) {
+      for (const line of next.value.lines) {
         this.#printLine(line);
-        this.#positions[positionKey(line)] = end;
+        this.#positions[positionKey(line)] = line.end;
       }
     }
   }

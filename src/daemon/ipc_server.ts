@@ -10,7 +10,7 @@ import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
 import { readVerb } from "../verbs/mod.ts";
-import { logResumption } from "../verbs/logs/rows.ts";
+import { readLogQuery } from "../verbs/logs/rows.ts";
 import type { Role } from "../verbs/verb.ts";
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { endHeadBody } from "../web/context.ts";
@@ -66,7 +66,7 @@ export function ipcApp(context: VerbContext): Hono {
   });
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
-    const query = new URL(c.req.url).searchParams;
+    const query = readLogQuery(new URL(c.req.url).searchParams);
     const lines = await context.streams.open(by, () => streamLogs({ ...context, by }, query));
     return ndjson(untilDenied(lines, by, context));
   });
@@ -74,13 +74,8 @@ export function ipcApp(context: VerbContext): Hono {
   // client has reached.
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
-    const { from } = readPayload(logResumption, await readJson(c));
-    const options = { from, byName: true };
-    const query = new URL(c.req.url).searchParams;
-    const lines = await context.streams.open(
-      by,
-      () => streamLogs({ ...context, by }, query, options),
-    );
+    const query = readLogQuery(new URL(c.req.url).searchParams, await readJson(c));
+    const lines = await context.streams.open(by, () => streamLogs({ ...context, by }, query, true));
     return ndjson(untilShutdown(lines, by, context));
   });
   app.get("/events", async (c) => {

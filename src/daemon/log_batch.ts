@@ -1,6 +1,6 @@
 /** Batches of log lines for clients. */
 
-import type { LogEntry } from "../logs/read/log_entries.ts";
+import type { LogEntry } from "../logs/read/entry_cutter.ts";
 import type { FeedForm } from "../logs/read/log_feed.ts";
 import type { LogSlice } from "../logs/read/merged_logs.ts";
 import type { ProcsupError } from "../model/errors.ts";
@@ -19,10 +19,9 @@ export class LogBatch {
   /** The error that ended the stream; such a batch has no lines. */
   readonly failure: ErrorJson | undefined;
 
-  /** With `positions`, every line carries its end position. */
-  constructor(slices: readonly LogSlice[], positions: boolean, failure?: ErrorJson) {
+  constructor(slices: readonly LogSlice[], failure?: ErrorJson) {
     const text = failure === undefined
-      ? slices.map((one) => textOf(one, positions)).join("")
+      ? slices.map(textOf).join("")
       : `${JSON.stringify(failure)}\n`;
     this.ndjson = encoder.encode(text);
     this.failure = failure;
@@ -34,15 +33,14 @@ export class LogBatch {
   }
 }
 
-function textOf({ of: { name, stream }, entries }: LogSlice, positions: boolean): string {
+function textOf({ of: { name, stream }, entries }: LogSlice): string {
   const head = `{"name":${JSON.stringify(name)},"stream":"${stream}","line":`;
   let [time, iso] = [NaN, ""];
   let text = "";
   for (const { line, at, end, partial, bytes } of entries) {
     if (at !== time) [time, iso] = [at, new Date(at).toISOString()];
-    const position = positions ? `,"end":${end}` : "";
     const piece = partial ? ',"partial":true' : "";
-    text += `${head}${JSON.stringify(bytes ?? line)},"at":"${iso}"${position}${piece}}\n`;
+    text += `${head}${JSON.stringify(bytes ?? line)},"at":"${iso}","end":${end}${piece}}\n`;
   }
   return text;
 }
@@ -51,18 +49,10 @@ function textOf({ of: { name, stream }, entries }: LogSlice, positions: boolean)
 const MAX_CHARS = 64 * 1024;
 
 /** Batches by the entries they were made of, shared by all clients of a log. */
-type Shared = WeakMap<readonly LogEntry[], LogBatch>;
-const withPositions: Shared = new WeakMap();
-const withoutPositions: Shared = new WeakMap();
+const shared = new WeakMap<readonly LogEntry[], LogBatch>();
 
-export class Batches implements FeedForm<LogBatch> {
-  readonly #positions: boolean;
-
-  /** With `positions`, every line carries its end position. */
-  constructor(positions: boolean) {
-    this.#positions = positions;
-  }
-
+/** The form of feeds for clients. */
+export const BATCHES: FeedForm<LogBatch> = {
   async *stored(stored: AsyncIterable<LogSlice>): AsyncGenerator<LogBatch> {
     let slices: LogSlice[] = [];
     let chars = 0;
@@ -70,22 +60,20 @@ export class Batches implements FeedForm<LogBatch> {
       slices.push(slice);
       for (const { line } of slice.entries) chars += line.length;
       if (chars < MAX_CHARS) continue;
-      yield new LogBatch(slices, this.#positions);
+      yield new LogBatch(slices);
       slices = [];
       chars = 0;
     }
-    if (slices.length > 0) yield new LogBatch(slices, this.#positions);
-  }
+    if (slices.length > 0) yield new LogBatch(slices);
+  },
 
-  /** The batch for new lines, shared by all streams with the same format. */
+  /** The batch for new lines, shared by all streams. */
   arrived(slice: LogSlice): LogBatch {
-    const { entries } = slice;
-    const shared = this.#positions ? withPositions : withoutPositions;
-    return shared.getOrInsertComputed(entries, () => new LogBatch([slice], this.#positions));
-  }
+    return shared.getOrInsertComputed(slice.entries, () => new LogBatch([slice]));
+  },
 
   /** The last batch of a failed stream. If a stream ends without it, the daemon is gone. */
   failed(error: ProcsupError): LogBatch {
-    return new LogBatch([], false, errorJson(error));
-  }
-}
+    return new LogBatch([], errorJson(error));
+  },
+};

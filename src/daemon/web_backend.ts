@@ -12,7 +12,6 @@ import { allowRole, type Principal } from "../auth/gatekeeper.ts";
 import type { VerbContext } from "./verb_context.ts";
 import { streamLogs } from "../verbs/logs/handlers.ts";
 import { dispatch } from "./dispatch.ts";
-import type { LogBatch } from "./log_batch.ts";
 
 /** Maximum number of senders whose handler for MCP is kept. */
 const MAX_HANDLERS = 20;
@@ -32,12 +31,8 @@ export function webBackend(
     events: (signal) => changesFor(supervisor, only, signal),
     streamEvents: () => context().streams.open(by, () => changesFor(supervisor, only)),
     matcher: (target) => supervisor.registry.matcher(target, only),
-    // Without positions the stream has lines only.
-    streamLogs: (query, options) =>
-      context().streams.open(
-        by,
-        () => streamLogs({ ...context(), by }, query, options) as Promise<ReadableStream<LogBatch>>,
-      ),
+    streamLogs: (query, byName) =>
+      context().streams.open(by, () => streamLogs({ ...context(), by }, query, byName)),
   };
 }
 

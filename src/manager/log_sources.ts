@@ -3,13 +3,15 @@
 import type { LineOptions, OutputLine } from "../library/options.ts";
 import {
   type FeedForm,
-  type FeedOptions,
   type LaterSources,
   logFeed,
+  type LogQuery,
   type LogSource,
 } from "../logs/read/log_feed.ts";
+import type { LogFilter } from "../logs/read/log_filter.ts";
 import { parseLogFilter } from "../logs/read/log_filter.ts";
 import type { LogSlice } from "../logs/read/merged_logs.ts";
+import { ifPossible } from "../model/errors.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { Registry } from "./registry.ts";
 
@@ -58,12 +60,15 @@ export function logSources(
   return { now, later: { watch, ...(stays && { until: registry.closed }) } };
 }
 
-const FORM: FeedForm<readonly OutputLine[]> = {
-  async *stored(slices) {
-    for await (const slice of slices) yield linesIn(slice);
-  },
-  arrived: linesIn,
-};
+/** The form of feeds that have no `LogStart`, as lists of items. */
+function lists<T>(itemsOf: (slice: LogSlice) => readonly T[]): FeedForm<readonly T[]> {
+  return {
+    async *stored(slices) {
+      for await (const slice of slices) yield itemsOf(slice);
+    },
+    arrived: itemsOf,
+  };
+}
 
 /** Streams lines of processes. Throws `bad_request`, and like `Registry.resolve()`. */
 export function outputLines(
@@ -71,22 +76,47 @@ export function outputLines(
   target: string,
   { tail = 0, follow = false, newOnly = false, stream, signal, ...filter }: LineOptions,
 ): ReadableStream<OutputLine> {
-  const options: FeedOptions = {
+  const query: LogQuery = {
     ...{ lines: tail, follow, newOnly },
     streams: stream === undefined ? ["stdout", "stderr"] : [stream],
     filter: parseLogFilter(filter, Date.now()),
   };
   const { now, later } = logSources(registry, [target], { end: "gone" });
+  const form = lists(({ of: { name, stream }, entries }) =>
+    entries.map(({ line, at, partial }): OutputLine => {
+      return { name, stream, line, at: new Date(at), ...(partial && { partial }) };
+    })
+  );
   return flattened(
-    logFeed(now, options, FORM, later) as ReadableStream<readonly OutputLine[]>,
+    logFeed(now, query, form, later) as ReadableStream<readonly OutputLine[]>,
     signal,
   );
 }
 
-function linesIn({ of: { name, stream }, entries }: LogSlice): OutputLine[] {
-  return entries.map(({ line, at, partial }) => {
-    return { name, stream, line, at: new Date(at), ...(partial && { partial }) };
-  });
+/** Streams the lines of one log that pass a filter, each with a newline. */
+export function filteredBytes(
+  { name, logs: files, gone }: Pick<ManagedProcess, "name" | "logs" | "gone">,
+  { tail = 0, follow = false, stderr = false, signal, filter }: {
+    readonly tail?: number;
+    readonly follow?: boolean;
+    readonly stderr?: boolean;
+    readonly signal?: AbortSignal | undefined;
+    readonly filter: LogFilter;
+  },
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  const form = lists(({ entries }) => [
+    encoder.encode(entries.map(({ line }) => `${line}\n`).join("")),
+  ]);
+  const query: LogQuery = {
+    ...{ lines: tail, filter, streams: [stderr ? "stderr" : "stdout"] },
+    // New lines are later than any `until`.
+    follow: follow && filter.until === undefined,
+  };
+  return flattened(
+    logFeed([{ name, files, gone }], query, form) as ReadableStream<Uint8Array<ArrayBuffer>[]>,
+    signal,
+  );
 }
 
 /** Streams the items of lists, until a signal aborts it. */
@@ -96,17 +126,23 @@ function flattened<T>(
 ): ReadableStream<T> {
   const reader = lists.getReader();
   let left: T[] = [];
+  let stop = () => {};
   const end = () => signal?.removeEventListener("abort", stop);
-  const stop = () => {
-    left = [];
-    void reader.cancel().catch(() => {});
-  };
-  signal?.addEventListener("abort", stop);
-  if (signal?.aborted) stop();
   return new ReadableStream<T>({
+    start(controller) {
+      stop = () => {
+        left = [];
+        void reader.cancel().catch(() => {});
+        // A cancelled stream is closed.
+        ifPossible(() => controller.close());
+      };
+      if (signal?.aborted) stop();
+      else signal?.addEventListener("abort", stop);
+    },
     async pull(controller) {
       while (left.length === 0) {
         const { done, value } = await reader.read();
+        if (signal?.aborted) return;
         if (done) {
           end();
           return controller.close();

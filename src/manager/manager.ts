@@ -13,7 +13,7 @@ import type {
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
 import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/read/log_filter.ts";
-import { filteredStream, logStream } from "../logs/read/log_stream.ts";
+import { logStream } from "../logs/read/log_stream.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { StartFailedError } from "../model/start_failed.ts";
@@ -26,7 +26,7 @@ import { onSignals } from "../platform/scan/signals.ts";
 import { sendText } from "./app_terminal.ts";
 import { carryOut, planApply, register } from "./apply.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
-import { outputLines } from "./log_sources.ts";
+import { filteredBytes, outputLines } from "./log_sources.ts";
 import {
   checkLogOptions,
   type EventOptions,
@@ -136,12 +136,11 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   logs(id: string, options: LogOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
     return withLibraryWords(() => {
       checkLogOptions(options);
-      const { gone, logs } = this.#live.process(id);
-      const path = options.stderr ? logs.stderr : logs.stdout;
+      const process = this.#live.process(id);
       const filter = parseLogFilter(options, Date.now());
-      return filter
-        ? filteredStream(path, { ...options, filter, gone })
-        : logStream(path, { ...options, gone });
+      if (filter !== undefined) return filteredBytes(process, { ...options, filter });
+      const { gone, logs } = process;
+      return logStream(options.stderr ? logs.stderr : logs.stdout, { ...options, gone });
     });
   }
 

@@ -130,21 +130,26 @@ function syslogLevel(severity: number): LogLevel {
 export class LevelReader {
   #level: LogLevel | undefined;
   readonly #entries = new EntryReader();
+  /** What the last line was, see `EntryReader`. */
+  part: EntryPart = "first";
 
   of(line: string): LogLevel | undefined {
-    const part = this.#entries.partOf(line);
+    this.part = this.#entries.partOf(line);
     this.#level = levelOf(line) ??
-      (part === "last" ? "error" : part === "more" ? this.#level : undefined);
+      (this.part === "last" ? "error" : this.part === "more" ? this.#level : undefined);
     return this.#level;
   }
 }
+
+/** A line begins a message, continues it, or ends a traceback, in which it is the headline. */
+export type EntryPart = "first" | "more" | "last";
 
 /** Finds out which of consecutive lines belong together. */
 export class EntryReader {
   #inTraceback = false;
 
   /** Classifies the next line. `last` ends a Python traceback and names the exception. */
-  partOf(line: string): "first" | "more" | "last" {
+  partOf(line: string): EntryPart {
     const isMore = continuesEntry(line);
     const isLast = this.#inTraceback && !isMore;
     this.#inTraceback = !isLast && (this.#inTraceback || line.startsWith("Traceback ("));

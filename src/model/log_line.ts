@@ -35,8 +35,8 @@ export interface LogLine {
   readonly at: string;
   /** True for a piece of a line over 64 KiB. The next line of this log continues it. */
   readonly partial?: true;
-  /** Byte position after the line; set only if positions were requested. */
-  readonly end?: number;
+  /** Position after the line: it never changes, whatever is cut off the log before it. */
+  readonly end: number;
 }
 
 /** Identifies a log. */
@@ -45,9 +45,12 @@ export type LogName = Pick<LogLine, "name" | "stream">;
 /** Positions by `positionKey()`, from which a reader can resume. */
 export type LogPositions = Readonly<Record<string, number>>;
 
-/** Sent before new lines: the position from which each log is followed. */
+/** Where the lines that a client got end, and where they begin. */
 export interface LogStart {
+  /** Lines from these positions on come later. */
   readonly positions: LogPositions;
+  /** Older lines are before these positions. A log without them is missing. */
+  readonly before: LogPositions;
 }
 
 /** The key of a log in `LogPositions`. */

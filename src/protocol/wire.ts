@@ -10,12 +10,13 @@ import type {
   metricsSeries,
   release,
 } from "../verbs/inspect/rows.ts";
+import type { LogRequest } from "../verbs/logs/rows.ts";
 import type { VerbName, VERBS } from "../verbs/mod.ts";
 import type { bulkResult, exit, processInfo, processResult } from "../verbs/shapes.ts";
 import type { Verb } from "../verbs/verb.ts";
 import type { namedToken, webhook, webhookTest } from "../verbs/web/rows.ts";
 
-export type { VerbName };
+export type { LogRequest, VerbName };
 
 type Table = typeof VERBS;
 
@@ -78,6 +79,7 @@ export type HookRunJson = Json<typeof hookRun>;
 export type HealthCheckJson = Json<typeof healthCheck>;
 export type EventsJson = Output<"events">;
 export type LogCountsJson = Output<"log_counts">;
+export type FoundLinesJson = Output<"search_logs">;
 export type WhyJson = Output<"why">;
 /** One change of an app, under way or over. */
 export type ReleaseJson = Json<typeof release>;

@@ -2,7 +2,8 @@
 
 import type { Principal } from "../auth/gatekeeper.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
-import type { LogPositions, LogStart } from "../model/log_line.ts";
+import type { LogStart } from "../model/log_line.ts";
+import type { LogQueryFields } from "../verbs/logs/rows.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 
@@ -21,12 +22,12 @@ export interface Backend {
   /** The last message to the readers of events. */
   readonly shutdownNotice: ShutdownNotice;
   /**
-   * Lines of logs. The query is that of `GET /logs` on the Unix socket; see `streamLogs()` of the
-   * daemon for when followed logs end. Throws like `dispatch()`, and like `streamEvents()`.
+   * Lines of logs; see `streamLogs()` of the daemon for `byName`, and for when followed logs end.
+   * Throws like `dispatch()`, and like `streamEvents()`.
    */
   streamLogs(
-    query: URLSearchParams,
-    options?: { readonly byName?: boolean; readonly from?: LogPositions },
+    query: LogQueryFields,
+    byName?: boolean,
   ): Promise<ReadableStream<LogLines | LogStart>>;
 }
 

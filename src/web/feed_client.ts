@@ -3,11 +3,10 @@
 import { ProcsupError } from "../model/errors.ts";
 import type { LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
-import * as z from "zod/mini";
 import type { ErrorJson } from "../protocol/envelope.ts";
+import { type FeedMessage, readFeedMessage, TOPICS } from "../verbs/feed.ts";
+import { type LogQueryFields, logQueryFrom } from "../verbs/logs/rows.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
-import { logResumption, logStream } from "../verbs/logs/rows.ts";
-import { target, text } from "../verbs/shapes.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
 
@@ -21,23 +20,9 @@ export interface FeedSocket {
   close(code: number, reason: string): void;
 }
 
-/** What a client can subscribe to, besides `process_list`. */
-const TOPICS = ["events", "logs", "system_metrics"] as const;
-
 type Topic = (typeof TOPICS)[number];
 
-const topics = z.array(z.enum(TOPICS));
-
-const unsubscription = z.strictObject({ type: text, topics });
-
-/** The fields besides the target are those of `GET /logs`. */
-const subscription = z.extend(unsubscription, {
-  target: z._default(target, "all"),
-  ...z.pick(logStream, { lines: true, grep: true, level: true }).shape,
-  stderr: z.optional(z.boolean("expected true or false")),
-});
-
-type Subscription = z.output<typeof subscription>;
+type FieldsOf<T extends FeedMessage["type"]> = (FeedMessage & { readonly type: T })["fields"];
 
 /** With more unsent bytes than this, a new list is skipped: the next one replaces it. */
 const ENOUGH_LISTS = 256 * 1024;
@@ -119,22 +104,35 @@ export class FeedClient {
       this.#socket.close(POLICY, "too many messages");
       return [];
     }
+    let given: unknown;
     try {
-      const message = parseJson(text) as Record<string, unknown> | null;
-      if (message?.type === "ping") this.#answer({ type: "pong" });
-      if (message?.type === "subscribe") return this.#subscribe(message);
-      if (message?.type === "unsubscribe") this.#unsubscribe(message);
-      if (message?.type === "open_log") this.#openLog(message);
-      if (message?.type === "close_log") this.#closeLog(Number(message.id));
+      given = parseJson(text);
+      const message = readFeedMessage(given);
+      switch (message.type) {
+        case "ping":
+          this.#answer({ type: "pong" });
+          return [];
+        case "subscribe":
+          return this.#subscribe(message.fields);
+        case "unsubscribe":
+          this.#unsubscribe(message.fields.topics);
+          return [];
+        case "open_log":
+          this.#openLog(message.fields);
+          return [];
+        case "close_log":
+          this.#closeLog(message.fields.id);
+          return [];
+      }
     } catch (error) {
-      this.#answer({ type: "error", ...publicError(error) });
+      // The client has a log of this id that waits for an answer.
+      this.#answer({ type: "error", id: Object(given).id, ...publicError(error) });
+      return [];
     }
-    return [];
   }
 
   /** The topic `logs` is confirmed, like the others, once it is open. */
-  #subscribe(message: unknown): readonly Topic[] {
-    const { topics, ...wanted } = readPayload(subscription, message);
+  #subscribe({ topics, ...wanted }: FieldsOf<"subscribe">): readonly Topic[] {
     const matches = this.backend.matcher(wanted.target);
     if (topics.includes("events")) this.#matches = matches;
     const others = topics.filter((topic) => topic !== "logs");
@@ -144,8 +142,7 @@ export class FeedClient {
     return topics;
   }
 
-  #unsubscribe(message: unknown): void {
-    const { topics } = readPayload(unsubscription, message);
+  #unsubscribe(topics: readonly Topic[]): void {
     if (topics.includes("logs")) this.#logs?.stop();
     for (const topic of topics) this.#topics.delete(topic);
     this.#confirm();
@@ -156,40 +153,29 @@ export class FeedClient {
     this.#answer({ type: "subscribed", topics: [...this.#topics], target });
   }
 
-  #follow({ target, lines = 0, grep, level, stderr }: Omit<Subscription, "topics">): void {
-    const query = new URLSearchParams({ target, follow: "true" });
-    if (lines === 0) query.set("new", "true");
-    else query.set("lines", String(lines));
-    for (const [key, value] of Object.entries({ grep, level })) {
-      if (value !== undefined) query.set(key, value);
-    }
-    if (stderr !== undefined) query.set(stderr ? "stderr" : "stdout", "true");
+  #follow({ target, lines = 0, stderr, ...filter }: Omit<FieldsOf<"subscribe">, "topics">): void {
     this.#logs?.stop();
     this.#topics.delete("logs");
     const opened = () => {
       this.#topics.add("logs");
       this.#confirm(target);
     };
-    this.#logs = this.#logsOf(query, { opened });
+    const fields = {
+      ...{ target: [target], ...filter, follow: true },
+      ...(lines === 0 ? { new: true } : { lines }),
+      ...{ stderr: stderr === true, stdout: stderr === false },
+    };
+    this.#logs = this.#logsOf(readPayload(logQueryFrom, fields), { opened });
   }
 
-  /**
-   * Opens a log: `{id, query, from}`, where the query is that of `GET /logs`, and `from` the positions
-   * that it ended with.
-   */
-  #openLog({ id, query, from }: Record<string, unknown>): void {
-    if (typeof id !== "number" || !Number.isSafeInteger(id)) {
-      throw badRequest('Invalid "id": expected a whole number');
-    }
-    if (typeof query !== "string") throw badRequest('Invalid "query": expected text');
+  #openLog({ id, ...query }: FieldsOf<"open_log">): void {
     this.#closeLog(id);
     if (this.#opened.size >= MAX_OPENED) {
       const message = `${MAX_OPENED} logs are open on this connection`;
       const error = publicError(new ProcsupError("too_many_clients", message));
       return this.#answer({ type: "error", id, ...error });
     }
-    const start = from === undefined ? {} : readPayload(logResumption, { from });
-    const log = this.#logsOf(new URLSearchParams(query), { id }, start);
+    const log = this.#logsOf(query, { id });
     this.#opened.set(id, log);
     void log.ended.then(() => this.#opened.get(id) === log && this.#opened.delete(id));
   }
@@ -199,13 +185,8 @@ export class FeedClient {
     this.#opened.delete(id);
   }
 
-  #logsOf(
-    query: URLSearchParams,
-    options: FeedLogsOptions,
-    start: Partial<z.output<typeof logResumption>> = {},
-  ): FeedLogs {
-    const open = () => this.backend.streamLogs(query, { byName: true, ...start });
-    return new FeedLogs(open, this, options);
+  #logsOf(query: LogQueryFields, options: FeedLogsOptions): FeedLogs {
+    return new FeedLogs(() => this.backend.streamLogs(query, true), this, options);
   }
 
   #answer(message: unknown): void {
@@ -218,10 +199,6 @@ export class FeedClient {
     this.#second = second;
     return ++this.#messages > MAX_MESSAGES_A_SECOND;
   }
-}
-
-function badRequest(message: string): ProcsupError {
-  return new ProcsupError("bad_request", message);
 }
 
 export interface FeedLogsOptions {
@@ -287,7 +264,10 @@ export class FeedLogs {
         while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) await nextStep();
         if (this.#isOver) return;
         if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
-        if (!("ndjson" in value)) continue;
+        if (!("ndjson" in value)) {
+          this.#sink.send(JSON.stringify({ type: "log_start", ...this.#id, ...value }));
+          continue;
+        }
         if (value.failure) return this.#fail(value.failure);
         const message = messageWith(value, this.#id.id);
         this.#sink.send(message);

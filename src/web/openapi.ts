@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { tableJson } from "../model/key_json_schema.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { changeStream, logResumption, logStream } from "../verbs/logs/rows.ts";
+import { changeStream, logQuery, logResumption } from "../verbs/logs/rows.ts";
 import { REST_ROWS, type Route } from "../verbs/mod.ts";
 import { fieldsOf } from "../verbs/read_input.ts";
 import { about } from "../verbs/shapes.ts";
@@ -195,9 +195,9 @@ function answersOf(schema: z.ZodMiniType, status = 200): Json {
 const EXTRA_PATHS: Json = {
   [`${REST_BASE}/events`]: { get: stream("Events, one per line", changeStream) },
   [`${REST_BASE}/logs`]: {
-    get: stream("Lines of logs, one per line", logStream),
+    get: stream("Lines of logs, one per line", logQuery),
     post: {
-      ...stream("Lines of logs from the positions in the body on", logStream),
+      ...stream("Lines of logs after or before the positions in the body", logQuery),
       requestBody: { required: true, ...jsonContent(logResumption, "input") },
     },
   },

@@ -5,7 +5,7 @@ import { ProcsupError } from "../model/errors.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
 import { accepts } from "@std/http/negotiation";
 import { changesOf } from "../protocol/process_json.ts";
-import { changeStream, logResumption } from "../verbs/logs/rows.ts";
+import { changeStream, readLogQuery } from "../verbs/logs/rows.ts";
 import { readPayload, readQuery } from "../verbs/read_input.ts";
 import { REST_BASE } from "../protocol/version.ts";
 import type { Backend } from "./backend.ts";
@@ -44,11 +44,11 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     return streamReply(backend.shutdownNotice.atEndOf(items), c.req);
   });
   get(`${REST_BASE}/logs`, async (c, principal, backend) => {
+    const isResumed = c.req.method === "POST";
+    const body = isResumed ? await readBody(c, true) : {};
+    const query = readLogQuery(new URL(c.req.url).searchParams, body);
     // A client that resumes knows the names of its logs.
-    const start = c.req.method === "POST"
-      ? { ...readPayload(logResumption, await readBody(c, true)), byName: true }
-      : {};
-    const stream = await backend.streamLogs(new URL(c.req.url).searchParams, start);
+    const stream = await backend.streamLogs(query, isResumed);
     const last = (failure: ErrorJson) => ({ ndjson: lineOf(failure), failure });
     return streamReply(
       untilRevoked(stream, { principal, gatekeeper, last }),

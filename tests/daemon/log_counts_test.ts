@@ -1,14 +1,15 @@
 /** Log lines counted by level and time for a histogram. */
 
 import { assertEquals } from "@std/assert";
-import { countLines } from "../../src/verbs/logs/handlers.ts";
+import { levelCounts } from "../../src/verbs/logs/folds.ts";
+import { newestLines } from "../../src/logs/read/merged_logs.ts";
 import { addMarks, releaseMarks } from "../../src/logs/write/time_index.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const BEGIN = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-Deno.test("countLines() counts lines by level and step, and a stack trace as error", async () => {
+Deno.test("levelCounts() counts lines by level and step, and a stack trace as error", async () => {
   await using home = await tempHome();
   const path = `${home.path}/stdout.log`;
   const written = [
@@ -27,11 +28,17 @@ Deno.test("countLines() counts lines by level and step, and a stack trace as err
   Deno.writeTextFileSync(path, written.map(([, text]) => text).join(""));
   addMarks(path, marks);
   releaseMarks(path);
-  const range = { since: BEGIN + 1000, until: BEGIN + 5000, step: 1000 };
+  const range = { since: BEGIN + 1000, until: BEGIN + 5000 };
   const absent = `${home.path}/none.log`;
   const none = { debug: 0, info: 0, warn: 0, error: 0 };
-  const count = (filter?: Parameters<typeof parseLogFilter>[0]) =>
-    countLines({ paths: [path, absent], ...range, filter: filter && parseLogFilter(filter, 0) });
+  const logs = [path, absent].map((path) => ({ name: "app", stream: "stdout", path } as const));
+  const count = (grep?: string) => {
+    const filter = parseLogFilter({
+      ...{ since: new Date(range.since), until: new Date(range.until - 1) },
+      ...(grep && { grep }),
+    }, 0);
+    return levelCounts(newestLines(logs, { complete: true, meaning: true, filter }), 1000, range);
+  };
   assertEquals(await count(), {
     since: BEGIN + 1000,
     counts: [
@@ -39,6 +46,6 @@ Deno.test("countLines() counts lines by level and step, and a stack trace as err
       { ...none, at: BEGIN + 3000, debug: 1 },
     ],
   });
-  const { counts } = await count({ grep: "O" });
+  const { counts } = await count("O");
   assertEquals(counts, [{ ...none, at: BEGIN + 1000, error: 1 }]);
 });

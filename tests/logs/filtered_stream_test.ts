@@ -1,29 +1,38 @@
 /** The library's stream of matching lines. */
 
 import { assertEquals } from "@std/assert";
-import { filteredStream } from "../../src/logs/read/log_stream.ts";
+import { filteredBytes } from "../../src/manager/log_sources.ts";
 import { ifPossible } from "../../src/model/errors.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";
 
+type Options = Omit<Parameters<typeof filteredBytes>[1], "filter">;
+
+/** The even numbers of a log. */
+function filteredStream(log: string, { gone, ...options }: Options & { gone?: AbortSignal } = {}) {
+  const logs = { stdout: log, stderr: `${log}.err` };
+  const process = { name: "app", logs, gone: gone ?? new AbortController().signal };
+  return filteredBytes(process, { ...options, filter: EVEN });
+}
+
 const EVEN = parseLogFilter({ grep: "[02468]$" }, Date.now())!;
 
-Deno.test("filteredStream() returns the matching lines, or the last of them", async () => {
+Deno.test("filteredBytes() returns the matching lines, or the last of them", async () => {
   await using scene = new LogScene();
   await scene.append(numbers(9));
   const text = (tail?: number) =>
-    new Response(filteredStream(scene.log, { filter: EVEN, ...(tail ? { tail } : {}) })).text();
+    new Response(filteredStream(scene.log, tail ? { tail } : {})).text();
   assertEquals(await text(), "2\n4\n6\n8\n");
   assertEquals(await text(2), "6\n8\n");
 });
 
-Deno.test("filteredStream() follows, and joins a line that arrived in two parts", async () => {
+Deno.test("filteredBytes() follows, and joins a line that arrived in two parts", async () => {
   await using scene = new LogScene();
   await scene.append("1\n2\n3");
   const abort = new AbortController();
   const { signal } = abort;
-  const reader = filteredStream(scene.log, { filter: EVEN, follow: true, signal }).getReader();
+  const reader = filteredStream(scene.log, { follow: true, signal }).getReader();
   const next = async () => new TextDecoder().decode((await reader.read()).value);
   assertEquals(await next(), "2\n");
   await scene.append("8\n10\n");
@@ -33,11 +42,11 @@ Deno.test("filteredStream() follows, and joins a line that arrived in two parts"
   assertEquals((await pending).done, true);
 });
 
-Deno.test("filteredStream() includes the last lines, written just before the end was reported", async () => {
+Deno.test("filteredBytes() includes the last lines, written just before the end was reported", async () => {
   await using scene = new LogScene();
   await scene.append("1\n2\n");
   const gone = new AbortController();
-  const options = { filter: EVEN, follow: true, gone: gone.signal };
+  const options = { follow: true, gone: gone.signal };
   const reader = filteredStream(scene.log, options).getReader();
   const texts = [(await reader.read()).value];
   await scene.append("3\n4\n56");
@@ -48,12 +57,12 @@ Deno.test("filteredStream() includes the last lines, written just before the end
   assertEquals(texts.map((text) => new TextDecoder().decode(text)), ["2\n", "4\n", "56\n"]);
 });
 
-Deno.test("filteredStream() closes its file when it is aborted between two reads", async () => {
+Deno.test("filteredBytes() closes its file when it is aborted between two reads", async () => {
   await using scene = new LogScene();
   await scene.append("1\n2\n");
   const abort = new AbortController();
   const { signal } = abort;
-  const reader = filteredStream(scene.log, { filter: EVEN, follow: true, signal }).getReader();
+  const reader = filteredStream(scene.log, { follow: true, signal }).getReader();
   await reader.read();
   const open = () =>
     [...Deno.readDirSync("/proc/self/fd")].filter(({ name }) =>

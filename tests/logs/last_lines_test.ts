@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { lastLines, lastTextLines, startOfEntry } from "../../src/logs/read/last_lines.ts";
+import { lastLines, lastTextLines } from "../../src/logs/read/last_lines.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const BLOCK = 64 * 1024;
@@ -84,18 +84,4 @@ Deno.test("lastTextLines() decodes lines and strips their line endings", async (
   const path = `${home.path}/log`;
   await Deno.writeFile(path, new Uint8Array([97, 10, 0xff, 98, 13, 10, 10, 0xc3, 0xa9]));
   assertEquals(await lastTextLines(path, 3), ["\ufffdb", "", "é"]);
-});
-
-Deno.test("startOfEntry() goes back over the lines that an entry continues, to the first byte", async () => {
-  await using home = tempHome();
-  const path = `${home.path}/log`;
-  const startIn = async (before: string) => {
-    await Deno.writeTextFile(path, before);
-    return await startOfEntry(path, before.length);
-  };
-  assertEquals(await startIn("first\nError: x\n    at a\n    at b\n"), 6);
-  assertEquals(await startIn("    at a\n    at b\n"), 0);
-  assertEquals(await startIn("\n    at a\n    at b\n"), 0);
-  assertEquals(await startIn("\n"), 0);
-  assertEquals(await startIn(""), 0);
 });

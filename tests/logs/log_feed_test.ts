@@ -3,14 +3,19 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import {
   type FeedForm,
-  type FeedOptions,
   type LaterSources,
   logFeed,
+  type LogQuery,
   type LogSource,
   type SourceChanges,
 } from "../../src/logs/read/log_feed.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
+import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
+import { listArchives } from "../../src/logs/write/archives.ts";
 import { rotateLog } from "../../src/logs/write/rotate.ts";
+import { addMarks, releaseMarks } from "../../src/logs/write/time_index.ts";
+import type { LogStart } from "../../src/model/log_line.ts";
+import { CAN_COLLAPSE } from "./rotation_scene.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -22,7 +27,7 @@ const FORM: FeedForm<readonly string[]> = {
   arrived: ({ of: { name }, entries }) => entries.map(({ line }) => `${name} ${line}`),
 };
 
-const OPTIONS: FeedOptions = { lines: 0, follow: true, streams: ["stdout"] };
+const OPTIONS: LogQuery = { lines: 0, follow: true, streams: ["stdout"] };
 
 /** A folder of logs, one per process, and a feed of them. */
 class Scene implements AsyncDisposable {
@@ -200,4 +205,64 @@ Deno.test("logFeed() with a level follows a log that is moved while its last ent
   } finally {
     Deno.open = open;
   }
+});
+
+/** Reads a query to its end: its lines, and where they are. */
+async function read(
+  sources: readonly LogSource[],
+  query: Partial<LogQuery>,
+): Promise<{ lines: string[]; start: LogStart }> {
+  const lines: string[] = [];
+  let start: LogStart = { positions: {}, before: {} };
+  const options = { ...OPTIONS, follow: false, positions: true, ...query };
+  for await (const item of logFeed(sources, options, FORM)) {
+    if ("positions" in item) start = item;
+    else lines.push(...item);
+  }
+  return { lines, start };
+}
+
+Deno.test("logFeed() pages back through all lines of all logs, once each, while they are rotated", async () => {
+  await using scene = new Scene();
+  const [names, count] = [["one", "two", "three"], 3000];
+  const ends = new Map(names.map((name) => [name, 0]));
+  const all: string[] = [];
+  for (let index = 0; index < count; index++) {
+    // One log in four has long been silent.
+    const name = index < count / 4 ? names[2]! : names[index % 2]!;
+    const line = `ERROR ${index}${index % 5 === 0 ? "\n    at here" : ""}`;
+    scene.write(name, `${line}\n`);
+    const end = ends.get(name)! + line.length + 1;
+    ends.set(name, end);
+    addMarks(scene.path(name), [{ at: index * 10, end, exact: true }]);
+    all.push(...line.split("\n").map((text) => `${name} ${text}`));
+  }
+  const sources = names.map((name) => scene.source(name));
+  for (const filter of [undefined, parseLogFilter({ level: "error" }, 0)]) {
+    let { lines, start } = await read(sources, { limit: 101, filter });
+    const latest = start.positions;
+    let rotated = false;
+    while (Object.keys(start.before).length > 0) {
+      if (!rotated) {
+        const how = { maxSizeBytes: 4096, collapse: CAN_COLLAPSE, now: Date.now() };
+        for (const name of names) {
+          if (await rotateLog(scene.path(name), how) === undefined) continue;
+          const archive = listArchives(scene.path(name)).at(-1)!;
+          await compressArchive(archive, () => Promise.resolve());
+        }
+      }
+      rotated = true;
+      const page = await read(sources, { limit: 101, filter, before: start.before });
+      assertEquals(page.lines.length <= 101, true);
+      lines = [...page.lines, ...lines];
+      start = page.start;
+    }
+    assertEquals(lines, all);
+    assertEquals((await read(sources, { from: latest, filter })).lines, []);
+  }
+  const zero = Object.fromEntries(names.map((name) => [`${name}/stdout`, 0]));
+  const first = await read(sources, { from: zero, limit: 1000 });
+  const second = await read(sources, { from: first.start.positions, limit: 10_000 });
+  assertEquals([...first.lines, ...second.lines], all);
+  names.forEach((name) => releaseMarks(scene.path(name)));
 });

@@ -1,7 +1,8 @@
 /** Several followers of one log share one reader, and any of them may leave. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { LogEntries, type LogEntry, singleFlight } from "../../src/logs/read/log_entries.ts";
+import type { LogEntry } from "../../src/logs/read/entry_cutter.ts";
+import { LogEntries, singleFlight } from "../../src/logs/read/log_entries.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LogScene, numbers } from "./rotation_scene.ts";

@@ -95,9 +95,9 @@ export class FakeWeb implements AsyncDisposable {
       matcher: (target) => ({ name }) => target === "all" || name === target,
       streamLogs: (query) =>
         Promise.resolve(linesOf([
-          { name: query.get("target"), line: "<b>" },
+          { name: query.target[0], line: "<b>" },
           // A character that ends a line for JavaScript's `.` only.
-          { name: query.get("target"), line: "one\u2028still one" },
+          { name: query.target[0], line: "one\u2028still one" },
         ])),
     };
     this.sessions = new Sessions(clock);

@@ -147,7 +147,7 @@ Deno.test("Feed opens several logs on one connection, each with its id, and at m
   const scene = new Scene();
   scene.lines = [{ line: "one" }, { line: "two" }];
   const client = scene.join();
-  for (let id = 1; id <= 17; id++) client.say({ type: "open_log", id, query: "target=api" });
+  for (let id = 1; id <= 17; id++) client.say({ type: "open_log", id, target: ["api"] });
   const of = (wanted: string) => client.got.filter(({ type }) => type === wanted);
   await waitFor(() => of("log").length === 16);
   assertEquals(
@@ -157,7 +157,7 @@ Deno.test("Feed opens several logs on one connection, each with its id, and at m
   assertEquals(of("log")[7].lines, scene.lines);
   assertEquals(of("error").map(({ id, code }) => `${id} ${code}`), ["17 too_many_clients"]);
   client.say({ type: "close_log", id: 1 });
-  client.say({ type: "open_log", id: 18, query: "target=api" });
+  client.say({ type: "open_log", id: 18, target: ["api"] });
   await waitFor(() => of("log").length === 17);
   client.say({ type: "open_log", id: "x" });
   assertEquals(of("error").at(-1).code, "bad_request");
@@ -172,7 +172,7 @@ Deno.test("Feed does not count an ended or failed log as open", async () => {
     const client = scene.join();
     const ends = () => client.got.filter(({ type }) => type === "log_end" || type === "error");
     for (let id = 1; id <= 17; id++) {
-      client.say({ type: "open_log", id, query: "target=api" });
+      client.say({ type: "open_log", id, target: ["api"] });
       await waitFor(() => ends().length === id);
     }
     assertEquals(new Set(ends().map(({ code }) => code)), new Set([problem?.code]));
@@ -207,7 +207,7 @@ Deno.test("Feed gives each log on a connection its own buffer", async () => {
   const slow = scene.join(0, true);
   const other = scene.join();
   for (let id = 1; id <= 16; id++) {
-    for (const { say } of [slow, other]) say({ type: "open_log", id, query: "target=api" });
+    for (const { say } of [slow, other]) say({ type: "open_log", id, target: ["api"] });
   }
   const logsOf = ({ types }: typeof slow) => types().filter((type) => type === "log").length;
   await waitFor(() => logsOf(other) === 16);
@@ -226,7 +226,7 @@ Deno.test("Feed drops clients that do not read, or that send too much", async ()
   for (const { left } of [slow, loud]) left();
 });
 
-Deno.test("Feed answers invalid messages with an error, and ignores unknown ones", async () => {
+Deno.test("Feed answers invalid and unknown messages with an error", async () => {
   const scene = new Scene();
   const client = scene.join();
   await waitFor(() => client.got.length === 1);
@@ -234,9 +234,26 @@ Deno.test("Feed answers invalid messages with an error, and ignores unknown ones
     client.receive(text);
     assertEquals([client.got.at(-1).type, client.got.at(-1).code], ["error", "bad_request"], text);
   }
-  const before = client.got.length;
-  for (const text of ["null", "5", '{"type":"hello"}']) client.receive(text);
-  assertEquals(client.got.length, before);
+  const unknown = [["null", "undefined"], ["5", "undefined"], ['{"type":"opn_log"}', '"opn_log"']];
+  for (const [text, type] of unknown) {
+    client.receive(text!);
+    const { error, hint } = client.got.at(-1);
+    const near = type === '"opn_log"' ? ': did you mean "open_log"?' : "";
+    assertEquals(error, `Unknown message ${type}${near}`);
+    assertEquals(hint, "Known: ping, subscribe, unsubscribe, open_log, close_log");
+  }
+  for (
+    const [mistake, error] of [
+      [{ limt: 5 }, 'Unknown field "limt": did you mean "limit"?'],
+      [{ limit: 0 }, 'Invalid "limit" 0: expected a number from 1 to 10000'],
+      [{ id: -1 }, 'Invalid "id" -1: '],
+    ] as const
+  ) {
+    client.say({ type: "open_log", id: 7, target: ["api"], ...mistake });
+    const { type, id, error: found } = client.got.at(-1);
+    assertEquals([type, found.slice(0, error.length)], ["error", error]);
+    assertEquals(id, "id" in mistake ? mistake.id : 7, "the client finds its log");
+  }
   client.left();
 });
 
@@ -331,7 +348,7 @@ Deno.test("Feed ends the logs that a client has opened when it leaves", async ()
     cancel: () => void told.push("cancelled"),
   }, { highWaterMark: 0 });
   const client = scene.join();
-  client.say({ type: "open_log", id: 1, query: "target=api&follow=true" });
+  client.say({ type: "open_log", id: 1, target: ["api"], follow: true });
   await waitFor(() => told.length > 0, { what: "the log to be read" });
   client.left();
   await waitFor(() => told.includes("cancelled"), { what: "the log to be ended" });

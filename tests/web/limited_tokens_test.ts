@@ -136,8 +136,8 @@ Deno.test("streams of a limited token have its apps only, also those that come l
   using feed = new TestFeed(socket);
   await feed.opened;
   feed.send({ type: "subscribe", topics: ["events", "logs", "system_metrics"], target: "all" });
-  feed.send({ type: "open_log", id: 1, query: "target=all" });
-  feed.send({ type: "open_log", id: 2, query: `target=${HIDDEN}` });
+  feed.send({ type: "open_log", id: 1, target: ["all"] });
+  feed.send({ type: "open_log", id: 2, target: [HIDDEN] });
   await waitFor(() => feed.of("subscribed").length > 1, { what: "the subscription" });
   const streams = await Promise.all(["/events", "/logs?follow=true"].map(async (path) => {
     const { body } = await fetch(`${web.url}/api/v1${path}`, { headers: { authorization } });

@@ -66,8 +66,8 @@ export const limits: Readonly<Record<string, Attack>> = {
       open.push(connection);
       await connection.read(new Uint8Array(1024));
       for (let id = 0; id < 16; id++) {
-        const query = "target=big&follow=true&lines=10000";
-        await connection.write(frame(JSON.stringify({ type: "open_log", id, query })));
+        const message = { type: "open_log", id, target: ["big"], follow: true, lines: 10_000 };
+        await connection.write(frame(JSON.stringify(message)));
       }
     }
     const longest = await longestList(scene, 30);

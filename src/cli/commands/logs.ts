@@ -2,17 +2,22 @@
 
 import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
+import { ProcsupError } from "../../model/errors.ts";
+import { type LogLevel, type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
 import type { ChangeJson } from "../../protocol/process_json.ts";
+import type { Output } from "../../protocol/wire.ts";
+import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { selectPresent } from "../../protocol/select_processes.ts";
 import { following, ndjson, unending } from "../../protocol/streams.ts";
+import { clockTime } from "../human.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 import { jsonLines, refuseWholeFormats } from "../output.ts";
 
 /** Prints the lines of the targets by time, with name prefixes if there are several processes. */
 export async function logs(context: CommandContext): Promise<void> {
+  if (context.flags.on("group")) return await group(context);
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);
   const { print, end } = await printer(context, new LogPrinter(context.output));
@@ -28,6 +33,47 @@ export async function logs(context: CommandContext): Promise<void> {
   }
   if (isEmpty && !context.output.isJson) context.output.note("no matching lines");
   await noteProblems(context);
+}
+
+/** Prints the patterns of lines, the most frequent first. */
+async function group(context: CommandContext): Promise<void> {
+  const { flags, output, positionals } = context;
+  for (const flag of ["follow", "err", "out", "raw", "timestamps"]) {
+    if (!flags.on(flag)) continue;
+    const hint = "procsup help logs";
+    throw new ProcsupError("bad_request", `Cannot use --${flag} with --group`, { hint });
+  }
+  const { patterns = [], truncated, searched_since } = await connect(context).call("search_logs", {
+    ...{ targets: positionals.length === 0 ? "all" : [...positionals], group_similar: true },
+    ...{ since: flags.text("since"), until: flags.text("until"), grep: flags.text("grep") },
+    ...(flags.on("invert") && { invert: true }),
+    ...(flags.on("ignore-case") && { ignore_case: true }),
+    ...{ level: flags.text("level") as LogLevel | undefined, limit: flags.int("lines") },
+  });
+  await printList(output, PATTERN_COLUMNS, patterns, "no matching lines");
+  if (searched_since !== undefined) {
+    output.note(`older lines than ${clockTime(searched_since)} were too many to be counted`);
+  } else if (truncated) output.note("there are more patterns: -n takes up to 1000");
+}
+
+type LinePattern = NonNullable<Output<"search_logs">["patterns"]>[number];
+
+const PATTERN_COLUMNS: readonly Column<LinePattern>[] = [
+  right("COUNT", 0, ({ count }) => String(count)),
+  { header: "FIRST", priority: 3, value: ({ first_at }) => clockTime(first_at) },
+  { header: "LAST", priority: 1, value: ({ at }) => clockTime(at) },
+  { header: "APPS", priority: 2, value: ({ apps }) => shortList(apps) },
+  { header: "LINE", priority: 0, value: ({ line }) => plainText(line).slice(0, MAX_SHOWN) },
+];
+
+/** Characters of a pattern in the table. */
+const MAX_SHOWN = 200;
+const MAX_NAMES = 3;
+
+function shortList(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  const shown = more > 1 ? [...names.slice(0, MAX_NAMES), `${more} more`] : names;
+  return plainText(shown.join(", "));
 }
 
 /** Warns of logs that were truncated or moved: lines may be missing. */
@@ -48,7 +94,7 @@ async function follow(context: CommandContext): Promise<void> {
   const { output, flags } = context;
   if (output.terminal && output.isForPeople && !flags.on("raw")) void printEvents(context, names);
   const from: Record<string, number> = {};
-  const lines = following<LogLine & { readonly end: number } | LogStart>({
+  const lines = following<LogLine | LogStart>({
     open: async () => unending(await client.stream(`/logs?${query(context)}`, undefined, { from })),
     note: (message) => output.note(message),
   });
@@ -93,8 +139,7 @@ async function printer(context: CommandContext, names: LogPrinter): Promise<Prin
   if (output.isJson) {
     const { print, end } = jsonLines(output, flags.on("follow"));
     return {
-      print: ({ name, stream, line, at }, json) =>
-        print(json ?? JSON.stringify({ name, stream, line, at })),
+      print: (value, json) => print(json ?? JSON.stringify(value)),
       end,
     };
   }

@@ -1,34 +1,17 @@
 /** Reads a log as filtered lines with their times. */
 
-import { type EmitLine, LineSplitter, NEWLINE, type SplitState } from "./line_splitter.ts";
+import { EntryCutter, type LogEntry } from "./entry_cutter.ts";
+import type { SplitState } from "./line_splitter.ts";
 import type { LogCursor, Span } from "./log_cursor.ts";
 import type { LineMatcher, LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
-import { startOfTail } from "./log_tail.ts";
 import { Search } from "./search.ts";
-import { lastPart, type LogPart, PART_BYTES } from "../write/archives.ts";
 import { readTimeIndex, recentTimes, type TimeIndex } from "../write/time_index.ts";
 
-export interface LogEntry {
-  readonly line: string;
-  /** When it was written, in milliseconds since the epoch, as exact as the time index. */
-  readonly at: number;
-  /** Position of its first byte, see `log_position.ts`. */
-  readonly start: number;
-  /** Position after it, from which a reader can resume. */
-  readonly end: number;
-  /** A piece of a line that is long or not finished yet, which the next entry continues. */
-  readonly partial?: true;
-  /** A character for each byte of the line but the `\n`; only with `exact`. */
-  readonly bytes?: string;
-}
-
 export interface EntryOptions {
-  /** Number of last lines (that pass the filter); undefined or 0 for all, including archives. */
-  readonly tail?: number | undefined;
   /** Skip the lines that exist. */
   readonly newOnly?: boolean | undefined;
-  /** Position to begin at; overrides the options above. */
+  /** Position to begin at; overrides the option above. Default: the first byte, in an archive. */
   readonly from?: number | undefined;
   /** Existing lines before this position are read for what follows them, and left out. */
   readonly showFrom?: number | undefined;
@@ -58,9 +41,6 @@ export interface LogChunk {
 /** An unfinished line, such as a prompt, is shown when nothing was added to it for that long. */
 const SILENCE_MS = 100;
 
-/** How far back the last lines are searched, in bytes. */
-const MAX_BACK = 8 * 1024 * 1024;
-
 /** The lines of one log: first those that exist, then new ones. */
 export class LogEntries {
   #path: string;
@@ -70,22 +50,15 @@ export class LogEntries {
   /** Following is endless, so it has no limits. */
   readonly #following = new Search();
   readonly #matches: LineMatcher | undefined;
-  readonly #splitter: LineSplitter;
+  readonly #cutter: EntryCutter;
   #index: TimeIndex | undefined;
-  #part: LogPart | undefined;
-  /** The part begins before this position. */
-  #reach = Infinity;
-  /** True while the next bytes are the rest of a line to skip. */
-  #midLine = false;
-  /** Position of the first line that was examined. */
-  #firstLine: number | undefined;
   #finished = false;
   #leave = () => {};
 
   constructor(path: string, options: EntryOptions) {
     this.#path = path;
     this.#options = options;
-    this.#splitter = new LineSplitter(options.exact);
+    this.#cutter = new EntryCutter(options.exact);
     this.#search = options.search ?? new Search();
     this.#matches = options.filter?.matcher?.();
     this.#follower = new LogFollower(path, {
@@ -99,7 +72,7 @@ export class LogEntries {
   /** Position after the last whole line that was read; undefined while there is no file. */
   get position(): number | undefined {
     if (!this.#follower.isOpen) return undefined;
-    return this.#follower.position - this.#splitter.waiting;
+    return this.#follower.position - this.#cutter.splitter.waiting;
   }
 
   /** Position after the last byte that was read. */
@@ -117,10 +90,9 @@ export class LogEntries {
       last = chunk === undefined;
       if (last && !complete) break;
       const timeAt = (end: number) => this.#index?.timeAt(end) ?? Date.now();
-      const inTime = this.#cut(chunk, timeAt, (at) => {
-        last ||= at > until;
-        return at >= since && at <= until;
-      });
+      const found = this.#cut(chunk, timeAt);
+      last ||= found.length > 0 && found.at(-1)!.at > until;
+      const inTime = found.filter(({ at }) => at >= since && at <= until);
       this.#search.add(chunk?.length ?? 0);
       const wanted = this.#matches
         ? await this.#search.run(passing(inTime, this.#matches))
@@ -132,27 +104,6 @@ export class LogEntries {
       if (shown?.length) yield shown;
     }
     this.#index = undefined;
-  }
-
-  /**
-   * The reader for the part before the lines that `stored()` returned, when searching the last lines
-   * that pass a filter. Undefined if nothing is left.
-   */
-  older(): LogEntries | undefined {
-    if (this.#part === undefined || this.#part.isFirst) return undefined;
-    const { start, end } = this.#part;
-    const first = this.#firstLine ?? end;
-    if (first < end) return this.#upTo(first, first);
-    // No line begins in this part: it continues a line of an earlier part.
-    const longer = this.#upTo(end, start);
-    if (end - start >= PART_BYTES) longer.#part = this.#part;
-    return longer;
-  }
-
-  #upTo(to: number, reach: number): LogEntries {
-    const older = new LogEntries(this.#path, { ...this.#options, search: this.#search, to });
-    older.#reach = reach;
-    return older;
   }
 
   /** New lines, until stopped or finished. */
@@ -205,7 +156,7 @@ export class LogEntries {
     // It must first find its own start.
     if (!this.#follower.hasBegun) return await this.#read();
     const { inode, position } = this.#follower;
-    const { rest, begun } = this.#splitter.state;
+    const { rest, begun } = this.#cutter.splitter.state;
     const { exact, unfinished } = this.#options;
     const place = [
       this.#path,
@@ -213,7 +164,7 @@ export class LogEntries {
       position,
       rest.length,
       begun,
-      this.#midLine,
+      this.#cutter.skips,
       exact,
       unfinished,
     ]
@@ -229,13 +180,13 @@ export class LogEntries {
 
   #goTo({ position, inode, state, midLine }: LogChunk): void {
     this.#follower.skipTo(position, inode);
-    this.#splitter.state = state;
-    this.#midLine = midLine;
+    this.#cutter.splitter.state = state;
+    this.#cutter.skips = midLine;
   }
 
   async #read(): Promise<LogChunk | undefined> {
     const waits = this.#options.unfinished && this.#matches === undefined &&
-      this.#splitter.unfinished > 0;
+      this.#cutter.splitter.unfinished > 0;
     const { inode } = this.#follower;
     const chunk = await this.#follower.next(waits ? SILENCE_MS : undefined);
     if (chunk === undefined) return waits ? this.#unfinished(inode) : undefined;
@@ -248,8 +199,8 @@ export class LogEntries {
   #unfinished(inode: string): LogChunk | undefined {
     if (this.#finished || this.#follower.isStopped) return undefined;
     const entries: LogEntry[] = [];
-    const start = this.#follower.position - this.#splitter.waiting;
-    this.#splitter.flush(this.#follower.position, (line, end, _partial, bytes) => {
+    const start = this.#follower.position - this.#cutter.splitter.waiting;
+    this.#cutter.splitter.flush(this.#follower.position, (line, end, _partial, bytes) => {
       entries.push({ line, at: Date.now(), start, end, partial: true, ...(bytes && { bytes }) });
     });
     return entries.length === 0 ? undefined : this.#chunkOf(entries, inode);
@@ -257,83 +208,41 @@ export class LogEntries {
 
   #chunkOf(entries: readonly LogEntry[], inode = this.#follower.inode): LogChunk {
     const { position } = this.#follower;
-    return { entries, position, inode, state: this.#splitter.state, midLine: this.#midLine };
+    return {
+      entries,
+      position,
+      inode,
+      state: this.#cutter.splitter.state,
+      midLine: this.#cutter.skips,
+    };
   }
 
   /** Like `#read()`, and at the end returns an unfinished last line. */
   async #readRest(): Promise<LogChunk | undefined> {
     const { inode } = this.#follower;
     const chunk = await this.#read();
-    if (chunk !== undefined || this.#splitter.waiting === 0) return chunk;
+    if (chunk !== undefined || this.#cutter.splitter.waiting === 0) return chunk;
     return this.#chunkOf(this.#cut(undefined, () => Date.now()), inode);
   }
 
-  #cut(
-    chunk: Uint8Array | undefined,
-    timeAt: (end: number) => number,
-    isInTime: (at: number) => boolean = () => true,
-  ): LogEntry[] {
-    const bytes = chunk && this.#afterNewline(chunk);
-    const { position } = this.#follower;
-    let start = position - (bytes?.length ?? 0) - this.#splitter.waiting;
-    const entries: LogEntry[] = [];
-    const emit: EmitLine = (line, end, partial, bytes) => {
-      const at = timeAt(end);
-      if (isInTime(at)) {
-        const more = { ...(partial && { partial }), ...(bytes !== undefined && { bytes }) };
-        entries.push({ line, at, start, end, ...more });
-      }
-      start = end;
-    };
-    if (bytes === undefined) this.#splitter.end(position, emit);
-    else this.#splitter.add(bytes, position, emit);
+  #cut(chunk: Uint8Array | undefined, timeAt: (end: number) => number): LogEntry[] {
+    const entries = this.#cutter.cut(chunk, this.#follower.position, timeAt);
     this.#follower.giveBack();
     return entries;
   }
 
-  #afterNewline(chunk: Uint8Array): Uint8Array {
-    if (!this.#midLine) return chunk;
-    const newline = chunk.indexOf(NEWLINE);
-    if (newline >= 0) this.#midLine = false;
-    if (newline >= 0) this.#firstLine = this.#follower.position - chunk.length + newline + 1;
-    return chunk.subarray(newline < 0 ? chunk.length : newline + 1);
-  }
-
   async #begin(span: Span, cursor: LogCursor): Promise<number> {
-    const { newOnly, from, to } = this.#options;
+    const { newOnly, from, to, filter } = this.#options;
     if (to !== undefined) cursor.end = Math.min(cursor.end, to);
     if (newOnly && from === undefined) return span.end;
-    this.#index = await cursor.consistently((base) => readTimeIndex(this.#path, base));
-    return from ?? await this.#firstWanted(span, cursor, this.#index);
-  }
-
-  async #firstWanted(span: Span, cursor: LogCursor, index: TimeIndex): Promise<number> {
-    const { tail = 0, filter, to = Infinity } = this.#options;
-    if (this.#part !== undefined) return this.#beginAt(this.#part.start);
-    if (filter === undefined && tail > 0) {
-      const floor = Math.max(span.from, span.end - MAX_BACK);
-      return await startOfTail(this.#path, cursor, span, tail, floor);
-    }
-    const since = filter?.since === undefined ? undefined : index.positionAt(filter.since);
-    const from = Math.max(since ?? 0, span.from);
-    if (filter?.matcher === undefined || tail === 0) {
-      return since === undefined ? this.#beginAt(from) : this.#afterLineAt(from);
-    }
-    const end = Math.min(span.end, to);
-    const reach = { base: span.base, end: Math.min(end, this.#reach) };
-    this.#part = { ...lastPart(this.#path, reach, from), end };
-    const { start, isFirst } = this.#part;
-    return isFirst && since === undefined ? this.#beginAt(start) : this.#afterLineAt(start);
-  }
-
-  #beginAt(position: number): number {
-    return this.#firstLine = position;
-  }
-
-  /** Skips the line around a position, unless it begins there. */
-  #afterLineAt(position: number): number {
-    this.#midLine = position > 0;
-    return this.#midLine ? position - 1 : this.#beginAt(position);
+    const index = await cursor.consistently((base) => readTimeIndex(this.#path, base));
+    this.#index = index;
+    if (from !== undefined) return from;
+    const since = filter?.since === undefined ? 0 : index.positionAt(filter.since);
+    if (since <= span.from) return span.from;
+    // Skip the line around the position, unless it begins there.
+    this.#cutter.skips = true;
+    return since - 1;
   }
 }
 

@@ -1,6 +1,7 @@
 /** The logs of several processes as one stream of lines, ordered by time. */
 
-import { lastPlaces, type LogPlace, startOfEntry } from "./last_lines.ts";
+import { BackwardLog } from "./backward_log.ts";
+import type { LogEntry } from "./entry_cutter.ts";
 import { type EntryOptions, LogEntries } from "./log_entries.ts";
 import type { LogFiles } from "../write/log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
@@ -14,7 +15,7 @@ import {
   positionKey,
   positionOf,
 } from "../../model/log_line.ts";
-import { type LogSlice, merged, type Reader } from "./merged_logs.ts";
+import { LogMerge, type LogSlice } from "./merged_logs.ts";
 
 export interface LogSource {
   readonly name: string;
@@ -37,19 +38,40 @@ export interface SourceChanges {
   renamed(before: string, source: LogSource): void;
 }
 
-export interface FeedOptions {
-  /** Last lines of each process; 0 for all. */
-  readonly lines: number;
-  readonly follow: boolean;
+/** Which lines of some logs are wanted. */
+export interface LogQuery {
   readonly streams: readonly (keyof LogFiles)[];
+  /** The newest lines of each process; 0 for all. */
+  readonly lines?: number;
+  /** The newest lines of all processes together; with `from`, the first ones. */
+  readonly limit?: number | undefined;
+  /** Only lines before these positions, such as `LogStart.before`. A log without one has none. */
+  readonly before?: LogPositions | undefined;
+  /** Lines from these positions on. A log without one is new. */
+  readonly from?: LogPositions | undefined;
+  readonly follow: boolean;
   /** Skip the lines that exist. */
   readonly newOnly?: boolean;
+  /** Level, pattern, and range of time. */
   readonly filter?: LogFilter | undefined;
+  /** Whether a `LogStart` comes after the lines that exist. */
+  readonly positions?: boolean;
   /** See `EntryOptions`. */
   readonly exact?: boolean | undefined;
   readonly unfinished?: boolean | undefined;
-  /** Positions at which these logs resume. If set, every line carries its end position. */
-  readonly from?: LogPositions;
+}
+
+interface Reader extends LogName {
+  name: string;
+  path: string;
+  readonly gone?: AbortSignal | undefined;
+  entries: LogEntries;
+  /** Position of its first line that is wanted; undefined for the first that exists. */
+  start?: number | undefined;
+  /** Position before which it has older lines; undefined if there are none. */
+  before?: number | undefined;
+  /** Whether lines that exist are wanted. */
+  isWanted: boolean;
 }
 
 /** Turns log lines into the items of a feed. */
@@ -65,18 +87,21 @@ export interface FeedForm<T> {
 /** Maximum number of matching lines of each process before it is followed, if all are wanted. */
 const MAX_BEFORE = 10_000;
 
+/** How far back the newest lines of a log are looked for without a filter, in bytes. */
+const MAX_BACK = 8 * 1024 * 1024;
+
 /** Maximum number of logs followed at once by all clients: each holds open files. */
 const MAX_FOLLOWED = 4096;
 let followed = 0;
 
 /**
- * Streams the existing lines of every source by time and, when following, new lines, also those of
- * `later` sources. With `from`, a `LogStart` comes between the two. It reads only as fast as the
- * client: the log itself is the buffer. Throws `too_many_clients`.
+ * Streams the lines of every source that exist, by time, and when following, new lines, also those of
+ * `later` sources. It reads only as fast as the client: the log itself is the buffer. Throws
+ * `too_many_clients`.
  */
 export function logFeed<T>(
   sources: readonly LogSource[],
-  options: FeedOptions,
+  options: LogQuery,
   form: FeedForm<T>,
   later?: LaterSources,
 ): ReadableStream<T | LogStart> {
@@ -98,7 +123,7 @@ function claim(count: number): void {
 }
 
 class Feed<T> implements SourceChanges {
-  readonly #options: FeedOptions;
+  readonly #options: LogQuery;
   readonly #writer: WritableStreamDefaultWriter<T | LogStart>;
   readonly #form: FeedForm<T>;
   readonly #search = new Search(SEARCH_LIMITS);
@@ -106,6 +131,8 @@ class Feed<T> implements SourceChanges {
   /** The logs that are read: of all sources, and of later ones. */
   readonly #readers: Set<Reader>;
   readonly #pours = new Set<Promise<void>>();
+  /** The logs in which the newest lines are being found. */
+  #backward: readonly BackwardLog[] = [];
   /** Settles when there is nothing left to follow, or a log cannot be followed. */
   readonly #over = Promise.withResolvers<void>();
   /** True once the existing lines were sent. */
@@ -116,7 +143,7 @@ class Feed<T> implements SourceChanges {
 
   constructor(
     sources: readonly LogSource[],
-    options: FeedOptions,
+    options: LogQuery,
     form: FeedForm<T>,
     writer: WritableStreamDefaultWriter<T | LogStart>,
   ) {
@@ -124,22 +151,30 @@ class Feed<T> implements SourceChanges {
     this.#writer = writer;
     this.#form = form;
     this.#sources = sources.map((source) =>
-      this.#readersOf(source, (log) => entryOptions(options, log))
+      this.#readersOf(source, (log) => startFor(options, log))
     );
     this.#readers = new Set(this.#sources.flat());
     // It may be rejected while existing lines are sent.
     this.#over.promise.catch(() => {});
   }
 
-  #readersOf(
-    { name, files, gone }: LogSource,
-    optionsOf: (log: LogName) => EntryOptions,
-  ): Reader[] {
+  #readersOf({ name, files, gone }: LogSource, startOf: (log: LogName) => LogStartFor): Reader[] {
     return this.#options.streams.map((stream) => {
-      const path = files[stream];
-      const { exact, unfinished } = this.#options;
-      const options = { ...optionsOf({ name, stream }), search: this.#search, exact, unfinished };
-      return { name, stream, gone, path, entries: new LogEntries(path, options) };
+      const [path, start] = [files[stream], startOf({ name, stream })];
+      const { newOnly } = this.#options;
+      const entries = this.#entriesAt(path, { from: start.from, newOnly });
+      return { name, stream, gone, path, entries, isWanted: true, ...start };
+    });
+  }
+
+  #entriesAt(path: string, options: EntryOptions): LogEntries {
+    const { filter, exact, unfinished } = this.#options;
+    return new LogEntries(path, {
+      ...options,
+      filter,
+      search: filter && this.#search,
+      exact,
+      unfinished,
     });
   }
 
@@ -150,14 +185,13 @@ class Feed<T> implements SourceChanges {
     this.#writer.closed.catch(() => {
       this.#isLeft = true;
       this.#over.resolve();
+      this.#backward.forEach((log) => log.stop());
       this.#readers.forEach(({ entries }) => entries.stop());
     });
     try {
       if (!this.#options.newOnly) await this.#skipToLast();
-      const readers = this.#sources.flat();
-      const stored = merged(readers, !this.#options.follow);
-      for await (const batch of this.#form.stored(stored)) await this.#writer.write(batch);
-      if (this.#options.from !== undefined) await this.#writer.write(startOf(readers));
+      for await (const batch of this.#form.stored(this.#stored())) await this.#writer.write(batch);
+      if (this.#options.positions) await this.#writer.write(this.#ends());
       if (this.#options.follow) await this.#pourAll();
       await this.#writer.close();
     } catch (error) {
@@ -171,10 +205,10 @@ class Feed<T> implements SourceChanges {
 
   /** Follows the logs of a new process. Only what it writes is new. */
   added(source: LogSource): void {
-    const { filter } = this.#options;
-    const readers = this.#readersOf(source, ({ stream }) => {
-      return { from: endOf(source.files[stream]), filter };
-    });
+    const readers = this.#readersOf(
+      source,
+      ({ stream }) => ({ from: endOf(source.files[stream]) }),
+    );
     try {
       claim(readers.length);
     } catch (error) {
@@ -206,49 +240,92 @@ class Feed<T> implements SourceChanges {
     await this.#writer.close();
   }
 
-  /** Finds the last lines of each process in both its logs, without holding them in memory. */
+  /** Finds where the newest lines begin, without holding them in memory. */
   async #skipToLast(): Promise<void> {
-    const { lines, follow, filter, from = {} } = this.#options;
-    const wantsAll = lines === 0 && !(follow && filter !== undefined);
+    const { lines = 0, limit, follow, filter, from = {} } = this.#options;
+    const wantsAll = limit === undefined && lines === 0 && !(follow && filter !== undefined);
     // A client that resumes wants everything since, however much.
     if (Object.keys(from).length > 0 || wantsAll) return;
-    for (const readers of this.#sources) {
-      await this.#skipTo(readers, lines || MAX_BEFORE);
+    const groups = limit === undefined ? this.#sources : [this.#sources.flat()];
+    for (const readers of groups) {
+      await this.#skipTo(readers, limit ?? (lines || MAX_BEFORE));
       if (this.#isLeft) throw new Error("The client is gone");
     }
   }
 
   async #skipTo(readers: readonly Reader[], count: number): Promise<void> {
-    const { follow, filter, exact, unfinished } = this.#options;
-    const all: (LogPlace & { readonly of: Reader })[] = [];
-    for (const of of readers) {
-      const places = await lastPlaces(of.entries, { count, complete: !follow });
-      for (const { at, start } of places) all.push({ at, start, of });
-    }
-    const last = all.sort((one, other) => one.at - other.at).slice(-count);
-    for (const of of readers) {
-      const { position } = of.entries;
-      // The log does not exist yet.
-      if (position === undefined) continue;
-      of.entries.close();
-      const to = of.entries.end;
-      const from = Math.min(
-        ...last.filter((place) => place.of === of).map(({ start }) => start),
-        to,
-      );
-      const start = follow ? Math.min(from, position) : from;
-      const shown = filter?.byEntry
-        ? { from: await startOfEntry(of.path, start), showFrom: start }
-        : { from: start };
-      // Its path now: the log may have been moved meanwhile.
-      of.entries = new LogEntries(of.path, {
-        ...shown,
-        ...{ exact, unfinished },
-        to: follow ? undefined : to,
-        filter,
-        search: filter && this.#search,
+    const { follow, filter, before } = this.#options;
+    const logs = await Promise.all(readers.map(async (of) => {
+      const position = before && (positionOf(before, of) ?? 0);
+      const search = filter && this.#search;
+      const log = new BackwardLog(of.path, {
+        ...{ complete: !follow, filter, before: position, search },
+        mostBytes: filter ? undefined : MAX_BACK,
       });
+      // To follow a log, its end must be known.
+      const latest = follow ? Infinity : await log.latest();
+      return { of, log, lines: log.parts(), latest };
+    }));
+    this.#backward = logs.map(({ log }) => log);
+    const merge = new LogMerge("newest first", logs);
+    const oldest = new Map<Reader, LogEntry>();
+    try {
+      for (let left = count; left > 0 && !this.#isLeft;) {
+        const slice = await merge.next(left);
+        if (slice === undefined) break;
+        left -= slice.entries.length;
+        oldest.set(slice.of, slice.entries.at(-1)!);
+      }
+      for (const { of, log } of logs) {
+        const first = oldest.get(of);
+        const end = log.end ?? (before ? positionOf(before, of) : endOf(of.path));
+        of.isWanted = first !== undefined;
+        of.start = first?.start ?? end;
+        of.before = merge.ahead(of)?.end ?? (log.end === undefined ? end : log.reached);
+        // The log does not exist yet.
+        if (follow && log.end === undefined) continue;
+        of.entries.close();
+        // Its path now: the log may have been moved meanwhile.
+        of.entries = this.#entriesAt(of.path, {
+          from: first?.meaning?.head ?? of.start,
+          showFrom: of.start,
+          to: follow ? undefined : end,
+        });
+      }
+    } finally {
+      logs.forEach(({ log }) => log.close());
+      this.#backward = [];
     }
+  }
+
+  /** The lines that exist, by time. */
+  async *#stored(): AsyncGenerator<LogSlice> {
+    const { follow, limit, from } = this.#options;
+    const readers = this.#sources.flat().filter(({ isWanted }) => isWanted);
+    const merge = new LogMerge(
+      "oldest first",
+      readers.map((of) => ({ of, lines: of.entries.stored(!follow) })),
+    );
+    let left = from === undefined ? Infinity : limit ?? Infinity;
+    for (let next = await merge.next(left); next !== undefined; next = await merge.next(left)) {
+      left -= next.entries.length;
+      next.of.start = next.entries.at(-1)!.end;
+      yield next;
+      if (left === 0) break;
+    }
+    for (const of of readers) {
+      if (left > 0) of.start = of.entries.position ?? of.start;
+    }
+  }
+
+  #ends(): LogStart {
+    const readers = this.#sources.flat();
+    const keyed = (positionIn: (of: Reader) => number | undefined) =>
+      Object.fromEntries(readers.flatMap((of) => {
+        const position = positionIn(of);
+        return position === undefined ? [] : [[positionKey(of), position] as const];
+      }));
+    return { positions: keyed(({ start = 0 }) => start), before: keyed(({ before }) => before) };
   }
 
   /** Sends new lines until every process is gone and `LaterSources.until`, if given, is aborted. */
@@ -303,25 +380,10 @@ function endOf(log: string): number {
   return ifPossible(() => logEnd(log)) ?? readPosition(log).base;
 }
 
-/** Reads as few lines as possible; with a filter, all must be read. */
-function entryOptions(
-  { lines, follow, newOnly, filter, from }: FeedOptions,
-  log: LogName,
-): EntryOptions {
-  const resumed = from !== undefined && Object.keys(from).length > 0;
-  const position = from && positionOf(from, log);
-  // The process came while the client was away, or has written nothing: all of it is new.
-  if (resumed && position === undefined) return { filter };
-  return {
-    from: position,
-    // With a filter: search forward for all lines, backward when following.
-    tail: lines || (follow && filter !== undefined ? MAX_BEFORE : 0),
-    newOnly,
-    filter,
-  };
-}
+type LogStartFor = Pick<Reader, "start" | "before"> & { readonly from?: number | undefined };
 
-function startOf(readers: readonly Reader[]): LogStart {
-  const positions = readers.map((of) => [positionKey(of), of.entries.position ?? 0] as const);
-  return { positions: Object.fromEntries(positions) };
+function startFor({ from }: LogQuery, log: LogName): LogStartFor {
+  const position = from && positionOf(from, log);
+  // Without one, the process came while the client was away: all of it is new.
+  return position === undefined ? {} : { from: position, start: position, before: position };
 }

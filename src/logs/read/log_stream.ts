@@ -2,8 +2,6 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { lastEntries } from "./last_lines.ts";
-import { type EntryOptions, LogEntries, type LogEntry } from "./log_entries.ts";
 import { type Begin, LogFollower } from "./log_follower.ts";
 import { startOfTail } from "./log_tail.ts";
 
@@ -37,26 +35,9 @@ export function logStream(
   path: string,
   options: LogStreamOptions = {},
 ): ReadableStream<Bytes> {
-  const { follow = false, pollMs, clock } = options;
+  const { follow = false, pollMs, clock, signal, gone } = options;
   const begin = beginOf(path, options);
-  return byteStream(new LogFollower(path, { follow, pollMs, clock, begin }), options);
-}
-
-/** What a stream reads. */
-interface ByteSource {
-  /** The next bytes; undefined at the end, or once stopped. */
-  next(): Promise<Bytes | undefined>;
-  /** Makes it end at the end of what exists. */
-  finish(): void;
-  /** Makes `next()` return soon. */
-  stop(): void;
-  close(): void;
-}
-
-function byteStream(
-  source: ByteSource,
-  { signal, gone }: Pick<LogStreamOptions, "signal" | "gone">,
-): ReadableStream<Bytes> {
+  const source = new LogFollower(path, { follow, pollMs, clock, begin });
   let pulling: Promise<void> | undefined;
   let stopped = false;
   let onAbort = () => {};
@@ -107,47 +88,4 @@ function beginOf(path: string, { newOnly, tail = 0 }: LogStreamOptions): Begin {
   if (newOnly) return ({ end }) => end;
   if (tail === 0) return ({ base, from }) => Math.max(base, from);
   return (span, cursor) => startOfTail(path, cursor, span, tail, span.from);
-}
-
-/** Maximum size of the last lines in memory, in UTF-16 units. */
-const MAX_LAST = 8 * 1024 * 1024;
-
-type FilteredOptions = EntryOptions & Pick<LogStreamOptions, "follow" | "signal" | "gone">;
-
-/** Streams the lines that pass a filter, each with a newline. The signal ends the stream. */
-export function filteredStream(
-  path: string,
-  options: FilteredOptions,
-): ReadableStream<Bytes> {
-  const entries = new LogEntries(path, options);
-  const lines = wantedLines(entries, options);
-  const encoder = new TextEncoder();
-  return byteStream({
-    async next() {
-      const { value } = await lines.next();
-      return value && encoder.encode(value.map(({ line }) => `${line}\n`).join(""));
-    },
-    finish: () => entries.finish(),
-    stop: () => entries.stop(),
-    close: () => void lines.return(undefined),
-  }, options);
-}
-
-async function* wantedLines(
-  entries: LogEntries,
-  { tail = 0, follow: wanted = false, filter }: FilteredOptions,
-): AsyncGenerator<readonly LogEntry[], undefined> {
-  // New lines are later than any `until`.
-  const follow = wanted && filter?.until === undefined;
-  try {
-    if (tail > 0) {
-      const last = await lastEntries(entries, {
-        ...{ count: tail, complete: !follow, maxChars: MAX_LAST },
-      });
-      if (last.length > 0) yield last;
-    } else yield* entries.stored(!follow);
-    if (follow) { for await (const { entries: come } of entries.coming()) yield come; }
-  } finally {
-    entries.close();
-  }
 }

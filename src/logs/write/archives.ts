@@ -142,27 +142,12 @@ export function removeLeftovers(log: string): void {
   }
 }
 
-/** A range of positions in a log. */
-export interface LogPart {
-  readonly start: number;
-  readonly end: number;
-  /** True if nothing before it exists or is wanted. */
-  readonly isFirst: boolean;
+/** Position of the first byte that exists. */
+export function firstPosition(log: string, base: number): number {
+  return listArchives(log, base)[0]?.start ?? base;
 }
 
-/** Size of a part of a log that is not rotated. Longer lines are split into pieces of this size. */
-export const PART_BYTES = 8 * 1024 * 1024;
-
-/** The part that ends at `end` and begins at `from` or later. Below `base` a part is a whole archive. */
-export function lastPart(
-  log: string,
-  { base, end }: { readonly base: number; readonly end: number },
-  from: number,
-): LogPart {
-  const archives = listArchives(log, base);
-  const first = Math.max(from, archives[0]?.start ?? base);
-  const start = end > base
-    ? Math.max(base, end - PART_BYTES)
-    : archives.findLast((archive) => archive.start < end)?.start ?? first;
-  return { start: Math.max(first, start), end, isFirst: start <= first };
+/** Start of the archive with the bytes before a position. */
+export function startOfArchive(log: string, base: number, position: number): number {
+  return listArchives(log, base).findLast(({ start }) => start < position)?.start ?? 0;
 }

@@ -193,6 +193,12 @@ export class TimeIndex {
     // A mark may lie in the middle of a line, whose time is that of its end.
     return Math.floor(this.#numbers[2 * (index - 2) + END] ?? 0);
   }
+
+  /** Position after which everything is newer than `at`; Infinity if nothing may be. */
+  positionAfter(at: number): number {
+    const index = firstAtLeast(this.#numbers, at + 1, AT);
+    return Math.ceil(this.#numbers[2 * index + END] ?? Infinity);
+  }
 }
 
 /** Makes times and positions increase, even if the clock was set back or the log truncated. */

@@ -3,6 +3,7 @@
 import { LOG_LEVELS, MAX_LINES } from "../../model/log_line.ts";
 import * as z from "zod/mini";
 import { about, flag, lineCount, nanoseconds, target, time, wholeNumber } from "../shapes.ts";
+import { readPayload, readQuery } from "../read_input.ts";
 import { verb } from "../verb.ts";
 
 const logLine = z.object({
@@ -14,6 +15,7 @@ const logLine = z.object({
     z.optional(z.literal(true)),
     "a piece of a line over 64 KiB, which the next one of this log continues",
   ),
+  end: about(z.int(), "Position after it in its log, which rotation does not change"),
 });
 
 const logs = z.strictObject({
@@ -49,7 +51,8 @@ const search = z.strictObject({
   ),
   group_similar: about(
     z._default(flag, false),
-    "Lines of an app that differ in numbers only are one pattern with a count",
+    "Lines that differ only in numbers and ids are one pattern with a count; a stack trace is one " +
+      "line, its error",
   ),
 });
 
@@ -61,13 +64,19 @@ const counting = z.strictObject({
   ...z.pick(logs, BY_CONTENT).shape,
 });
 
-/** Query of the stream `GET /logs`. */
-export const logStream = z.strictObject({
+const positions = z.record(z.string(), z.int().check(z.minimum(0)));
+
+/** The stream of lines: the query of `GET /logs`, and the message `open_log` of the WebSocket. */
+export const logQuery = z.strictObject({
   target: about(z._default(targets.clone(), ["all"]), "one target or several; default: all"),
   lines: about(
     z.optional(lineCount),
     "how many of the last lines of each, 0 for all; default: 50, with a filter all. With `follow` " +
       "and a filter, all are at most the last 10000",
+  ),
+  limit: about(
+    z.optional(wholeNumber(1, MAX_LINES)),
+    "instead of `lines`: how many of the newest lines of all; with `from`, of the first ones",
   ),
   follow: about(z._default(flag, false), "also new lines"),
   new: about(z._default(flag, false), "only new lines"),
@@ -83,18 +92,35 @@ export const logStream = z.strictObject({
   stderr: about(z._default(flag, false), "standard error only"),
   positions: about(
     z._default(flag, false),
-    "after the existing lines, an item with the `positions` at which they end",
+    "after the existing lines, an item with the `positions` at which they end, and those `before` " +
+      "which there are older lines",
   ),
   ...z.pick(logs, { since: true, until: true, ...BY_CONTENT }).shape,
 });
 
-/** Where a client that has read logs continues, by `positionKey()`. */
+/** Where a client that has read logs continues, by `positionKey()`: the body of `POST /logs`. */
 export const logResumption = z.strictObject({
-  from: z.record(z.string(), z.int().check(z.minimum(0))),
+  from: about(z.optional(positions), "Lines from these `positions` on"),
+  before: about(z.optional(positions), "Older lines, from the item's `before`"),
 });
 
+/** A query with positions. */
+export const logQueryFrom = z.extend(logQuery, logResumption.shape);
+
+/** A query as a client sends it. */
+export type LogRequest = z.input<typeof logQueryFrom>;
+
+export type LogQueryFields = z.output<typeof logQueryFrom>;
+
+/** Reads a query from that of a URL, and the body of a request with positions. Throws `bad_request`. */
+export function readLogQuery(query: URLSearchParams, body: unknown = {}): LogQueryFields {
+  const fields = readQuery({ input: logQuery }, { query: Object.keys(logQuery.shape) }, query);
+  const positions = readPayload(logResumption, body);
+  return readPayload(logQueryFrom, { ...fields, ...positions });
+}
+
 /** Query of the stream of events over REST. */
-export const changeStream = z.pick(logStream, { target: true });
+export const changeStream = z.pick(logQuery, { target: true });
 
 export const LOG_VERBS = {
   search_logs: verb({
@@ -109,12 +135,27 @@ export const LOG_VERBS = {
           ...logLine.shape,
           count: z.int(),
           line: about(z.string(), "The last of these lines"),
+          level: z.optional(z.enum(LOG_LEVELS)),
           first_at: time,
+          apps: about(z.array(z.string()), "The apps that wrote it"),
         }))),
         "With `group_similar`, the most frequent first; `at` and `line` are those of the last one",
       ),
       truncated: about(z.boolean(), "Whether there were more"),
+      searched_since: about(
+        z.optional(time),
+        "With `group_similar`: older lines were too many to be counted",
+      ),
     }),
+    rest: [{
+      method: "GET",
+      path: "/logs/search",
+      query: [
+        ...["targets", "since", "until", "limit", "group_similar"] as const,
+        ...["grep", "invert", "ignore_case", "level"] as const,
+      ],
+      answers: "FoundLines",
+    }],
     mcp: {
       tool: "search_logs",
       toolset: "diagnose",

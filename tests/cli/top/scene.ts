@@ -59,7 +59,7 @@ export class Scene {
   log(...lines: (string | LogLine)[]): void {
     const all = lines.map((line): LogLine =>
       typeof line === "string"
-        ? { name: "api", stream: "stdout", line, at: "2026-01-02T12:00:00.000Z" }
+        ? { name: "api", stream: "stdout", line, at: "2026-01-02T12:00:00.000Z", end: 1 }
         : line
     );
     const { source } = this.state.log;

@@ -156,7 +156,7 @@ Deno.test("update() drops lines of apps that are no longer selected", () => {
   scene.log("one");
   scene.keys("j");
   assertEquals(scene.state.log.lines, []);
-  const late = [{ name: "web:0", stream: "stdout" as const, line: "late", at: "" }];
+  const late = [{ name: "web:0", stream: "stdout" as const, line: "late", at: "", end: 5 }];
   scene.update({ type: "log", source: before, begins: false, skipped: false, lines: late });
   assertEquals(scene.state.log.lines, []);
 });

@@ -91,7 +91,7 @@ Deno.test("view() shows control sequences of apps as text", () => {
     for (const keys of LOOKS) {
       const scene = new Scene([hostile], { columns: 140, color });
       const { source } = scene.state.log;
-      const line = { name: evil, stream: "stderr" as const, line: evil, at: evil };
+      const line = { name: evil, stream: "stderr" as const, line: evil, at: evil, end: 1 };
       scene.update({ type: "log", source, begins: true, skipped: true, lines: [line, line] });
       scene.update({ type: "done", text: evil, bad: true });
       scene.update({ type: "lost", reason: evil, now: NOW });
@@ -111,12 +111,12 @@ Deno.test("view() shows control sequences of apps as text", () => {
 Deno.test("view() shows logs with separate streams, names when there are several, and reset colors", () => {
   const scene = new Scene(APPS, { color: true });
   const at = "2026-01-02T12:00:00.000Z";
-  scene.log("\x1b[32mgreen", { name: "api:0", stream: "stderr", line: "trouble", at });
+  scene.log("\x1b[32mgreen", { name: "api:0", stream: "stderr", line: "trouble", at, end: 1 });
   const lines = () => scene.screen.filter((line) => /green|trouble/.test(line));
   assertEquals(lines(), ["  \x1b[32mgreen\x1b[0m", "\x1b[31m! \x1b[0mtrouble"]);
   scene.keys(" ");
   scene.keys(" ");
-  scene.log({ name: "api:1", stream: "stdout", line: "mine", at });
+  scene.log({ name: "api:1", stream: "stdout", line: "mine", at, end: 1 });
   assert(scene.screen.some((line) => line.endsWith("api:1\x1b[0m | mine")));
 });
 
@@ -198,7 +198,7 @@ Deno.test("view() names the time of a graph, whatever the interval of the readin
 
 Deno.test("view() uses only attributes on a screen without colors", () => {
   const scene = new Scene(APPS);
-  scene.log("\x1b[31mred", { name: "api:0", stream: "stderr", line: "trouble", at: "" });
+  scene.log("\x1b[31mred", { name: "api:0", stream: "stderr", line: "trouble", at: "", end: 8 });
   for (const keys of LOOKS) {
     // deno-lint-ignore no-control-regex
     const looks = scene.keys(keys).screen.join("").match(/\x1b\[[^m]*m/g) ?? [];

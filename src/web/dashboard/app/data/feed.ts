@@ -1,6 +1,7 @@
 /** Keeps the dashboard up to date: the WebSocket, its recovery, and the full list when it is needed. */
 
-import type { LogLine, LogPositions } from "../../../../model/log_line.ts";
+import type { LogLine, LogStart } from "../../../../model/log_line.ts";
+import type { LogRequest } from "../../../../protocol/wire.ts";
 import { sleep } from "../../../../platform/clock.ts";
 import { ApiError, type Ask, ask, endOfStream, jsonLines, send } from "./api.ts";
 import { happened, loadRecent } from "./past.ts";
@@ -49,7 +50,7 @@ let attempt = new AbortController();
 /** The open WebSocket; undefined before that, and while the page polls. */
 let open: WebSocket | undefined;
 /** The readers of the open logs, by id. */
-const logs = new Map<number, ReadableStreamDefaultController<readonly LogLine[]>>();
+const logs = new Map<number, ReadableStreamDefaultController<readonly (LogLine | LogStart)[]>>();
 let lastLog = 0;
 /** Time of the last message, or of the opening of the WebSocket. */
 let heardAt = 0;
@@ -160,22 +161,28 @@ function fetchState(
 }
 
 /**
- * Follows logs; `query` is that of `GET /logs`, `from` the positions that it ended with. All logs share
- * one WebSocket, since a browser has only six connections to a host for all its tabs, unless the
- * positions of thousands are too long for a message. The stream fails if the connection is lost.
+ * Reads or follows logs. All logs share one WebSocket, since a browser has only six connections to a
+ * host for all its tabs, unless the positions of thousands are too long for a message. The stream fails
+ * if the connection is lost.
  */
-export async function followLogs(
-  query: URLSearchParams,
+export async function readLogs(
+  query: LogRequest,
   signal: AbortSignal,
-  from?: LogPositions,
-): Promise<AsyncIterable<readonly LogLine[]>> {
+): Promise<AsyncIterable<readonly (LogLine | LogStart)[]>> {
   signal.throwIfAborted();
   const socket = open;
   const id = ++lastLog;
-  const message = JSON.stringify({ type: "open_log", id, query: String(query), from });
+  const message = JSON.stringify({ type: "open_log", id, ...query });
   if (socket === undefined || message.length > MAX_MESSAGE) {
-    const how: Ask = from === undefined ? {} : { method: "POST", body: { from } };
-    return jsonLines<LogLine>(await send(`/logs?${query}`, { ...how, signal }));
+    const { from, before, ...rest } = query;
+    const params = new URLSearchParams(
+      Object.entries(rest).flatMap(([key, value]) =>
+        [value].flat().filter((one) => one !== undefined).map((one) => [key, String(one)])
+      ),
+    );
+    const body = { from, before };
+    const how: Ask = from || before ? { method: "POST", body } : {};
+    return jsonLines<LogLine | LogStart>(await send(`/logs?${params}`, { ...how, signal }));
   }
   return new ReadableStream({
     start(lines) {
@@ -191,9 +198,11 @@ export async function followLogs(
 }
 
 /** Handles a message about an open log. The last message closes the log. */
-function takeLines({ type, id, lines, error, code }: Readonly<Record<string, unknown>>): void {
+function takeLines(message: Readonly<Record<string, unknown>>): void {
+  const { type, id, lines, error, code } = message;
   const log = logs.get(Number(id));
   if (type === "log") return log?.enqueue(lines as LogLine[]);
+  if (type === "log_start") return log?.enqueue([message as unknown as LogStart]);
   logs.delete(Number(id));
   if (type === "error") log?.error(endOfStream({ error, code }));
   else log?.close();

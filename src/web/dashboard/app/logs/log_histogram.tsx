@@ -75,6 +75,6 @@ export function LogHistogram({ query }: { query: LogQuery }) {
 function countQuery(query: LogQuery): URLSearchParams {
   const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
   const more = { ...rangeQuery(range.value), steps: String(STEPS), ...filterOf(query) };
-  for (const [key, value] of Object.entries(more)) params.set(key, value);
+  for (const [key, value] of Object.entries(more)) params.set(key, String(value));
   return params;
 }

@@ -1,6 +1,7 @@
 /** The settings of a log view, as the query of its address. Pure. */
 
 import { LOG_LEVELS, type LogLevel, type LogStream } from "../../../../model/log_line.ts";
+import type { LogRequest } from "../../../../protocol/wire.ts";
 import { literally } from "../../../../model/plain_text.ts";
 
 export interface LogQuery {
@@ -96,11 +97,13 @@ export function grepOf(query: LogQuery): string | undefined {
 }
 
 /** The daemon's query: the level and, for a deep search, the expression. */
-export function filterOf(query: LogQuery): Readonly<Record<string, string>> {
+export function filterOf(
+  query: LogQuery,
+): Pick<LogRequest, "level" | "grep" | "invert"> {
   const grep = grepOf(query);
   return {
     ...(query.level !== "" && { level: query.level }),
-    ...(grep !== undefined && { grep, ...(query.invert && { invert: "true" }) }),
+    ...(grep !== undefined && { grep, ...(query.invert && { invert: true }) }),
   };
 }
 

@@ -2,14 +2,15 @@
 
 import { effect, type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ApiError, jsonLines, send } from "../data/api.ts";
-import { followLogs } from "../data/feed.ts";
+import { ApiError } from "../data/api.ts";
+import { readLogs } from "../data/feed.ts";
 import { range } from "../data/router.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
 import { connection } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
 import type { LogLine, LogPositions, LogStart } from "../../../../model/log_line.ts";
+import type { LogRequest } from "../../../../protocol/wire.ts";
 
 interface SourceOptions {
   /** Names; empty for all. */
@@ -19,7 +20,7 @@ interface SourceOptions {
   /** Only a fixed range, in milliseconds since the epoch, without following. */
   readonly between?: readonly [number, number] | undefined;
   /** The result of `filterOf()`. */
-  readonly filter: Readonly<Record<string, string>>;
+  readonly filter: ReturnType<typeof filterOf>;
   /** Called before the view is filled from the beginning. */
   readonly began: () => void;
 }
@@ -73,7 +74,8 @@ export class OpenLog {
         const positions = isStored ? await this.#readStored(signal) : undefined;
         this.isLoading.value = between === undefined;
         if (between !== undefined) return;
-        await this.#pour(await followLogs(this.#query(true), signal, positions), true);
+        const items = await readLogs({ ...this.#query(true), from: positions }, signal);
+        await this.#pour(linesIn(items), true);
         before = "ended";
       } catch (error) {
         if (signal.aborted) return;
@@ -97,35 +99,28 @@ export class OpenLog {
   async #readStored(signal: AbortSignal): Promise<LogPositions | undefined> {
     const enough = new AbortController();
     const both = AbortSignal.any([signal, enough.signal]);
-    const stored = jsonLines<LogLine | LogStart>(
-      await send(`/logs?${this.#query(false)}`, { signal: both }),
-    );
+    const stored = await readLogs(this.#query(false), both);
     let positions: LogPositions | undefined;
-    const lines = async function* () {
-      for await (const batch of stored) {
-        positions ??= batch.find((item) => "positions" in item)?.positions;
-        yield batch.filter((item) => "line" in item);
-      }
-    };
-    const isWhole = await this.#pour(lines(), false);
+    const lines = linesIn(stored, (start) => positions = start.positions);
+    const isWhole = await this.#pour(lines, false);
     this.isCut.value = !isWhole;
     enough.abort();
     return positions;
   }
 
-  #query(follow: boolean): URLSearchParams {
+  #query(follow: boolean): LogRequest {
     const { lines, between, targets, filter } = this.#options;
-    const query = new URLSearchParams(targets.map((name) => ["target", name]));
-    for (const [key, value] of Object.entries(filter)) query.set(key, value);
-    if (follow) query.set("follow", "true");
-    if (follow && lines === 0) query.set("new", "true");
-    else query.set("lines", String(between === undefined ? lines : 0));
-    if (!follow && between === undefined) query.set("positions", "true");
-    if (between !== undefined) {
-      query.set("since", new Date(between[0]).toISOString());
-      query.set("until", new Date(between[1]).toISOString());
-    }
-    return query;
+    return {
+      ...filter,
+      ...(targets.length > 0 && { target: [...targets] }),
+      ...(follow && { follow: true }),
+      ...(follow && lines === 0 ? { new: true } : { lines: between === undefined ? lines : 0 }),
+      ...(!follow && between === undefined && { positions: true }),
+      ...(between !== undefined && {
+        since: new Date(between[0]).toISOString(),
+        until: new Date(between[1]).toISOString(),
+      }),
+    };
   }
 
   /** Empties the view for a stream that has begun. One that is refused leaves it as it was. */
@@ -165,6 +160,16 @@ export class OpenLog {
     } finally {
       clearTimeout(quiet);
     }
+  }
+}
+
+async function* linesIn(
+  items: AsyncIterable<readonly (LogLine | LogStart)[]>,
+  started: (start: LogStart) => void = () => {},
+): AsyncGenerator<readonly LogLine[]> {
+  for await (const batch of items) {
+    batch.filter((item) => "positions" in item).forEach(started);
+    yield batch.filter((item) => "line" in item);
   }
 }
 
@@ -220,7 +225,7 @@ export function useLogSource(
     panes,
     lines,
     span === undefined ? `${begin} ${to}` : "",
-    String(new URLSearchParams(filter)),
+    JSON.stringify(filter),
   ]);
   return source.value;
 }

@@ -1,8 +1,7 @@
-/** The last matching lines, searched from the end. */
+/** The newest lines of logs, read backward. */
 
 import { assert, assertEquals } from "@std/assert";
-import { lastEntries, lastPlaces } from "../../src/logs/read/last_lines.ts";
-import { type LogChunk, LogEntries } from "../../src/logs/read/log_entries.ts";
+import { newestLines } from "../../src/logs/read/merged_logs.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { Search } from "../../src/logs/read/search.ts";
 import { addMarks } from "../../src/logs/write/time_index.ts";
@@ -21,14 +20,17 @@ class CountedSearch extends Search {
 
 async function last(scene: LogScene, count: number, filter: Parameters<typeof parseLogFilter>[0]) {
   const search = new CountedSearch();
-  const parsed = parseLogFilter(filter, Date.now())!;
-  const entries = new LogEntries(scene.log, { tail: count, filter: parsed, search });
-  const found = await lastEntries(entries, { count, complete: true, maxChars: MIB });
-  entries.close();
-  return { lines: found.map(({ line }) => line), bytes: search.bytes };
+  const log = { name: "app", stream: "stdout", path: scene.log } as const;
+  const options = { complete: true, filter: parseLogFilter(filter, Date.now()), search };
+  const lines: string[] = [];
+  for await (const { entries } of newestLines([log], options)) {
+    lines.push(...entries.map(({ line }) => line));
+    if (lines.length >= count) break;
+  }
+  return { lines: lines.slice(0, count).reverse(), bytes: search.bytes };
 }
 
-Deno.test("lastEntries() searches archives that begin in the middle of a line", {
+Deno.test("newestLines() searches archives that begin in the middle of a line", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
   await using scene = new LogScene();
@@ -50,7 +52,7 @@ Deno.test("lastEntries() searches archives that begin in the middle of a line", 
   }
 });
 
-Deno.test("lastEntries() reads no more than it needs", async () => {
+Deno.test("newestLines() reads no more than it needs", async () => {
   await using scene = new LogScene();
   const line = `${"x".repeat(1023)}\n`;
   await scene.append(`first\n${line.repeat(20 * 1024)}last\n`);
@@ -60,27 +62,10 @@ Deno.test("lastEntries() reads no more than it needs", async () => {
   assertEquals((await last(scene, 3, { grep: "^(first|last)$" })).lines, ["first", "last"]);
 });
 
-Deno.test("lastEntries() reads a longer line in pieces", async () => {
+Deno.test("newestLines() reads a longer line in pieces", async () => {
   await using scene = new LogScene();
   await scene.append(`before\n${"x".repeat(40 * MIB)} the end\nafter\n`);
   const { lines: [piece, ...rest], bytes } = await last(scene, 1, { grep: "end$" });
   assertEquals([piece?.slice(-7), rest, bytes < 30 * MIB], ["the end", [], true]);
   assertEquals((await last(scene, 1, { grep: "before" })).lines, ["before"]);
-});
-
-Deno.test("lastPlaces() leaves its reader at the end, from where it continues", async () => {
-  await using scene = new LogScene();
-  await scene.append("a1\nb\na2\nb\na");
-  const filter = parseLogFilter({ grep: "a\\d" }, Date.now())!;
-  const entries = new LogEntries(scene.log, { tail: 1, filter });
-  assertEquals(
-    (await lastPlaces(entries, { count: 1, complete: false })).map(({ start }) => start),
-    [
-      5,
-    ],
-  );
-  await scene.append("3\nb\n");
-  const { value } = await entries.coming().next();
-  assertEquals((value as LogChunk).entries.map(({ line }) => line), ["a3"]);
-  entries.close();
 });

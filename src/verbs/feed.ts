@@ -1,0 +1,57 @@
+/** The messages that clients send over the WebSocket: rows as those of the verbs. */
+
+import { ProcsupError, quote } from "../model/errors.ts";
+import { nearestWord, withNearest } from "../model/nearest_word.ts";
+import * as z from "zod/mini";
+import { logQuery, logQueryFrom } from "./logs/rows.ts";
+import { readPayload } from "./read_input.ts";
+import { about, target } from "./shapes.ts";
+
+/** What a client can subscribe to, besides `process_list`. */
+export const TOPICS = ["events", "logs", "system_metrics"] as const;
+
+const topics = z.array(z.enum(TOPICS));
+
+const id = about(
+  z.int().check(z.minimum(0)),
+  "chosen by the client: all messages about this log carry it",
+);
+
+/** What each message is for, and its fields besides `type`. */
+export const FEED_MESSAGES = {
+  ping: { help: "Ask for a pong", input: z.strictObject({}) },
+  subscribe: {
+    help: "Get events, metrics of the host, or new lines of a target",
+    input: z.strictObject({
+      topics,
+      target: z._default(target, "all"),
+      ...z.pick(logQuery, { lines: true, grep: true, level: true }).shape,
+      stderr: z.optional(z.boolean("expected true or false")),
+    }),
+  },
+  unsubscribe: { help: "End subscriptions", input: z.strictObject({ topics }) },
+  open_log: {
+    help: "Read or follow logs, up to 16 at once",
+    input: z.extend(logQueryFrom, { id }),
+  },
+  close_log: { help: "Stop following logs", input: z.strictObject({ id }) },
+};
+
+type Messages = typeof FEED_MESSAGES;
+
+/** A message of a client, checked. */
+export type FeedMessage = {
+  [T in keyof Messages]: { readonly type: T; readonly fields: z.output<Messages[T]["input"]> };
+}[keyof Messages];
+
+/** Reads a message of a client. Throws `bad_request`. */
+export function readFeedMessage(message: unknown): FeedMessage {
+  const { type, ...fields } = Object(message) as Record<string, unknown>;
+  if (typeof type !== "string" || !Object.hasOwn(FEED_MESSAGES, type)) {
+    const known = Object.keys(FEED_MESSAGES);
+    const what = withNearest(`Unknown message ${quote(type)}`, nearestWord(String(type), known));
+    throw new ProcsupError("bad_request", what, { hint: `Known: ${known.join(", ")}` });
+  }
+  const { input } = FEED_MESSAGES[type as keyof Messages];
+  return { type, fields: readPayload(input as z.ZodMiniType, fields) } as FeedMessage;
+}
