@@ -18,7 +18,7 @@ import { EventJournal } from "./event_journal.ts";
 import { ipcApp } from "./ipc_server.ts";
 import { MetricsHistory, metricsReader } from "./metrics_history.ts";
 import { Service, watchdogMs } from "./service.ts";
-import { StreamLimits } from "./stream_limits.ts";
+import { ReadLimits } from "./read_limits.ts";
 import { serveSocket } from "./unix_server.ts";
 import { Token } from "./token.ts";
 import { webBackend, webMounts } from "./web_backend.ts";
@@ -124,7 +124,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
 
 /** The context of the verbs. The web surface calls them like any other client. */
 function daemonContext(
-  given: Omit<VerbContext, "token" | "configs" | "web" | "shutdownNotice" | "streams">,
+  given: Omit<VerbContext, "token" | "configs" | "web" | "shutdownNotice" | "limits">,
   warn: (message: string) => void,
 ): VerbContext {
   const { supervisor, paths, webhooks } = given;
@@ -135,8 +135,8 @@ function daemonContext(
   const web = new WebListener({ paths, token, backend, warn, mounts });
   shutdownNotice.listen((notice) => web.publish(notice));
   const configs = new ConfigFiles({ supervisor, web, webhooks, path: paths.configs, warn });
-  const streams = new StreamLimits();
-  const context: VerbContext = { ...given, token, configs, web, shutdownNotice, streams };
+  const limits = new ReadLimits();
+  const context: VerbContext = { ...given, token, configs, web, shutdownNotice, limits };
   return context;
 }
 

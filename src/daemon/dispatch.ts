@@ -40,7 +40,9 @@ export async function dispatch(
   const { name, input: given } = readRequest(verb, payload);
   const input = narrowed(context, name, given);
   const noteResult = noteRequest(context, name, input);
-  const answer = await HANDLERS[name](context, input as never);
+  const act = () => HANDLERS[name](context, input as never);
+  const isRead = VERBS[name].role === "read" && name !== "wait";
+  const answer = await (isRead ? context.limits.turn(context.by, act) : act());
   noteResult(answer);
   return seen(context, name, answer);
 }

@@ -67,7 +67,7 @@ export function ipcApp(context: VerbContext): Hono {
   app.get("/logs", async (c) => {
     const by = await authorize(c, context);
     const query = readLogQuery(new URL(c.req.url).searchParams);
-    const lines = await context.streams.open(by, () => streamLogs({ ...context, by }, query));
+    const lines = await context.limits.open(by, () => streamLogs({ ...context, by }, query));
     return ndjson(untilDenied(lines, by, context));
   });
   // The same stream for commands, which resume it across an upgrade: `from` holds the positions the
@@ -75,19 +75,19 @@ export function ipcApp(context: VerbContext): Hono {
   app.post("/logs", async (c) => {
     const by = await authorize(c, context);
     const query = readLogQuery(new URL(c.req.url).searchParams, await readJson(c));
-    const lines = await context.streams.open(by, () => streamLogs({ ...context, by }, query, true));
+    const lines = await context.limits.open(by, () => streamLogs({ ...context, by }, query, true));
     return ndjson(untilShutdown(lines, by, context));
   });
   app.get("/events", async (c) => {
     const by = await authorize(c, context);
-    const items = await context.streams.open(by, () => events(c, context, by));
+    const items = await context.limits.open(by, () => events(c, context, by));
     return ndjson(untilShutdown(items, by, context));
   });
   app.get("/attach", async (c) => {
     const by = await authorize(c, context, () => "operate");
     const { target: given, lines = 0, from } = readPayload(attachQuery, c.req.query());
     const { target } = narrowed({ ...context, by }, "attach", { target: given });
-    const pieces = await context.streams.open<unknown>(
+    const pieces = await context.limits.open<unknown>(
       by,
       () => terminalFeed(context.supervisor, target, { lines, from }),
     );

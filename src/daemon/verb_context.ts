@@ -12,7 +12,7 @@ import type { ConfigFiles } from "./config_files.ts";
 import type { EventJournal } from "./event_journal.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import type { MetricsHistory } from "./metrics_history.ts";
-import type { StreamLimits } from "./stream_limits.ts";
+import type { ReadLimits } from "./read_limits.ts";
 import type { Token } from "./token.ts";
 import type { WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
@@ -31,7 +31,7 @@ export interface VerbContext {
   /** Past resource usage of processes and of the host. */
   readonly history: MetricsHistory;
   readonly shutdownNotice: ShutdownNotice;
-  readonly streams: StreamLimits;
+  readonly limits: ReadLimits;
   /** The daemon's log. */
   readonly log: { info(message: string): void };
   /** Sender of the request; undefined for the daemon itself. */

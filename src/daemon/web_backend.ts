@@ -29,10 +29,10 @@ export function webBackend(
     as: (principal) => webBackend(supervisor, shutdownNotice, context, principal),
     dispatch: (verb, payload) => dispatch({ ...context(), by }, verb, payload),
     events: (signal) => changesFor(supervisor, only, signal),
-    streamEvents: () => context().streams.open(by, () => changesFor(supervisor, only)),
+    streamEvents: () => context().limits.open(by, () => changesFor(supervisor, only)),
     matcher: (target) => supervisor.registry.matcher(target, only),
     streamLogs: (query, byName) =>
-      context().streams.open(by, () => streamLogs({ ...context(), by }, query, byName)),
+      context().limits.open(by, () => streamLogs({ ...context(), by }, query, byName)),
   };
 }
 

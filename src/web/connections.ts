@@ -17,13 +17,18 @@ export interface Connection {
   on(event: "close", act: () => void): unknown;
 }
 
-const LOOK_MS = 10_000;
+const LOOK_MS = 1000;
+/** New connections cause a look, too, but not more often than this. */
+const LOOK_AGAIN_MS = 100;
 
 /** A peer that reads none of its waiting bytes for this long is disconnected. */
 const PATIENCE_MS = 120_000;
 
-/** Maximum of waiting bytes of all connections. Above it, those with the most are closed. */
-const MAX_WAITING = 128 * 1024 * 1024;
+/**
+ * Maximum of waiting bytes of all connections, and of those of one token, or without one. Above it,
+ * the largest are closed, of the account with the most.
+ */
+const MAX_WAITING = { all: 128 * 1024 * 1024, token: 32 * 1024 * 1024 };
 
 /** Time for pending output when all connections are closed. */
 const CLOSE_MS = 2000;
@@ -42,12 +47,18 @@ export function claim(connection: object | undefined, { account }: Principal): v
 }
 
 const UNKNOWN = "";
+const OWNER = "of ";
+
+function accountOf(connection: object): string {
+  return accounts.get(connection) ?? UNKNOWN;
+}
 
 export class Connections {
   readonly #most: number;
   readonly #now: () => number;
   readonly #all = new Map<Connection, Progress>();
   #timer: ReturnType<typeof setInterval> | undefined;
+  #lookedAt = -Infinity;
 
   /** `most` is the maximum number of connections; `now` returns monotonic milliseconds. */
   constructor(most: number, now: () => number = () => performance.now()) {
@@ -61,11 +72,12 @@ export class Connections {
     this.#all.set(connection, { taken: 0, at: this.#now() });
     this.#timer ??= setInterval(() => this.look(), LOOK_MS);
     connection.on("close", () => this.#remove(connection));
+    if (this.#now() - this.#lookedAt >= LOOK_AGAIN_MS) this.look();
   }
 
   /** Closes stalled connections, and the largest ones if too much is waiting. */
   look(): void {
-    const now = this.#now();
+    const now = this.#lookedAt = this.#now();
     for (const [connection, progress] of this.#all) {
       const { writableLength, bytesWritten } = connection;
       const taken = bytesWritten - writableLength;
@@ -73,12 +85,21 @@ export class Connections {
         Object.assign(progress, { taken, at: now });
       } else if (now - progress.at >= PATIENCE_MS) connection.destroy();
     }
-    const all = [...this.#all.keys()].sort((a, b) => b.writableLength - a.writableLength);
-    let waiting = all.reduce((sum, { writableLength }) => sum + writableLength, 0);
-    for (const connection of all) {
-      if (waiting <= MAX_WAITING) return;
-      waiting -= connection.writableLength;
-      connection.destroy();
+    this.#closeLargest();
+  }
+
+  #closeLargest(): void {
+    const all = [...this.#all.keys()].filter(({ writableLength }) => writableLength > 0);
+    const accounts = [...Map.groupBy(all, accountOf)].map(([account, own]) => {
+      return { account, own: own.sort((a, b) => a.writableLength - b.writableLength) };
+    });
+    const closeOne = (own: Connection[]) => own.pop()!.destroy();
+    for (const { account, own } of accounts) {
+      while (account !== OWNER && bytesOf(own) > MAX_WAITING.token) closeOne(own);
+    }
+    const sizes = () => accounts.map(({ own }) => bytesOf(own));
+    for (let all = sizes(); sum(all) > MAX_WAITING.all; all = sizes()) {
+      closeOne(accounts[all.indexOf(Math.max(...all))]!.own);
     }
   }
 
@@ -104,7 +125,7 @@ export class Connections {
 
   #endOne(): void {
     const all = [...this.#all.keys()];
-    const owned = all.map((one) => [one, accounts.get(one) ?? UNKNOWN] as const);
+    const owned = all.map((one) => [one, accountOf(one)] as const);
     // If no account has too many, close the oldest connection that has not authenticated.
     const one = placeToFree(owned, UNKNOWN) ?? all.find((one) => !accounts.has(one)) ?? all[0];
     if (one === undefined) return;
@@ -119,4 +140,12 @@ export class Connections {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+function bytesOf(connections: readonly Connection[]): number {
+  return sum(connections.map(({ writableLength }) => writableLength));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

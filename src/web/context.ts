@@ -4,6 +4,7 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import type { Backend, CachedList } from "./backend.ts";
 import { claim } from "./connections.ts";
+import { Turns } from "../auth/shares.ts";
 import { type Gatekeeper, type Principal, unauthorized } from "../auth/gatekeeper.ts";
 import { replyError } from "./reply.ts";
 import type { Role } from "../verbs/verb.ts";
@@ -56,12 +57,12 @@ export async function principalOf(
     request: { method: c.req.method, path: pathOf(c) },
   });
   claim(c.env?.incoming?.socket, principal);
-  if (principal.signedBody !== undefined) signedBodies.set(c.req, principal.signedBody);
+  senders.set(c.req, principal);
   return principal;
 }
 
-/** Hashes of the bodies that sessions have signed. */
-const signedBodies = new WeakMap<object, string>();
+/** Senders of requests, once they are identified. */
+const senders = new WeakMap<object, Principal>();
 
 function pathOf(c: WebContext): string {
   const { pathname, search } = new URL(c.req.url);
@@ -111,6 +112,10 @@ export function onlyFor(app: WebApp, pattern: string, methods: readonly string[]
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
+/** Before the sender is known, only a sign-in has a body. */
+const MAX_UNKNOWN_BODY_BYTES = 4096;
+/** Bodies that tokens send at once: a slow one takes its memory for seconds. */
+const arriving = new Turns({ token: 8, tokens: 32 });
 
 /**
  * The body; `{}` if it is empty and not `wanted`. Throws `not_json` for another content type, since
@@ -138,9 +143,10 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
  */
 export async function readText(c: Context): Promise<string> {
   try {
-    const text = await textOf(c);
-    const signed = signedBodies.get(c.req);
-    if (signed !== undefined && await hashOf(text) !== signed) throw unauthorized();
+    const { account, signedBody } = senders.get(c.req) ?? {};
+    if (account === undefined) return await textOf(c, MAX_UNKNOWN_BODY_BYTES);
+    const text = await arriving.run(account, () => textOf(c, MAX_BODY_BYTES));
+    if (signedBody !== undefined && await hashOf(text) !== signedBody) throw unauthorized();
     return text;
   } catch (cause) {
     if (cause instanceof ProcsupError) throw cause;
@@ -148,9 +154,9 @@ export async function readText(c: Context): Promise<string> {
   }
 }
 
-async function textOf(c: Context): Promise<string> {
+async function textOf(c: Context, most: number): Promise<string> {
   const length = c.req.header("content-length");
-  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  if (Number(length ?? 0) > most) throw tooLarge(most);
   // The HTTP server enforces `Content-Length`.
   if (length !== undefined || c.req.raw.body === null) return await c.req.text();
   const decoder = new TextDecoder();
@@ -158,14 +164,15 @@ async function textOf(c: Context): Promise<string> {
   let bytes = 0;
   for await (const chunk of c.req.raw.body) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    if (bytes > most) throw tooLarge(most);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }
 
-function tooLarge(): ProcsupError {
-  return new ProcsupError("body_too_large", "The body is larger than 1 MiB");
+function tooLarge(most: number): ProcsupError {
+  const size = most === MAX_BODY_BYTES ? "1 MiB" : `${most / 1024} KiB`;
+  return new ProcsupError("body_too_large", `The body is larger than ${size}`);
 }
 
 function isJson(type: string): boolean {

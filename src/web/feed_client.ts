@@ -29,6 +29,7 @@ const ENOUGH_LISTS = 256 * 1024;
 /** A client with more unsent bytes is dropped. */
 const MAX_UNSENT = 1024 * 1024;
 const MAX_MESSAGES_A_SECOND = 50;
+const MAX_CHARS_A_SECOND = 256 * 1024;
 /** Maximum number of open logs per client. */
 const MAX_OPENED = 16;
 /** Close codes of RFC 6455. */
@@ -45,6 +46,7 @@ export class FeedClient {
   readonly #opened = new Map<number, FeedLogs>();
   #second = 0;
   #messages = 0;
+  #chars = 0;
 
   constructor(socket: FeedSocket, backend: Backend) {
     this.#socket = socket;
@@ -100,7 +102,7 @@ export class FeedClient {
 
   /** Handles a message of the client. Returns the topics it newly subscribed to. */
   receive(text: string): readonly Topic[] {
-    if (this.#isFlood()) {
+    if (this.#isFlood(text.length)) {
       this.#socket.close(POLICY, "too many messages");
       return [];
     }
@@ -193,11 +195,12 @@ export class FeedClient {
     this.send(JSON.stringify(message));
   }
 
-  #isFlood(): boolean {
+  #isFlood(chars: number): boolean {
     const second = Math.floor(performance.now() / 1000);
-    if (second !== this.#second) this.#messages = 0;
+    if (second !== this.#second) this.#messages = this.#chars = 0;
     this.#second = second;
-    return ++this.#messages > MAX_MESSAGES_A_SECOND;
+    this.#chars += chars;
+    return ++this.#messages > MAX_MESSAGES_A_SECOND || this.#chars > MAX_CHARS_A_SECOND;
   }
 }
 

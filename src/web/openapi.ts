@@ -13,6 +13,14 @@ import { REST_BASE, VERSION } from "../protocol/version.ts";
 
 type Json = Record<string, unknown>;
 
+const texts = new Map<string, string>();
+
+/** The document as JSON, for a listener behind a path. Kept: it is large, and takes 10 ms. */
+export function openApiText(basePath = ""): string {
+  const servers = [{ url: basePath || "/" }];
+  return texts.getOrInsertComputed(basePath, () => JSON.stringify({ ...openApi(), servers }));
+}
+
 export function openApi(): Json {
   return {
     openapi: "3.1.0",

@@ -21,6 +21,8 @@ const CLOSE_MS = 2000;
 /** Time for a browser to prove its session, and the maximum of browsers that have not. */
 const PROOF_MS = 5000;
 const MAX_UNPROVEN = 64;
+/** A token may have a quarter of all WebSockets, and at least this many. */
+const LEAST_FOR_TOKEN = 8;
 /** Close codes of RFC 6455. */
 const [POLICY, TRY_AGAIN_LATER] = [1008, 1013];
 
@@ -87,8 +89,13 @@ export class SocketServer {
     allowRole(principal, "read");
     claim(connection, principal);
     const { maxClients } = this.#parts;
+    const { account } = principal;
+    const own = [...this.#clients.values()].filter((one) => one === account).length;
+    if (account !== "" && own >= Math.max(LEAST_FOR_TOKEN, maxClients / 4)) {
+      throw new ProcsupError("too_many_clients", `Token "${account}" has ${own} WebSockets open`);
+    }
     if (this.#clients.size < maxClients) return;
-    const other = placeToFree(this.#clients, principal.account);
+    const other = placeToFree(this.#clients, account);
     if (other === undefined) {
       throw new ProcsupError("too_many_clients", `Too many WebSockets: limit ${maxClients}`);
     }

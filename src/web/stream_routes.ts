@@ -19,7 +19,7 @@ import {
   type WebContext,
   type WebParts,
 } from "./context.ts";
-import { reply, replyJson, replyWith } from "./reply.ts";
+import { reply, replyJsonText, replyWith } from "./reply.ts";
 
 export function addExtras(app: WebApp, parts: WebParts): void {
   const { gatekeeper } = parts;
@@ -64,8 +64,8 @@ export function addExtras(app: WebApp, parts: WebParts): void {
     });
   });
   get("/openapi.json", async () => {
-    const { openApi } = await import("./openapi.ts");
-    return replyJson({ ...openApi(), servers: [{ url: parts.basePath || "/" }] });
+    const { openApiText } = await import("./openapi.ts");
+    return replyJsonText(openApiText(parts.basePath));
   });
   // A WebSocket does not come here: its request was taken before.
   getOnly(app, "/ws", () => {

@@ -9,6 +9,7 @@ import {
   type LogSource,
   type SourceChanges,
 } from "../../src/logs/read/log_feed.ts";
+import { ReadLimits } from "../../src/daemon/read_limits.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";
 import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
 import { listArchives } from "../../src/logs/write/archives.ts";
@@ -175,13 +176,37 @@ Deno.test("logFeed() shows the lines of a recreated process once, even before th
 Deno.test("logFeed() fails when a later log exceeds the limit, and releases its places", async () => {
   await using scene = new Scene();
   const names = Array.from({ length: 4096 }, (_, index) => `app-${index}`);
-  scene.follow(names.map((name) => scene.source(name)));
+  const limits = new ReadLimits().feed({ account: "" });
+  const follow = (signal?: AbortSignal) =>
+    scene.follow(names.map((name) => scene.source(name, signal)), {}, { ...OPTIONS, limits });
+  follow();
   scene.changes!.added(scene.source("one-more"));
-  await assertRejects(() => scene.reading, ProcsupError, "4096 logs are being followed already");
-  scene.follow(names.map((name) => scene.source(name, AbortSignal.abort())));
+  await assertRejects(() => scene.reading, ProcsupError, "The owner follows 4096 logs already");
+  follow(AbortSignal.abort());
   await scene.reading;
-  scene.follow(names.map((name) => scene.source(name, AbortSignal.abort())));
+  follow(AbortSignal.abort());
   await scene.reading;
+});
+
+Deno.test("logFeed() reads less ahead of each log when it has many", async () => {
+  await using scene = new Scene();
+  const largest = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `${count}-${index}`);
+    for (const name of names) scene.write(name, `${"x".repeat(99)}\n`.repeat(700));
+    let most = 0;
+    const form: FeedForm<number> = {
+      async *stored(slices) {
+        for await (const { entries } of slices) yield most = Math.max(most, entries.length);
+      },
+      arrived: () => 0,
+    };
+    const options = { ...OPTIONS, follow: false };
+    await logFeed(names.map((name) => scene.source(name)), options, form).pipeTo(
+      new WritableStream(),
+    );
+    return most;
+  };
+  assertEquals([await largest(1), await largest(64)], [655, 41]);
 });
 
 Deno.test("logFeed() with a level follows a log that is moved while its last entry is looked for", async () => {

@@ -4,6 +4,8 @@ import { assertEquals } from "@std/assert";
 import { claim, type Connection, Connections } from "../../src/web/connections.ts";
 import type { Principal } from "../../src/auth/gatekeeper.ts";
 
+const MIB = 1024 * 1024;
+
 class FakeConnection implements Connection {
   writableLength = 0;
   bytesWritten = 0;
@@ -71,15 +73,34 @@ Deno.test("Connections closes clients that read nothing for two minutes, and no 
   assertEquals([slow.isOver, quiet.isOver], [true, true]);
 });
 
-Deno.test("Connections closes those with the longest queue first when the total is too large", () => {
-  const connections = new Connections(100);
-  const all = Array.from({ length: 30 }, () => new FakeConnection());
-  for (const [i, connection] of all.entries()) {
-    connections.add(connection);
-    connection.send(i < 3 ? 30e6 : 2e6);
-  }
+Deno.test("Connections closes the largest when an account has too much, and the owner's last", () => {
+  let now = 0;
+  const connections = new Connections(100, () => now);
+  const queued = (account: string | undefined, ...sizes: readonly number[]) =>
+    sizes.map((size) => {
+      const connection = new FakeConnection();
+      connections.add(connection);
+      connection.send(size * MIB);
+      if (account !== undefined) claim(connection, { account } as Principal);
+      return connection;
+    });
+  const isOver = (all: readonly FakeConnection[]) => all.map((one) => one.isOver);
+  const owner = queued("", 20, 30, 50);
+  const token = queued("ci", 1, 30, 4);
+  const unknown = queued(undefined, 20, 15, 0);
   connections.look();
-  assertEquals(all.map(({ isOver }) => isOver), all.map((_, i) => i === 0));
+  assertEquals(isOver(token), [false, true, false]);
+  assertEquals(isOver(unknown), [true, false, false]);
+  assertEquals(isOver(owner), [false, false, false]);
+  const more = queued("other", 20);
+  connections.look();
+  // Now all of them have too much: the account with the most gives way.
+  assertEquals([isOver(owner), isOver(more)], [[false, false, true], [false]]);
+  // A new connection causes the next look, too.
+  token[0]!.send(40 * MIB);
+  now += 100;
+  queued("ci", 0);
+  assertEquals(isOver(token), [true, true, false]);
   connections.close();
 });
 

@@ -40,6 +40,8 @@ export class LogCursor {
   position = 0;
   /** Position at which reading stops. */
   end = Infinity;
+  /** Maximum size of a chunk. */
+  blockBytes = BLOCK_BYTES;
 
   /** With `lends`, `read()` returns its own buffer, which is valid until `giveBack()`. */
   constructor(path: string, lends = false, clock: Clock = systemClock) {
@@ -146,7 +148,8 @@ export class LogCursor {
     this.#leaveArchive();
     if (this.#file === undefined) return undefined;
     const block = this.#block ??= takeBlock();
-    const count = await readAt(this.#file, this.position - base, block);
+    const size = Math.min(block.length, this.blockBytes);
+    const count = await readAt(this.#file, this.position - base, block.subarray(0, size));
     if (this.#lends && count > 0) return block.subarray(0, count);
     const chunk = count === 0 ? undefined : block.slice(0, count);
     this.giveBack();
@@ -164,7 +167,7 @@ export class LogCursor {
     const { base } = await this.#settled();
     this.#archive ??= await this.#openArchive(base);
     if (this.#archive === undefined) return undefined;
-    const chunk = await nextOf(this.#archive);
+    const chunk = await nextOf(this.#archive, this.blockBytes);
     if (chunk === undefined) this.#leaveArchive();
     return chunk;
   }
@@ -212,9 +215,9 @@ export class LogCursor {
   }
 }
 
-async function nextOf(archive: OpenArchive): Promise<Bytes | undefined> {
+async function nextOf(archive: OpenArchive, most: number): Promise<Bytes | undefined> {
   if (archive.rest.length === 0) archive.rest = await pieceOf(archive.reader) ?? archive.rest;
-  const chunk = archive.rest.subarray(0, BLOCK_BYTES);
+  const chunk = archive.rest.subarray(0, most);
   archive.rest = archive.rest.subarray(chunk.length);
   return chunk.length === 0 ? undefined : chunk;
 }

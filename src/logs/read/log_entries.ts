@@ -75,6 +75,11 @@ export class LogEntries {
     return this.#follower.position - this.#cutter.splitter.waiting;
   }
 
+  /** Maximum size of the chunks that are read from now on. */
+  set blockBytes(bytes: number) {
+    this.#follower.blockBytes = bytes;
+  }
+
   /** Position after the last byte that was read. */
   get end(): number {
     return this.#follower.position;

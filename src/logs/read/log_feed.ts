@@ -59,6 +59,8 @@ export interface LogQuery {
   /** See `EntryOptions`. */
   readonly exact?: boolean | undefined;
   readonly unfinished?: boolean | undefined;
+  /** Limits of the account that reads; none by default. */
+  readonly limits?: FeedLimits;
 }
 
 interface Reader extends LogName {
@@ -73,6 +75,16 @@ interface Reader extends LogName {
   /** Whether lines that exist are wanted. */
   isWanted: boolean;
 }
+
+export interface FeedLimits {
+  /** Counts logs that are followed from now on. Throws `too_many_clients`. */
+  claim(count: number): void;
+  release(count: number): void;
+  /** Does what reads much when it is the account's turn. */
+  turn<T>(work: () => Promise<T>): Promise<T>;
+}
+
+const NO_LIMITS: FeedLimits = { claim: () => {}, release: () => {}, turn: (work) => work() };
 
 /** Turns log lines into the items of a feed. */
 export interface FeedForm<T> {
@@ -90,9 +102,8 @@ const MAX_BEFORE = 10_000;
 /** How far back the newest lines of a log are looked for without a filter, in bytes. */
 const MAX_BACK = 8 * 1024 * 1024;
 
-/** Maximum number of logs followed at once by all clients: each holds open files. */
-const MAX_FOLLOWED = 4096;
-let followed = 0;
+/** Bytes that a feed reads ahead, of all its logs together, and at least of each. */
+const AHEAD = { all: 256 * 1024, each: 4096 };
 
 /**
  * Streams the lines of every source that exist, by time, and when following, new lines, also those of
@@ -105,21 +116,11 @@ export function logFeed<T>(
   form: FeedForm<T>,
   later?: LaterSources,
 ): ReadableStream<T | LogStart> {
-  if (options.follow) claim(sources.length * options.streams.length);
+  if (options.follow) options.limits?.claim(sources.length * options.streams.length);
   const { readable, writable } = new TransformStream<T | LogStart, T | LogStart>();
   const feed = new Feed(sources, options, form, writable.getWriter());
   void feed.run(options.follow ? later : undefined);
   return readable;
-}
-
-/** Counts logs that are followed from now on. Throws `too_many_clients`. */
-function claim(count: number): void {
-  if (followed + count > MAX_FOLLOWED) {
-    throw new ProcsupError("too_many_clients", `${followed} logs are being followed already`, {
-      hint: "Follow fewer processes at once",
-    });
-  }
-  followed += count;
 }
 
 class Feed<T> implements SourceChanges {
@@ -127,6 +128,8 @@ class Feed<T> implements SourceChanges {
   readonly #writer: WritableStreamDefaultWriter<T | LogStart>;
   readonly #form: FeedForm<T>;
   readonly #search = new Search(SEARCH_LIMITS);
+  readonly #limits: FeedLimits;
+  readonly #blockBytes: number;
   readonly #sources: readonly (readonly Reader[])[];
   /** The logs that are read: of all sources, and of later ones. */
   readonly #readers: Set<Reader>;
@@ -148,6 +151,8 @@ class Feed<T> implements SourceChanges {
     writer: WritableStreamDefaultWriter<T | LogStart>,
   ) {
     this.#options = options;
+    this.#limits = options.limits ?? NO_LIMITS;
+    this.#blockBytes = Math.max(AHEAD.all / sources.length / options.streams.length, AHEAD.each);
     this.#writer = writer;
     this.#form = form;
     this.#sources = sources.map((source) =>
@@ -189,8 +194,9 @@ class Feed<T> implements SourceChanges {
       this.#readers.forEach(({ entries }) => entries.stop());
     });
     try {
-      if (!this.#options.newOnly) await this.#skipToLast();
-      for await (const batch of this.#form.stored(this.#stored())) await this.#writer.write(batch);
+      if (!this.#options.newOnly) await this.#limits.turn(() => this.#skipToLast());
+      for (const { entries } of this.#readers) entries.blockBytes = this.#blockBytes;
+      await this.#send(this.#form.stored(this.#stored()));
       if (this.#options.positions) await this.#writer.write(this.#ends());
       if (this.#options.follow) await this.#pourAll();
       await this.#writer.close();
@@ -199,7 +205,16 @@ class Feed<T> implements SourceChanges {
     } finally {
       unwatch?.();
       for (const { entries } of this.#readers) entries.close();
-      if (this.#options.follow) followed -= this.#readers.size;
+      if (this.#options.follow) this.#limits.release(this.#readers.size);
+    }
+  }
+
+  async #send(items: AsyncIterable<T>): Promise<void> {
+    const iterator = items[Symbol.asyncIterator]();
+    const next = () => this.#limits.turn(() => iterator.next());
+    // Waiting for the client takes no turn.
+    for (let item = await next(); !item.done; item = await next()) {
+      await this.#writer.write(item.value);
     }
   }
 
@@ -210,11 +225,12 @@ class Feed<T> implements SourceChanges {
       ({ stream }) => ({ from: endOf(source.files[stream]) }),
     );
     try {
-      claim(readers.length);
+      this.#limits.claim(readers.length);
     } catch (error) {
       return this.#over.reject(error);
     }
     for (const reader of readers) {
+      reader.entries.blockBytes = this.#blockBytes;
       this.#readers.add(reader);
       if (this.#isPouring) this.#start(reader);
     }
@@ -350,7 +366,7 @@ class Feed<T> implements SourceChanges {
     const pour = this.#pour(reader).then(() => {
       reader.entries.close();
       this.#readers.delete(reader);
-      followed--;
+      this.#limits.release(1);
       this.#endIfOver();
     }, (error) => this.#over.reject(error)).finally(() => this.#pours.delete(pour));
     this.#pours.add(pour);

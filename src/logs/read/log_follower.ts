@@ -63,6 +63,11 @@ export class LogFollower {
     return this.#cursor.position;
   }
 
+  /** Maximum size of the chunks that are read from now on. */
+  set blockBytes(bytes: number) {
+    this.#cursor.blockBytes = bytes;
+  }
+
   /** Identifies the file that is read. */
   get inode(): string {
     return this.#cursor.inode;

@@ -131,7 +131,7 @@ export async function streamLogs(
   await query.filter?.ready();
   // Not before: a process that is added meanwhile would belong to neither.
   const { now, later } = sourcesOf(context, target, byName);
-  return logFeed(now, query, BATCHES, later);
+  return logFeed(now, { ...query, limits: context.limits.feed(context.by) }, BATCHES, later);
 }
 
 function sourcesOf(
