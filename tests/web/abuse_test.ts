@@ -268,3 +268,11 @@ Deno.test("web and socket leave nothing open after HEAD of a stream", async () =
   for (let i = 0; i < 10; i++) await ask();
   await waitFor(() => descriptors() <= before + 3, { what: "the streams to be closed" });
 });
+
+Deno.test("web takes a large body only from a known sender", async () => {
+  await using web = await TestWeb.start();
+  const ask = (authorization: string, path: string) =>
+    web.ask("POST", path, { code: "x".repeat(5000), key: "" }, { authorization });
+  assertEquals((await ask("", "/api/v1/session")).body.error, "The body is larger than 4 KiB");
+  assertEquals((await ask(`Bearer ${web.token}`, P)).status, 422);
+});

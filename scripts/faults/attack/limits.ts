@@ -1,6 +1,7 @@
 /** Attacks with tokens: on memory and time, on what they may not see, and with malformed requests. */
 
 import { pathsIn } from "../../../src/platform/files/paths.ts";
+import { waitFor } from "../../../tests/support/wait_for.ts";
 import { type Attack, holds, type Scene, within } from "./scene.ts";
 
 /** The longest `list` of the owner, in milliseconds, of some in a row. */
@@ -43,7 +44,44 @@ function frame(text: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array([...head, 0, 0, 0, 0, ...bytes]);
 }
 
+/** Requests with which a token makes the daemon read much. */
+const COSTLY: Readonly<Record<string, (i: number) => string>> = {
+  "whole logs of all apps": () => "/api/v1/logs?lines=0",
+  "followed logs of all apps": () => "/api/v1/logs?follow=true&lines=10000",
+  "the longest answers": (i) => `${LIST}/big${i % 30}/logs?lines=10000`,
+  "searches and counts": (i) => `/api/v1/logs/${i % 2 ? "counts?since=1h" : "search?grep=in.*fo"}`,
+  "reports and figures": (i) => i % 2 ? `${LIST}/big${i % 30}/why` : "/metrics",
+  "the description of the API": () => "/openapi.json",
+};
+
 export const limits: Readonly<Record<string, Attack>> = {
+  async "a read token asks 300 times for much, of 30 apps, and reads nothing"(scene) {
+    const line = `{"level":"info","text":"${"x".repeat(80)}"}`;
+    const fill = `yes '${line}' | head -c 3000000`;
+    const names = Array.from({ length: 30 }, (_, i) => `big${i}`);
+    for (const name of names) {
+      const script = `${fill}; ${fill} >&2; exec sleep 100000`;
+      await scene.daemon.startScript(name, script, { log: { max_size: "1GB" } });
+    }
+    const sizeOf = (name: string) =>
+      Deno.statSync(`${scene.daemon.home}/apps/${name}/stderr.log`).size;
+    await waitFor(() => names.every((name) => sizeOf(name) >= 3e6), { timeoutMs: 30_000 });
+    const token = await scene.token("read");
+    const head = `Host: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const seen: string[] = [];
+    for (const [what, path] of Object.entries(COSTLY)) {
+      const requests = Array.from({ length: 300 }, (_, i) => `GET ${path(i)} HTTP/1.1\r\n${head}`);
+      const open = await stalled(scene, requests);
+      const longest = await longestList(scene, 30);
+      for (const connection of open) connection.close();
+      holds(longest < 500, `${what}: the owner's list takes ${longest} ms`);
+      seen.push(`${what} ${longest} ms`);
+    }
+    const memory = scene.memory();
+    holds(memory < 450, `the daemon takes ${memory} MiB`);
+    return `list: ${seen.join(", ")}; daemon ${memory} MiB`;
+  },
+
   async "a read token opens 300 streams of logs, and 30 WebSockets with 16 logs, and reads none"(
     scene,
   ) {

@@ -9,6 +9,11 @@ const VERSIONS = [undefined, ...SUPPORTED_PROTOCOL_VERSIONS, "2026-07-28", "1999
 /** Routes that a token of role `operate` may call, beyond reading. */
 const OPERATES = /\/(start|stop|restart|reload|rolling_reload|scale|signal|flush|run|save|send)$/;
 
+/** Routes that only read, but take a body. */
+const READS_BY_POST = /^\/api\/v1\/(logs|session\/pass)$/;
+/** Routes that need no token: they tell nothing, and a tab must ask whom it speaks to. */
+const OPEN = /\/(livez|ping|session\/proof)$/;
+
 /** Calls a tool as a given version of the protocol prescribes. */
 function callTool(scene: Scene, token: string, version: string | undefined, name: string) {
   const isModern = version !== undefined && version >= "2026";
@@ -74,10 +79,15 @@ export const roles: Readonly<Record<string, Attack>> = {
     for (const role of ["read", "operate"] as const) {
       const token = await scene.token(role);
       for (const [method, path] of all) {
-        if (method === "GET" || role === "operate" && OPERATES.test(path)) continue;
-        const { status } = await scene.ask(token, method, path, {});
-        holds(status === 403, `${role}: ${method} ${path} gives ${status}`);
-        refused++;
+        const mayAsk = method === "GET" || READS_BY_POST.test(path) ||
+          role === "operate" && OPERATES.test(path);
+        if (mayAsk) continue;
+        // The role decides before the body is looked at.
+        for (const body of [{}, "{", `{"a":"${"x".repeat(2 ** 20)}"}`]) {
+          const { status } = await scene.ask(token, method, path, body);
+          holds(status === 403, `${role}: ${method} ${path} gives ${status}`);
+          refused++;
+        }
       }
       await unharmed(scene, pid, role);
     }
@@ -86,9 +96,8 @@ export const roles: Readonly<Record<string, Attack>> = {
 
   async "no token, and a wrong one, on every route"(scene) {
     const all = [...await operations(scene), ["POST", "/mcp"], ["GET", "/openapi.json"]] as const;
-    const isOpen = (path: string) => /\/(livez|ping)$/.test(path);
     for (const token of ["", "ps_0000"]) {
-      for (const [method, path] of all.filter(([, path]) => !isOpen(path))) {
+      for (const [method, path] of all.filter(([, path]) => !OPEN.test(path))) {
         const { status } = await scene.ask(token, method, path, method === "GET" ? undefined : {});
         holds([401, 429].includes(status), `${method} ${path} gives ${status}`);
       }

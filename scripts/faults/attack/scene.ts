@@ -127,6 +127,12 @@ export class Scene {
     return Math.round(Number(/^VmHWM:\s*(\d+)/m.exec(status)![1]) / 1024);
   }
 
+  /** Processor time of the daemon, in milliseconds. */
+  cpuMs(): number {
+    const stat = Deno.readTextFileSync(`/proc/${this.daemon.pid}/stat`).split(") ")[1]!.split(" ");
+    return (Number(stat[11]) + Number(stat[12])) * 10;
+  }
+
   /** The longest ping, in milliseconds, until a promise settles. */
   async longestPing(during: Promise<unknown>): Promise<number> {
     let [isOver, worst] = [false, 0];
