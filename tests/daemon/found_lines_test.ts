@@ -1,7 +1,7 @@
 /** The folds over found lines: the lines themselves, and their patterns. */
 
 import { assertEquals, assertRejects } from "@std/assert";
-import { foundLines, patternOf, patternsOf } from "../../src/verbs/logs/folds.ts";
+import { foundLines, patternOf, patternsOf } from "../../src/daemon/log_folds.ts";
 import type { LogSlice } from "../../src/logs/read/merged_logs.ts";
 import { LevelReader } from "../../src/model/log_level.ts";
 import { ProcsupError } from "../../src/model/errors.ts";

@@ -1,7 +1,7 @@
 /** Log lines counted by level and time for a histogram. */
 
 import { assertEquals } from "@std/assert";
-import { levelCounts } from "../../src/verbs/logs/folds.ts";
+import { levelCounts } from "../../src/daemon/log_folds.ts";
 import { newestLines } from "../../src/logs/read/merged_logs.ts";
 import { addMarks, releaseMarks } from "../../src/logs/write/time_index.ts";
 import { parseLogFilter } from "../../src/logs/read/log_filter.ts";

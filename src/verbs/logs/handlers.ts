@@ -4,7 +4,7 @@
  */
 
 import { BATCHES, type LogBatch } from "../../daemon/log_batch.ts";
-import { foundLines, levelCounts, patternsOf } from "./folds.ts";
+import { foundLines, levelCounts, patternsOf } from "../../daemon/log_folds.ts";
 import { lastLines } from "../../logs/read/last_lines.ts";
 import { logFeed, type LogQuery } from "../../logs/read/log_feed.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/read/log_filter.ts";

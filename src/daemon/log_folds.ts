@@ -1,11 +1,11 @@
 /** Folds over lines of logs, the newest first: the lines found, their patterns, and their number. */
 
-import type { LogSlice } from "../../logs/read/merged_logs.ts";
-import { hasCode } from "../../model/errors.ts";
-import { structuredLine } from "../../model/log_level.ts";
-import { LOG_LEVELS, type LogLevel } from "../../model/log_line.ts";
-import { plainText } from "../../model/plain_text.ts";
-import type { Output } from "../../protocol/wire.ts";
+import type { LogSlice } from "../logs/read/merged_logs.ts";
+import { hasCode } from "../model/errors.ts";
+import { structuredLine } from "../model/log_level.ts";
+import { LOG_LEVELS, type LogLevel } from "../model/log_line.ts";
+import { plainText } from "../model/plain_text.ts";
+import type { Output } from "../protocol/wire.ts";
 
 type Found = Output<"search_logs">;
 type FoundLine = NonNullable<Found["lines"]>[number];
