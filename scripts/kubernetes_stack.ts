@@ -171,14 +171,14 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     equal((await scene.copies("tick"))[0]?.image, scene.image, "the image of the cron job");
     return (said.match(/✘ .*/g) ?? []).join("\n");
   },
-  "scale, roll, logs and why": async (scene) => {
+  "scale, reload, logs and why": async (scene) => {
     await scene.on(0, "scale", "worker", "+1");
     equal((await scene.copies("worker")).filter(({ ready }) => ready).length, 2, "copies");
-    await scene.on(0, "roll", "worker");
+    await scene.on(0, "reload", "worker");
     const lines = (await scene.on(0, "logs", "worker", "-n", "2")).trim().split("\n");
     equal(new Set(lines.map((line) => line.split("] ")[0])).size, 2, "copies in the logs");
     equal((await scene.on(4, "scale", "wroker", "2")).includes("worker"), true, "the hint");
-    await scene.on(6, "roll", "tick");
+    await scene.on(6, "reload", "tick");
     await scene.on(0, "scale", "worker", "0");
     const isListed = async () => (await scene.on(0, "list", "worker")).includes("no copies");
     await until("the app without copies is listed", isListed);

@@ -20,7 +20,7 @@ export function commandReference(): string {
 procsup help                 # all commands, targets, exit codes and topics
 procsup help start           # one command
 procsup help restarts        # one page of the documentation
-procsup man | man -l -       # the man page
+procsup help --man | man -l -  # the man page
 procsup completion bash      # completion for a shell
 \`\`\``,
     "Flags may stand anywhere before `--`. These work with every command:",
@@ -52,7 +52,7 @@ export function errorReference(): string {
 procsup status api -q || echo down     # 3: it is not running
 procsup wait api --timeout 30s         # 124: it took longer
 procsup wait job --for exit            # the app's own exit code
-procsup ping                           # 5: no daemon answers
+procsup status                         # 5: no daemon answers
 \`\`\``,
     "The command line exits with one of these codes. `procsup wait --for exit`, `run` and `attach` " +
     "exit with that of the app.",

@@ -135,10 +135,10 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     for (const { image } of await scene.copies("web")) equal(image, "shop:2", "the image");
     return (await scene.on(0, "why", "web")).trim();
   },
-  "scale, roll and logs": async (scene) => {
+  "scale, reload and logs": async (scene) => {
     await scene.on(0, "scale", "worker", "+1");
     equal((await scene.copies("worker")).length, 2, "copies of worker");
-    await scene.on(0, "roll", "worker");
+    await scene.on(0, "reload", "worker");
     const lines = (await scene.on(0, "logs", "worker", "-n", "2")).trim().split("\n");
     equal((await scene.on(4, "scale", "wroker", "2")).includes("worker"), true, "the hint");
     await scene.on(0, "scale", "worker", "0");

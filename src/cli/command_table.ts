@@ -175,6 +175,7 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
   },
   {
     name: "ping",
+    hidden: true,
     page: "faults",
     summary: "Check whether the daemon answers",
     load: async () => (await import("./commands/inspect.ts")).ping,
@@ -327,14 +328,6 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import("./commands/completion.ts")).complete,
   },
   {
-    name: "man",
-    local: true,
-    page: "commands",
-    summary: "Print the man page",
-    examples: ["procsup man | man -l -"],
-    load: async () => (await import("./commands/help.ts")).man,
-  },
-  {
     name: "version",
     local: true,
     page: "upgrading",
@@ -347,7 +340,8 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
     page: "commands",
     summary: "Show a command, or a page of the documentation",
     usage: "[command|topic]",
-    examples: ["procsup help start", "procsup help restarts"],
+    flags: [bool("man", "print the man page")],
+    examples: ["procsup help start", "procsup help restarts", "procsup help --man | man -l -"],
     load: async () => (await import("./commands/help.ts")).help,
   },
 ];

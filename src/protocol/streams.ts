@@ -57,7 +57,7 @@ function isFailure(value: Readonly<Record<string, unknown>>): boolean {
 }
 
 function gone(cause?: unknown): ProcsupError {
-  return new ProcsupError("closed", "The daemon has gone", { cause, hint: "procsup ping" });
+  return new ProcsupError("closed", "The daemon has gone", { cause, hint: "procsup status" });
 }
 
 export interface Followed<T> {

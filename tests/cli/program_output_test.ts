@@ -56,7 +56,7 @@ Deno.test("procsup ends by SIGPIPE when the reader of its output is gone", async
 
 Deno.test("procsup resolves a relative HOME against the working directory", async () => {
   const cwd = Deno.realPathSync(Deno.makeTempDirSync());
-  const { stderr } = await runCommandLine(["ping"], { HOME: "rel", PROCSUP_HOME: "" }, cwd);
+  const { stderr } = await runCommandLine(["ping"], { HOME: "rel", PROCSUP_HOME: "", DENO_DIR: denoDir() }, cwd);
   assertEquals(stderr.split("\n")[0], `error: No daemon answers for home "${cwd}/rel/.procsup"`);
   Deno.removeSync(cwd, { recursive: true });
 });

@@ -145,7 +145,8 @@ Deno.test(
   async () => {
     await using home = tempHome();
     await using folder = programFolder();
-    const script = "procsup man | mandoc -T lint -W error; procsup man | mandoc | head -5";
+    const script =
+      "procsup help --man | mandoc -T lint -W error; procsup help --man | mandoc | head -5";
     const { lines } = await shell("bash", script, home.path, folder.path);
     assertStringIncludes(lines.join("\n"), "PROCSUP(1)");
     assert(!lines.some((line) => line.includes("ERROR")), lines.join("\n"));

@@ -65,7 +65,7 @@ for (const verb of VERBS) {
       assertEquals([failed.summary, failed.state], [IN_CODE, "errored"]);
     }
 
-    const words = verb === "rolling_reload" ? ["roll", "app"] : [verb, "app"];
+    const words = verb === "rolling_reload" ? ["reload", "app", "--batch", "1"] : [verb, "app"];
     const command = await daemon.cli(...words);
     assertEquals([command.code, command.stdout], [1, ""]);
     assertStringIncludes(command.stderr, `✘ app  ${SAYS}`);

@@ -173,8 +173,8 @@ Deno.test("a context passes its client's context and namespace to the engine", a
     useless.stderr,
     "procsup up --on systemd takes --stack, --strict, --profile",
   );
-  const roll = await run("roll", "tick");
-  assertStringIncludes(roll.stderr, '"tick" is a CronJob');
+  const reload = await run("reload", "tick");
+  assertStringIncludes(reload.stderr, '"tick" is a CronJob');
   const other = await run("list", "--context", "us");
   assertEquals(other.code, 1);
   assertStringIncludes(
@@ -229,7 +229,7 @@ async function onSystemd(path: string, script: string, ...words: string[]): Prom
 
 Deno.test({
   ...SYSTEMD,
-  name: "roll --on systemd of an app without copies resets no failures of other units",
+  name: "reload --on systemd of an app without copies resets no failures of other units",
   fn: async () => {
     await using folder = tempHome();
     const { path } = folder;
@@ -237,7 +237,7 @@ Deno.test({
     const unit = "# Written by procsup export systemd procsup.yaml.\n[Unit]\nPartOf=shop.target\n";
     Deno.writeTextFileSync(`${path}/units/shop_pair@.service`, unit);
     const script = '#!/bin/sh\necho "$*" >>"$SAID"\n';
-    const { code, stdout, stderr } = await onSystemd(path, script, "roll", "pair");
+    const { code, stdout, stderr } = await onSystemd(path, script, "reload", "pair");
     assertEquals([code, stdout], [0, "✔ pair  no copies\n"], stderr);
     const said = Deno.readTextFileSync(`${path}/said`);
     assertMatch(said, /^list-units /);

@@ -66,7 +66,7 @@ export const UNITS: readonly Step[] = [
     },
   },
   {
-    name: "scale, roll, why and a failed start, on systemd",
+    name: "scale, reload, why and a failed start, on systemd",
     async run(scene) {
       await scene.sh("cd /srv/shop && procsup scale pair +1 --on systemd");
       equal(await scene.sh("systemctl is-active shop_pair@3"), "active", "pair@3");
@@ -81,7 +81,7 @@ export const UNITS: readonly Step[] = [
       await scene.sh("cd /srv/shop && procsup scale pair 1 --on systemd");
       const timed = await scene.try("cd /srv/shop && procsup scale twin +1 --on systemd");
       equal(timed.code, 6, "exit code of scale twin");
-      await scene.sh("cd /srv/shop && procsup roll count --on systemd");
+      await scene.sh("cd /srv/shop && procsup reload count --on systemd");
       holds(
         await scene.sh("cd /srv/shop && procsup why count --on systemd"),
         "active (running)",
@@ -97,7 +97,7 @@ export const UNITS: readonly Step[] = [
       const { code, stdout, stderr } = await scene.try("cd /srv/shop && procsup up --on systemd");
       equal(code, 1, "exit code");
       holds(stdout + stderr, "✘ wrong  failed (failed): exit-code", "what is said");
-      await scene.sh("cd /srv/shop && touch mended && procsup roll wrong --on systemd");
+      await scene.sh("cd /srv/shop && touch mended && procsup reload wrong --on systemd");
       equal(await scene.sh("systemctl is-active shop_wrong"), "active", "wrong, mended");
       return stderr.trim().split("\n").at(-1)!;
     },

@@ -1,4 +1,4 @@
-/** Commands on targets, such as `stop`, `send` and `roll`, and `save`, `resurrect` and `shutdown`. */
+/** Commands on targets, such as `stop`, `send` and `reload`, and `save`, `resurrect` and `shutdown`. */
 
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
@@ -8,7 +8,6 @@ import type { CommandContext } from "../command.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { confirmed, printDone, writeMessage } from "../output.ts";
-import { withProcesses } from "../progress.ts";
 import { forEachTarget, printResults } from "../results.ts";
 
 export async function stop(context: CommandContext): Promise<number> {
@@ -33,11 +32,31 @@ export function flush(context: CommandContext): Promise<number> {
   return forEachTarget(context, (client, target) => client.call("flush", { target }));
 }
 
-/** Reloads the targets and waits until they have stayed up. */
+/** Reloads the targets and waits until they have stayed up; in batches with `--batch` or `--rollback`. */
 export async function reload(context: CommandContext): Promise<number> {
   await refuseFiles(context);
-  const wait = !context.flags.on("no-wait");
-  return await forEachTarget(context, (client, target) => client.call("reload", { target, wait }));
+  const { flags, output } = context;
+  const wait = !flags.on("no-wait");
+  const [batch, rollback] = [flags.text("batch"), flags.on("rollback")];
+  if (batch === undefined && !rollback) {
+    return await forEachTarget(
+      context,
+      (client, target) => client.call("reload", { target, wait }),
+    );
+  }
+  const payload = {
+    batch_size: batch && /^\d+$/.test(batch) ? Number(batch) : batch,
+    wait_ready: wait,
+    rollback_on_failure: rollback,
+  };
+  let rolledBack = false;
+  const code = await forEachTarget(context, async (client, target) => {
+    const data = await client.call("rolling_reload", { target, ...payload });
+    rolledBack ||= data.rolled_back;
+    return data;
+  });
+  if (rolledBack) output.note("rolled back: the old configuration is on all of them");
+  return code;
 }
 
 /** Restarts the targets, with changes by flags, and waits until they have stayed up. */
@@ -116,24 +135,6 @@ export async function send(context: CommandContext): Promise<number> {
   const text = words.join(" ") + (context.flags.on("no-newline") ? "" : "\n");
   const command = { ...context, positionals: [target] };
   return await forEachTarget(command, (client, target) => client.call("send", { target, text }));
-}
-
-/** Reloads the processes of the target batch by batch. */
-export async function roll(context: CommandContext): Promise<number> {
-  const { flags, output, positionals } = context;
-  const target = positionals[0]!;
-  const client = connect(context);
-  const batch = flags.text("batch");
-  const payload = {
-    target,
-    batch_size: batch && /^\d+$/.test(batch) ? Number(batch) : batch,
-    wait_ready: !flags.on("no-wait"),
-    rollback_on_failure: flags.on("rollback"),
-  };
-  const data = await withProcesses(context, () => client.call("rolling_reload", payload), true);
-  const code = await printResults(output, data);
-  if (data.rolled_back) output.note("rolled back: the old configuration is on all of them");
-  return code;
 }
 
 /** Throws `bad_request` if a word is a configuration file in this folder. */

@@ -19,8 +19,10 @@ import { wordWrap } from "../terminal_text.ts";
 import { meantHint } from "../unknown_word.ts";
 
 /** Prints help on a command or topic, or the general help. */
-export async function help({ command, commands, positionals, output }: CommandContext) {
+export async function help(context: CommandContext) {
+  const { command, commands, flags, positionals, output } = context;
   const topic = positionals[0];
+  if (command.name === "help" && flags.on("man")) return man(context);
   if (command.name !== "help") return output.data(commandHelp(command, output.width));
   if (topic === undefined) return output.data(generalHelp(commands, output.width));
   const found = findCommand(commands, topic);
@@ -235,8 +237,8 @@ function tableText(table: string, width = Infinity): string[] {
   ]);
 }
 
-/** Prints the page in mdoc: `procsup man | man -l -`. */
-export function man({ commands, output }: CommandContext): void {
+/** Prints the page in mdoc. */
+function man({ commands, output }: CommandContext): void {
   const date = new Intl.DateTimeFormat("en-US", { dateStyle: "long" }).format(new Date());
   output.data([
     `.Dd ${date}`,

@@ -24,8 +24,11 @@ const VERBS: Readonly<Record<string, Verb>> = {
       ...{ follow: flags.on("follow"), lines: flags.int("lines") ?? 50 },
       print: (line, stream) => output.content(line, stream),
     }),
-  roll: async (context, backend) =>
-    await printRollouts(context, await backend.roll(context.positionals[0]!)),
+  reload: async (context, backend) => {
+    const done: Rollout[] = [];
+    for (const app of context.positionals) done.push(...await backend.reload(app));
+    return await printRollouts(context, done);
+  },
 };
 
 const NO_APPS = "the stack has no apps there";

@@ -83,7 +83,7 @@ export abstract class Backend {
   abstract why(app: string): Promise<Explanation>;
   abstract scale(app: string, copies: (now: number) => number): Promise<Rollout[]>;
   /** Replaces the copies of an app one by one. */
-  abstract roll(app: string): Promise<Rollout[]>;
+  abstract reload(app: string): Promise<Rollout[]>;
   /** Removes the stack; returns the names of its apps. */
   abstract down(): Promise<string[]>;
 

@@ -101,7 +101,7 @@ export class Kubernetes extends Backend {
     );
   }
 
-  async roll(app: string): Promise<Rollout[]> {
+  async reload(app: string): Promise<Rollout[]> {
     const name = `deployment/${(await this.#deployment(app)).metadata.name}`;
     return await this.#changed(app, () => this.#kubectl.output(["rollout", "restart", name]));
   }

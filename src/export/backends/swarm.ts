@@ -105,7 +105,7 @@ export class Swarm extends Backend {
     return await this.#changed(Name, ["service", "scale", "--detach", change]);
   }
 
-  async roll(app: string): Promise<Rollout[]> {
+  async reload(app: string): Promise<Rollout[]> {
     const { Spec: { Name } } = await this.#service(app);
     return await this.#changed(Name, ["service", "update", "--detach", "--force", Name]);
   }

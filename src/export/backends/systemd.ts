@@ -130,7 +130,7 @@ export class Systemd extends Backend {
     return await this.#rolloutsOf(app, wanted);
   }
 
-  async roll(app: string): Promise<Rollout[]> {
+  async reload(app: string): Promise<Rollout[]> {
     const units = await this.#servicesOf(app);
     if (units.length === 0) await this.#rowsOf(app);
     // Otherwise systemd refuses a unit whose StartLimitBurst is used up. It may also not be loaded.
