@@ -4,6 +4,7 @@ import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { PEER_HEADER, PROTOCOL } from "../../src/protocol/version.ts";
+import { denoDir } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon, fakeProcess, runCommandLine } from "./fake_daemon.ts";
 
@@ -56,7 +57,11 @@ Deno.test("procsup ends by SIGPIPE when the reader of its output is gone", async
 
 Deno.test("procsup resolves a relative HOME against the working directory", async () => {
   const cwd = Deno.realPathSync(Deno.makeTempDirSync());
-  const { stderr } = await runCommandLine(["ping"], { HOME: "rel", PROCSUP_HOME: "", DENO_DIR: denoDir() }, cwd);
+  const { stderr } = await runCommandLine(["ping"], {
+    HOME: "rel",
+    PROCSUP_HOME: "",
+    DENO_DIR: denoDir(),
+  }, cwd);
   assertEquals(stderr.split("\n")[0], `error: No daemon answers for home "${cwd}/rel/.procsup"`);
   Deno.removeSync(cwd, { recursive: true });
 });
