@@ -99,16 +99,26 @@ export function some(key: string, value: object): Record<string, unknown> {
 }
 
 function schedules(flags: Flags): Record<string, unknown> {
-  const timezone = flags.text("timezone");
-  const given = (flag: string) => {
-    const schedule = flags.text(flag);
-    return schedule === undefined || timezone === undefined ? schedule : { schedule, timezone };
-  };
-  const [cron, cron_restart] = [given("cron"), given("cron-restart")];
-  if (timezone !== undefined && cron === undefined && cron_restart === undefined) {
-    throw bad("Cannot use --timezone without --cron or --cron-restart");
+  const given = (flag: string) => flags.names().includes(flag) ? flags.text(flag) : undefined;
+  const [schedule, every, restarts] = [given("cron"), given("every"), given("cron-restart")];
+  const isJob = schedule !== undefined || every !== undefined;
+  const shared = { timezone: given("timezone"), random_delay: given("random-delay") };
+  const catch_up = given("catch-up");
+  const stray = Object.entries({ ...shared, catch_up: isJob ? undefined : catch_up })
+    .find(([, value]) => value !== undefined)?.[0].replaceAll("_", "-");
+  if (stray === "catch-up" || stray !== undefined && !isJob && restarts === undefined) {
+    const others = stray === "catch-up" ? "--cron or --every" : "--cron, --every or --cron-restart";
+    throw bad(`Cannot use --${stray} without ${others}`);
   }
-  return { cron, cron_restart };
+  return {
+    cron: isJob ? shortest(onlyGiven({ schedule, every, ...shared, catch_up })) : undefined,
+    cron_restart: restarts && shortest(onlyGiven({ schedule: restarts, ...shared })),
+  };
+}
+
+/** A schedule alone is a text. */
+function shortest(keys: { readonly schedule?: string }): unknown {
+  return keys.schedule !== undefined && Object.keys(keys).length === 1 ? keys.schedule : keys;
 }
 
 /** `NAME` alone gets its value from this shell: the daemon's environment may differ. */

@@ -91,6 +91,7 @@ export const NO_WAIT: Flag = bool("no-wait", "return at once, without waiting un
 /** Flags of an app that each set a part of two keys. */
 const SHARED: readonly Flag[] = [
   text("timezone", "ZONE", "timezone of --cron and --cron-restart (default: the machine's)"),
+  text("random-delay", "DURATION", "delay each run of a schedule by a random time up to this"),
   text("log-file", "FILE", "one file for stdout and stderr, in place of two in the home"),
 ];
 

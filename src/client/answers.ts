@@ -83,6 +83,8 @@ export interface Cron {
   readonly lastExitCode: number | null;
   /** Null while the schedule is disabled. */
   readonly nextRun: string | null;
+  /** The due time since which a run is missing; null if none. */
+  readonly overdueSince: string | null;
   /** Only with a name: the next times, enabled or not. */
   readonly nextRuns?: readonly string[];
   /** The last runs, the newest last. */

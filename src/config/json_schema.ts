@@ -114,7 +114,7 @@ function jobSchema(): JsonSchema {
   return {
     ...KEYS,
     properties: { ...own, ...tableJson(cron.keys, { inFile: true }).properties as JsonSchema },
-    required: ["schedule"],
+    oneOf: ["schedule", "every"].map((key) => ({ required: [key] })),
     ...NEEDS_ENTRYPOINT,
   };
 }

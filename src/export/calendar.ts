@@ -35,8 +35,14 @@ export function calendarEvents(schedule: string): string[] | undefined {
   return [at(days, date)];
 }
 
+/** The interval of `@every 1h30m`; undefined for any other schedule. */
+export function intervalOf(schedule: string): string | undefined {
+  return /^@every\s+(.*)$/i.exec(schedule.trim())?.[1];
+}
+
 /** The five fields of a CronJob, which knows no weekday 7; undefined for L, W and #. */
 export function cronJobSchedule(schedule: string): string | undefined {
+  if (intervalOf(schedule) !== undefined) return schedule.trim().toLowerCase();
   const fields = fieldsOf(schedule);
   if (fields.length === 1) return fields[0]!.toLowerCase();
   if (!fields.every((field) => FIELD.test(field))) return undefined;

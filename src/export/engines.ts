@@ -97,6 +97,18 @@ const ROWS: Readonly<Record<string, Row>> = {
     NO_PROBE,
   ],
   "cron.schedule": ["CronJob", NO_CLOCK, "Periodic.Spec", "OnCalendar"],
+  "cron.random_delay": [
+    "- a CronJob starts at its time",
+    INSIDE,
+    "- Nomad starts at its time",
+    "RandomizedDelaySec",
+  ],
+  "cron.catch_up": [
+    "startingDeadlineSeconds",
+    "- a new container knows no earlier runs",
+    "- Nomad skips missed runs",
+    "Persistent",
+  ],
   "cron.timezone": ["timeZone", INSIDE, "Periodic.TimeZone", "OnCalendar"],
   "cron.overlap": [
     "concurrencyPolicy",

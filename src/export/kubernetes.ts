@@ -2,7 +2,7 @@
 
 import type { CronConfig } from "../model/process_config.ts";
 import { checksum } from "../platform/files/state_file.ts";
-import { cronJobSchedule } from "./calendar.ts";
+import { cronJobSchedule, intervalOf } from "./calendar.ts";
 import { type App, PROBE, PROGRAM, runWords, type Stack, unlessEmpty } from "./stack.ts";
 
 type Manifest = Readonly<Record<string, unknown>>;
@@ -113,8 +113,8 @@ function runs({ config: { instances } }: App): Manifest {
 
 function cronJob(app: App, cron: CronConfig): Manifest {
   const { lose } = app;
-  const { schedule, timezone, overlap, timeoutMs, enabled } = cron;
-  const fields = schedule.trim().split(/\s+/);
+  const { schedule, timezone, overlap, timeoutMs, enabled, catchUp } = cron;
+  const fields = intervalOf(schedule) ? [schedule.trim()] : schedule.trim().split(/\s+/);
   const known = cronJobSchedule(schedule);
   if (fields.length === 6) lose("cron.schedule", "seconds: a CronJob knows minutes");
   if (known === undefined) lose("cron.schedule", `${schedule}: a CronJob has no L, W and #`);
@@ -124,6 +124,8 @@ function cronJob(app: App, cron: CronConfig): Manifest {
       schedule: known ?? fields.slice(-5).join(" "),
       timeZone: timezone,
       concurrencyPolicy: overlap === "kill" ? "Replace" : "Forbid",
+      // Without a deadline it makes up for one missed run.
+      startingDeadlineSeconds: catchUp === "once" ? undefined : 30,
       suspend: !enabled || !app.config.autostart,
       jobTemplate: {
         metadata: { labels: labels(app) },

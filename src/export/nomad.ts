@@ -1,6 +1,6 @@
 /** Nomad jobs, as JSON for its API and `nomad job run -json`. */
 
-import { nomadSchedule } from "./calendar.ts";
+import { intervalOf, nomadSchedule } from "./calendar.ts";
 import { type App, endsByItself, notes, PROBE, runWords, unlessEmpty } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
@@ -18,6 +18,10 @@ export function nomadJob(app: App): Keys {
   if (cron?.overlap === "kill" || cron?.overlap === "queue") {
     app.lose("cron.overlap", `${cron.overlap}: Nomad skips a run, or runs both`);
   }
+  const isByInterval = cron !== undefined && intervalOf(cron.schedule) !== undefined;
+  if (isByInterval) {
+    app.lose("cron.schedule", `${cron.schedule}: Nomad knows no intervals, the job is disabled`);
+  }
   const lost = stack.losses.filter((loss) => loss.app === undefined || loss.app === app.name);
   // JSON has no comments.
   const comments = Object.entries(Object.groupBy(lost, ({ key }) => `no counterpart: ${key}`))
@@ -30,9 +34,9 @@ export function nomadJob(app: App): Keys {
       Datacenters: ["*"],
       Meta: { ...notes(app), ...Object.fromEntries(comments) },
       Periodic: cron && {
-        Enabled: cron.enabled && autostart,
+        Enabled: cron.enabled && autostart && !isByInterval,
         SpecType: "cron",
-        Spec: nomadSchedule(cron.schedule),
+        Spec: isByInterval ? "@yearly" : nomadSchedule(cron.schedule),
         ProhibitOverlap: true,
         TimeZone: cron.timezone,
       },

@@ -4,6 +4,7 @@ import { valueAt } from "../config/document.ts";
 import { envFilesOf } from "../model/env_files.ts";
 import { namesInEnvFile, unlikeSystemd } from "../config/env_file.ts";
 import { interpolate } from "../config/layer.ts";
+import { parseDuration } from "../model/duration.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { afterFlag, holdsSecret } from "../model/secret_values.ts";
 import type { HookConfig, ProcessConfig, StopMode } from "../model/process_config.ts";
@@ -11,7 +12,7 @@ import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "@std/path";
 import { parseSockets } from "../platform/sockets/sockets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
-import { calendarEvents } from "./calendar.ts";
+import { calendarEvents, intervalOf } from "./calendar.ts";
 import { type App, endsByItself, RESTART, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */
@@ -50,7 +51,7 @@ export function unitName(stack: string, app: string): string {
 export function wantedUnits(app: App): string[] {
   const { autostart, cron } = app.config;
   if (!autostart || cron?.enabled === false) return [];
-  if (cron !== undefined && calendarEvents(cron.schedule) === undefined) return [];
+  if (cron !== undefined && !hasTimer(cron.schedule)) return [];
   return unitNames(app, cron === undefined ? "service" : "timer");
 }
 
@@ -299,19 +300,30 @@ function socket(app: App): UnitFile[] {
   return [companion(app, socketName(app), "Sockets", { Socket: socket })];
 }
 
+function hasTimer(schedule: string): boolean {
+  return intervalOf(schedule) !== undefined || calendarEvents(schedule) !== undefined;
+}
+
 function timer(app: App): UnitFile[] {
   const { cron } = app.config;
   if (cron === undefined) return [];
+  const interval = intervalOf(cron.schedule);
   const events = calendarEvents(cron.schedule);
-  if (events === undefined) {
+  if (!hasTimer(cron.schedule)) {
     app.lose("cron.schedule", `${cron.schedule}: no calendar event means it`);
     // systemd refuses to start a timer without OnCalendar=.
     return [];
   }
   const zone = cron.timezone === undefined ? "" : ` ${cron.timezone}`;
   const timer: Setting[] = [
-    ...events.map((event) => ["OnCalendar", event + zone] as const),
+    ...(events ?? []).map((event) => ["OnCalendar", event + zone] as const),
+    ...interval === undefined ? [] : [
+      ["OnActiveSec", seconds(parseDuration(interval))],
+      ["OnUnitActiveSec", seconds(parseDuration(interval))],
+    ] as const,
     ["AccuracySec", "1s"],
+    ["RandomizedDelaySec", cron.randomDelayMs && seconds(cron.randomDelayMs)],
+    ["Persistent", cron.catchUp === "once" && interval === undefined ? "true" : undefined],
   ];
   const path = fileOf(unitNames(app, "timer")[0]!);
   return [companion(app, path, "Schedule", { Timer: timer, Install: install(app) })];

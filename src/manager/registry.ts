@@ -480,6 +480,12 @@ export class Registry implements Machine, AppOwner {
     this.#publish(process, "asked", what, { by });
   }
 
+  /** A run of its schedule is missing. */
+  overdue(id: string, reason: string): void {
+    const process = this.#processes.get(id);
+    if (process !== undefined) this.#publish(process, "overdue", reason);
+  }
+
   note(process: ManagedProcess, message: string): void {
     this.warn(`"${process.name}": ${message}`);
     this.#publish(process, "note", message);

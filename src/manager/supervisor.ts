@@ -113,7 +113,10 @@ export class Supervisor implements AsyncDisposable {
     const troubled = ({ name }: LoggedProcess, trouble: LogTrouble) =>
       list().find((process) => process.name === name)?.logTroubled(trouble);
     this.logs = new LogKeeper({ clock: world.clock, list, warn, troubled });
-    this.scheduler = new Scheduler({ clock: world.clock, folder: paths.cron, list, writes, warn });
+    this.scheduler = new Scheduler({
+      ...{ clock: world.clock, folder: paths.cron, list, writes, warn },
+      overdue: ({ id }, reason) => this.registry.overdue(id, reason),
+    });
   }
 
   /** Whether verbs are refused: it shuts down or has shut down. */

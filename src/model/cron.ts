@@ -4,6 +4,7 @@
  */
 
 import { Cron } from "croner";
+import { durationProblem, parseDuration } from "./duration.ts";
 import { ifPossible, messageOf, ProcsupError, quote } from "./errors.ts";
 import { lowered } from "./plain_text.ts";
 import type { CronRestartConfig } from "./process_config.ts";
@@ -11,14 +12,37 @@ import type { CronRestartConfig } from "./process_config.ts";
 export interface Schedule {
   /** The first due time after `after`, in milliseconds since the epoch; null if none is left. */
   next(after: number): number | null;
+  /** After a smaller step back of the clock, a schedule waits; after a larger one, it starts over. */
+  readonly setBackMs: number;
 }
 
+/** What has the schedule. */
+export interface ScheduleOwner {
+  /** Random delays are derived from it, so that every daemon knows the same ones. */
+  readonly id: string;
+  /** Intervals are counted from here, in milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** Cron would repeat the times of an hour that daylight saving time, set by hand, takes back. */
+const SET_BACK_MS = 3 * 3_600_000;
+
+/** Shorter intervals would keep the daemon busy. */
+const LEAST_INTERVAL_MS = 1000;
+
+const NO_OWNER: ScheduleOwner = { id: "", createdAt: 0 };
+
 /**
- * Parses 5 or 6 fields (seconds first), or a nickname such as `@daily`. Throws `invalid_config`
- * naming `key` for a bad expression, a date that never comes and an unknown time zone.
+ * Parses 5 or 6 fields (seconds first), a nickname such as `@daily`, or `@every` with an interval.
+ * Throws `invalid_config` naming `key` for a bad expression, a date that never comes and an unknown
+ * time zone.
  */
-export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartConfig): Schedule {
-  const { schedule, timezone } = config;
+export function parseSchedule(
+  key: "cron" | "cron_restart",
+  config: CronRestartConfig,
+  owner: ScheduleOwner = NO_OWNER,
+): Schedule {
+  const { schedule, timezone, randomDelayMs } = config;
   const refuse = (field: string, value: string, why: string) =>
     new ProcsupError(
       "invalid_config",
@@ -30,6 +54,65 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
   }
   const problem = formProblem(schedule);
   if (problem !== undefined) throw refuse(".schedule", schedule, problem);
+  const interval = /^@every\s+(.*)$/i.exec(schedule.trim())?.[1];
+  const parsed = interval === undefined
+    ? cronSchedule(schedule, timezone, (why) => refuse(".schedule", schedule, why))
+    : everySchedule(interval, owner, (why) => refuse(".schedule", schedule, why));
+  return randomDelayMs === undefined ? parsed : delayed(parsed, randomDelayMs, owner);
+}
+
+/** The times at a multiple of an interval. */
+function everySchedule(
+  interval: string,
+  { createdAt }: ScheduleOwner,
+  refuse: (why: string) => ProcsupError,
+): Schedule {
+  const problem = durationProblem(interval);
+  if (problem !== undefined) throw refuse(problem);
+  const ms = parseDuration(interval);
+  if (ms < LEAST_INTERVAL_MS) throw refuse("expected 1s or more");
+  return {
+    // Its creation itself is not due.
+    next: (after) => createdAt + (Math.floor((after - createdAt) / ms) + 1 || 1) * ms,
+    setBackMs: Math.min(ms, SET_BACK_MS),
+  };
+}
+
+/** A schedule with a delay of each due time, which ends before the next one. */
+function delayed(
+  { next, setBackMs }: Schedule,
+  longestMs: number,
+  { id }: ScheduleOwner,
+): Schedule {
+  const delayOf = (at: number) => {
+    const gap = (next(at) ?? Infinity) - at;
+    return Math.floor(fractionOf(`${id} ${at}`) * Math.min(longestMs, gap));
+  };
+  return {
+    next(after) {
+      for (let at = next(after - longestMs); at !== null; at = next(at)) {
+        const due = at + delayOf(at);
+        if (due > after) return due;
+      }
+      return null;
+    },
+    setBackMs,
+  };
+}
+
+/** A number in [0, 1) that depends on a text alone: FNV-1a, with its bits mixed. */
+function fractionOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const unit of text) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32;
+}
+
+function cronSchedule(
+  schedule: string,
+  timezone: string | undefined,
+  refuse: (why: string) => ProcsupError,
+): Schedule {
   let cron: Cron;
   try {
     cron = new Cron(schedule.trim(), {
@@ -41,10 +124,13 @@ export function parseSchedule(key: "cron" | "cron_restart", config: CronRestartC
     const why = isNickname(schedule)
       ? "unknown nickname"
       : lowered(messageOf(error).replace(/^\w+: /, ""));
-    throw refuse(".schedule", schedule, why);
+    throw refuse(why);
   }
-  if (cron.nextRun() === null) throw refuse(".schedule", schedule, "this date never comes");
-  return { next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null };
+  if (cron.nextRun() === null) throw refuse("this date never comes");
+  return {
+    next: (after) => cron.nextRun(new Date(after))?.getTime() ?? null,
+    setBackMs: SET_BACK_MS,
+  };
 }
 
 /** Refuses a wrong number of fields: the parser also accepts years and single dates. */
@@ -52,7 +138,7 @@ function formProblem(schedule: string): string | undefined {
   if (isNickname(schedule)) return undefined;
   const fields = schedule.trim().split(/\s+/).length;
   if (fields === 5 || fields === 6) return undefined;
-  return 'expected 5 or 6 fields such as "0 4 * * *", or a nickname such as "@daily"';
+  return 'expected 5 or 6 fields such as "0 4 * * *", or a word such as "@daily" or "@every 30s"';
 }
 
 function isTimezone(name: string): boolean {

@@ -8,6 +8,7 @@ import {
   type MapType,
   type NumberType,
   type ObjectType,
+  standIns,
   type TextType,
   type ValueType,
   VARIABLE_NAME,
@@ -31,8 +32,10 @@ export function tableJson(table: KeyTable, options: JsonSchemaOptions = {}): Jso
   const properties = Object.entries(table).flatMap(([key, row]) =>
     [key, ...row.aliases ?? []].map((name) => [name, keyJson(key, name, row, options)])
   );
-  // The schema cannot require one of several names, so a key with aliases is never required.
-  const required = Object.keys(table).filter((key) => table[key]!.required && !table[key]!.aliases);
+  // The schema cannot require one of several names, so a key with others in its place is never required.
+  const required = Object.keys(table).filter((key) =>
+    table[key]!.required && !table[key]!.aliases && standIns(table, key).length === 0
+  );
   return {
     type: "object",
     properties: Object.fromEntries(properties),

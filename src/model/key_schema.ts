@@ -12,6 +12,7 @@ import {
   type MapType,
   type NumberType,
   type ObjectType,
+  standIns,
   type TextType,
   type UnitType,
   type ValueType,
@@ -23,7 +24,10 @@ import { parseSize, sizeProblem } from "./size.ts";
 type Schema = z.ZodMiniType;
 
 function tableSchema(table: KeyTable): Schema {
-  const shape = Object.entries(table).map(([key, row]) => [key, keySchema(row)] as const);
+  const shape = Object.entries(table).map(([key, row]) => {
+    const needed = standIns(table, key).length === 0;
+    return [key, needed ? keySchema(row) : z.optional(valueSchema(row))] as const;
+  });
   return z.strictObject(Object.fromEntries(shape));
 }
 
@@ -206,6 +210,10 @@ function objectProblem(
     if (given.length === 1) return undefined;
     return `expected exactly one of ${names.reverse().join(", ")} and ${last}`;
   }
+  for (const key of Object.keys(keys)) {
+    const problem = choiceProblem([key, ...standIns(keys, key)], value);
+    if (problem !== undefined) return problem;
+  }
   if (needs === undefined) return undefined;
   const kind = value[needs.by] as string;
   const needed = needs.keys[kind];
@@ -215,6 +223,17 @@ function objectProblem(
   const [other, owner] = Object.entries(needs.only ?? {})
     .find(([key, owner]) => owner !== kind && value[key] !== undefined) ?? [];
   return other && `${needs.by} "${kind}" has no "${other}", which is for "${owner}"`;
+}
+
+/** Exactly one of a key and those in its place must be given. */
+function choiceProblem(names: readonly string[], value: Keyed): string | undefined {
+  if (names.length === 1) return undefined;
+  const given = names.filter((name) => value[name] !== undefined);
+  if (given.length === 1) return undefined;
+  return `expected ${given.length === 0 ? "" : "either "}${
+    names.map((name) => `"${name}"`).join(" or ")
+  }` +
+    (given.length === 0 ? "" : ", not both");
 }
 
 /** Renames aliases to their keys. A key given twice is an issue. */

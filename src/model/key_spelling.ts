@@ -3,7 +3,7 @@
  * strings. In memory: camelCase, and numbers with `Ms` or `Bytes` in the name.
  */
 
-import { formatDuration, parseDuration } from "./duration.ts";
+import { durationProblem, formatDuration, parseDuration } from "./duration.ts";
 import { messageOf, ProcsupError, quote } from "./errors.ts";
 import {
   camelCase,
@@ -200,17 +200,35 @@ export function keptUnder(patch: Keyed, keys: Keyed): Keyed {
 }
 
 /**
- * Expands `command` to entrypoint and arguments, `instances: max` to a number and an empty runtime
- * to `auto`. Leaves values of the wrong type, and keys given twice, for the schema to refuse.
+ * Expands `command` to entrypoint and arguments, `instances: max` to a number, an empty runtime to
+ * `auto` and `every` to a schedule. Leaves values of the wrong type, and keys given twice, for the schema to refuse.
  */
 export function expanded(given: Keyed): Keyed {
   const keys: Record<string, unknown> = { ...given };
   const { command, instances, runtime } = keys;
   if (runtime === "") keys.runtime = "auto";
   if (instances === "max") keys.instances = navigator.hardwareConcurrency;
+  for (const [key, row] of Object.entries(PROCESS_KEYS)) {
+    if (row.type === "object") keys[key] = standInsReplaced(keys[key], row.keys);
+  }
   if (typeof command !== "string" || commandProblem(keys) !== undefined) return keys;
   delete keys.command;
   return { ...keys, ...commandOf(command) };
+}
+
+/** Replaces keys given in place of others, such as `every: 30s` by `schedule: "@every 30s"`. */
+function standInsReplaced(value: unknown, table: KeyTable): unknown {
+  if (!isMap(value)) return value;
+  const inner = { ...value };
+  for (const [key, { type, becomes }] of Object.entries(table)) {
+    const given = inner[key];
+    if (becomes === undefined || inner[becomes.key] !== undefined) continue;
+    if (type !== "duration" || !(typeof given === "string" || typeof given === "number")) continue;
+    if (durationProblem(given) !== undefined) continue;
+    delete inner[key];
+    inner[becomes.key] = becomes.prefix + formatDuration(parseDuration(given));
+  }
+  return inner;
 }
 
 /** Process keys of PM2, supervisord, systemd and Compose → ours. */

@@ -130,6 +130,8 @@ interface KeyFacts {
   readonly required?: true;
   /** Only in the input: other keys replace it before validation. */
   readonly input?: true;
+  /** The key of the same object that replaces it, with this text before its value. */
+  readonly becomes?: { readonly key: string; readonly prefix: string };
   /** A change takes effect while the process runs; any other key restarts it. */
   readonly live?: true;
   /**
@@ -160,6 +162,11 @@ export type KeyTable = { readonly [key: string]: Key };
 export function rowOf(table: KeyTable, name: string): Key | undefined {
   if (Object.hasOwn(table, name)) return table[name];
   return Object.values(table).find(({ aliases }) => aliases?.includes(name));
+}
+
+/** The keys that may be given in place of a key. */
+export function standIns(table: KeyTable, key: string): string[] {
+  return Object.keys(table).filter((other) => table[other]!.becomes?.key === key);
 }
 
 /** All keys of a table, with their aliases. */

@@ -139,10 +139,12 @@ export type RestartPolicy = "always" | "on-failure" | "never";
 
 /** A schedule of restarts. */
 export interface CronRestartConfig {
-  /** 5 or 6 fields, or a word such as @daily. */
+  /** 5 or 6 fields, or a word such as @daily or @every 30s. */
   readonly schedule: string;
   /** IANA name; default: the machine's. */
   readonly timezone?: string;
+  /** Delay each run by a random time up to this, and less than to the next run. */
+  readonly randomDelayMs?: number;
 }
 
 /** Restart when files change. */
@@ -200,12 +202,16 @@ export interface ExpectConfig {
 
 /** A schedule of runs. */
 export interface CronConfig {
-  /** 5 or 6 fields, or a word such as @daily. */
+  /** 5 or 6 fields, or a word such as @daily or @every 30s. */
   readonly schedule: string;
   /** IANA name; default: the machine's. */
   readonly timezone?: string;
+  /** Delay each run by a random time up to this, and less than to the next run. */
+  readonly randomDelayMs?: number;
   /** What happens when a run is due while the last one still runs. */
   readonly overlap: "skip" | "kill" | "queue";
+  /** Whether runs that were missed are made up for by one. A run is missed while no daemon runs, the machine sleeps or is off. */
+  readonly catchUp: "none" | "once";
   /** Time limit of one run. */
   readonly timeoutMs?: number;
   /** Start it by the schedule. */

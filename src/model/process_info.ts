@@ -141,6 +141,7 @@ export type ChangeType =
   | "asked"
   | "healthy"
   | "unhealthy"
+  | "overdue"
   | ProcessState;
 
 /** When each kind of event happens, for the documentation. */
@@ -155,6 +156,8 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   asked: "Someone asked for a change: `by` says who, `reason` for what.",
   healthy: "The health checks succeed again, or for the first time.",
   unhealthy: "The health checks failed `retries` times in a row.",
+  overdue:
+    "A run of its schedule was missed, or the last one still runs since before the one ahead.",
   starting: "A run is being launched.",
   running: "The run that a user or a schedule started is up, and ready if readiness is configured.",
   stopping: "The run is being stopped.",

@@ -187,8 +187,24 @@ const WATCH: ObjectType = {
 };
 
 const SCHEDULE: KeyTable = {
-  schedule: { type: "text", required: true, help: "5 or 6 fields, or a word such as @daily" },
+  every: {
+    type: "duration",
+    input: true,
+    becomes: { key: "schedule", prefix: "@every " },
+    help: "Time between two runs, in place of schedule",
+    note: "It is counted from the time at which the process was added.",
+  },
+  schedule: {
+    type: "text",
+    required: true,
+    help: "5 or 6 fields, or a word such as @daily or @every 30s",
+  },
   timezone: { ...ANY_TEXT, help: "IANA name; default: the machine's" },
+  random_delay: {
+    type: "duration",
+    least: "1ms",
+    help: "Delay each run by a random time up to this, and less than to the next run",
+  },
 };
 
 const EXPRESSION = [{ of: ANY_TEXT, into: "schedule" }];
@@ -206,11 +222,20 @@ export const CRON: ObjectType = {
   short: EXPRESSION,
   keys: {
     ...SCHEDULE,
+    every: { ...SCHEDULE.every!, flag: { help: "run at this interval instead of keeping it up" } },
     overlap: {
       type: "choice",
       choices: ["skip", "kill", "queue"],
       default: "skip",
       help: "What happens when a run is due while the last one still runs",
+    },
+    catch_up: {
+      type: "choice",
+      choices: ["none", "once"],
+      default: "none",
+      help: "Whether runs that were missed are made up for by one",
+      note: "A run is missed while no daemon runs, the machine sleeps or is off.",
+      flag: { value: "none|once" },
     },
     timeout: { type: "duration", least: "1ms", help: "Time limit of one run" },
     enabled: { type: "boolean", default: true, help: "Start it by the schedule" },

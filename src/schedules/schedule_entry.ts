@@ -1,6 +1,7 @@
 /** One process with a schedule. */
 
-import type { Schedule } from "../model/cron.ts";
+import type { Schedule, ScheduleOwner } from "../model/cron.ts";
+import { formatDuration } from "../model/duration.ts";
 import type { CronConfig, CronRestartConfig, ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -19,6 +20,8 @@ export interface CronInfo {
   readonly running: boolean;
   /** Null while disabled. */
   readonly nextRun: Date | null;
+  /** The due time since which a run is missing; null if none is. */
+  readonly overdueSince: Date | null;
   /** The newest last. */
   readonly history: readonly CronRun[];
 }
@@ -35,6 +38,7 @@ export class ScheduleEntry {
   readonly #clock: Clock;
   readonly #store: CronStore;
   readonly #runner: Runner;
+  readonly #overdue: (reason: string) => void;
   #memory: CronMemory;
   #next: number | null;
   #forgotten = false;
@@ -43,25 +47,26 @@ export class ScheduleEntry {
   constructor(
     process: ScheduledProcess,
     schedule: Schedule,
-    clock: Clock,
-    store: CronStore,
+    { clock, store, overdue }: EntryParts,
     before?: ScheduleEntry,
   ) {
     this.process = process;
     this.config = scheduleOf(process.config)!;
     this.#schedule = schedule;
+    this.#overdue = (reason) => overdue(process, reason);
     this.#clock = clock;
     this.#store = store;
     this.#memory = store.read(process.id);
     // A due time that passed while this daemon replaced another one is still due. If the clock was
     // set back meanwhile, due times up to `covered` were handled already.
-    const { due, covered, next } = tick(schedule, this.#memory.covered, clock.now());
+    const { due, missed, covered, next } = this.#tick();
     const isNew = before !== undefined || this.#memory.covered === 0;
     this.#next = isNew ? next : due ?? next;
-    if (isNew) this.#remember({ covered });
+    if (isNew) this.#remember({ covered, overdueSince: null });
+    else if (missed !== null && this.enabled) this.#isMissing(missed, covered);
     const log = {
       clock,
-      remember: (news: Partial<CronMemory>) => this.#remember(news),
+      remember: (news: Partial<CronMemory>) => this.#remember({ ...this.#begun(news), ...news }),
       ended: (run: CronRun) => this.#remember({ history: withRun(this.#memory.history, run) }),
     };
     const { cron } = process.config;
@@ -92,6 +97,7 @@ export class ScheduleEntry {
       enabled: this.enabled,
       running: this.#runner.busy,
       nextRun: this.nextAt === null ? null : new Date(this.nextAt),
+      overdueSince: dateOf(this.#memory.overdueSince),
       history: this.#memory.history,
     };
   }
@@ -108,12 +114,17 @@ export class ScheduleEntry {
   /** Checks the clock, and acts if a time is due. */
   look(): void {
     const now = this.#clock.now();
-    const isSetBack = this.#memory.covered - now > SET_BACK_MS;
+    const { covered: before, runningSince } = this.#memory;
+    const isSetBack = before - now > this.#schedule.setBackMs;
     if (!isSetBack && (this.#next === null || now < this.#next)) return;
-    const { due, covered, next } = tick(this.#schedule, this.#memory.covered, now);
+    const { due, missed, covered, next } = this.#tick();
     const unsaved = this.#memory = { ...this.#memory, covered };
     this.#next = next;
-    if (due === null || !this.enabled) return;
+    if (!this.enabled) return;
+    if (missed !== null) this.#isMissing(missed, covered);
+    if (due === null) return;
+    // The run was not over at the due time ahead either.
+    if (runningSince !== null && runningSince < before) this.#isMissing(before);
     // It records what it is about to do, and with that the due time: both are done once.
     this.#runner.due();
     if (this.#memory === unsaved) this.#remember({});
@@ -126,9 +137,9 @@ export class ScheduleEntry {
 
   enable(enabled: boolean): void {
     // Due times that passed while it was disabled are skipped.
-    const { covered, next } = tick(this.#schedule, this.#memory.covered, this.#clock.now());
+    const { covered, next } = this.#tick();
     this.#next = next;
-    this.#remember({ enabled, covered });
+    this.#remember({ enabled, covered, overdueSince: null });
     if (!enabled) this.#runner.dropNext();
   }
 
@@ -148,22 +159,57 @@ export class ScheduleEntry {
     this.#store.remove(this.process.id);
   }
 
+  /** With the begin of another run, none is missing any more. */
+  #begun({ runningSince }: Partial<CronMemory>): Partial<CronMemory> {
+    const isNew = typeof runningSince === "number" && runningSince !== this.#memory.runningSince;
+    return isNew ? { overdueSince: null } : {};
+  }
+
+  #tick(): Tick {
+    const catchesUp = "catchUp" in this.config && this.config.catchUp === "once";
+    return tick(this.#schedule, this.#memory.covered, this.#clock.now(), catchesUp);
+  }
+
+  /** Tells it once, until a run begins. */
+  #isMissing(since: number, covered = this.#memory.covered): void {
+    if (this.#memory.overdueSince !== null) return;
+    this.#remember({ overdueSince: since, covered });
+    const late = formatDuration(Math.round((this.#clock.now() - since) / 1000) * 1000);
+    const why = this.#runner?.busy ? "the last run is not over" : "no daemon acted at that time";
+    this.#overdue(`due ${late} ago: ${why}`);
+  }
+
   #remember(news: Partial<CronMemory>): void {
     this.#memory = { ...this.#memory, ...news };
     if (!this.#forgotten) this.#store.write(this.process.id, this.#memory);
   }
 }
 
-/** A due time that passed longer ago than this is skipped. */
-const GRACE_MS = 30_000;
+/** What an entry needs of the scheduler. */
+interface EntryParts {
+  readonly clock: Clock;
+  readonly store: CronStore;
+  readonly overdue: (process: ScheduledProcess, reason: string) => void;
+}
 
-/** After a smaller step back of the clock, a schedule waits; after a larger one, it starts over. */
-const SET_BACK_MS = 3 * 3_600_000;
+/** What the schedule of a process is counted and derived from. */
+export function ownerOf({ id, identity }: ScheduledProcess): ScheduleOwner {
+  return { id, createdAt: identity.createdAt.getTime() };
+}
+
+function dateOf(at: number | null): Date | null {
+  return at === null ? null : new Date(at);
+}
+
+/** A due time that passed longer ago than this is missed. */
+const GRACE_MS = 30_000;
 
 /** The result of checking the clock. */
 interface Tick {
   /** The due time; null if none. Several passed due times count as one. */
   readonly due: number | null;
+  /** The first due time that passed, if nothing makes up for it. */
+  readonly missed: number | null;
   /** Times up to this one are handled, and never due again. */
   readonly covered: number;
   /** The next due time; null if never. */
@@ -171,10 +217,14 @@ interface Tick {
 }
 
 /** Checks the clock. Times up to `covered` were handled earlier. */
-function tick(schedule: Schedule, covered: number, now: number): Tick {
-  const known = covered - now > SET_BACK_MS ? now : covered;
-  const moment = schedule.next(Math.max(known, now - GRACE_MS));
-  const due = moment !== null && moment <= now ? moment : null;
+function tick(schedule: Schedule, covered: number, now: number, catchesUp: boolean): Tick {
+  const known = covered - now > schedule.setBackMs ? now : covered;
+  const passed = (from: number) => {
+    const moment = schedule.next(from);
+    return moment !== null && moment <= now ? moment : null;
+  };
+  const [first, recent] = [passed(known), passed(Math.max(known, now - GRACE_MS))];
+  const due = recent ?? (catchesUp ? first : null);
   const after = Math.max(known, now);
-  return { due, covered: after, next: schedule.next(after) };
+  return { due, missed: due === null ? first : null, covered: after, next: schedule.next(after) };
 }

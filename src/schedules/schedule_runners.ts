@@ -11,10 +11,20 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { CronMemory, CronRun, RunStatus } from "./schedule_store.ts";
 
 /** The parts of a process that schedules use. */
-export type ScheduledProcess = Pick<
-  ManagedProcess,
-  "id" | "name" | "config" | "snapshot" | "isBeingStopped" | "start" | "restart" | "stop" | "until"
->;
+export type ScheduledProcess =
+  & Pick<
+    ManagedProcess,
+    | "id"
+    | "name"
+    | "config"
+    | "snapshot"
+    | "isBeingStopped"
+    | "start"
+    | "restart"
+    | "stop"
+    | "until"
+  >
+  & { readonly identity: { readonly createdAt: Date } };
 
 /** Records what a runner does. */
 interface RunLog {

@@ -31,6 +31,8 @@ export interface CronMemory {
   readonly enabled: boolean | null;
   /** Due times up to this one are handled, in milliseconds since the epoch. */
   readonly covered: number;
+  /** The due time since which a run is missing, in milliseconds since the epoch; null if none is. */
+  readonly overdueSince: number | null;
   /** Start of the current run, in milliseconds since the epoch; null if none. */
   readonly runningSince: number | null;
   /** Whether the current run is being stopped because of its time limit. */
@@ -46,6 +48,7 @@ export interface CronMemory {
 const NOTHING: CronMemory = {
   enabled: null,
   covered: 0,
+  overdueSince: null,
   runningSince: null,
   timedOut: false,
   again: false,

@@ -4,12 +4,12 @@
  */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import type { Schedule } from "../model/cron.ts";
+import type { Schedule, ScheduleOwner } from "../model/cron.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import type { Cancel, Clock } from "../platform/clock.ts";
 import type { RetriedWrites } from "../platform/files/retried_writes.ts";
-import { type CronInfo, ScheduleEntry, scheduleOf } from "./schedule_entry.ts";
+import { type CronInfo, ownerOf, ScheduleEntry, scheduleOf } from "./schedule_entry.ts";
 import type { ScheduledProcess } from "./schedule_runners.ts";
 import { CronStore } from "./schedule_store.ts";
 
@@ -26,6 +26,8 @@ interface SchedulerOptions {
   readonly list: () => readonly ScheduledProcess[];
   readonly writes: RetriedWrites;
   readonly warn: (message: string) => void;
+  /** A run is missing. */
+  readonly overdue: (process: ScheduledProcess, reason: string) => void;
 }
 
 /** The schedules of one home. */
@@ -138,9 +140,14 @@ export class Scheduler {
     if (this.#closed || this.#entries.has(process.id)) return;
     if (scheduleOf(process.config) === undefined) return;
     try {
-      const schedule = parsed(cron, process.config);
-      const { clock } = this.#options;
-      const entry = new ScheduleEntry(process, schedule, clock, this.#store, before);
+      const schedule = parsed(cron, process.config, ownerOf(process));
+      const { clock, overdue } = this.#options;
+      const entry = new ScheduleEntry(
+        process,
+        schedule,
+        { clock, overdue, store: this.#store },
+        before,
+      );
       this.#entries.set(process.id, entry);
     } catch (error) {
       this.#options.warn(`"${process.name}" has no schedule: ${messageOf(error)}`);
@@ -173,8 +180,12 @@ export class Scheduler {
   }
 }
 
-function parsed(cron: typeof import("../model/cron.ts"), config: ProcessConfig): Schedule {
-  return cron.parseSchedule(config.cron ? "cron" : "cron_restart", scheduleOf(config)!);
+function parsed(
+  cron: typeof import("../model/cron.ts"),
+  config: ProcessConfig,
+  owner?: ScheduleOwner,
+): Schedule {
+  return cron.parseSchedule(config.cron ? "cron" : "cron_restart", scheduleOf(config)!, owner);
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -115,7 +115,7 @@ Deno.test("startPayloads() applies a timezone to its schedule", () => {
   assertEquals(restart?.cron_restart, daily);
   assertEquals(
     refused("api.ts", "--timezone", "UTC").message,
-    "Cannot use --timezone without --cron or --cron-restart",
+    "Cannot use --timezone without --cron, --every or --cron-restart",
   );
 });
 

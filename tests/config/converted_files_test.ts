@@ -548,17 +548,16 @@ Deno.test("process-compose's schedules become those of jobs, and what has no cou
   const schedules = [...apps.values()].map(({ name, cron }) => [name, cron?.schedule]);
   assertEquals(schedules, [
     ["nightly", "0 2 * * *"],
-    ["often", "*/30 * * * *"],
-    ["hourly", "0 * * * *"],
-    ["seconds", "*/15 * * * * *"],
-    ["odd", undefined],
-    ["kept", "*/5 * * * *"],
+    ["often", "@every 30m"],
+    ["hourly", "@every 60m"],
+    ["seconds", "@every 15s"],
+    ["odd", "@every 7m"],
+    ["kept", "@every 5m"],
   ]);
   assertEquals(apps.get("nightly")!.cron?.timezone, "UTC");
   assertEquals(notes.map((note) => note.split(":")[1]!.trim()), [
     "schedule.run_on_start",
     "schedule.max_concurrent",
-    "schedule.interval",
     "availability.restart",
   ]);
 });

@@ -313,7 +313,7 @@ Deno.test("a timer of systemd makes its service a job, or is told", async () => 
     const { only, notes } = await imported(Object.fromEntries(
       Object.entries(files).sort(([name]) => name === first ? -1 : 1),
     ));
-    return { schedule: only.cron?.schedule, autostart: only.autostart, notes };
+    return { cron: only.cron, schedule: only.cron?.schedule, autostart: only.autostart, notes };
   };
   const schedules: Record<string, string> = {
     "OnCalendar=daily": "0 0 * * *",
@@ -322,8 +322,8 @@ Deno.test("a timer of systemd makes its service a job, or is told", async () => 
     "OnCalendar=Sat,Sun 10:00": "0 10 * * 6,0",
     "OnCalendar=*-*-01 06:00:30": "30 0 6 1 * *",
     "OnCalendar=quarterly": "0 0 1 1,4,7,10 *",
-    "OnUnitActiveSec=30min": "*/30 * * * *",
-    "OnUnitActiveSec=1d": "0 0 * * *",
+    "OnUnitActiveSec=30min": "@every 30m",
+    "OnUnitActiveSec=1d": "@every 24h",
   };
   for (const [timer, schedule] of Object.entries(schedules)) {
     assertEquals((await job(timer)).schedule, schedule, timer);
@@ -334,8 +334,8 @@ Deno.test("a timer of systemd makes its service a job, or is told", async () => 
     assertEquals([schedule, autostart], [undefined, false], none);
     assertMatch(notes.join("\n"), /a:2: a\.timer OnCalendar=.*: no schedule of cron/);
   }
-  const { notes } = await job("OnCalendar=daily\nPersistent=true\nRandomizedDelaySec=5m");
-  assertMatch(notes.join("\n"), /a:3: a\.timer Persistent=true: .*\na:4: a\.timer RandomizedDelay/);
+  const { cron, notes } = await job("OnCalendar=daily\nPersistent=true\nRandomizedDelaySec=5m");
+  assertEquals([cron?.catchUp, cron?.randomDelayMs, notes], ["once", 300_000, []]);
   const alone = () => imported({ "b.timer": "[Timer]\nOnCalendar=daily\n" });
   await assertRejects(alone, ProcsupError, "it starts b.service, which is not beside it");
 });

@@ -98,6 +98,8 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   "cron.timezone": "Europe/Berlin",
   "cron.overlap": "kill",
   "cron.timeout": "10m",
+  "cron.random_delay": "5m",
+  "cron.catch_up": "once",
   "cron.enabled": false,
   "limits.nofile": 4096,
   "limits.nproc": 100,

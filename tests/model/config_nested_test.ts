@@ -55,6 +55,7 @@ Deno.test("parseConfig() accepts a bare expression as a schedule", () => {
   assertEquals(parsed({ cron: "* * * * *" }).cron, {
     schedule: "* * * * *",
     overlap: "skip",
+    catchUp: "none",
     enabled: true,
   });
   const cron = { schedule: "@hourly", timezone: "Europe/Berlin", overlap: "kill", timeout: "5m" };
@@ -62,6 +63,7 @@ Deno.test("parseConfig() accepts a bare expression as a schedule", () => {
     schedule: "@hourly",
     timezone: "Europe/Berlin",
     overlap: "kill",
+    catchUp: "none",
     timeoutMs: 300_000,
     enabled: true,
   });

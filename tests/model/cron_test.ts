@@ -43,6 +43,27 @@ for (const [schedule, timezone, from, expected] of MOMENTS) {
   });
 }
 
+const AUTUMN = "2026-10-24T23:10:00Z";
+
+Deno.test("parseSchedule() repeats in autumn what runs every hour, and not what has its hour", () => {
+  const hours = moments("0 * * * *", "Europe/Berlin", AUTUMN, 3);
+  assertEquals(hours, ["2026-10-25T00:00:00", "2026-10-25T01:00:00", "2026-10-25T02:00:00"]);
+  const daily = moments("15 2 * * *", "Europe/Berlin", AUTUMN, 2);
+  assertEquals(daily, ["2026-10-25T00:15:00", "2026-10-26T01:15:00"]);
+});
+
+Deno.test("parseSchedule() delays each time by up to random_delay, less than to the next one", () => {
+  const owner = { id: "a", createdAt: 0 };
+  const config = { schedule: "@every 10s", randomDelayMs: 3_600_000 };
+  const { next } = parseSchedule("cron", config, owner);
+  const found: number[] = [];
+  for (let at = 0; found.length < 50;) found.push(at = next(at)!);
+  found.forEach((at, index) => assertEquals(Math.floor(at / 10_000), index, String(at)));
+  assert(new Set(found.map((at) => at % 10_000)).size > 40, "the delays differ");
+  const other = parseSchedule("cron", config, { ...owner, id: "b" });
+  assert(other.next(0) !== found[0]);
+});
+
 const MISTAKES: readonly [string, string | undefined, string][] = [
   ["0 0 31 2 *", undefined, 'Invalid "cron.schedule" "0 0 31 2 *": this date never comes'],
   ["61 * * * *", undefined, 'Invalid "cron.schedule" "61 * * * *": invalid value for minute: 61'],
@@ -54,6 +75,8 @@ const MISTAKES: readonly [string, string | undefined, string][] = [
   ],
   ["2030-01-01T00:00:00", undefined, 'Invalid "cron.schedule" "2030-01-01T00:00:00": expected'],
   ["every day", undefined, 'Invalid "cron.schedule" "every day": expected 5 or 6 fields'],
+  ["@every 10ms", undefined, 'Invalid "cron.schedule" "@every 10ms": expected 1s or more'],
+  ["@every day", undefined, 'Invalid "cron.schedule" "@every day": expected a number with a unit'],
   ["@dayly", undefined, 'Invalid "cron.schedule" "@dayly": unknown nickname'],
   ["@daily", "Mars/Olympus", 'Invalid "cron.timezone" "Mars/Olympus": unknown timezone'],
   ["@daily", "", 'Invalid "cron.timezone" "": unknown timezone'],

@@ -19,6 +19,7 @@ const HOUR = 60 * MINUTE;
 class FakeProcess implements ScheduledProcess {
   readonly id: string;
   readonly name: string;
+  readonly identity: { readonly createdAt: Date };
   config: ProcessConfig;
   snapshot: Snapshot = NEW;
   isBeingStopped = false;
@@ -33,6 +34,7 @@ class FakeProcess implements ScheduledProcess {
     this.config = parseConfig({ name, entrypoint: "x", cwd: "/", ...config });
     this.id = `id-of-${name}`;
     this.name = name;
+    this.identity = { createdAt: new Date(clock.now()) };
   }
 
   start({ reason = "" } = {}): Promise<void> {
@@ -95,6 +97,8 @@ class Scene implements AsyncDisposable {
   readonly clock = new FakeClock();
   readonly processes: FakeProcess[] = [];
   readonly warnings: string[] = [];
+  /** The reasons of the events that tell of missing runs. */
+  readonly overdue: string[] = [];
   readonly home: TempHome = tempHome();
   scheduler!: Scheduler;
 
@@ -124,6 +128,7 @@ class Scene implements AsyncDisposable {
       list: () => this.processes,
       writes: new RetriedWrites(this.clock, (message) => this.warnings.push(message)),
       warn: (message) => this.warnings.push(message),
+      overdue: (_, reason) => this.overdue.push(reason),
     });
     for (const process of this.processes) {
       process.changed = (before) => scheduler.changed(process, before);
@@ -662,6 +667,7 @@ Deno.test("a scheduler that is closed while it loads its schedules begins none",
     list: () => scene.processes,
     writes: new RetriedWrites(scene.clock, () => {}),
     warn: () => {},
+    overdue: () => {},
   });
   const timers = scene.clock.pending;
   const syncing = next.sync();
@@ -709,4 +715,91 @@ Deno.test("cron stop all is still carried out after a daemon that ended while it
   await beginning;
   await scene.restart();
   assertEquals(scene.scheduler.list().map(({ enabled }) => enabled), [false]);
+});
+
+Deno.test("Scheduler makes up once for the runs that it missed, and only if told", async () => {
+  for (const [catch_up, runs] of [["once", 1], ["none", 0]] as const) {
+    await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, catch_up } });
+    scene.scheduler.close();
+    // Between two due times, after the machine slept.
+    scene.clock.jump(HOUR + MINUTE / 2 + 5000);
+    await scene.restart();
+    scene.clock.advance(0);
+    assertEquals(scene.job.acts.length, runs, catch_up);
+    if (runs > 0) scene.job.exit(0);
+    scene.clock.advance(MINUTE);
+    assertEquals(scene.job.acts.length, runs + 1, catch_up);
+  }
+});
+
+Deno.test("Scheduler makes up for a run while one daemon lives: the machine slept", async () => {
+  await using scene = await Scene.with({
+    cron: { schedule: "30 12 * * *", ...UTC, catch_up: "once" },
+  });
+  scene.clock.jump(2 * 24 * HOUR);
+  scene.clock.advance(10_000);
+  assertEquals([scene.job.acts.length, scene.overdue], [1, []]);
+});
+
+Deno.test("Scheduler tells once of a missed run, also after a killed daemon, until one begins", async () => {
+  await using scene = await Scene.with({ cron: { schedule: "30 12 * * *", ...UTC } });
+  scene.clock.jump(2 * HOUR);
+  scene.clock.advance(10_000);
+  const since = () => scene.scheduler.list()[0]!.overdueSince?.toISOString();
+  assertEquals(scene.overdue, ["due 1h30m10s ago: no daemon acted at that time"]);
+  await scene.restart();
+  assertEquals([scene.overdue.length, since()], [1, "2026-01-01T12:30:00.000Z"]);
+  scene.scheduler.run(scene.processes);
+  assertEquals(since(), undefined);
+  scene.job.exit(0);
+});
+
+Deno.test("Scheduler tells of a run that is not over at two due times in a row", async () => {
+  await using scene = await Scene.with(EVERY_MINUTE);
+  scene.clock.advance(2 * MINUTE);
+  assertEquals(scene.overdue, [], "a run may take longer than to the next one");
+  scene.clock.advance(MINUTE);
+  assertEquals(scene.overdue, ["due 1m ago: the last run is not over"]);
+  await scene.restart();
+  scene.clock.advance(5 * MINUTE);
+  assertEquals(scene.overdue.length, 1);
+  scene.job.exit(0);
+});
+
+Deno.test("Scheduler tells of nothing that a disabled schedule missed", async () => {
+  await using scene = await Scene.with({ cron: { ...EVERY_MINUTE.cron, enabled: false } });
+  scene.clock.jump(HOUR);
+  await scene.restart();
+  scene.clock.advance(MINUTE);
+  assertEquals(scene.overdue, []);
+});
+
+Deno.test("Scheduler counts an interval from when the process was added, under every daemon", async () => {
+  await using scene = await Scene.with({ cron: { every: "90s" } });
+  scene.clock.advance(90_000 - 1);
+  assertEquals(scene.job.acts, []);
+  scene.clock.advance(1);
+  scene.job.exit(0);
+  scene.clock.advance(30_000);
+  await scene.restart();
+  scene.clock.advance(60_000);
+  assertEquals(scene.job.acts.length, 2);
+  scene.job.exit(0);
+  // The clock is set back: the wait is one interval at most.
+  scene.clock.jump(-HOUR);
+  scene.clock.advance(90_000 + 10_000);
+  assertEquals(scene.job.acts.length, 3);
+  scene.job.exit(0);
+});
+
+Deno.test("Scheduler delays a run by the same random time under every daemon", async () => {
+  await using scene = await Scene.with({ cron: { every: "10m", random_delay: "5m" } });
+  const { nextRun } = scene.scheduler.list()[0]!;
+  await scene.restart();
+  assertEquals(scene.scheduler.list()[0]!.nextRun, nextRun);
+  const delay = nextRun!.getTime() - scene.clock.now() - 10 * MINUTE;
+  assert(delay >= 0 && delay < 5 * MINUTE, `${delay}`);
+  scene.clock.advance(HOUR);
+  assertEquals(scene.job.acts.length, 1);
+  scene.job.exit(0);
 });

@@ -88,7 +88,8 @@ const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
   {
     header: "STATUS",
     priority: 1,
-    value: ({ running, last_status }) => running ? "running" : last_status ?? "-",
+    value: ({ running, overdue_since, last_status }) =>
+      overdue_since !== null ? "overdue" : running ? "running" : last_status ?? "-",
   },
   right("EXIT", 3, ({ running, last_exit_code }) => running ? "-" : String(last_exit_code ?? "-")),
 ];

@@ -1,4 +1,7 @@
-/** Converts calendar expressions of systemd's timers to schedules of cron. */
+/** Converts calendar expressions and time spans of systemd. */
+
+import { durationProblem } from "../../model/duration.ts";
+import { rowFor } from "./imported.ts";
 
 export interface Schedule {
   readonly schedule: string;
@@ -81,17 +84,32 @@ function weekdays(text: string): string | undefined {
   return items.some((one) => one === undefined) ? undefined : items.join(",");
 }
 
-/** Units of an interval: how many make the next one, and a schedule with a step of the unit. */
-const INTERVALS: Readonly<Record<string, readonly [count: number, (step: string) => string]>> = {
-  s: [60, (step) => `${step} * * * * *`],
-  m: [60, (step) => `${step} * * * *`],
-  h: [24, (step) => `0 ${step} * * *`],
+/** `30m` as a schedule; undefined for anything else. */
+export function everyInterval(interval: unknown): string | undefined {
+  const text = String(interval);
+  return durationProblem(text) === undefined ? `@every ${text}` : undefined;
+}
+
+/** Units of systemd's time spans as units of durations, with a factor. */
+const UNITS: Readonly<Record<string, readonly [factor: number, unit: string]>> = {
+  ...{ us: [1, "us"], usec: [1, "us"], ms: [1, "ms"], msec: [1, "ms"] },
+  ...{ s: [1, "s"], sec: [1, "s"], second: [1, "s"], m: [1, "m"], min: [1, "m"], minute: [1, "m"] },
+  ...{ h: [1, "h"], hr: [1, "h"], hour: [1, "h"], d: [24, "h"], day: [24, "h"] },
+  ...{ w: [168, "h"], week: [168, "h"], M: [730.56, "h"], month: [730.56, "h"] },
+  ...{ y: [8766, "h"], year: [8766, "h"] },
 };
 
-/** `30m` as a schedule; undefined if no schedule has this interval. */
-export function everyInterval(interval: unknown): string | undefined {
-  const [, digits, unit = ""] = /^(\d+)([smh])$/.exec(String(interval)) ?? [];
-  const [count, schedule] = INTERVALS[unit] ?? [];
-  if (count === undefined || count % Number(digits) !== 0) return undefined;
-  return schedule!(Number(digits) === count ? "0" : `*/${Number(digits)}`);
+/** A time span of systemd; without a unit it is in seconds. */
+export function span(text: string): string {
+  if (isNumber(text)) return `${text}s`;
+  if (text === "infinity") return "8760h";
+  return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+|$)/g, (whole, count, word) => {
+    if (word === "") return `${count}s`;
+    const [factor, unit] = rowFor(UNITS, word) ?? rowFor(UNITS, word.replace(/s$/, "")) ?? [];
+    return factor === undefined ? whole : `${Number(count) * factor}${unit}`;
+  });
+}
+
+export function isNumber(text: unknown): boolean {
+  return /^\d+(\.\d+)?$/.test(String(text));
 }

@@ -24,6 +24,7 @@ import {
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
+import { isNumber, span } from "./calendar.ts";
 import { ImportResult } from "./import_result.ts";
 import { lostOfTimer, scheduleOf, timerOf, triggered } from "./timer.ts";
 import { readUnit, type Unit, type Values } from "./unit.ts";
@@ -359,26 +360,6 @@ function startTimeout(value: string): Keys {
   return isEndless(value) ? {} : { listen_timeout: span(value) };
 }
 
-/** Units of systemd's time spans as units of durations, with a factor. */
-const UNITS: Readonly<Record<string, readonly [factor: number, unit: string]>> = {
-  ...{ us: [1, "us"], usec: [1, "us"], ms: [1, "ms"], msec: [1, "ms"] },
-  ...{ s: [1, "s"], sec: [1, "s"], second: [1, "s"], m: [1, "m"], min: [1, "m"], minute: [1, "m"] },
-  ...{ h: [1, "h"], hr: [1, "h"], hour: [1, "h"], d: [24, "h"], day: [24, "h"] },
-  ...{ w: [168, "h"], week: [168, "h"], M: [730.56, "h"], month: [730.56, "h"] },
-  ...{ y: [8766, "h"], year: [8766, "h"] },
-};
-
-/** A time span of systemd; without a unit it is in seconds. */
-export function span(text: string): string {
-  if (isNumber(text)) return `${text}s`;
-  if (text === "infinity") return "8760h";
-  return text.replace(/\s+/g, "").replace(/([\d.]+)([A-Za-z]+|$)/g, (whole, count, word) => {
-    if (word === "") return `${count}s`;
-    const [factor, unit] = rowFor(UNITS, word) ?? rowFor(UNITS, word.replace(/s$/, "")) ?? [];
-    return factor === undefined ? whole : `${Number(count) * factor}${unit}`;
-  });
-}
-
 function limit(name: string, value: string): Keys {
   const first = value.split(":")[0]!;
   if (first === "infinity") return {};
@@ -387,8 +368,4 @@ function limit(name: string, value: string): Keys {
   // systemd ignores what it cannot read.
   if (!/^\d+(\.\d+)?[KMGTB]+$/.test(first)) return { lost: "not a number: systemd ignores it" };
   return { limits: { [name]: `${first}B`.replace(/BB$/, "B") } };
-}
-
-function isNumber(text: unknown): boolean {
-  return /^\d+(\.\d+)?$/.test(String(text));
 }

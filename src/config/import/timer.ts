@@ -4,7 +4,7 @@ import { basename, dirname, join } from "@std/path";
 import { lookAt } from "../../platform/files/stat.ts";
 import { ConfigProblem } from "../problem.ts";
 import { readText } from "../read_document.ts";
-import { cronOf, everyInterval, type Schedule } from "./calendar.ts";
+import { cronOf, everyInterval, type Schedule, span } from "./calendar.ts";
 import { type Lost, lost, UNSUPPORTED } from "./imported.ts";
 import { readUnit, type Unit, type Values } from "./unit.ts";
 
@@ -30,27 +30,33 @@ export function triggered({ file, sections, placeOf }: Unit): Unit {
 export function scheduleOf({ sections }: Unit): Schedule | undefined {
   const timer = sections.get("Timer") ?? new Map<string, string[]>();
   const calendars = timer.get("OnCalendar") ?? [];
-  if (calendars.length === 1) return cronOf(calendars[0]!);
+  const [delay] = timer.get("RandomizedDelaySec") ?? [];
+  const kept = {
+    ...delay !== undefined && { random_delay: span(delay) },
+    ...isOn(timer.get("Persistent")) && { catch_up: "once" },
+  };
+  if (calendars.length === 1) {
+    const calendar = cronOf(calendars[0]!);
+    return calendar && { ...calendar, ...kept };
+  }
   const [interval] = timer.get("OnUnitActiveSec") ?? timer.get("OnUnitInactiveSec") ?? [];
   if (calendars.length > 1 || interval === undefined) return undefined;
-  const [, count, unit = "s"] =
-    /^(\d+)\s*(s|sec|m|min|h|hr|hours?|minutes?|d|days?)?$/.exec(interval) ?? [];
-  if (count === undefined) return undefined;
-  const isDay = unit.startsWith("d");
-  const schedule = everyInterval(isDay ? `${Number(count) * 24}h` : `${count}${unit[0]}`);
-  return schedule === undefined ? undefined : { schedule };
+  const schedule = everyInterval(span(interval));
+  return schedule === undefined ? undefined : { schedule, ...kept };
+}
+
+function isOn(values: Values = []): boolean {
+  return !/^(no|false|off|0)$/.test(values[0] ?? "no");
 }
 
 /** Settings of a timer that need no counterpart. */
-const HANDLED = /^(OnCalendar|Unit|AccuracySec|RemainAfterElapse|Description)$/;
+const HANDLED =
+  /^(OnCalendar|OnUnit(In)?activeSec|Unit|AccuracySec|RemainAfterElapse|Description|Persistent|RandomizedDelaySec)$/i;
 
 const WHY: Readonly<Record<string, string>> = {
-  Persistent: "a run that was missed while the daemon was off is not made up for",
   OnBootSec: "it runs at the times of its schedule only",
   OnStartupSec: "it runs at the times of its schedule only",
   OnActiveSec: "it runs at the times of its schedule only",
-  OnUnitActiveSec: "it runs at full hours, minutes or seconds, not counted from the last run",
-  OnUnitInactiveSec: "it runs at full hours, minutes or seconds, not counted from the last run",
 };
 
 /** Notes on the settings of a timer. Without a schedule, nothing starts the service. */
@@ -62,8 +68,6 @@ export function lostOfTimer({ file, sections }: Unit, isScheduled: boolean): Los
     const why = "no schedule of cron: procsup start starts it, write cron by hand";
     return times.map(([key, values]) => lost(["Timer", key], why, shown(key, values)));
   }
-  return settings.filter(([key, values]) =>
-    !HANDLED.test(key) && !/^(no|false|0)$/.test(values[0] ?? "no")
-  )
+  return settings.filter(([key, values]) => !HANDLED.test(key) && isOn(values))
     .map(([key, values]) => lost(["Timer", key], WHY[key] ?? UNSUPPORTED, shown(key, values)));
 }

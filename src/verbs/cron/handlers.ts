@@ -46,6 +46,7 @@ function cronJson(info: CronInfo): CronJson {
     last_status: last?.status ?? null,
     last_exit_code: last?.exitCode ?? null,
     next_run: info.nextRun?.toISOString() ?? null,
+    overdue_since: info.overdueSince?.toISOString() ?? null,
     history: info.history.map(runJson),
   };
 }

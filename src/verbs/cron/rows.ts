@@ -27,6 +27,7 @@ export const schedule = z.object({
   last_status: about(z.nullable(cronRun.shape.status), "Result of that run"),
   last_exit_code: about(z.nullable(z.int()), "Exit code of that run"),
   next_run: about(z.nullable(time), "Null while the schedule is disabled"),
+  overdue_since: about(z.nullable(time), "The due time since which a run is missing; null if none"),
   next_runs: about(z.optional(z.array(time)), "Only with a name: the next times, enabled or not"),
   history: about(z.array(cronRun), "The last runs, the newest last"),
 });

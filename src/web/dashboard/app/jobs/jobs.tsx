@@ -98,6 +98,7 @@ function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
       </td>
       <td class="moment" data-label="Last">
         <Age at={last_run} /> <LastStatus job={job} />
+        {job.overdue_since !== null && <strong class="is-crashed">overdue</strong>}
       </td>
       <td data-label="Last runs">
         <button
