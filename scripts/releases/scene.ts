@@ -16,9 +16,9 @@ export interface Place {
   readonly instances: number;
 }
 
-/** A server of Node cannot share its port with its successor. */
+/** Of these servers only that of Python shares its own port with its successor. */
 export function isPossible({ runtime, ports, overlap }: Place): boolean {
-  return !(overlap && ports === "own" && runtime === "node");
+  return !overlap || ports === "shared" || runtime === "python";
 }
 
 export function placeText({ runtime, ports, overlap, instances }: Place): string {

@@ -305,6 +305,13 @@ export interface SystemMetrics {
     readonly uptimeSeconds: number;
     /** Automatic restarts of processes since this daemon started, within the last hour. */
     readonly restartsLastHour: number;
+    /** Changes of apps that ended since this daemon started, by their result. */
+    readonly releases: {
+      readonly done: number;
+      readonly failed: number;
+      readonly rolledBack: number;
+      readonly superseded: number;
+    };
   };
 }
 

@@ -37,6 +37,7 @@ import type {
   Ping,
   Ports,
   ReconfigureResult,
+  Release,
   SystemInfo,
   SystemMetrics,
   Why,
@@ -177,6 +178,11 @@ export class Client extends ProcessHost {
   /** The last results of the hooks and health checks of a process. */
   async history(target: string, options: CallOptions = {}): Promise<History> {
     return camelKeys(await this.#call("history", { target }, options));
+  }
+
+  /** The changes of an app on record, the newest last. */
+  async releases(target: string, options: CallOptions = {}): Promise<readonly Release[]> {
+    return camelKeys(await this.#call("releases", { target }, options));
   }
 
   /**

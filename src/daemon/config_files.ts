@@ -124,7 +124,7 @@ export class ConfigFiles {
   async reloadLast(log: Log): Promise<void> {
     if (!this.any) return;
     try {
-      const { plan, errors, settings } = await this.apply({});
+      const { plan, errors, settings } = await this.apply({ by: "SIGHUP" });
       const counts = `${plan.added.length} added, ${plan.changed.length} changed`;
       const others = settings.filter(({ change }) => change !== "unchanged")
         .map(({ name, change }) => `, ${name} ${change}`);

@@ -7,7 +7,7 @@ import type { HomePaths } from "../platform/files/paths.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { statusFor } from "../protocol/envelope.ts";
 import type { BulkResult, Input, Output, ProcessResult, VerbName } from "../protocol/wire.ts";
-import type { Principal } from "../auth/gatekeeper.ts";
+import { actorOf, type Principal } from "../auth/gatekeeper.ts";
 import type { ConfigFiles } from "./config_files.ts";
 import type { EventJournal } from "./event_journal.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
@@ -40,6 +40,11 @@ export interface VerbContext {
   readonly askedIn?: HookOrigin | undefined;
   /** Ends the daemon once the answer has been sent. */
   readonly endDaemon: () => void;
+}
+
+/** Who asks for a change, for its record. */
+export function asking({ by }: Pick<VerbContext, "by">): { readonly by?: string } {
+  return by === undefined ? {} : { by: actorOf(by) };
 }
 
 /** Implementations by verb. Their input has been validated. */

@@ -6,6 +6,7 @@ export type * from "./options.ts";
 export type { DurationInput } from "../model/duration.ts";
 export { type ErrorCode, type ErrorDetails, ProcsupError } from "../model/errors.ts";
 export { type FailedStart, type LastWords, StartFailedError } from "../model/start_failed.ts";
+export type { ReleaseFailure, ReleaseInfo } from "../model/app.ts";
 export type { Health } from "../model/health.ts";
 export type { LineFilter, LogLevel, LogStream } from "../model/log_line.ts";
 export type {

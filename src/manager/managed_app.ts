@@ -12,6 +12,8 @@ import {
   noted,
   proven,
   type Release,
+  type ReleaseInfo,
+  releaseInfo,
   type ReleaseOptions,
   resized,
   spared,
@@ -136,9 +138,10 @@ export class ManagedApp implements Recorded {
   }
 
   /** The last releases, the newest last. */
-  get releases(): readonly Release[] {
+  get releases(): readonly ReleaseInfo[] {
     const { history, release } = this.#app;
-    return release === undefined ? history : [...history, release];
+    return [...history, ...release === undefined ? [] : [release]]
+      .map((one) => releaseInfo(this.#app, one));
   }
 
   /** By numeric id. */

@@ -14,6 +14,7 @@ import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/pr
 import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import { parseLogFilter } from "../logs/read/log_filter.ts";
 import { logStream } from "../logs/read/log_stream.ts";
+import type { ReleaseInfo } from "../model/app.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { StartFailedError } from "../model/start_failed.ts";
@@ -113,6 +114,11 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   /** All processes, by numeric id. */
   override list(): ProcessInfo[] {
     return withLibraryWords(() => this.#live.list());
+  }
+
+  /** The changes of apps on record, the newest last. */
+  releases(target: string): readonly ReleaseInfo[] {
+    return withLibraryWords(() => this.#live.releases(target));
   }
 
   /** One process. */

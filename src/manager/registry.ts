@@ -4,7 +4,7 @@ import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
-import { type App, newApp, type Release, reportOf } from "../model/app.ts";
+import { type App, finalResult, newApp, type Release, reportOf } from "../model/app.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { endCauseOf, publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -78,6 +78,8 @@ export class Registry implements Machine, AppOwner {
   readonly #peers: Peers;
   readonly warn: Warn;
   readonly #restarts = new RestartTally();
+  /** Releases that ended since this registry exists, by their result. */
+  readonly releases = { done: 0, failed: 0, rolled_back: 0, superseded: 0 };
   readonly #watchers = new Set<Watcher>();
   readonly #closed = new AbortController();
   #nextNumericId = 0;
@@ -449,6 +451,8 @@ export class Registry implements Machine, AppOwner {
   }
 
   released({ name, record }: ManagedApp, release: Release): void {
+    const result = finalResult(record, release);
+    if (result !== undefined) this.releases[result]++;
     const report = reportOf(record, release);
     if (report === undefined) return;
     const instances = this.instancesOf(name);

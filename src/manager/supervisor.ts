@@ -9,7 +9,7 @@ import { formatDuration, parseDuration } from "../model/duration.ts";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
-import type { Release } from "../model/app.ts";
+import type { ReleaseInfo } from "../model/app.ts";
 import type { ProcessInfo, WaitPoint } from "../model/process_info.ts";
 import type { PendingRequest } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
@@ -272,11 +272,11 @@ export class Supervisor implements AsyncDisposable {
     return outcomes;
   }
 
-  /** The last releases of an app, the newest last. Throws `process_not_found`. */
-  releases(name: string): readonly Release[] {
-    const app = this.registry.app(name);
-    if (app === undefined) throw notFound(name, this.registry.apps());
-    return app.releases;
+  /** The changes on record of each app that has a matching instance, the newest last. */
+  releases(target: string): ReleaseInfo[] {
+    const { registry } = this;
+    const apps = new Set(registry.resolve(target).map((process) => registry.appOf(process)));
+    return [...apps].flatMap(({ releases }) => releases);
   }
 
   /** Stops and removes processes. */

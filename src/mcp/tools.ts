@@ -11,6 +11,7 @@ import { statusFor } from "../protocol/envelope.ts";
 import { askEachMatch, selectProcesses } from "../protocol/select_processes.ts";
 import { CONFIG_VERBS } from "../verbs/config/rows.ts";
 import { CRON_VERBS } from "../verbs/cron/rows.ts";
+import { INSPECT_VERBS } from "../verbs/inspect/rows.ts";
 import { fieldsOf } from "../verbs/read_input.ts";
 import { bulkResult, processInfo } from "../verbs/shapes.ts";
 import type {
@@ -123,6 +124,12 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       }));
       return { data: { apps } };
     },
+  },
+  releases: {
+    output: z.object({ releases: INSPECT_VERBS.releases.output }),
+    run: async (args: Input<"releases">, { call }) => ({
+      data: { releases: await call("releases", args) },
+    }),
   },
   wait: {
     output: processes,

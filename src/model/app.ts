@@ -161,9 +161,41 @@ export function ended(app: App, result: NonNullable<Release["result"]>, at: numb
   };
 }
 
+/** A change of an app, for other programs. */
+export interface ReleaseInfo {
+  /** Name of the app. */
+  readonly app: string;
+  /** Number of the configuration that it makes. */
+  readonly generation: number;
+  /** The generation that failed, if this is its rollback. */
+  readonly undoes?: number;
+  /** Who asked. */
+  readonly by: string;
+  /** Keys that changed; empty for the same configuration. */
+  readonly changed: readonly string[];
+  readonly begunAt: Date;
+  /** Null while it is under way, like `result`. */
+  readonly endedAt: Date | null;
+  readonly result: NonNullable<Release["result"]> | null;
+  readonly failure?: ReleaseFailure;
+}
+
+export function releaseInfo({ name: app }: App, release: Release): ReleaseInfo {
+  const { generation, undoes, by, changes, begunAt, endedAt, result, failure } = release;
+  return {
+    ...{ app, generation, ...undoes !== undefined && { undoes }, by },
+    changed: changes.map(({ field }) => field),
+    begunAt: new Date(begunAt),
+    endedAt: endedAt === undefined ? null : new Date(endedAt),
+    result: result ?? null,
+    ...failure !== undefined && { failure },
+  };
+}
+
 /** What is told of a release that is over. */
 export interface ReleaseReport {
   readonly type: "released" | "release_failed";
+  readonly result: NonNullable<Release["result"]>;
   readonly by: string;
   /** Name of the instance that failed. */
   readonly instance?: string | undefined;
@@ -183,7 +215,16 @@ export function reportOf(app: App, release: Release): ReleaseReport | undefined 
     return app.release?.undoes === generation ? undefined : failureReport(release);
   }
   const reason = changes.map(({ field }) => field).join(", ") || "the same configuration";
-  return result === "done" ? { type: "released", by, reason } : undefined;
+  return result === "done" ? { type: "released", result, by, reason } : undefined;
+}
+
+/** How a release ended, once: one that is rolled back, at the end of its rollback. */
+export function finalResult(app: App, release: Release): Release["result"] {
+  const report = reportOf(app, release);
+  if (report !== undefined) return report.result;
+  const isGivenUp = release.result === "superseded" && release.undoes === undefined &&
+    release.failure === undefined;
+  return isGivenUp ? "superseded" : undefined;
 }
 
 function failureReport({ result, by, failure }: Release, rollback?: Release): ReleaseReport {
@@ -195,7 +236,7 @@ function failureReport({ result, by, failure }: Release, rollback?: Release): Re
     ? "; its rollback was superseded"
     : "";
   const lines = [`${what}: ${reason}${end}`, ...lastLines];
-  return { type: "release_failed", by, instance, reason: lines.join("\n") };
+  return { type: "release_failed", result: result!, by, instance, reason: lines.join("\n") };
 }
 
 /** A change that needs no release, and is made at once: of the number of instances. */

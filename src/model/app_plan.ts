@@ -194,8 +194,9 @@ function needsTurn(app: App, release: Release, one: Instance): boolean {
   if (generationAt(one) === release.generation) return false;
   if (release.reload.includes(one.id)) return true;
   if (!getsRun(app, one, wantedConfig(app))) return false;
-  // What a superseded release began comes to its end first.
-  return isOutdated(app, one) || isUnproven(app, one) && one.replacing === undefined;
+  // The launch that a superseded release began comes first.
+  const isLaunched = one.replacing === undefined || one.replacing === one.generation;
+  return isOutdated(app, one) || isUnproven(app, one) && isLaunched;
 }
 
 /** Whether an instance gets a new run if a configuration needs one. It is at rest otherwise. */

@@ -1,6 +1,6 @@
 /** Processes, their events, and messages about the daemon on the wire (snake_case). */
 
-import type { Release } from "../model/app.ts";
+import type { ReleaseInfo } from "../model/app.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { masked } from "../model/secret_values.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
@@ -51,15 +51,13 @@ export function processJson(info: ProcessInfo): ProcessJson {
 }
 
 export function releaseJson(
-  app: string,
-  { generation, undoes, by, changes, begunAt, endedAt, result, failure }: Release,
+  { changed, begunAt, endedAt, failure, ...release }: ReleaseInfo,
 ): ReleaseJson {
   return {
-    ...{ app, generation, ...undoes !== undefined && { undoes }, by },
-    changed: changes.map(({ field }) => field),
-    begun_at: new Date(begunAt).toISOString(),
-    ended_at: endedAt === undefined ? null : new Date(endedAt).toISOString(),
-    result: result ?? null,
+    ...release,
+    changed: [...changed],
+    begun_at: begunAt.toISOString(),
+    ended_at: isoOrNull(endedAt),
     ...failure !== undefined && {
       failure: {
         instance: failure.instance,

@@ -1,7 +1,7 @@
 /** Metrics in the text format of Prometheus. */
 
 import { PROCESS_STATES } from "../model/process_info.ts";
-import type { PingJson, ProcessJson, WebhookJson } from "../protocol/wire.ts";
+import type { PingJson, ProcessJson, SystemMetricsJson, WebhookJson } from "../protocol/wire.ts";
 import type { Backend } from "./backend.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -25,10 +25,6 @@ const OF_PROCESS: readonly (readonly [string, string, (process: ProcessJson) => 
   ["open_fds", "Open file descriptors", ({ fds }) => fds],
   ["last_exit_code", "Exit code of its last run", ({ exit_code }) => exit_code],
 ];
-
-interface SystemJson {
-  readonly daemon: { readonly memory_bytes: number; readonly uptime_seconds: number };
-}
 
 export async function metricsText(backend: Backend): Promise<string> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
@@ -54,12 +50,17 @@ export async function metricsText(backend: Backend): Promise<string> {
 }
 
 async function daemonMetrics(backend: Backend): Promise<string[]> {
-  const { daemon } = await backend.dispatch("system_metrics", undefined) as SystemJson;
+  const { daemon } = await backend.dispatch("system_metrics", undefined) as SystemMetricsJson;
   const { version } = await backend.dispatch("ping", undefined) as PingJson;
   const one = (name: string, help: string, value: number) => metric(name, help, [{ value }]);
   return [
     one("procsup_daemon_resident_memory_bytes", "Memory of the daemon", daemon.memory_bytes),
     one("procsup_daemon_uptime_seconds", "Time since its start", daemon.uptime_seconds),
+    metric(
+      "procsup_releases_total",
+      "Changes of apps that ended since the daemon started",
+      Object.entries(daemon.releases).map(([result, value]) => ({ labels: { result }, value })),
+    ),
     metric("procsup_build_info", "Always 1, labeled with the version of the daemon", [
       { labels: { version }, value: 1 },
     ]),

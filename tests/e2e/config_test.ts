@@ -66,6 +66,9 @@ Deno.test("config apply restarts only the changed one of 200, and none when noth
   await waitFor(async () => (await pids(daemon)).get("p5") !== after.get("p5"), {
     what: "SIGHUP to apply the file",
   });
+  const [owners] = await daemon.client.call("releases", "p17");
+  const [hangups] = await daemon.client.call("releases", "p5");
+  assertEquals([owners!.by, hangups!.by], ["owner", "SIGHUP"]);
 });
 
 Deno.test("config apply scales, rolls, prunes only its own processes, and rejects another file's process", async () => {

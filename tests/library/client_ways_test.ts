@@ -110,6 +110,7 @@ cleanTest("Client's verbs do the same over both transports", async () => {
   await works((c) => c.start("app").then(({ name }) => name));
   await works((c) => c.stop("app", { timeout: 2e9 }), () => socket.start("app"));
   await works((c) => c.why("app:0").then((why) => Object.keys(why)));
+  await works((c) => c.releases("app"));
   await works((c) => c.history("app:0").then(({ name }) => name));
   const changed = await works(
     (c) => c.reconfigure("app", { tags: ["new"], stopTimeout: "9s", maxMemory: null }),

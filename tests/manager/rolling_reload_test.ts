@@ -589,6 +589,7 @@ Deno.test("a failed release is published once, with its rollback, and a good one
   ]]);
   await settle(fake, changeTo(fake, { ...release(fake), args: ["3"] }));
   assertEquals(published, [["released", "api:0", "args", "user"]]);
+  assertEquals(fake.registry.releases, { done: 1, failed: 0, rolled_back: 1, superseded: 0 });
 });
 
 Deno.test("a failed release whose rollback is superseded is published once", async () => {
@@ -608,4 +609,5 @@ Deno.test("a failed release whose rollback is superseded is published once", asy
     `release_failed failed: ${reason}; its rollback was superseded`,
     "released args",
   ]);
+  assertEquals(fake.registry.releases, { done: 1, failed: 1, rolled_back: 0, superseded: 0 });
 });

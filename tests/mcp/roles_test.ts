@@ -18,7 +18,7 @@ const VERSIONS = [
 
 const READS: readonly string[] = [
   ...["list_apps", "get_status", "get_logs", "why_app", "get_events", "search_logs"],
-  ...["list_jobs", "wait_for", "get_metrics"],
+  ...["list_jobs", "wait_for", "get_metrics", "list_releases"],
 ];
 
 const OPERATES: readonly string[] = [
@@ -36,6 +36,7 @@ const ACTION_OF: Readonly<Record<string, string>> = {
   list_apps: "list",
   get_status: "why",
   why_app: "why",
+  list_releases: "releases",
   get_metrics: "metrics_history",
   get_events: "events",
   search_logs: "search_logs",

@@ -50,7 +50,9 @@ const USUAL: Answers = {
   rolling_reload: () => ({ ...done("reloaded"), rolled_back: false }),
   logs: (payload: { lines: number }) => ({ logs: "", path: "/x", lines: String(payload.lines) }),
   ping: () => ({ status: "ok", version: "0", protocol: 1 }),
-  system_metrics: () => ({ daemon: { memory_bytes: 1, uptime_seconds: 2 } }),
+  system_metrics: () => ({
+    daemon: { memory_bytes: 1, uptime_seconds: 2, releases: { done: 3, rolled_back: 0 } },
+  }),
 };
 
 /** Log lines as a daemon streams them. */

@@ -102,6 +102,7 @@ Deno.test("metricsText() writes the Prometheus format, with base units and escap
       `procsup_process_cpu_usage_ratio{${labels}} 0.0123`,
       "# TYPE procsup_process_restarts_total counter",
       'procsup_processes{state="errored"} 0',
+      'procsup_releases_total{result="rolled_back"} 0',
       "procsup_daemon_resident_memory_bytes 1",
     ]
   ) assert(body.split("\n").includes(line), `${line}\n${body}`);

@@ -13,7 +13,7 @@ function answer(_: Request, { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>)
 }
 
 function listen(port: number): void {
-  const options = { port, hostname: "127.0.0.1", reusePort: true, onListen() {} };
+  const options = { port, hostname: "127.0.0.1", onListen() {} };
   const server = Deno.serve(options, answer);
   if (KIND === "hangs") return;
   Deno.addSignalListener("SIGTERM", () => void server.shutdown().then(() => Deno.exit()));

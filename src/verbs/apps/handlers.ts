@@ -1,7 +1,12 @@
 /** The verbs that change apps. */
 
-import { actorOf } from "../../auth/gatekeeper.ts";
-import { bulkResult, type Handlers, results, type VerbContext } from "../../daemon/verb_context.ts";
+import {
+  asking,
+  bulkResult,
+  type Handlers,
+  results,
+  type VerbContext,
+} from "../../daemon/verb_context.ts";
 import type { RollingOptions } from "../../manager/app_requests.ts";
 import type { ChangeResult } from "../../manager/managed_app.ts";
 import { refuseMasks } from "../../model/secret_values.ts";
@@ -9,9 +14,9 @@ import type { Input, Output } from "../../protocol/wire.ts";
 import type { APP_VERBS } from "./rows.ts";
 
 export const APP_HANDLERS: Handlers<keyof typeof APP_VERBS> = {
-  async scale({ supervisor, by }, { target, instances, wait }) {
-    const how = { wait, ...by && { by: actorOf(by) } };
-    return bulkResult("scaled", await supervisor.scale(target, instances, how));
+  async scale(context, { target, instances, wait }) {
+    const how = { wait, ...asking(context) };
+    return bulkResult("scaled", await context.supervisor.scale(target, instances, how));
   },
   async rolling_reload(context, given) {
     const { supervisor } = context;
@@ -41,12 +46,12 @@ export const APP_HANDLERS: Handlers<keyof typeof APP_VERBS> = {
 };
 
 function rollingOptions(
-  { askedIn, by }: VerbContext,
+  context: VerbContext,
   given: Omit<Input<"rolling_reload">, "target">,
 ): RollingOptions {
   return {
-    askedIn,
-    ...by && { by: actorOf(by) },
+    askedIn: context.askedIn,
+    ...asking(context),
     batchSize: given.batch_size,
     waitReady: given.wait_ready,
     rollbackOnFailure: given.rollback_on_failure,

@@ -7,7 +7,13 @@ import type { ProcessConfig } from "../../model/process_config.ts";
 import { takenFromShell } from "../../process/environment.ts";
 import type { Input, StartAllResult } from "../../protocol/wire.ts";
 import type { ConfigRequest } from "../../daemon/config_files.ts";
-import { bulkResult, type Handlers, results, type VerbContext } from "../../daemon/verb_context.ts";
+import {
+  asking,
+  bulkResult,
+  type Handlers,
+  results,
+  type VerbContext,
+} from "../../daemon/verb_context.ts";
 
 /** Nothing is changed if any entry is invalid. */
 export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_delete"> = {
@@ -17,6 +23,7 @@ export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_d
     const { plan, outcomes, errors, settings } = await context.configs.apply({
       ...request,
       ...source(config),
+      ...asking(context),
       ...{ startDown: true, shellEnv: shell_env, updateEnv: update_env },
     });
     return { ...answer(outcomes, errors, plan), settings, ...fromShell(context, plan, shell_env) };
@@ -28,6 +35,7 @@ export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_d
     }
     const { plan, outcomes, errors, settings } = await context.configs.apply({
       ...rest,
+      ...asking(context),
       files: config_path === undefined ? undefined : [config_path].flat(),
       ...{ content, prune, dryRun: dry_run, shellEnv: shell_env, updateEnv: update_env },
     });

@@ -58,6 +58,7 @@ export const DAEMON_HANDLERS: Handlers<keyof typeof DAEMON_VERBS> = {
         memory_bytes: Deno.memoryUsage().rss,
         uptime_seconds: Math.floor((performance.now() - startedAt) / 1000),
         restarts_last_hour: supervisor.registry.restartsLastHour,
+        releases: { ...supervisor.registry.releases },
       },
     };
   },

@@ -32,6 +32,10 @@ const metrics = z.object({
         z.int(),
         "Automatic restarts of processes since this daemon started, within the last hour",
       ),
+      releases: about(
+        z.object({ done: z.int(), failed: z.int(), rolled_back: z.int(), superseded: z.int() }),
+        "Changes of apps that ended since this daemon started, by their result",
+      ),
     }),
     "The daemon itself",
   ),

@@ -40,11 +40,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
       health: journal.checks.map(checkJson),
     };
   },
-  /** Those of each app that has a matching instance. */
-  releases({ supervisor: { registry } }, { target }) {
-    const apps = new Set(registry.resolve(target).map((process) => registry.appOf(process)));
-    return [...apps].flatMap(({ name, releases }) => releases.map((one) => releaseJson(name, one)));
-  },
+  releases: ({ supervisor }, { target }) => supervisor.releases(target).map(releaseJson),
   /** Explains in plain words why a process is in its state. */
   async why({ supervisor }, { target }) {
     const info = supervisor.inspect(target);
@@ -69,7 +65,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
       }),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
-      ...release !== undefined && { last_release: releaseJson(app.name, release) },
+      ...release !== undefined && { last_release: releaseJson(release) },
       hints: [
         ...process.journal.background === undefined
           ? []

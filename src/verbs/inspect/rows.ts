@@ -250,6 +250,14 @@ export const INSPECT_VERBS = {
     bare: "target",
     output: z.array(release),
     rest: [{ method: "GET", path: "/processes/{id}/releases", answers: "ReleaseList" }],
+    mcp: {
+      tool: "list_releases",
+      toolset: "diagnose",
+      title: "List releases",
+      description: "List the last changes of apps: what changed, who asked, and how each ended.",
+      input: onTarget,
+      idempotent: true,
+    },
   }),
   wait: verb({
     help: "Wait until processes reach a state",

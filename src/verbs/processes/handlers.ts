@@ -1,7 +1,6 @@
 /** The verbs that stop, restart, reload and signal processes, and write to them. */
 
-import { actorOf } from "../../auth/gatekeeper.ts";
-import { bulkResult, type Handlers } from "../../daemon/verb_context.ts";
+import { asking, bulkResult, type Handlers } from "../../daemon/verb_context.ts";
 import { resizeApp, sendText } from "../../manager/app_terminal.ts";
 import { parseSignal } from "../../model/signal.ts";
 import type { PROCESS_VERBS } from "./rows.ts";
@@ -24,9 +23,9 @@ export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
   async restart({ supervisor, askedIn }, { target, wait }) {
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
   },
-  async reload({ supervisor, askedIn, by }, { target, wait }) {
-    const how = { wait, askedIn, ...by && { by: actorOf(by) } };
-    return bulkResult("reloaded", (await supervisor.reload(target, how)).outcomes);
+  async reload(context, { target, wait }) {
+    const how = { wait, askedIn: context.askedIn, ...asking(context) };
+    return bulkResult("reloaded", (await context.supervisor.reload(target, how)).outcomes);
   },
   async delete({ supervisor }, { target }) {
     return bulkResult("deleted", await supervisor.remove(target));
