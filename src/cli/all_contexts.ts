@@ -53,8 +53,9 @@ export async function listAllContexts(
 function columnsOf(columns: readonly Column<ProcessJson>[]): readonly Column<Row>[] {
   return [
     { header: "CONTEXT", priority: 0, value: ({ context }) => context },
-    ...columns.map(({ value, paint, ...column }): Column<Row> => ({
+    ...columns.map(({ value, paint, isShown = () => true, ...column }): Column<Row> => ({
       ...column,
+      isShown: (rows) => isShown(rows.flatMap(({ process }) => process ?? [])),
       value: ({ process, copy }) => {
         if (process !== undefined) return value(process);
         if (copy === undefined) return column.header === "STATE" ? "unreachable" : "-";

@@ -10,6 +10,8 @@ export interface Column<Row> {
   /** Columns with higher numbers are dropped first; 0 is never dropped. */
   readonly priority: number;
   readonly value: (row: Row) => string;
+  /** Whether the column tells something about any of the rows; default: true. */
+  readonly isShown?: (rows: readonly Row[]) => boolean;
   /** Colours the padded value. */
   readonly paint?: (text: string, row: Row) => string;
 }
@@ -54,15 +56,17 @@ export function tableLines<Row>(
   rows: readonly Row[],
   width?: number,
 ): string[] {
-  const sized = columns.map(({ align = "left", ...column }) => {
-    const cells = rows.map(column.value);
-    return {
-      ...column,
-      align,
-      cells,
-      width: Math.max(...[column.header, ...cells].map(textWidth)),
-    };
-  });
+  const sized = columns.filter(({ isShown }) => isShown?.(rows) ?? true).map(
+    ({ align = "left", ...column }) => {
+      const cells = rows.map(column.value);
+      return {
+        ...column,
+        align,
+        cells,
+        width: Math.max(...[column.header, ...cells].map(textWidth)),
+      };
+    },
+  );
   const shown = width === undefined ? sized : fitting(sized, width);
   const joined = (cells: readonly string[]) => cells.join(GAP).trimEnd();
   const header = joined(shown.map(({ header, width, align }) => pad(header, width, align)));

@@ -1,7 +1,7 @@
 /** Numbers, times and processes in words. */
 
 import { plainText } from "../model/plain_text.ts";
-import type { ProcessState } from "../model/process_info.ts";
+import { type Condition, conditionOf } from "../model/process_info.ts";
 import { shellWord } from "../model/shell_line.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 
@@ -28,8 +28,9 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-const STATES: readonly ProcessState[] = [
+const STATES: readonly Condition[] = [
   "running",
+  "unhealthy",
   "starting",
   "waiting",
   "stopping",
@@ -39,17 +40,31 @@ const STATES: readonly ProcessState[] = [
 ];
 
 /** Number of processes by state, without empty states. */
-export function stateCounts(processes: readonly ProcessJson[]): Map<ProcessState, number> {
-  const counts = STATES.map((state): [ProcessState, number] => [
-    state,
-    processes.filter((process) => process.state === state).length,
-  ]);
+export function stateCounts(processes: readonly ProcessJson[]): Map<Condition, number> {
+  return countedBy(processes, ({ state }) => state);
+}
+
+/** A summary such as `2 running, 1 unhealthy`. */
+export function stateSummary(processes: readonly ProcessJson[]): string {
+  const counts = countedBy(processes, conditionOf);
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(", ");
+}
+
+function countedBy(
+  processes: readonly ProcessJson[],
+  of: (process: ProcessJson) => Condition,
+): Map<Condition, number> {
+  const groups = Map.groupBy(processes, of);
+  const counts = STATES.map((state) => [state, groups.get(state)?.length ?? 0] as const);
   return new Map(counts.filter(([, count]) => count > 0));
 }
 
-/** A summary such as `2 running, 1 errored`. */
-export function stateSummary(processes: readonly ProcessJson[]): string {
-  return [...stateCounts(processes)].map(([state, count]) => `${count} ${state}`).join(", ");
+/** Health, or readiness without health checks; `-` while nothing runs and without either. */
+export function healthWord({ pid, health, ready, config }: ProcessJson): string {
+  if (pid === 0) return "-";
+  if (health !== "unknown") return health;
+  if (!ready) return "not ready";
+  return config.wait_ready === true ? "ready" : "-";
 }
 
 /** The last exit: `1`, `SIGKILL`, `unknown`, or `-` if it never exited. */

@@ -1,11 +1,13 @@
 /** Colours of states, names and log levels, and the other styles of text. */
 
 import type { LogLevel } from "../model/log_line.ts";
-import type { ProcessState } from "../model/process_info.ts";
+import type { Condition } from "../model/process_info.ts";
 
-const STATE_COLOR: Readonly<Record<ProcessState, number>> = {
+const STATE_COLOR: Readonly<Record<Condition | "healthy", number>> = {
   starting: 33,
   running: 32,
+  healthy: 32,
+  unhealthy: 31,
   stopping: 33,
   stopped: 2,
   crashed: 31,
@@ -19,8 +21,11 @@ const NAME_COLORS = [36, 35, 34, 33, 32, 96, 95, 94, 93, 92, "38;5;208", "38;5;1
 /** Name → index of its colour. */
 const taken = new Map<string, number>();
 
-export function paintState(text: string, state: ProcessState, color: boolean): string {
-  return paint(text, STATE_COLOR[state] ?? 0, color);
+/** Paints a word for a state or for the health; others stay as they are. */
+export function paintState(text: string, state: string, color: boolean): string {
+  return Object.hasOwn(STATE_COLOR, state)
+    ? paint(text, STATE_COLOR[state as Condition], color)
+    : text;
 }
 
 /** Paints a name. The first 12 names get different colours, mostly the same in each run. */

@@ -62,7 +62,8 @@ export function narrowed<I>(
   };
   const words = targets.map(narrow);
   const field = targetField(verb)!;
-  return { ...input, [field]: field === "targets" ? words : words[0] };
+  const isList = field === "targets" || Array.isArray((input as Fields)[field]);
+  return { ...input, [field]: isList ? words : words[0] };
 }
 
 /** The processes that a request addresses; none if they do not exist. */

@@ -74,6 +74,9 @@ interface StopOptions extends Omit<Stop, "signal"> {
   readonly parallel?: boolean;
 }
 
+/** One target, or several. */
+type Targets = string | readonly string[];
+
 /** Supervises the processes of one home. */
 export class Supervisor implements AsyncDisposable {
   readonly registry: Registry;
@@ -187,10 +190,16 @@ export class Supervisor implements AsyncDisposable {
     await this.scheduler.check(config);
   }
 
+  /** The processes of one target or of several, each once. Throws before anything is done. */
+  #meant(targets: Targets, of = (_: string, found: ManagedProcess[]) => found): ManagedProcess[] {
+    const found = [targets].flat().map((target) => of(target, this.registry.resolve(target)));
+    return [...new Set(found.flat())];
+  }
+
   /** Starts existing processes. */
-  async start(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+  async start(target: Targets, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
-    const processes = withoutJobs(target, this.registry.resolve(target));
+    const processes = this.#meant(target, withoutJobs);
     const start = starter(stoppedSince(processes));
     const waves = inWaves(processes);
     const up = this.registry.inTurn(waves, { verb: "start" }, (process) => start(process, options));
@@ -198,9 +207,9 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** Stops processes; those that depend on others first. */
-  async stop(target: string, options: StopOptions = {}): Promise<Outcome[]> {
+  async stop(target: Targets, options: StopOptions = {}): Promise<Outcome[]> {
     const request = stopRequest(options);
-    const waves = reversed(inWaves(this.registry.resolve(target)));
+    const waves = reversed(inWaves(this.#meant(target)));
     return await this.#stopInTurn(waves, request, options.parallel);
   }
 
@@ -213,18 +222,18 @@ export class Supervisor implements AsyncDisposable {
     return this.registry.inTurn(waves, { verb: "stop", ...request }, stop, parallel);
   }
 
-  async restart(target: string, options: UpOptions = {}): Promise<Outcome[]> {
+  async restart(target: Targets, options: UpOptions = {}): Promise<Outcome[]> {
     this.registry.refuseClosed();
-    const processes = withoutJobs(target, this.registry.resolve(target));
+    const processes = this.#meant(target, withoutJobs);
     const restart = (process: ManagedProcess) => process.restart(options);
     const up = this.registry.inTurn([processes], { verb: "restart" }, restart);
     return await whatStayedUp(up, options);
   }
 
   /** Reloads processes; instances of one app batch by batch. */
-  async reload(target: string, options: ReloadOptions = {}): Promise<ReloadResult> {
+  async reload(target: Targets, options: ReloadOptions = {}): Promise<ReloadResult> {
     this.registry.refuseClosed();
-    const processes = withoutJobs(target, this.registry.resolve(target));
+    const processes = this.#meant(target, withoutJobs);
     return await reloadAll(this.registry, processes, options);
   }
 
@@ -280,9 +289,9 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** Stops and removes processes. */
-  async remove(target: string): Promise<Outcome[]> {
+  async remove(target: Targets): Promise<Outcome[]> {
     this.registry.refuseClosed();
-    const going = this.registry.resolve(target);
+    const going = this.#meant(target);
     this.registry.leave(going);
     const outcomes = await runBulk(going, (process) => this.#remove(process));
     await this.scheduler.sync();
@@ -350,12 +359,12 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** Empties the logs of processes and removes their archives. */
-  flush(target: string): Promise<Outcome[]> {
+  flush(target: Targets): Promise<Outcome[]> {
     return this.#onEach(target, (process) => this.logs.flush(process));
   }
 
   /** Sends a signal to the main processes of apps. */
-  signal(target: string, signal: SignalName): Promise<Outcome[]> {
+  signal(target: Targets, signal: SignalName): Promise<Outcome[]> {
     const act = (process: ManagedProcess) => Promise.resolve(process.signal(signal));
     return this.#onEach(target, act, thoseThatRun);
   }
@@ -376,12 +385,12 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #onEach(
-    target: string,
+    target: Targets,
     act: (process: ManagedProcess) => Promise<void>,
-    meant = (_: string, found: ManagedProcess[]) => found,
+    of?: (target: string, found: ManagedProcess[]) => ManagedProcess[],
   ): Promise<Outcome[]> {
     this.registry.refuseClosed();
-    return await runBulk(meant(target, this.registry.resolve(target)), act);
+    return await runBulk(this.#meant(target, of), act);
   }
 
   /** Saves the list of processes; see `saveState()`. Returns how many. */

@@ -24,10 +24,20 @@ export const PROCESS_STATES = [
   "waiting",
 ] as const satisfies readonly ProcessState[];
 
-/** All states, those that need attention first. */
-export const STATES_BY_URGENCY: readonly ProcessState[] = [
+/** A state as people look at it: an app that runs and whose health checks fail is not simply running. */
+export type Condition = ProcessState | "unhealthy";
+
+export function conditionOf(
+  { state, health }: { readonly state: ProcessState; readonly health: Health },
+): Condition {
+  return state === "running" && health === "unhealthy" ? health : state;
+}
+
+/** All conditions, those that need attention first. */
+export const CONDITIONS_BY_URGENCY: readonly Condition[] = [
   "errored",
   "crashed",
+  "unhealthy",
   "waiting",
   "starting",
   "stopping",

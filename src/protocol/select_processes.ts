@@ -1,6 +1,7 @@
 /** Matches targets, and filters that are typed, against a list from the daemon. Pure. */
 
 import { hasCode } from "../model/errors.ts";
+import { conditionOf } from "../model/process_info.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
 import type { ProcessJson } from "./wire.ts";
 
@@ -74,29 +75,33 @@ export async function askEachMatch<T>(
 /** The fields of a process that a filter can match. */
 export type Filterable = Pick<
   ProcessJson,
-  "id" | "numeric_id" | "name" | "namespace" | "tags" | "config" | "state"
+  "id" | "numeric_id" | "name" | "namespace" | "tags" | "config" | "state" | "health"
 >;
+
+/** Listening ports by the id of a process. */
+export type PortsById = ReadonlyMap<string, readonly number[]>;
 
 type Test = (process: Filterable) => boolean;
 
 /**
  * Parses a filter. Its words are separated by spaces, and all must hold: `all`, `ns:…`, `tag:…`,
- * `label:KEY[=VALUE]`, `state:…`, a state, a number, a part of the name, or the start of an id. A `!` or
- * `-` before a word negates it. Values match by their beginning, so that typing narrows the list.
+ * `label:KEY[=VALUE]`, `state:…`, a state or `unhealthy`, `:PORT`, a number, a part of the name, or the
+ * start of an id. A `!` or `-` before a word negates it. Values match by their beginning, so that typing
+ * narrows the list.
  */
-export function parseFilter(filter: string): Test {
+export function parseFilter(filter: string, ports: PortsById = new Map()): Test {
   const tests = filter.toLowerCase().split(/\s+/).filter((word) => !/^[!-]?$/.test(word))
-    .map(wordTest);
+    .map((word) => wordTest(word, ports));
   return (process) => tests.every((test) => test(process));
 }
 
-function wordTest(word: string): Test {
+function wordTest(word: string, ports: PortsById): Test {
   if (/^[!-]/.test(word)) {
-    const test = wordTest(word.slice(1));
+    const test = wordTest(word.slice(1), ports);
     return (process) => !test(process);
   }
   if (word === "all") return () => true;
-  const [, kind, value = ""] = /^(ns|tag|label|state):(.*)$/s.exec(word) ?? [];
+  const [, kind, value = ""] = /^(ns|tag|label|state|port):(.*)$/s.exec(word) ?? [];
   const begins = (text: string) => text.toLowerCase().startsWith(value);
   switch (kind) {
     case "ns":
@@ -106,11 +111,17 @@ function wordTest(word: string): Test {
     case "label":
       return ({ config }) => hasLabel(config.labels, value);
     case "state":
-      return ({ state }) => begins(state);
+      return (process) => begins(process.state) || begins(conditionOf(process));
+    case "port":
+      return ({ id }) => ports.get(id)?.some((port) => begins(String(port))) === true;
   }
-  return ({ name, id, state, numeric_id }) =>
-    name.toLowerCase().includes(word) || state === word || String(numeric_id) === word ||
-    (word.length >= 4 && id.startsWith(word));
+  return (process) => {
+    const { name, id, state, numeric_id } = process;
+    return name.toLowerCase().includes(word) || state === word || conditionOf(process) === word ||
+      String(numeric_id) === word ||
+      ports.get(id)?.includes(Number(word.replace(/^:/, ""))) === true ||
+      (word.length >= 4 && id.startsWith(word));
+  };
 }
 
 function hasLabel(labels: unknown, wanted: string): boolean {

@@ -38,7 +38,7 @@ type Fields<T> = ReadOnly<T> | (Record<never, never> extends T ? undefined : nev
 /** The payload and data of every verb on the wire. */
 export type VerbMap = {
   readonly [N in VerbName]: {
-    readonly payload: N extends "start" ? StartPayload : Payload<N>;
+    readonly payload: N extends "start" ? StartPayload | Payload<N> : Payload<N>;
     readonly data: Output<N>;
   };
 };

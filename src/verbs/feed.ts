@@ -7,8 +7,8 @@ import { logQuery, logQueryFrom } from "./logs/rows.ts";
 import { readPayload } from "./read_input.ts";
 import { about, target } from "./shapes.ts";
 
-/** What a client can subscribe to, besides `process_list`. */
-export const TOPICS = ["events", "logs", "system_metrics"] as const;
+/** What a client can subscribe to. With `processes` it gets no `process_list`. */
+export const TOPICS = ["events", "logs", "processes", "system_metrics"] as const;
 
 const topics = z.array(z.enum(TOPICS));
 

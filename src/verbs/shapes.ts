@@ -26,6 +26,21 @@ export const target = about(
     "`tag:<tag>` or `label:<key>=<value>`",
 );
 
+/** Maximum number of targets of a request: each is compared with every process. */
+const MAX_TARGETS = 1024;
+
+/** One target, or several: each process is meant once. */
+export const targets = about(
+  z.union([
+    target.clone(),
+    z.array(target.clone()).check(z.minLength(1), z.maxLength(MAX_TARGETS)),
+  ]),
+  "One target or a list of them; nothing is done if one of them matches nothing",
+);
+
+/** Input of a verb that takes only targets. */
+export const onTargets = z.strictObject({ target: targets });
+
 /** Input of a verb that takes only a target. */
 export const onTarget = z.strictObject({ target });
 
@@ -156,4 +171,12 @@ export function statusOnly(word?: string) {
     of: ({ status, results }: z.output<typeof bulkResult>) =>
       results.every(({ ok }) => ok) ? { status } : { status, results },
   };
+}
+
+/** The route for a list of targets: one request instead of one for each. */
+export function routeForMany(word: string) {
+  const body = `${word[0]!.toUpperCase()}${word.slice(1)}Many`;
+  const help = "The same for a list of targets, in one request";
+  const path = `/processes/${word}`;
+  return { method: "POST", path, help, body, answers: "BulkResult" } as const;
 }

@@ -1,6 +1,7 @@
 /**
- * The WebSocket feed: the list of processes every two seconds, and at once after a change. Each message
- * is built and serialized once for all clients; nothing runs without clients.
+ * The WebSocket feed: the list of processes, or only what changed in it, every two seconds and at once
+ * after a change. Each message is built and serialized once for all clients; nothing runs without
+ * clients.
  */
 
 import type { Principal } from "../auth/gatekeeper.ts";
@@ -8,6 +9,7 @@ import { messageOf } from "../model/errors.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import { type Cancel, type Clock, systemClock } from "../platform/clock.ts";
 import { changeJson, USAGE_FIELDS } from "../protocol/process_json.ts";
+import { rowChanges, type Rows } from "../protocol/row_changes.ts";
 import type { Backend } from "./backend.ts";
 import { FeedClient, type FeedSocket } from "./feed_client.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
@@ -43,21 +45,28 @@ export class Feed {
   #cancelPush: Cancel | undefined;
   #pushedAt = -Infinity;
   /** The list for clients that see the same apps. */
-  readonly #latest = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+  readonly #latest = new Map<string, Promise<List>>();
+  /** The rows that the clients which see the same apps know. */
+  readonly #sent = new Map<string, Rows>();
 
   constructor(parts: FeedParts) {
     this.#parts = { clock: systemClock, ...parts };
   }
 
-  /** Adds a client and sends it the list. */
+  /** Adds a client, and sends it the list unless it subscribes to the changes of it. */
   join(socket: FeedSocket, principal: Principal): { receive(text: string): void; left(): void } {
     const client = new FeedClient(socket, this.#parts.backend.as(principal));
     this.#clients.add(client);
     if (this.#clients.size === 1) this.#awaitTick();
-    this.#quietly(async () => client.send(await this.#list(client)));
+    this.#quietly(async () => {
+      const { message } = await this.#list(client);
+      if (!client.wants("processes")) client.send(message());
+    });
     return {
       receive: (text) => {
-        if (client.receive(text).includes("system_metrics")) {
+        const topics = client.receive(text);
+        if (topics.includes("processes")) this.#quietly(() => this.#pushTo(client.sight));
+        if (topics.includes("system_metrics")) {
           this.#quietly(async () => client.send(await metricsFor(client)));
         }
       },
@@ -100,6 +109,7 @@ export class Feed {
     this.#cancelPush?.();
     this.#cancelPush = undefined;
     this.#latest.clear();
+    this.#sent.clear();
   }
 
   #awaitTick(): void {
@@ -122,14 +132,33 @@ export class Feed {
 
   async #push(): Promise<void> {
     this.#pushedAt = this.#parts.clock.steady();
-    for (const [, clients] of bySight(this.#clients)) {
-      const bytes = await this.#list(clients[0]!);
-      for (const client of clients) client.sendList(bytes);
+    for (const [sight, [client]] of bySight(this.#clients)) {
+      const { message } = await this.#list(client!);
+      for (const other of this.#clients) {
+        if (other.sight === sight && !other.wants("processes")) other.sendList(message());
+      }
+      await this.#pushTo(sight);
     }
   }
 
+  /** Sends what changed to the clients that see the same apps and know the rows, to others all rows. */
+  async #pushTo(sight: string): Promise<void> {
+    const client = this.#clients.values().find((client) => client.sight === sight);
+    if (client === undefined) return;
+    const { processes } = await this.#list(client);
+    const clients = this.#clients.values().filter((client) =>
+      client.sight === sight && client.wants("processes")
+    );
+    const changes = rowChanges(this.#sent.get(sight) ?? new Map(), processes);
+    this.#sent.set(sight, new Map(processes.map((row) => [row.id, row])));
+    const type = "processes";
+    const news = once(() => encoded({ type, ...changes, ...timestamp() }));
+    const all = once(() => encoded({ type, all: true, rows: processes, gone: [], ...timestamp() }));
+    for (const client of clients) client.sendRows(news, all);
+  }
+
   /** The list, cached until the next change or tick. */
-  #list(client: FeedClient): Promise<Uint8Array<ArrayBuffer>> {
+  #list(client: FeedClient): Promise<List> {
     return this.#latest.getOrInsertComputed(client.sight, () => listFor(client));
   }
 
@@ -156,9 +185,22 @@ function bySight(clients: Iterable<FeedClient>): Map<string, FeedClient[]> {
   return Map.groupBy(clients, ({ sight }) => sight);
 }
 
-async function listFor({ backend }: FeedClient): Promise<Uint8Array<ArrayBuffer>> {
-  const list = await backend.dispatch("list", undefined) as ProcessJson[];
-  return encoded({ type: "process_list", processes: list.map(itemOf), ...timestamp() });
+interface List {
+  readonly processes: readonly ProcessJson[];
+  /** The `process_list` message. */
+  readonly message: () => Uint8Array<ArrayBuffer>;
+}
+
+async function listFor({ backend }: FeedClient): Promise<List> {
+  const processes = await backend.dispatch("list", undefined) as ProcessJson[];
+  const items = () => ({ processes: processes.map(itemOf), ...timestamp() });
+  return { processes, message: once(() => encoded({ type: "process_list", ...items() })) };
+}
+
+/** Calls a function when its result is first wanted. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 async function metricsFor({ backend }: FeedClient): Promise<Uint8Array<ArrayBuffer>> {

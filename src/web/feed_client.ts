@@ -41,6 +41,8 @@ export class FeedClient {
   readonly backend: Backend;
   readonly #topics = new Set<Topic>();
   #matches: (change: ProcessChange) => boolean = () => true;
+  /** Whether it knows the rows up to the last change. */
+  #knowsRows = false;
   #logs: FeedLogs | undefined;
   /** Opened logs by the id that the client chose. The log of the `logs` topic is not among them. */
   readonly #opened = new Map<number, FeedLogs>();
@@ -81,6 +83,16 @@ export class FeedClient {
   sendList(bytes: Uint8Array<ArrayBuffer>): void {
     const unsent = this.unsent();
     if (unsent <= ENOUGH_LISTS || unsent > MAX_UNSENT) this.send(bytes);
+  }
+
+  /** Sends what changed in the list, or all of it to a client that missed changes because it was slow. */
+  sendRows(news: () => Uint8Array<ArrayBuffer>, all: () => Uint8Array<ArrayBuffer>): void {
+    const unsent = this.unsent();
+    if (unsent > ENOUGH_LISTS && unsent <= MAX_UNSENT) this.#knowsRows = false;
+    else {
+      this.send(this.#knowsRows ? news() : all());
+      this.#knowsRows = true;
+    }
   }
 
   /** Sends a ping, or drops the client if the previous one was not answered. */
@@ -139,6 +151,7 @@ export class FeedClient {
     if (topics.includes("events")) this.#matches = matches;
     const others = topics.filter((topic) => topic !== "logs");
     for (const topic of others) this.#topics.add(topic);
+    if (topics.includes("processes")) this.#knowsRows = false;
     if (topics.includes("logs")) this.#follow(wanted);
     if (others.length > 0 || topics.length === 0) this.#confirm(wanted.target);
     return topics;

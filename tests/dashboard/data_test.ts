@@ -19,7 +19,6 @@ import {
   shortSpan,
   span,
 } from "../../src/web/dashboard/app/data/format.ts";
-import { prepend, recent, record } from "../../src/web/dashboard/app/process/history.ts";
 import {
   lookingAt,
   NOW,
@@ -47,17 +46,6 @@ Deno.test("grepOf() requests the same lines that the page would show", () => {
   assertEquals(of({ search: "(", isRegex: true }), undefined);
   assertEquals(of({ search: "" }), undefined);
   assertEquals(grepOf({ ...NO_QUERY, search: "x" }), undefined);
-});
-
-Deno.test("recent() keeps the last two minutes, including the daemon's earlier measurements", () => {
-  const now = Date.now();
-  const reading = (at: number) => ({ at, cpu: at, memory: 1, fds: 0, threads: 0, load: 0 });
-  for (let at = now - 300_000; at <= now; at += 500) record("x", reading(at));
-  const known = recent("x", 3_600_000, now);
-  assertEquals([known[0]!.at >= now - 121_000, known.length > 100], [true, true]);
-  record("p", reading(now - 25_000));
-  prepend("p", [60_000, 40_000, 20_000].map((ago) => reading(now - ago)));
-  assertEquals(recent("p", 50_000, now).map(({ at }) => now - at), [40_000, 25_000]);
 });
 
 Deno.test("readRange() reads the output of rangeText(), a single time, and tolerates invalid input", () => {

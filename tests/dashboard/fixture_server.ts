@@ -2,7 +2,7 @@
 
 import { ASSETS } from "../../src/web/dashboard/assets.ts";
 
-/** A server that answers the dashboard's first requests, and pushes a list every half second. */
+/** A server that answers the dashboard's first requests, and pushes all rows every half second. */
 export function fixtureServer(count: number): { readonly origin: string } & AsyncDisposable {
   const sockets = new Set<WebSocket>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -10,13 +10,11 @@ export function fixtureServer(count: number): { readonly origin: string } & Asyn
     const asset = ASSETS[pathname];
     if (asset) return new Response(asset.text, { headers: { "content-type": asset.type } });
     if (pathname === "/api/v1/session") return Response.json({ name: "", role: "admin" });
-    if (pathname === "/api/v1/processes") return Response.json(processes(count));
-    if (pathname === "/api/v1/system/metrics") return Response.json({});
     if (pathname !== "/ws") return Response.json({ error: "No such path" }, { status: 404 });
     const { socket, response } = Deno.upgradeWebSocket(request);
     const push = () => {
       if (socket.readyState !== WebSocket.OPEN) return;
-      const message = { type: "process_list", processes: processes(count), timestamp: 0 };
+      const message = { type: "processes", all: true, rows: processes(count), gone: [] };
       socket.send(JSON.stringify(message));
     };
     const timer = setInterval(push, 500);

@@ -116,7 +116,7 @@ browserTest("actions are within reach at any width, and happen once", async (das
     assert(height < 90, `${width}: a row is ${height} px high`);
   }
   let requests = 0;
-  page.on("request", (request) => requests += Number(request.url().includes("/stuck/restart")));
+  page.on("request", (request) => requests += Number(request.url().includes("/processes/restart")));
   await daemon.startScript("needy", "exec sleep 1000", { depends_on: { sick: "started" } });
   await page.locator('[data-row="needy"]').getByText("running").waitFor();
   await dashboard.go("#/processes/sick");

@@ -292,5 +292,5 @@ Deno.test("top --once prints the table, also to a pipe", async () => {
   await daemon.startScript("api", "sleep 1000");
   const { code, stdout } = await daemon.cli("top", "--once");
   assertEquals(code, 0);
-  assertMatch(stdout, /^1 app: 1 running\n +ID▾ +NAME .*\n +0 +api +running.*\n$/);
+  assertMatch(stdout, /^1 app: 1 running\n +ID +NAME +STATE▾ .*\n +0 +api +running.*\n$/);
 });

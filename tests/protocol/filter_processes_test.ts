@@ -9,6 +9,7 @@ const API: Filterable = {
   tags: ["http", "Edge"],
   config: { labels: { team: "core" } },
   state: "running",
+  health: "healthy",
 };
 
 const CASES: readonly [string, boolean][] = [
@@ -43,4 +44,24 @@ const CASES: readonly [string, boolean][] = [
 
 Deno.test("parseFilter() knows the target prefixes, and parts of a name", () => {
   for (const [search, meant] of CASES) assertEquals(parseFilter(search)(API), meant, search);
+});
+
+Deno.test("parseFilter() knows unhealthy apps, which run all the same, and ports", () => {
+  const sick: Filterable = { ...API, health: "unhealthy" };
+  const ports = new Map([[API.id, [3000, 9090]]]);
+  const cases: readonly [string, boolean, boolean][] = [
+    ["unhealthy", false, true],
+    ["state:unh", false, true],
+    ["running", true, true],
+    ["-unhealthy", true, false],
+    [":3000", true, true],
+    ["3000", true, true],
+    ["port:90", true, true],
+    [":300", false, false],
+    ["port:8080", false, false],
+  ];
+  for (const [search, well, unwell] of cases) {
+    const isMeant = parseFilter(search, ports);
+    assertEquals([isMeant(API), isMeant(sick)], [well, unwell], search);
+  }
 });

@@ -74,7 +74,7 @@ Deno.test("readRequest() names the field, the value and the expected one", () =>
   assertEquals(message("scale", { target: "api" }), 'Missing "instances"');
   assertEquals(
     message("stop", { target: null }),
-    'Invalid "target": expected string, received null',
+    'Invalid "target": expected string or list',
   );
   // Anything deeper may be a secret.
   const variables = { TOKEN: 5 };

@@ -27,6 +27,7 @@ const OWNER: Principal = { name: "", role: "admin", via: "token", credential: ""
 class Scene {
   /** How often the list was built. */
   built = 0;
+  process: ReturnType<typeof fakeProcess> | undefined = fakeProcess();
   lines: unknown[] = [];
   /** Instead of the lines. */
   stream: ReadableStream<LogLines> | undefined;
@@ -41,7 +42,7 @@ class Scene {
       dispatch: (verb) => {
         if (verb !== "list") return Promise.resolve({ total_memory: 1 });
         this.built++;
-        return Promise.resolve([fakeProcess()]);
+        return Promise.resolve(this.process === undefined ? [] : [this.process]);
       },
       events: () => new ReadableStream(),
       streamEvents: () => Promise.resolve(new ReadableStream()),
@@ -63,7 +64,9 @@ class Scene {
    * `unsent`: bytes that the client has not read; it never reads the messages in `kept`. `ping`: whether
    * it answered the previous ping.
    */
-  join(unsent = 0, kept = false, ping = () => true) {
+  join(given: number | (() => number) = 0, kept = false, ping = () => true) {
+    let unsent = 0;
+    const others = typeof given === "number" ? () => given : given;
     // deno-lint-ignore no-explicit-any
     const got: any[] = [];
     const closed: number[] = [];
@@ -72,7 +75,7 @@ class Scene {
         if (kept) unsent += text.length;
         got.push(JSON.parse(typeof text === "string" ? text : decode(text)));
       },
-      unsent: () => unsent,
+      unsent: () => others() + unsent,
       ping,
       close: (code) => closed.push(code),
     }, OWNER);
@@ -131,6 +134,54 @@ Deno.test("Feed sends only the list unless more is requested", async () => {
   curious.say({ type: "unsubscribe", topics: ["events"] });
   assertEquals(curious.got.at(-1), { type: "subscribed", topics: ["system_metrics"] });
   for (const { left } of [quiet, curious, other]) left();
+});
+
+Deno.test("Feed sends all rows to a client that wants the changes, and then only changed fields", async () => {
+  const scene = new Scene();
+  const [rows, plain] = [scene.join(), scene.join()];
+  rows.say({ type: "subscribe", topics: ["processes"] });
+  const told = () => rows.got.filter(({ type }) => type === "processes");
+  await waitFor(() => told().length === 1);
+  assertEquals([told()[0].all, told()[0].rows[0].config.cwd], [true, fakeProcess().config.cwd]);
+  assert(!rows.types().includes("process_list"));
+  scene.process = { ...fakeProcess(), cpu_percent: 77, uptime: 5, health: "unhealthy" };
+  scene.feed.changed(CHANGE);
+  await waitFor(() => told().length === 2);
+  const { type: _, timestamp: __, ...news } = told()[1];
+  assertEquals(news, {
+    rows: [{ id: fakeProcess().id, cpu_percent: 77, health: "unhealthy" }],
+    gone: [],
+  });
+  // One that comes later gets all rows; the others only what changed.
+  const late = scene.join();
+  late.say({ type: "subscribe", topics: ["processes"] });
+  await waitFor(() => late.types().includes("processes"));
+  assertEquals(late.got.find(({ type }) => type === "processes").rows[0].cpu_percent, 77);
+  scene.process = undefined;
+  scene.feed.changed(CHANGE);
+  await waitFor(() => told().at(-1).gone.length === 1);
+  assertEquals(plain.types().filter((type) => type !== "process_list"), []);
+  for (const { left } of [rows, plain, late]) left();
+});
+
+Deno.test("Feed sends all rows again to a client that was too slow for the changes", async () => {
+  const scene = new Scene();
+  let unsent = 0;
+  const slow = scene.join(() => unsent);
+  slow.say({ type: "subscribe", topics: ["processes"] });
+  const told = () => slow.got.filter(({ type }) => type === "processes");
+  await waitFor(() => told().length === 1);
+  unsent = 512 * 1024;
+  const other = scene.join();
+  scene.process = { ...fakeProcess(), cpu_percent: 78 };
+  scene.feed.changed(CHANGE);
+  await waitFor(() => other.got.length === 2);
+  assertEquals(told().length, 1);
+  unsent = 0;
+  scene.feed.changed(CHANGE);
+  await waitFor(() => told().length === 2);
+  assertEquals([told()[1].all, told()[1].rows[0].cpu_percent], [true, 78]);
+  for (const { left } of [slow, other]) left();
 });
 
 Deno.test("Feed sends log lines in batches, as text", async () => {

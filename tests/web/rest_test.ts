@@ -29,6 +29,14 @@ Deno.test("webApp() maps each documented route to its verb", async () => {
       target: "api",
     }],
     ["DELETE", `${P}/api`, undefined, 200, { status: "deleted" }, "delete", { target: "api" }],
+    ["POST", `${P}/restart`, { target: ["api", "tag:db"], wait: true }, 200, undefined, "restart", {
+      ...{ target: ["api", "tag:db"], wait: true },
+    }],
+    ["POST", `${P}/stop`, { target: ["api"], force: true }, 200, undefined, "stop", {
+      ...{ target: ["api"], force: true },
+    }],
+    ["POST", `${P}/start`, { target: ["api"] }, 200, undefined, "start", { target: ["api"] }],
+    ["POST", `${P}/delete`, { target: ["api"] }, 200, undefined, "delete", { target: ["api"] }],
     ["GET", `${P}/api/logs`, undefined, 200, undefined, "logs", {
       ...{ target: "api", lines: 50, stderr: false, timestamps: false },
     }],
@@ -66,6 +74,9 @@ Deno.test("webApp() rejects invalid requests, and does nothing", async () => {
     ["POST", `${P}/api/stop?forse=true`, {}, 400, "bad_request"],
     ["POST", `${P}/api/stop`, { body: { force: true } }, 400, "bad_request"],
     ["POST", `${P}/api/restart`, { body: { config: {} } }, 400, "bad_request"],
+    ["POST", `${P}/restart`, { body: { target: [] } }, 400, "bad_request"],
+    ["POST", `${P}/restart`, { body: {} }, 400, "bad_request"],
+    ["POST", `${P}/restart?wait=true`, { body: { target: ["api"] } }, 400, "bad_request"],
     ["POST", `${P}/api/scale`, { body: { target: "x", instances: 2 } }, 400, "bad_request"],
     ["GET", `${P}/api/logs?lines=abc`, {}, 400, "bad_request"],
     ["GET", `${P}/api/logs?lines=-1`, {}, 400, "bad_request"],

@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
-import { type ChangeType, PROCESS_STATES } from "../../model/process_info.ts";
+import type { ChangeType } from "../../model/process_info.ts";
 import { following, unending } from "../../protocol/streams.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -85,8 +85,7 @@ function printEvents({ output, flags }: CommandContext, events: readonly EventJs
 
 /** The text of an event. Not every type is a state: `deleted`, for example. */
 function eventText({ type, at, name, reason, by }: EventJson, color: boolean): string {
-  const state = PROCESS_STATES.find((state) => state === type);
-  const word = state === undefined ? plainText(type) : paintState(state, state, color);
+  const word = paintState(plainText(type), type, color);
   const because = type === "restarted" && reason ? `${word}: ${plainText(reason)}` : undefined;
   const words = [
     clockTime(at),

@@ -5,7 +5,7 @@ import type { ProcessJson } from "../../protocol/wire.ts";
 import { type Column, printTable, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
-import { describeExitJson, humanDuration, whileUp } from "../human.ts";
+import { describeExitJson, healthWord, humanDuration, whileUp } from "../human.ts";
 import { humanBytes } from "../../model/size.ts";
 import { type Output, printData } from "../output.ts";
 import { paintState } from "../paint.ts";
@@ -65,8 +65,15 @@ function processColumns({ format, color }: Output): readonly ProcessColumn[] {
       state === "stopped" && config.cron !== undefined ? "stopped (cron)" : state,
     paint: (text, process) => paintState(text, process.state, color),
   };
+  const health: ProcessColumn = {
+    header: "HEALTH",
+    priority: 0,
+    isShown: (processes) => processes.some(({ config }) => config.health_check !== undefined),
+    value: healthWord,
+    paint: (text, process) => paintState(text, process.health, color),
+  };
   const [id, name, ...rest] = PLAIN as [ProcessColumn, ProcessColumn, ...ProcessColumn[]];
-  return [id, name, state, ...rest, ...(format === "wide" ? WIDE : [])];
+  return [id, name, state, health, ...rest, ...(format === "wide" ? WIDE : [])];
 }
 
 const PLAIN: readonly ProcessColumn[] = [

@@ -17,6 +17,7 @@ import {
   type Message,
   type TopState,
   wantedLogs,
+  wantedPast,
   wantedWhy,
   wantsPorts,
 } from "../top/state.ts";
@@ -79,6 +80,8 @@ const FRAME_MS = 33;
 const DAEMON_MS = 10_000;
 /** The same if they include the host's figures. */
 const REMOTE_MS = 1000;
+/** Points of the stored usage: more than a wide screen has columns. */
+const PAST_POINTS = 240;
 /** Interval of requests for ports while they are visible. */
 const PORTS_MS = 3000;
 /** Exit code when the terminal is gone: 128 + SIGHUP. */
@@ -101,6 +104,7 @@ class Top {
   /** The terminal is restored, or about to be. */
   #away = false;
   #whyKey = "";
+  #pastKey = "";
   #daemonAskedAt = -Infinity;
   #portsAskedAt = -Infinity;
 
@@ -162,6 +166,7 @@ class Top {
       for (const effect of effects) this.#carryOut(effect);
       this.#logs.follow(wantedLogs(state));
       this.#explain();
+      this.#askPast();
       this.#askPorts();
       this.#drawSoon();
     } catch (error) {
@@ -213,6 +218,23 @@ class Top {
       (why) => key === this.#whyKey && this.#update({ type: "why", why }),
       // Not reported: the list shows the state. The next message retries.
       () => key === this.#whyKey && (this.#whyKey = "failed"),
+    );
+  }
+
+  /** Requests the stored usage in the graph when it may have changed. */
+  #askPast(): void {
+    const wanted = wantedPast(this.#state);
+    if (wanted === undefined || wanted.key === this.#pastKey) return;
+    const { key, name: target, since } = wanted;
+    this.#pastKey = key;
+    this.#client.call("metrics_history", { target, since, points: PAST_POINTS }).then(
+      ({ series, step }) => {
+        const points = series.find(({ name }) => name === target)?.points ?? [];
+        if (key === this.#pastKey) {
+          this.#update({ type: "past", past: { key, points, step: step / 1e6 } });
+        }
+      },
+      (error) => this.#update({ type: "done", text: messageOf(error), bad: true }),
     );
   }
 

@@ -1,6 +1,6 @@
 /** The key bindings, as data. The help and the foot of the screen come from them. */
 
-import type { TopState, UserCommand } from "./state.ts";
+import type { Pointing, TopState, UserCommand } from "./state.ts";
 
 /** Keys for one command. */
 export interface Binding {
@@ -42,6 +42,8 @@ export const TABLE_BINDINGS: readonly Binding[] = [
   bind(["o"], { type: "reverse" }, "reverse the order"),
   bind(["enter", "l"], { type: "pane", pane: "logs", focus: true }, "logs", "logs"),
   bind(["g"], { type: "pane", pane: "graph" }, "graph of CPU and memory"),
+  bind(["<"], { type: "span", by: -1 }, "graph of a shorter time"),
+  bind([">"], { type: "span", by: 1 }, "graph of a longer time, as far as it is stored"),
   bind(["tab", "backtab"], { type: "focus" }, "to the pane"),
   bind(["escape"], { type: "back" }, "forget marks, filter, pane"),
 ];
@@ -68,7 +70,7 @@ export const COMMON_BINDINGS: readonly Binding[] = [
   bind(["q", "ctrl-c"], { type: "quit" }, "quit", "quit"),
   bind(["s"], { type: "do", verb: "start" }, "start", "start"),
   bind(["x"], { type: "do", verb: "stop" }, "stop (asks)", "stop"),
-  bind(["r"], { type: "do", verb: "restart" }, "restart", "restart"),
+  bind(["r"], { type: "do", verb: "restart" }, "restart (asks for more than one)", "restart"),
   bind(["R"], { type: "do", verb: "reload" }, "reload", "reload"),
   bind(["d", "delete"], { type: "do", verb: "delete" }, "delete (asks)", "delete"),
   bind(["!"], { type: "ask", what: "signal" }, "send a signal"),
@@ -103,9 +105,17 @@ export function keyLabel(key: string): string {
   return LABELS[key] ?? key.replace(/^ctrl-(.)$/, (_, letter) => `^${letter.toUpperCase()}`);
 }
 
+const BUTTONS: Readonly<Record<string, Pointing>> = { 0: "click", 64: "up", 65: "down" };
+
 /** User input: a key (`up`, `enter`, `ctrl-l`, or the character), or a paste. */
 export type Input =
   | { readonly type: "key"; readonly key: string }
+  | {
+    readonly type: "mouse";
+    readonly what: Pointing;
+    readonly column: number;
+    readonly row: number;
+  }
   | { readonly type: "paste"; readonly text: string };
 
 const FINALS: Readonly<Record<string, string>> = {
@@ -179,6 +189,7 @@ function escaped(text: string, final: boolean): Step | undefined {
   // deno-lint-ignore no-control-regex
   const [sequence, letter, digits, end] = /^\x1b(?:O([A-Za-z])|\[([0-?]*)[ -/]*([@-~]))/
     .exec(text) ?? [];
+  if (digits?.startsWith("<")) return { length: sequence!.length, ...pointed(digits, end!) };
   if (sequence !== undefined) {
     const name = letter !== undefined
       ? FINALS[letter]
@@ -193,6 +204,14 @@ function escaped(text: string, final: boolean): Step | undefined {
   if (text[1] === "\x1b") return key("escape", 1);
   const next = String.fromCodePoint(text.codePointAt(1)!);
   return key(`alt-${next}`, 1 + next.length);
+}
+
+/** The mouse at a column and a row from 0; nothing for other buttons and for releases. */
+function pointed(digits: string, end: string): Pick<Step, "input"> {
+  const [button = "", column, row] = digits.slice(1).split(";");
+  const what = end === "M" ? BUTTONS[button] : undefined;
+  if (what === undefined) return {};
+  return { input: { type: "mouse", what, column: Number(column) - 1, row: Number(row) - 1 } };
 }
 
 /**
@@ -226,6 +245,12 @@ export function commandOf(input: Input, where: Where): UserCommand | undefined {
     // Ignore pasted text outside a prompt: its letters would stop and delete apps.
     const typed = prompt !== undefined && prompt.type !== "confirm";
     return typed ? { type: "type", text: input.text } : undefined;
+  }
+  if (input.type === "mouse") {
+    const { what, column, row } = input;
+    return prompt === undefined && help === undefined
+      ? { type: "point", what, column, row }
+      : undefined;
   }
   const { key } = input;
   if (key === "ctrl-c") return { type: "quit" };

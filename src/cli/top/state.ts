@@ -6,7 +6,13 @@
 import type { LogLine } from "../../model/log_line.ts";
 import type { HostMeter } from "../../platform/host.ts";
 import type { ChangeJson } from "../../protocol/process_json.ts";
-import type { PortsJson, ProcessJson, SystemMetricsJson, WhyJson } from "../../protocol/wire.ts";
+import type {
+  MetricsPointJson,
+  PortsJson,
+  ProcessJson,
+  SystemMetricsJson,
+  WhyJson,
+} from "../../protocol/wire.ts";
 import { EMPTY_LOG, type LogView, MAX_LINES } from "./log_view.ts";
 import type { Verb, VerbCall } from "./verbs.ts";
 
@@ -28,11 +34,22 @@ export type FeedEvent =
   }
   | { readonly type: "ports"; readonly ports: readonly PortsJson[] }
   | { readonly type: "why"; readonly why: WhyJson }
+  | { readonly type: "past"; readonly past: StoredHistory }
   | { readonly type: "done"; readonly text: string; readonly bad: boolean };
+
+/** What the mouse does: a click of its first button, or its wheel. */
+export type Pointing = "click" | "up" | "down";
 
 export type UserCommand =
   | { readonly type: "move"; readonly by: number | "page" | "-page" | "first" | "last" }
   | { readonly type: "side"; readonly by: number }
+  | {
+    readonly type: "point";
+    readonly what: Pointing;
+    readonly column: number;
+    readonly row: number;
+  }
+  | { readonly type: "span"; readonly by: number }
   | { readonly type: "mark" }
   | { readonly type: "mark_all" }
   | { readonly type: "back" }
@@ -124,6 +141,9 @@ export interface TopState {
   readonly paneGrown: number;
   readonly log: LogView;
   readonly why: WhyJson | undefined;
+  /** The time of the graph: an index of `GRAPH_SPANS`; and what is stored of it. */
+  readonly graphSpan: number;
+  readonly past: StoredHistory | undefined;
   /** First visible line of the details and of the help. */
   readonly scroll: number;
   readonly help: number | undefined;
@@ -149,7 +169,7 @@ export function initialState(
     ports: new Map(),
     portsColumn: false,
     events: [],
-    sort: { key: "id", reverse: false },
+    sort: { key: "state", reverse: false },
     filter: "",
     cursor: "",
     cursorAt: 0,
@@ -161,6 +181,8 @@ export function initialState(
     paneGrown: 0,
     log: EMPTY_LOG,
     why: undefined,
+    graphSpan: 1,
+    past: undefined,
     scroll: 0,
     help: undefined,
     prompt: undefined,
@@ -212,6 +234,24 @@ export interface History {
 
 /** Readings by the app's id. */
 export type Histories = ReadonlyMap<string, History>;
+
+/** Times that the graph can show: the readings of the view itself, or those that the daemon stored. */
+export const GRAPH_SPANS = [
+  { text: "5m", ms: 300_000 },
+  { text: "1h", ms: 3_600_000 },
+  { text: "6h", ms: 21_600_000 },
+  { text: "24h", ms: 86_400_000 },
+  { text: "7d", ms: 604_800_000 },
+] as const;
+
+/** Usage of an app that the daemon stored, over a time up to now. */
+export interface StoredHistory {
+  /** `wantedPast()` of the request. */
+  readonly key: string;
+  readonly points: readonly Pick<MetricsPointJson, "at" | "cpu_percent" | "memory_bytes">[];
+  /** Milliseconds between points. */
+  readonly step: number;
+}
 
 export const NO_HISTORY: History = { at: [], cpu: [], mem: [] };
 
@@ -299,6 +339,32 @@ export function wantedLogs(state: TopState): WantedLogs | undefined {
 /** True if ports are visible. Collecting them makes the daemon read every descriptor. */
 export function wantsPorts({ portsColumn, pane, lost }: TopState): boolean {
   return lost === undefined && (portsColumn || pane === "details");
+}
+
+/** How often stored usage is asked for again. */
+const PAST_MS = 10_000;
+
+/** The stored usage that the graph shows; asked again with another key. Undefined if it shows none. */
+export function wantedPast(
+  state: TopState,
+): { readonly name: string; readonly since: string; readonly key: string } | undefined {
+  const process = current(state);
+  const { pane, lost, graphSpan, now } = state;
+  if (process === undefined || pane !== "graph" || lost !== undefined || graphSpan === 0) {
+    return undefined;
+  }
+  const since = GRAPH_SPANS[graphSpan]!.text;
+  return {
+    name: process.name,
+    since,
+    key: `${process.name} ${since} ${Math.floor(now / PAST_MS)}`,
+  };
+}
+
+/** Whether stored usage is that of the app and the time that the graph shows. */
+export function isOfGraph(state: TopState, { key }: StoredHistory): boolean {
+  const wanted = wantedPast({ ...state, lost: undefined });
+  return wanted !== undefined && key.startsWith(`${wanted.name} ${wanted.since} `);
 }
 
 /**

@@ -7,9 +7,9 @@ import { colorText } from "../../model/plain_text.ts";
 import { textWidth } from "../terminal_text.ts";
 import { decodeKeys, type Input } from "./keys.ts";
 
-/** Alternate screen, no cursor, no line wrap, bracketed paste. */
-const TAKE = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[0m\x1b[2J";
-const GIVE_BACK = "\x1b[?2026l\x1b[0m\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
+/** Alternate screen, no cursor, no line wrap, bracketed paste, clicks and wheel of the mouse. */
+const TAKE = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1000h\x1b[?1006h\x1b[0m\x1b[2J";
+const GIVE_BACK = "\x1b[?2026l\x1b[0m\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 /** How long to wait for a slow terminal on exit. */
 const PATIENCE_MS = 2000;

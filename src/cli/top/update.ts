@@ -2,7 +2,7 @@
 
 import { ProcsupError } from "../../model/errors.ts";
 import { baseName } from "../../model/name.ts";
-import { STATES_BY_URGENCY } from "../../model/process_info.ts";
+import { conditionOf, CONDITIONS_BY_URGENCY } from "../../model/process_info.ts";
 import { parseSignal } from "../../model/signal.ts";
 import { parseFilter, selectProcesses } from "../../protocol/select_processes.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
@@ -14,6 +14,8 @@ import {
   current,
   type Effect,
   type FeedEvent,
+  GRAPH_SPANS,
+  layoutOf,
   type Message,
   noticed,
   paneHeight,
@@ -29,6 +31,7 @@ import {
 } from "./state.ts";
 import { type Verb, type VerbCall, VERBS } from "./verbs.ts";
 import { scrollLimit } from "./view.ts";
+import { sortKeyAt } from "./view_table.ts";
 
 /** The next state and effects to perform. */
 interface Update {
@@ -96,6 +99,12 @@ function changed(
       return state.pane === "none" ? state : { ...state, zoomed: !state.zoomed };
     case "ports_column":
       return { ...state, portsColumn: !state.portsColumn };
+    case "point":
+      return pointed(state, message);
+    case "span": {
+      const graphSpan = Math.max(0, Math.min(GRAPH_SPANS.length - 1, state.graphSpan + message.by));
+      return { ...state, graphSpan, pane: "graph" };
+    }
     case "grow":
       return { ...state, paneGrown: Math.max(-20, Math.min(20, state.paneGrown + message.by)) };
     case "sort":
@@ -153,16 +162,17 @@ function acting(state: TopState, command: Extract<UserCommand, { type: "do" }>):
     const processes = target === undefined
       ? chosen(state)
       : selectProcesses(state.processes, [target]);
-    const call = callOf(command, processes);
+    // Several apps are restarted, not started: those that were stopped stay so.
+    const running = VERBS[verb].starts ? processes.filter(({ state }) => state !== "stopped") : [];
+    const meant = running.length === 0 ? processes : running;
+    const call = callOf(command, meant);
     if (call.targets.length === 0) return refused(state, `No app to ${verb}`);
     const idle: TopState = { ...state, prompt: undefined, notice: undefined };
-    if (!VERBS[verb].asks) {
+    if (!VERBS[verb].asks && call.targets.length === 1) {
       return { state: { ...idle, marked: new Set() }, effects: [{ type: "act", call }] };
     }
-    return {
-      state: { ...idle, prompt: { type: "confirm", question: questionOf(call), call } },
-      effects: [],
-    };
+    const question = questionOf(call, processes.length - meant.length);
+    return { state: { ...idle, prompt: { type: "confirm", question, call } }, effects: [] };
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
     return refused(state, error.hint ?? error.message);
@@ -176,10 +186,11 @@ function callOf({ verb, word }: { verb: Verb; word?: string }, processes: readon
   return word === undefined ? call : { ...call, word };
 }
 
-function questionOf({ verb, targets }: VerbCall): string {
+function questionOf({ verb, targets }: VerbCall, stopped: number): string {
   const namesOf = targets.length === 1 ? targets[0]! : counted(targets.length, "app");
   const what = verb === "flush" ? `Empty the logs of ${namesOf}` : `${capital(verb)} ${namesOf}`;
-  return `${what}? [y/N]`;
+  const left = stopped === 0 ? "" : ` (${stopped} stopped: left stopped)`;
+  return `${what}${left}? [y/N]`;
 }
 
 function capital(word: string): string {
@@ -188,6 +199,33 @@ function capital(word: string): string {
 
 function refused(state: TopState, text: string): Update {
   return { state: noticed({ ...state, prompt: undefined }, text, true), effects: [] };
+}
+
+const WHEEL_LINES = 3;
+
+/** A click chooses a row, a column to sort by, or the pane; the wheel scrolls what is below it. */
+function pointed(
+  state: TopState,
+  { what, column, row }: Extract<UserCommand, { type: "point" }>,
+): TopState {
+  const { head, table, pane } = layoutOf(state);
+  const isTable = row >= head && row < head + table;
+  if (!isTable && (row < head || row >= head + table + pane)) return state;
+  if (what !== "click") {
+    const by = what === "up" ? -WHEEL_LINES : WHEEL_LINES;
+    const scrolled = moved({ ...state, focus: isTable ? "table" : "pane" }, by);
+    return { ...scrolled, focus: state.focus };
+  }
+  if (!isTable) return { ...state, focus: "pane" };
+  const at = state.offset + row - head - 1;
+  if (row > head) {
+    const id = state.visible[at]?.id;
+    return id === undefined ? state : { ...state, focus: "table", cursor: id, cursorAt: at };
+  }
+  const key = sortKeyAt(state, column);
+  if (key === undefined) return state;
+  const reverse = key === state.sort.key && !state.sort.reverse;
+  return { ...state, sort: { key, reverse } };
 }
 
 type By = Extract<UserCommand, { type: "move" }>["by"];
@@ -224,14 +262,18 @@ function lines(by: By, page: number): number {
 }
 
 /** Inputs of the last sort, to avoid sorting a thousand apps again on each key. */
-const made = new WeakMap<readonly unknown[], { filter: string; sort: unknown; from: unknown }>();
+const made = new WeakMap<
+  readonly unknown[],
+  { filter: string; sort: unknown; from: unknown; ports: unknown }
+>();
 
 function withVisible(state: TopState): TopState {
-  const { processes, filter, sort, visible } = state;
+  const { processes, ports, filter, sort, visible } = state;
   const last = made.get(visible);
-  if (last?.from === processes && last.filter === filter && last.sort === sort) return state;
-  const fresh = sorted(processes.filter(parseFilter(filter)), sort);
-  made.set(fresh, { from: processes, filter, sort });
+  const isSame = last?.from === processes && last.ports === ports && last.filter === filter;
+  if (isSame && last?.sort === sort) return state;
+  const fresh = sorted(processes.filter(parseFilter(filter, ports)), sort);
+  made.set(fresh, { from: processes, ports, filter, sort });
   return { ...state, visible: fresh };
 }
 
@@ -288,6 +330,8 @@ function withEvent(state: TopState, event: FeedEvent): TopState {
       return { ...state, ports: new Map(event.ports.map(({ id, ports }) => [id, numbers(ports)])) };
     case "why":
       return { ...state, why: event.why };
+    case "past":
+      return { ...state, past: event.past };
     case "done":
       return noticed(state, event.text, event.bad);
   }
@@ -335,25 +379,28 @@ function listed(
 
 type Order = (one: ProcessJson, other: ProcessJson) => number;
 
-/** Numbers sort largest first. */
+function urgency(process: ProcessJson): number {
+  return CONDITIONS_BY_URGENCY.indexOf(conditionOf(process));
+}
+
+/** Numbers sort largest first, states by urgency. */
 const ORDERS: Readonly<Record<SortKey, Order>> = {
   id: (one, other) => one.numeric_id - other.numeric_id,
   name: (one, other) =>
     compare(baseName(one.name).toLowerCase(), baseName(other.name).toLowerCase()) ||
     one.instance_index - other.instance_index,
-  state: (one, other) =>
-    STATES_BY_URGENCY.indexOf(one.state) - STATES_BY_URGENCY.indexOf(other.state),
+  state: (one, other) => urgency(one) - urgency(other),
   cpu: (one, other) => other.cpu_percent - one.cpu_percent,
   mem: (one, other) => other.memory_bytes - one.memory_bytes,
   restarts: (one, other) => other.restarts - one.restarts,
   uptime: (one, other) => other.uptime - one.uptime,
 };
 
-/** Sorts apps; ties by numeric id. */
+/** Sorts apps; ties by name. */
 function sorted(processes: readonly ProcessJson[], { key, reverse }: Sort): ProcessJson[] {
   const sign = reverse ? -1 : 1;
   return processes.toSorted((one, other) =>
-    sign * ORDERS[key](one, other) || ORDERS.id(one, other)
+    sign * ORDERS[key](one, other) || ORDERS.name(one, other)
   );
 }
 

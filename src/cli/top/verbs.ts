@@ -1,7 +1,6 @@
 /** The verbs of the live view, one row each, and how they are carried out. */
 
 import { messageOf } from "../../model/errors.ts";
-import { fewAtATime } from "../../platform/concurrency.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import type { BulkResult } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
@@ -11,11 +10,13 @@ interface VerbRow {
   readonly notice: readonly [now: string, done: string];
   readonly call: (
     client: DaemonClient,
-    target: string,
+    target: string[],
     word: string,
   ) => Promise<Partial<BulkResult>>;
-  /** Asks for a confirmation first. */
+  /** Asks for a confirmation also for a single app. */
   readonly asks?: boolean;
+  /** Starts what is stopped. */
+  readonly starts?: boolean;
   /** Acts on all instances of an app. */
   readonly onBase?: boolean;
   /** Takes an argument before the target; this is the message if it is missing. */
@@ -35,10 +36,12 @@ const ROWS = {
   restart: {
     notice: ["restarting", "restarted"],
     call: (client, target) => client.call("restart", { target, wait: true }),
+    starts: true,
   },
   reload: {
     notice: ["reloading", "reloaded"],
     call: (client, target) => client.call("reload", { target, wait: true }),
+    starts: true,
   },
   delete: {
     notice: ["deleting", "deleted"],
@@ -57,13 +60,15 @@ const ROWS = {
   },
   scale: {
     notice: ["scaling", "scaled"],
-    call: (client, target, instances) => client.call("scale", { target, instances }),
+    call: (client, targets, instances) =>
+      oneByOne(targets, (target) => client.call("scale", { target, instances })),
     onBase: true,
     missingWord: "scale N [target]: how many?",
   },
   roll: {
     notice: ["rolling", "rolled"],
-    call: (client, target) => client.call("rolling_reload", { target }),
+    call: (client, targets) =>
+      oneByOne(targets, (target) => client.call("rolling_reload", { target })),
     onBase: true,
   },
 } satisfies Readonly<Record<string, VerbRow>>;
@@ -81,35 +86,49 @@ export interface VerbCall {
   readonly word?: string;
 }
 
-/** Most concurrent calls. */
-const AT_ONCE = 8;
+/** For verbs that take one app. */
+async function oneByOne(
+  targets: readonly string[],
+  call: (target: string) => Promise<BulkResult>,
+): Promise<Partial<BulkResult>> {
+  const answers = [];
+  for (const target of targets) answers.push(await call(target));
+  return { results: answers.flatMap(({ results }) => results) };
+}
 
 /** Notice while a verb is in progress. */
 export function underWay({ verb, targets }: VerbCall): string {
   return `${VERBS[verb].notice[0]} ${namesOf(targets)} …`;
 }
 
-/** Performs the verb on every target and returns a notice. Never throws. */
+/** Performs the verb on its targets, as one request, and returns a notice. Never throws. */
 export async function perform(
   client: DaemonClient,
   asked: VerbCall,
 ): Promise<{ readonly text: string; readonly bad: boolean }> {
   const { verb, word = "", targets } = asked;
-  const failures: string[] = [];
-  await fewAtATime(AT_ONCE, targets, async (target) => {
-    try {
-      const { results = [] } = await VERBS[verb].call(client, target, word);
-      for (const { ok, name, error } of results) {
-        if (!ok) failures.push(`${name}: ${error ?? "failed"}`);
-      }
-    } catch (error) {
-      failures.push(`${target}: ${messageOf(error)}`);
-    }
-  });
+  const failures = await failuresOf(
+    () => VERBS[verb].call(client, [...targets], word),
+    namesOf(targets),
+  );
   const done = VERBS[verb].notice[1];
   if (failures.length === 0) return { text: `✔ ${namesOf(targets)} ${done}`, bad: false };
   const more = failures.length === 1 ? "" : ` (and ${failures.length - 1} more)`;
   return { text: `✘ ${verb} ${failures[0]}${more}`, bad: true };
+}
+
+async function failuresOf(
+  call: () => Promise<Partial<BulkResult>>,
+  whom: string,
+): Promise<string[]> {
+  try {
+    const { results = [] } = await call();
+    return results.filter(({ ok }) => !ok).map(({ name, error }) =>
+      `${name}: ${error ?? "failed"}`
+    );
+  } catch (error) {
+    return [`${whom}: ${messageOf(error)}`];
+  }
 }
 
 function namesOf(targets: readonly string[]): string {

@@ -1,14 +1,29 @@
 /** The panes: logs, details and graph. Pure. */
 
 import type { ProcessJson } from "../../protocol/wire.ts";
-import { clockTime, commandLine, counted, describeExitJson, humanDuration } from "../human.ts";
+import {
+  clockTime,
+  commandLine,
+  counted,
+  describeExitJson,
+  healthWord,
+  humanDuration,
+} from "../human.ts";
 import { humanBytes } from "../../model/size.ts";
 import { paintName, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
 import { bottomOf, matcher } from "./log_view.ts";
-import { current, type History, NO_HISTORY, type TopState, wantedLogs } from "./state.ts";
-import { healthWord } from "./view_table.ts";
+import {
+  current,
+  GRAPH_SPANS,
+  type History,
+  isOfGraph,
+  NO_HISTORY,
+  type StoredHistory,
+  type TopState,
+  wantedLogs,
+} from "./state.ts";
 import { area, cleanColors, cleanLine, cut, shorten, wrap } from "./text.ts";
 
 /** Draws a title as a rule across the screen; the first part is its name. */
@@ -122,10 +137,15 @@ const MEM: Graph = { name: "mem", least: 1024 ** 2, format: humanBytes };
 export function graphLines(state: TopState, height: number, style: Style): string[] {
   const { columns } = state;
   const process = current(state);
-  const title = paneTitle([`graph ${process?.name ?? ""}`.trim()], state, style);
+  const { text } = GRAPH_SPANS[state.graphSpan]!;
+  const title = paneTitle(
+    [`graph ${process?.name ?? ""}`.trim(), `${text}: < and > change it`],
+    state,
+    style,
+  );
   if (process === undefined) return [title];
   const drawn = (graph: Graph, width: number, height: number) =>
-    graphOf(graph, state.histories.get(process.id) ?? NO_HISTORY, { width, height, style });
+    graphOf(graph, historyOf(state, process, width), { width, height, style });
   const room = height - 1;
   if (columns < SIDE_BY_SIDE) {
     const upper = Math.ceil(room / 2);
@@ -153,6 +173,35 @@ function graphOf(
   );
   const lines = area(shown, width, height - 1, Math.max(least, peak));
   return [style.bold(label), ...lines.map((line) => style.good(cut(line, width)))];
+}
+
+/** The readings that the graph shows, one for each column. */
+function historyOf(state: TopState, { id }: ProcessJson, width: number): History {
+  const own = state.histories.get(id) ?? NO_HISTORY;
+  const { past } = state;
+  const isStored = state.graphSpan > 0 && past !== undefined && isOfGraph(state, past);
+  return !isStored ? own : storedHistory(past, {
+    ...{ width, until: state.now, ms: GRAPH_SPANS[state.graphSpan]!.ms },
+  });
+}
+
+/** Stored usage in columns of equal time, up to now: without a measurement 0. */
+function storedHistory(
+  { points, step }: StoredHistory,
+  { width, until, ms }: { readonly width: number; readonly until: number; readonly ms: number },
+): History {
+  const column = ms / width;
+  const at = Array.from({ length: width }, (_, index) => until - ms + (index + 1) * column);
+  const known = points.map((point) => ({ ...point, from: Date.parse(point.at) }));
+  const values = (of: "cpu_percent" | "memory_bytes") =>
+    at.map((end) =>
+      Math.max(
+        0,
+        ...known.filter(({ from }) => from < end && from + step > end - column)
+          .map((point) => point[of] ?? 0),
+      )
+    );
+  return { at, cpu: values("cpu_percent"), mem: values("memory_bytes") };
 }
 
 /** The time that readings stand for: one interval each. */

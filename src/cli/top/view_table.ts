@@ -1,10 +1,11 @@
 /** The table of apps. Pure. */
 
 import { baseName } from "../../model/name.ts";
+import { conditionOf } from "../../model/process_info.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { humanBytes } from "../../model/size.ts";
 import { type Column, fitting, GAP, widthOf } from "../columns.ts";
-import { humanDuration, whileUp } from "../human.ts";
+import { healthWord, humanDuration, whileUp } from "../human.ts";
 import { paintState, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import { type Histories, NO_HISTORY, type SortKey, type TopState } from "./state.ts";
@@ -21,6 +22,16 @@ export function tableRows(state: TopState, height: number, style: Style): string
   const rows = state.visible.slice(state.offset, state.offset + height - 1)
     .map((process) => row(process, columns, state, style));
   return [style.bold(header), ...(rows.length > 0 ? rows : [emptyLine(state)])];
+}
+
+/** The sort key of the column at a position of the header; undefined if there is none. */
+export function sortKeyAt(state: TopState, at: number): SortKey | undefined {
+  let from = GUTTER;
+  return fittingColumns(state).find(({ width }) => {
+    const isHere = at >= from && at < from + width;
+    from += width + GAP.length;
+    return isHere;
+  })?.sort;
 }
 
 /** Drops the least important columns until they fit; the name column takes the rest. */
@@ -109,8 +120,8 @@ function tableColumns(given: ColumnsFor): readonly TableColumn[] {
     column("ID", Math.max(2, String(most).length), "right", 4, (p) => String(p.numeric_id), "id"),
     column("NAME", nameWidth, "left", 0, ({ name }) => cleanLine(name), "name"),
     {
-      ...column("STATE", 8, "left", 0, ({ state }) => state, "state"),
-      paint: (text, { state }) => paintState(text, state, color),
+      ...column("STATE", 9, "left", 0, conditionOf, "state"),
+      paint: (text, process) => paintState(text, conditionOf(process), color),
     },
     column("HEALTH", 9, "left", 5, healthWord),
     column("CPU", 6, "right", 1, whileUp((p) => `${p.cpu_percent.toFixed(1)}%`), "cpu"),
@@ -145,14 +156,6 @@ function column(
   sort?: SortKey,
 ): TableColumn {
   return { header, width, align, priority, value, sort };
-}
-
-/** Health, or readiness without health checks. */
-export function healthWord({ pid, health, ready, config }: ProcessJson): string {
-  if (pid === 0) return "-";
-  if (health !== "unknown") return health;
-  if (!ready) return "not ready";
-  return config.wait_ready === true ? "ready" : "-";
 }
 
 function cpuSpark({ histories }: ColumnsFor): (process: ProcessJson) => string {

@@ -7,21 +7,24 @@ import {
   duration,
   flag,
   onTarget,
+  onTargets,
+  routeForMany,
   statusOnly,
   target,
+  targets,
   wait,
 } from "../shapes.ts";
 import { verb } from "../verb.ts";
 
 const stop = z.strictObject({
-  target,
+  target: targets,
   force: about(z.optional(flag), "SIGKILL at once"),
   timeout: about(z.optional(duration), "Grace before SIGKILL, such as `10s`"),
   parallel: about(z.optional(flag), "Stop all at once (default) instead of one after the other"),
   graceful: about(z.optional(flag), "False kills at once, like `force`. Default true."),
 });
 
-const waiting = z.strictObject({ target, wait: z.optional(wait) });
+const waiting = z.strictObject({ target: targets, wait: z.optional(wait) });
 
 /** Maximum length of a text to send. */
 const MAX_TEXT = 65_536;
@@ -44,16 +47,19 @@ export const PROCESS_VERBS = {
     role: "operate",
     reach: "target",
     input: stop,
-    rest: [{
-      ...route("stop", "Stopped", "stopped"),
-      query: ["force", "timeout"],
-      defaults: { timeout: "5s" },
-    }],
+    rest: [
+      {
+        ...route("stop", "Stopped", "stopped"),
+        query: ["force", "timeout"],
+        defaults: { timeout: "5s" },
+      },
+      routeForMany("stop"),
+    ],
     mcp: {
       tool: "stop_app",
       title: "Stop app",
       description: "Stop apps and every process they started; they stay registered.",
-      input: z.pick(stop, { target: true, force: true, timeout: true }),
+      input: z.extend(z.pick(stop, { force: true, timeout: true }), onTarget.shape),
       destructive: true,
       idempotent: true,
     },
@@ -64,7 +70,10 @@ export const PROCESS_VERBS = {
     role: "operate",
     reach: "target",
     input: waiting,
-    rest: [{ ...route("restart", "Restarted", "restarted"), query: ["wait"] }],
+    rest: [
+      { ...route("restart", "Restarted", "restarted"), query: ["wait"] },
+      routeForMany("restart"),
+    ],
     mcp: {
       tool: "restart_app",
       title: "Restart app",
@@ -79,7 +88,10 @@ export const PROCESS_VERBS = {
     role: "operate",
     reach: "target",
     input: waiting,
-    rest: [{ ...route("reload", "Reloaded", "reloaded"), query: ["wait"] }],
+    rest: [
+      { ...route("reload", "Reloaded", "reloaded"), query: ["wait"] },
+      routeForMany("reload"),
+    ],
     mcp: {
       tool: "reload_app",
       title: "Reload app",
@@ -93,13 +105,16 @@ export const PROCESS_VERBS = {
     help: "Stop and delete a process",
     role: "admin",
     reach: "target",
-    input: onTarget,
-    rest: [{
-      method: "DELETE",
-      path: "/processes/{id}",
-      answers: "Deleted",
-      answer: statusOnly("deleted"),
-    }],
+    input: onTargets,
+    rest: [
+      {
+        method: "DELETE",
+        path: "/processes/{id}",
+        answers: "Deleted",
+        answer: statusOnly("deleted"),
+      },
+      routeForMany("delete"),
+    ],
     mcp: {
       tool: "delete_app",
       title: "Delete app",
@@ -114,8 +129,8 @@ export const PROCESS_VERBS = {
     help: "Send a signal to the app itself",
     role: "operate",
     reach: "target",
-    input: z.strictObject({ target, signal: z.union([z.string(), z.int()]) }),
-    rest: [{ ...route("signal", "Status"), body: "Signal" }],
+    input: z.strictObject({ target: targets, signal: z.union([z.string(), z.int()]) }),
+    rest: [{ ...route("signal", "Status"), body: "Signal" }, routeForMany("signal")],
   }),
   send: verb({
     ...onProcesses,
@@ -146,7 +161,7 @@ export const PROCESS_VERBS = {
     help: "Empty the logs",
     role: "operate",
     reach: "target",
-    input: onTarget,
-    rest: [route("flush", "Status")],
+    input: onTargets,
+    rest: [route("flush", "Status"), routeForMany("flush")],
   }),
 };

@@ -8,7 +8,8 @@ import {
   flag,
   processInfo,
   processResult,
-  target,
+  routeForMany,
+  targets,
   text,
   wait,
 } from "../shapes.ts";
@@ -57,6 +58,14 @@ const tool = z.strictObject({
   config: z.optional(configKeys),
 });
 
+const startedBulk = {
+  answers: "BulkResult",
+  answer: {
+    schema: bulkResult,
+    of: ({ results }: Started) => ({ status: "started", results }),
+  },
+} as const;
+
 /** On the wire, `start` with a configuration means `add`: see `readVerb`. */
 export const START_VERBS = {
   add: verb({
@@ -98,18 +107,12 @@ export const START_VERBS = {
     help: "Start processes that exist",
     role: "operate",
     reach: "target",
-    input: z.strictObject({ target, wait: z.optional(wait) }),
+    input: z.strictObject({ target: targets, wait: z.optional(wait) }),
     bare: "target",
     output: started,
-    rest: [{
-      method: "POST",
-      path: "/processes/{id}/start",
-      query: ["wait"],
-      answers: "BulkResult",
-      answer: {
-        schema: bulkResult,
-        of: ({ results }: Started) => ({ status: "started", results }),
-      },
-    }],
+    rest: [
+      { method: "POST", path: "/processes/{id}/start", query: ["wait"], ...startedBulk },
+      { ...routeForMany("start"), ...startedBulk },
+    ],
   }),
 };

@@ -4,12 +4,24 @@ import {
   commandOf,
   COMMON_BINDINGS,
   decodeKeys,
+  type Input,
   PANE_BINDINGS,
   TABLE_BINDINGS,
 } from "../../../src/cli/top/keys.ts";
 
-const names = (text: string, final = true) =>
-  decodeKeys(text, final).keys.map((input) => input.type === "key" ? input.key : `«${input.text}»`);
+const names = (text: string, final = true) => decodeKeys(text, final).keys.map(said);
+
+function said(input: Input): string {
+  if (input.type === "key") return input.key;
+  return input.type === "paste" ? `«${input.text}»` : `${input.what} ${input.column},${input.row}`;
+}
+
+Deno.test("decodeKeys() recognizes clicks and the wheel, and ignores what else a mouse does", () => {
+  assertEquals(names("\x1b[<0;11;5M\x1b[<0;11;5m\x1b[<64;1;1M\x1b[<65;200;90Mx\x1b[<2;3;3M"), [
+    ...["click 10,4", "up 0,0", "down 199,89", "x"],
+  ]);
+  assertEquals(decodeKeys("\x1b[<0;11"), { keys: [], rest: "\x1b[<0;11" });
+});
 
 Deno.test("decodeKeys() recognizes every form of a key that terminals send", () => {
   assertEquals(names("jé日\r\t\x7f\x0c"), ["j", "é", "日", "enter", "tab", "backspace", "ctrl-l"]);
@@ -28,8 +40,8 @@ Deno.test("decodeKeys() recognizes every form of a key that terminals send", () 
 });
 
 Deno.test("decodeKeys() drops unknown sequences as a whole", () => {
-  // A mouse event, a reply of the terminal, a function key, an unknown final byte.
-  assertEquals(names("\x1b[<0;10;20M\x1b[?1;2c\x1b[15~\x1b[3;4y\x1bOPq"), ["q"]);
+  // A button of the mouse, a reply of the terminal, a function key, an unknown final byte.
+  assertEquals(names("\x1b[<2;10;20M\x1b[?1;2c\x1b[15~\x1b[3;4y\x1bOPq"), ["q"]);
 });
 
 Deno.test("decodeKeys() waits for the rest of a sequence before it decides", () => {
@@ -69,7 +81,7 @@ Deno.test("decodeKeys() never reads a letter of a paste as a key, however slow o
   for (const part of [`\x1b[200~${long.slice(0, 70_000)}`, `${long.slice(70_000)}\x1b[20`, "1~q"]) {
     const { keys, rest } = decodeKeys(held + part, true);
     held = rest;
-    for (const input of keys) pasted += input.type === "paste" ? input.text : `[${input.key}]`;
+    for (const input of keys) pasted += input.type === "paste" ? input.text : `[${said(input)}]`;
   }
   assertEquals([pasted === `${long}[q]`, held], [true, ""]);
 });

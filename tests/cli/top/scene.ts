@@ -33,9 +33,10 @@ export class Scene {
 
   constructor(
     processes: readonly ProcessJson[],
-    { columns = 100, rows = 30, color = false } = {},
+    { columns = 100, rows = 30, color = false, byId = true } = {},
   ) {
     this.state = initialState({ columns, rows, color, now: NOW });
+    if (byId) this.update({ type: "sort", key: "id" });
     this.update({ type: "list", processes, now: NOW });
   }
 

@@ -1,5 +1,11 @@
-import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
-import { SORT_KEYS, wantedLogs, wantedWhy } from "../../../src/cli/top/state.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertNotEquals,
+  assertStringIncludes,
+} from "@std/assert";
+import { SORT_KEYS, wantedLogs, wantedPast, wantedWhy } from "../../../src/cli/top/state.ts";
 import { app, NOW, Scene } from "./scene.ts";
 
 const APPS = [
@@ -41,11 +47,11 @@ Deno.test("update() sorts by every key, and failures first by state", () => {
   assertEquals(Object.fromEntries(orders), {
     id: "web:0 web:1 Db cache",
     name: "cache Db web:0 web:1",
-    state: "Db web:0 web:1 cache",
+    state: "Db cache web:0 web:1",
     cpu: "web:1 cache web:0 Db",
     mem: "Db web:1 cache web:0",
-    restarts: "Db web:0 web:1 cache",
-    uptime: "web:0 web:1 Db cache",
+    restarts: "Db cache web:0 web:1",
+    uptime: "cache Db web:0 web:1",
   });
 });
 
@@ -94,7 +100,7 @@ Deno.test("update() asks before it stops or deletes, but not before it starts", 
 Deno.test("update() acts on the visible marked apps, and then clears the marks", () => {
   const scene = new Scene(APPS).keys("  j ");
   assertEquals(scene.state.marked.size, 3);
-  scene.keys("/web\rr");
+  scene.keys("/web\rry");
   const [effect] = scene.effects;
   assertEquals(effect, {
     type: "act",
@@ -111,6 +117,7 @@ Deno.test("update() runs typed commands, and reports unknown ones", () => {
   assertEquals(said("scale 4"), undefined);
   assertEquals(said("signal hup cache"), undefined);
   assertEquals(said("restart tag:front"), undefined);
+  scene.keys("y");
   assertEquals(scene.effects.splice(0), [
     { type: "act", call: { verb: "scale", targets: ["web"], word: "4" } },
     { type: "act", call: { verb: "signal", targets: ["cache"], word: "SIGHUP" } },
@@ -198,4 +205,79 @@ Deno.test("update() scrolls the details and the help no further than they have l
     scene.keys(`j${"k".repeat(200)}`);
     assertEquals(scene.screen, top);
   }
+});
+
+Deno.test("update() asks before it acts on several, and leaves stopped ones stopped", () => {
+  const apps = [
+    app(0, "api"),
+    app(1, "old", { state: "stopped", pid: 0 }),
+    app(2, "web", { state: "crashed", pid: 0 }),
+  ];
+  const scene = new Scene(apps).keys("*r");
+  assertEquals(scene.effects, []);
+  assertStringIncludes(scene.screen.at(-1)!, "Restart 2 apps (1 stopped: left stopped)? [y/N]");
+  assertEquals(scene.keys("y").effects, [
+    { type: "act", call: { verb: "restart", targets: ["api", "web"] } },
+  ]);
+  // A stopped app alone is what is meant, and so are several of which none runs.
+  const stopped = new Scene([apps[1]!]).keys("r");
+  assertEquals(stopped.effects, [
+    { type: "act", call: { verb: "restart", targets: ["old"] } },
+  ]);
+  const two = new Scene([apps[1]!, app(3, "older", { state: "stopped", pid: 0 })]).keys("*r");
+  assertStringIncludes(two.screen.at(-1)!, "Restart 2 apps? [y/N]");
+  assertStringIncludes(new Scene(apps).keys("*s").screen.at(-1)!, "Start 3 apps? [y/N]");
+});
+
+Deno.test("update() puts failures first, unhealthy apps before those that run, and ties by name", () => {
+  const apps = [
+    app(0, "zoo"),
+    app(1, "ok"),
+    app(2, "sick", { health: "unhealthy" }),
+    app(3, "bad", { state: "errored", pid: 0 }),
+  ];
+  const scene = new Scene(apps, { columns: 60, byId: false });
+  assertEquals(scene.names, ["bad", "sick", "ok", "zoo"]);
+  assertStringIncludes(scene.screen.join("\n"), "unhealthy");
+  assertStringIncludes(scene.screen[1]!, "1 unhealthy");
+  assertEquals(scene.keys("/unhealthy\r").names, ["sick"]);
+});
+
+Deno.test("update() takes clicks on rows, headers and the pane, and the wheel where it is", () => {
+  const apps = Array.from({ length: 40 }, (_, index) => app(index, `app-${index + 10}`));
+  const scene = new Scene(apps, { columns: 100, rows: 30 });
+  const header = scene.screen.findIndex((line) => line.includes("NAME"));
+  scene.keys(`\x1b[<0;5;${header + 4}M`);
+  assertEquals(scene.state.visible[scene.state.cursorAt]!.name, "app-12");
+  scene.keys(`\x1b[<65;5;${header + 4}M`);
+  assertEquals(scene.state.cursorAt, 5);
+  const cpu = scene.screen[header]!.indexOf("CPU") + 1;
+  scene.keys(`\x1b[<0;${cpu};${header + 1}M`);
+  assertEquals(scene.state.sort, { key: "cpu", reverse: false });
+  scene.keys(`\x1b[<0;${cpu};${header + 1}M`);
+  assertEquals(scene.state.sort, { key: "cpu", reverse: true });
+  scene.log(...Array.from({ length: 90 }, (_, index) => `line ${index}`));
+  scene.keys("\x1b[<64;5;28M");
+  assertNotEquals(scene.state.log.bottom, null);
+  assertEquals(scene.state.focus, "table");
+  assertEquals(scene.keys("\x1b[<0;5;28M").state.focus, "pane");
+  const before = scene.state;
+  assertEquals(scene.keys("\x1b[<0;5;30M\x1b[<0;5;1M").state.cursorAt, before.cursorAt);
+});
+
+Deno.test("update() shows stored usage in the graph, over a time that < and > change", () => {
+  const scene = new Scene([app(0, "api")], { columns: 140 }).keys("g");
+  const wanted = wantedPast(scene.state)!;
+  assertEquals([wanted.name, wanted.since], ["api", "1h"]);
+  const point = (ago: number, cpu_percent: number) => ({
+    ...{ at: new Date(NOW - ago).toISOString(), cpu_percent, memory_bytes: 50 * 1024 ** 2 },
+  });
+  const past = { key: wanted.key, step: 30_000, points: [point(3_000_000, 80), point(30_000, 20)] };
+  scene.update({ type: "past", past });
+  assertMatch(scene.screen.join("\n"), /cpu {2}now 20\.0% {2}most 80\.0% {2}last 1h/);
+  assertEquals(wantedPast(scene.keys(">").state)!.since, "6h");
+  assertEquals(wantedPast(scene.keys("<<").state), undefined);
+  scene.keys(">");
+  assertNotEquals(wantedPast({ ...scene.state, now: NOW + 60_000 })!.key, wanted.key);
+  assertEquals(wantedPast(scene.keys("g").state), undefined);
 });

@@ -62,8 +62,8 @@ Deno.test("view() shows the table with cursor, marks, health and order", () => {
 
 Deno.test("view() drops columns by weight, and keeps name and state", () => {
   const headers = (columns: number) => new Scene(APPS, { columns }).screen[2]!.trim().split(/ +/);
-  assertEquals(headers(80).join(" "), "ID▾ NAME STATE HEALTH CPU MEM RESTARTS UPTIME PID");
-  assertEquals(headers(60).join(" "), "ID▾ NAME STATE CPU MEM RESTARTS UPTIME");
+  assertEquals(headers(80).join(" "), "ID▾ NAME STATE HEALTH CPU MEM RESTARTS UPTIME");
+  assertEquals(headers(60).join(" "), "NAME STATE CPU MEM RESTARTS UPTIME");
   assertEquals(headers(24).join(" "), "NAME STATE");
 });
 
@@ -183,7 +183,7 @@ Deno.test("view() draws recent resource usage", () => {
     scene.update({ type: "list", processes, now: NOW + i * 1000 });
   }
   assertStringIncludes(scene.screen[3]!, "▁▂▃▄▅▆▇█");
-  const graph = scene.keys("g").screen.join("\n");
+  const graph = scene.keys("g<").screen.join("\n");
   assertMatch(graph, /cpu {2}now 100\.0% {2}most 100\.0% {2}last 9s/);
   assertMatch(graph, /mem {2}now 8\.0 MB/);
 });
@@ -193,7 +193,7 @@ Deno.test("view() names the time of a graph, whatever the interval of the readin
   for (let i = 1; i <= 8; i++) {
     scene.update({ type: "list", processes: [app(0, "api")], now: NOW + i * 10_000 });
   }
-  assertMatch(scene.keys("g").screen.join("\n"), /cpu .* last 1m30s/);
+  assertMatch(scene.keys("g<").screen.join("\n"), /cpu .* last 1m30s/);
 });
 
 Deno.test("view() uses only attributes on a screen without colors", () => {

@@ -7,7 +7,7 @@ import { listenForKeys, useKeys } from "./shell/keys.ts";
 import { go, place } from "./data/router.ts";
 import { SignIn, signInByLink } from "./shell/sign_in.tsx";
 import { connection, mayAdminister, stateCounts } from "./data/store.ts";
-import type { ProcessState } from "../../../model/process_info.ts";
+import type { Condition } from "../../../model/process_info.ts";
 import { nextTheme } from "./shell/settings.ts";
 import { helpOpen, Shell } from "./shell/shell.tsx";
 import { paletteOpen, Screen, shortcuts } from "./shell/screens.tsx";
@@ -37,8 +37,8 @@ function useTitle(): void {
   const [first = "timeline", name] = place.value.path;
   const where = name ?? first[0]!.toUpperCase() + first.slice(1);
   const isKnown = useRef(false);
-  const count = (state: ProcessState) => stateCounts.value.get(state) ?? 0;
-  const failed = count("errored") + count("crashed");
+  const count = (state: Condition) => stateCounts.value.get(state) ?? 0;
+  const failed = count("errored") + count("crashed") + count("unhealthy");
   useEffect(() => {
     document.title = `${failed > 0 ? `(${failed}) ` : ""}${where} · procsup`;
   }, [where, failed]);

@@ -2,7 +2,6 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { ApiError, ask, messageOf } from "../data/api.ts";
-import { refreshSoon } from "../data/feed.ts";
 import { announce, toast } from "../shell/notices.ts";
 import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
 import { Button, Field } from "../controls/controls.tsx";
@@ -55,7 +54,6 @@ async function applyPlan(): Promise<void> {
   const id = toast("busy", "Applying the configuration…");
   const answer = await request(bodyOf(false));
   progress.value = "idle";
-  refreshSoon();
   if (typeof answer !== "string" && answer.status === "reloaded") {
     toast("done", "The configuration is applied", { id });
     announce("The configuration is applied");

@@ -8,7 +8,7 @@ import { dateTime, relative } from "../data/format.ts";
 import type { Polled } from "../data/polled.ts";
 import { clock, mayAdminister } from "../data/store.ts";
 import { useKeys } from "../shell/keys.ts";
-import { copyText, question, toast } from "../shell/notices.ts";
+import { copyText, type Question, question, toast } from "../shell/notices.ts";
 
 interface ButtonProps {
   readonly id?: string;
@@ -488,13 +488,31 @@ export function FormDialog({ title, verb, doing, onSubmit, onClose, children }: 
 export function QuestionDialog() {
   const open = question.value;
   if (open === undefined) return null;
+  return <AskedQuestion key={open.title} {...open} />;
+}
+
+function AskedQuestion({ title, text, confirm, isDangerous, option, answer }: Question) {
+  const isChosen = useSignal(option?.isChosen ?? false);
   return (
-    <Dialog title={open.title} onClose={() => open.answer(false)} key={open.title}>
-      <p>{open.text}</p>
+    <Dialog title={title} onClose={() => answer(undefined)}>
+      <p>{text}</p>
+      {option && (
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={isChosen}
+            onChange={({ currentTarget }) => isChosen.value = currentTarget.checked}
+          />
+          {option.label}
+        </label>
+      )}
       <div class="row end">
-        <Button onClick={() => open.answer(false)}>Cancel</Button>
-        <Button kind={open.isDangerous ? "danger" : "primary"} onClick={() => open.answer(true)}>
-          {open.confirm}
+        <Button onClick={() => answer(undefined)}>Cancel</Button>
+        <Button
+          kind={isDangerous ? "danger" : "primary"}
+          onClick={() => answer({ isChosen: isChosen.value })}
+        >
+          {confirm}
         </Button>
       </div>
     </Dialog>

@@ -96,7 +96,7 @@ export async function askForAll<T>(path: string, how: Ask): Promise<T> {
   throw new ApiError(200, failed.code ?? "", `${failed.name}: ${failed.error}`);
 }
 
-interface Result {
+export interface Result {
   readonly name: string;
   readonly ok: boolean;
   readonly error?: string;

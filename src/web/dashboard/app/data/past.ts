@@ -1,11 +1,10 @@
 /** The past, as the daemon kept it: events and metrics. */
 
-import { signal } from "@preact/signals";
-import { type Figure, HOST, prepend, recent, round, type Sample } from "../process/history.ts";
+import { type Figure, HOST, type Sample } from "../process/history.ts";
 import { ask } from "./api.ts";
 import { type Polled, usePolled } from "./polled.ts";
 import { type Range, rangeQuery, SPANS } from "./time_range.ts";
-import { processes } from "./store.ts";
+import { happened, recent } from "./store.ts";
 import type {
   EventsJson,
   MetricsHistoryJson,
@@ -13,9 +12,6 @@ import type {
 } from "../../../../protocol/wire.ts";
 
 export type EventJson = EventsJson["events"][number];
-
-/** Increases with every event of a process. Earlier answers are then out of date. */
-export const happened = signal(0);
 
 interface EventQuery {
   /** Names; default: all processes. */
@@ -71,7 +67,6 @@ export function useSeries(range: Range, name?: string, ids: readonly string[] = 
   const past = together(data.value?.series.map(({ points }) => points.map(sampleOf)) ?? []);
   // In short ranges, add the page's own readings after the last measurement.
   if (range.span !== "15m" && range.span !== "1h") return { samples: past, step };
-  round.value;
   const last = past.at(-1)?.at ?? 0;
   const own = together(ids.map((id) => recent(id, 2 * STEP_MS))).filter(({ at }) => at > last);
   return { samples: [...past, ...own], step };
@@ -103,21 +98,19 @@ export function mean(values: readonly (number | undefined)[]): number | undefine
   return known.length === 0 ? undefined : sum(known)! / known.length;
 }
 
-/** Loads the last two minutes for the small charts. On failure they start empty. */
-export async function loadRecent(): Promise<void> {
-  const query = { since: "2m", points: 13 };
-  await Promise.all([query, { ...query, target: "all" }].map(async (query) => {
-    const answer = await ask<MetricsHistoryJson>("/metrics/history", { query }).catch(() => {});
-    for (const { name, points } of answer?.series ?? []) {
-      const key = name === null ? HOST : idOf(name);
-      if (key !== undefined) prepend(key, points.map(sampleOf).filter(({ up }) => up !== 0));
-    }
-  }));
-  round.value++;
-}
+type NamedSamples = readonly [name: string | null, samples: readonly Sample[]];
 
-function idOf(wanted: string): string | undefined {
-  return [...processes.value?.values() ?? []].find(({ name }) => name === wanted)?.id;
+/** The last two minutes of the host and of all processes; nothing of them on failure. */
+export async function loadRecent(): Promise<readonly NamedSamples[]> {
+  const query = { since: "2m", points: 13 };
+  const all = await Promise.all([query, { ...query, target: "all" }].map(async (query) => {
+    const answer = await ask<MetricsHistoryJson>("/metrics/history", { query }).catch(() => {});
+    return answer?.series ?? [];
+  }));
+  return all.flat().map(({ name, points }) => [
+    name,
+    points.map(sampleOf).filter(({ up }) => up !== 0),
+  ]);
 }
 
 function sampleOf(point: MetricsPointJson): Sample {

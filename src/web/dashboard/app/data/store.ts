@@ -2,37 +2,43 @@
 
 import { computed, signal } from "@preact/signals";
 import { baseName } from "../../../../model/name.ts";
-import { announce } from "../shell/notices.ts";
-import { HOST, keepOnly, record, round } from "../process/history.ts";
+import { type Condition, conditionOf } from "../../../../model/process_info.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
+import type { Sample } from "../process/history.ts";
+import { INITIAL_STATE, isLost } from "./feed_state.ts";
 import { now } from "./time_range.ts";
-import type { ProcessState } from "../../../../model/process_info.ts";
-import type { Role } from "../../../../verbs/verb.ts";
-import type { ProcessJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
 
-/** `GET /system/metrics`. Unavailable figures are missing. */
-export type SystemMetrics =
-  & Partial<Omit<SystemMetricsJson, "daemon">>
-  & { readonly daemon?: Partial<SystemMetricsJson["daemon"]> };
+export type { SystemMetrics } from "./feed_state.ts";
 
-export interface Session {
-  readonly name: string;
-  readonly role: Role;
-}
+/** Only `data/feed.ts` changes it. */
+export const feed = signal(INITIAL_STATE);
 
-/** `foreign`: another program answers at the daemon's address. */
-type Connection = "connecting" | "live" | "lost" | "foreign" | "signed_out";
-
-export const connection = signal<Connection>("connecting");
+export const connection = computed(() => feed.value.connection);
 /** Time of the last message, in milliseconds since the epoch. */
-export const lastMessageAt = signal(0);
-export const session = signal<Session | undefined>(undefined);
+export const lastMessageAt = computed(() => feed.value.heardAt);
+export const session = computed(() => feed.value.session);
 /** Processes by id. Null before the first answer. */
-export const processes = signal<ReadonlyMap<string, ProcessJson> | null>(null);
-export const metrics = signal<SystemMetrics | undefined>(undefined);
-/** The daemon's time, updated every second. Read it to render ages. */
+export const processes = computed(() => feed.value.processes);
+export const metrics = computed(() => feed.value.metrics);
+/** Increases with every event of a process. Earlier answers are then out of date. */
+export const happened = computed(() => feed.value.happened);
+/** True while what is shown may be out of date. */
+export const isStale = computed(() => isLost(feed.value));
+
+/** The daemon's time, updated every second. Read it to render ages. It stands still without a daemon. */
 export const clock = signal(now());
 
-setInterval(() => document.hidden || (clock.value = now()), 1000);
+setInterval(() => document.hidden || (clock.value = time()), 1000);
+
+function time(): number {
+  return isStale.value ? lastMessageAt.value : now();
+}
+
+/** Readings of a process, or of the host, up to now. */
+export function recent(key: string, ms: number): readonly Sample[] {
+  const from = time() - ms;
+  return (feed.value.samples.get(key) ?? []).filter(({ at }) => at >= from);
+}
 
 /** All processes, by numeric id. */
 export const processList = computed<readonly ProcessJson[]>(() =>
@@ -51,9 +57,8 @@ export function isOneProcess(targets: readonly string[]): boolean {
 }
 
 export const stateCounts = computed(() => {
-  const counts = new Map<ProcessState, number>();
-  for (const { state } of processList.value) counts.set(state, (counts.get(state) ?? 0) + 1);
-  return counts;
+  const groups = Map.groupBy(processList.value, conditionOf);
+  return new Map<Condition, number>([...groups].map(([state, all]) => [state, all.length]));
 });
 
 export const mayOperate = computed(() =>
@@ -64,74 +69,3 @@ export const mayAdminister = computed(() => session.value?.role === "admin");
 
 /** Listening ports by process id, as they were when they were last shown. */
 export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
-
-/** Fields that only tell how much time has passed. */
-const MOVING = new Set<string>(["uptime"]);
-
-/** Stores the full list from REST. */
-export function takeList(list: readonly ProcessJson[]): void {
-  const before = processes.value;
-  const next = new Map<string, ProcessJson>();
-  for (const process of list) {
-    const old = before?.get(process.id);
-    next.set(process.id, merged(old, process));
-  }
-  if (before !== null) announceChanges(before, next);
-  processes.value = next;
-  keepOnly(new Set(next.keys()));
-}
-
-/**
- * Merges the items of the feed, which lack some fields. Returns true if the full list is needed.
- */
-export function takeItems(items: readonly Partial<ProcessJson>[]): boolean {
-  const before = processes.value;
-  if (before === null) return true;
-  const at = now();
-  const next = new Map<string, ProcessJson>();
-  let stale = items.length !== before.size;
-  for (const item of items) {
-    const old = before.get(item.id!);
-    if (old === undefined) {
-      stale = true;
-      continue;
-    }
-    stale ||= old.state !== item.state || old.pid !== item.pid || old.restarts !== item.restarts;
-    const process = merged(old, item);
-    next.set(process.id, process);
-    const { cpu_percent: cpu, memory_bytes: memory, fds, threads } = process;
-    record(process.id, { at, cpu, memory, fds, threads });
-  }
-  announceChanges(before, next);
-  processes.value = next;
-  round.value++;
-  return stale;
-}
-
-export function takeMetrics(news: SystemMetrics): void {
-  metrics.value = news;
-  const { cpu_percent: cpu, used_memory: memory, cpu_load_1: load } = news;
-  record(HOST, { at: now(), cpu, memory, load });
-  round.value++;
-}
-
-/** Returns the old object if no shown field changed, which avoids rendering it again. */
-function merged(old: ProcessJson | undefined, news: Partial<ProcessJson>): ProcessJson {
-  if (old === undefined) return news as ProcessJson;
-  const known = old as unknown as Record<string, unknown>;
-  const changed = Object.entries(news).some(([key, value]) =>
-    !MOVING.has(key) && known[key] !== value &&
-    (typeof value !== "object" || JSON.stringify(known[key]) !== JSON.stringify(value))
-  );
-  return changed ? { ...old, ...news } : old;
-}
-
-function announceChanges(
-  before: ReadonlyMap<string, ProcessJson>,
-  next: ReadonlyMap<string, ProcessJson>,
-): void {
-  for (const [id, { name, state }] of next) {
-    const old = before.get(id);
-    if (old !== undefined && old.state !== state) announce(`${name} is ${state}`);
-  }
-}

@@ -2,7 +2,11 @@
 
 import { baseName } from "../../../../model/name.ts";
 import type { DependencyCondition } from "../../../../model/process_config.ts";
-import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import {
+  type Condition,
+  conditionOf,
+  CONDITIONS_BY_URGENCY,
+} from "../../../../model/process_info.ts";
 import { isSuccess } from "../../../../model/transition_steps.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { dependenciesOf } from "../process/select.ts";
@@ -12,7 +16,7 @@ export interface Node {
   readonly name: string;
   readonly members: readonly ProcessJson[];
   /** State of its worst instance; undefined if the app does not exist. */
-  readonly state: ProcessState | undefined;
+  readonly state: Condition | undefined;
   /** Its upper left corner. */
   readonly x: number;
   readonly y: number;
@@ -126,7 +130,8 @@ function placesOf(columns: readonly (readonly Item[])[]): ReadonlyMap<string, nu
 }
 
 function nodeOf(name: string, members: readonly ProcessJson[]) {
-  const state = STATES_BY_URGENCY.find((state) => members.some((member) => member.state === state));
+  const states = new Set(members.map(conditionOf));
+  const state = CONDITIONS_BY_URGENCY.find((state) => states.has(state));
   return { name, members, state };
 }
 

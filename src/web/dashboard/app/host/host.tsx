@@ -69,7 +69,7 @@ function DaemonActions() {
       "Restore the saved apps?",
       "Saved processes that no longer exist are added and started.",
       "Restore",
-      false,
+      { isDangerous: false },
     );
     if (!yes) return;
     await run(

@@ -1,7 +1,7 @@
 /** The screen of the jobs, and of restarts by schedule. */
 
 import { useSignal } from "@preact/signals";
-import { happened } from "../data/past.ts";
+import { happened } from "../data/store.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink } from "../data/router.ts";
 import { between } from "../data/time_range.ts";

@@ -3,7 +3,7 @@
 import { effect, type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
-import { readLogs } from "../data/feed.ts";
+import { readLogs } from "../data/feed_socket.ts";
 import { range } from "../data/router.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";

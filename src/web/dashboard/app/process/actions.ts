@@ -1,13 +1,20 @@
 /** Actions on processes. They show their progress, and ask before they interrupt or delete. */
 
-import { fewAtATime } from "../../../../platform/concurrency.ts";
-import { ApiError, type Ask, askForAll, messageOf, processPath } from "../data/api.ts";
-import { refreshSoon } from "../data/feed.ts";
+import {
+  ApiError,
+  type Ask,
+  ask,
+  askForAll,
+  messageOf,
+  processPath,
+  type Result,
+} from "../data/api.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
 import type { IconName } from "../controls/controls.tsx";
 import { go, place, screen } from "../data/router.ts";
 import { processesOf, processList } from "../data/store.ts";
-import { isUp, runningDependents } from "./select.ts";
+import { counted } from "../data/format.ts";
+import { isUp, runningDependents, stoppedAmong } from "./select.ts";
 
 export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
 
@@ -18,10 +25,9 @@ interface VerbWords {
   readonly icon: IconName;
   readonly doing: string;
   readonly done: string;
-  /** Path below that of the process; default: the verb. */
-  readonly path?: string;
-  /** Default: a POST. */
-  readonly ask?: Ask;
+  /** The daemon's verb, and its input besides the targets; default: the same verb. */
+  readonly verb?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
   /** Text of the confirmation, if one is needed. */
   readonly warning?: string;
   /** Label of the confirming button; default: the title. */
@@ -30,20 +36,23 @@ interface VerbWords {
   readonly interrupts?: true;
   /** True if no confirmation is needed while none of the processes runs. */
   readonly harmlessWhenDown?: true;
+  /** True if it starts what is stopped, which several apps at once need not mean. */
+  readonly starts?: true;
 }
 
-const POST_WAIT = { method: "POST", query: { wait: true } } as const;
+const WAIT = { wait: true };
 
 export const VERBS: Readonly<Record<Verb, VerbWords>> = {
-  start: { title: "Start", icon: "start", doing: "Starting", done: "Started", ask: POST_WAIT },
+  start: { title: "Start", icon: "start", doing: "Starting", done: "Started", input: WAIT },
   restart: {
     title: "Restart",
     icon: "restart",
     doing: "Restarting",
     done: "Restarted",
-    ask: POST_WAIT,
+    input: WAIT,
     interrupts: true,
     harmlessWhenDown: true,
+    starts: true,
     warning: "The run is stopped, then started again. The app is down in between.",
   },
   reload: {
@@ -51,9 +60,10 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
     icon: "reload",
     doing: "Reloading",
     done: "Reloaded",
-    ask: POST_WAIT,
+    input: WAIT,
     interrupts: true,
     harmlessWhenDown: true,
+    starts: true,
     warning: "By its reload signal or a second run that takes over. " +
       "An app configured for neither is restarted.",
   },
@@ -63,8 +73,7 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
     icon: "reload",
     doing: "Rolling over",
     done: "Rolled over",
-    path: "rolling_reload",
-    ask: { method: "POST", body: {} },
+    verb: "rolling_reload",
     interrupts: true,
     harmlessWhenDown: true,
     warning: "All instances are reloaded, one after the other. " +
@@ -83,8 +92,8 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
     icon: "close",
     doing: "Killing",
     done: "Killed",
-    path: "stop",
-    ask: { method: "POST", query: { force: true } },
+    verb: "stop",
+    input: { force: true },
     interrupts: true,
     warning: "SIGKILL at once: nothing is finished or saved.",
   },
@@ -101,14 +110,10 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
     icon: "delete",
     doing: "Deleting",
     done: "Deleted",
-    path: "",
-    ask: { method: "DELETE" },
     interrupts: true,
     warning: "It is stopped, and its configuration is deleted. This cannot be undone.",
   },
 };
-
-const AT_ONCE = 4;
 
 /** Maximum wait for an answer: a browser has only six connections to a host for all its tabs. */
 const PATIENCE_MS = 30_000;
@@ -116,69 +121,121 @@ const PATIENCE_MS = 30_000;
 /** Toasts of actions in progress. */
 const pending = new Map<string, number>();
 
-/** Performs an action on processes. Returns true if it succeeded for all. */
+/** Performs an action on processes, as one request. Returns true if it succeeded for all. */
 export async function act(verb: Verb, names: readonly string[]): Promise<boolean> {
   if (names.length === 0) return false;
   const words = VERBS[verb];
-  const whom = names.length === 1 ? names[0]! : `${names.length} processes`;
   const deed = `${words.doing} ${names.join()}`;
   const before = pending.get(deed);
   if (before !== undefined) {
-    toast("busy", `${words.doing} ${whom}…`, { id: before });
+    toast("busy", `${words.doing} ${whomOf(names)}…`, { id: before });
     return false;
   }
-  if (!await isWanted(words, whom, names)) return false;
+  const wanted = await wantedOf(words, names);
+  if (wanted.length === 0) return false;
+  const whom = whomOf(wanted);
   const id = toast("busy", `${words.doing} ${whom}…`);
   pending.set(deed, id);
-  const failures = await forAll(names, (name) => askFor(verb, name), (count) => {
-    if (names.length > 1) toast("busy", `${words.doing} ${whom}… ${count}/${names.length}`, { id });
-  });
+  const failures = await failuresOf(words.verb ?? verb, wanted, words.input);
   pending.delete(deed);
-  refreshSoon();
   if (failures.length > 0) {
     announce(`${words.doing} ${whom} failed`);
-    const more = names.length === 1 && verb !== "delete" ? wayTo(whom) : {};
+    const more = wanted.length === 1 && verb !== "delete" ? wayTo(whom) : {};
     const detail = failures.join("\n");
     toast("failed", `${words.doing} ${whom} failed`, { id, detail, ...more });
     return false;
   }
   announce(`${words.done} ${whom}`);
   const undo = verb === "stop"
-    ? { action: { label: "Start again", run: () => void act("start", names) } }
+    ? { action: { label: "Start again", run: () => void act("start", wanted) } }
     : {};
   toast("done", `${words.done} ${whom}`, { id, ...undo });
   return true;
 }
 
-/** Asks for confirmation if the action interrupts something or cannot be undone. */
-async function isWanted(
-  { title, warning, confirm = title, interrupts, harmlessWhenDown }: VerbWords,
-  whom: string,
+function whomOf(names: readonly string[]): string {
+  return names.length === 1 ? names[0]! : `${names.length} processes`;
+}
+
+/**
+ * The processes to act on, none if the user declines. Asks if the action interrupts something, cannot
+ * be undone, or would start apps that were stopped on purpose.
+ */
+async function wantedOf(
+  { title, warning, confirm = title, interrupts, harmlessWhenDown, starts }: VerbWords,
   names: readonly string[],
-): Promise<boolean> {
-  const isHarmless = harmlessWhenDown && !names.flatMap(processesOf).some(isUp);
-  if (warning === undefined || isHarmless) return true;
+): Promise<readonly string[]> {
+  const members = names.flatMap(processesOf);
+  const isHarmless = harmlessWhenDown && !members.some(isUp);
+  if (warning === undefined || isHarmless) return names;
   const affected = names.length === 1 ? "" : ` Affects: ${listed(names)}.`;
   const dependents = interrupts ? runningDependents(names, processList.value) : [];
   const others = dependents.length === 0 ? "" : ` Others depend on it: ${listed(dependents)}.`;
-  return await confirmed(`${title} ${whom}?`, warning + affected + others, confirm);
+  const { stopped, rest } = stoppedAmong(starts ? members : []);
+  const option = stopped.length === 0 ? undefined : {
+    label: `${counted(stopped.length, "stopped app")} (${listed(stopped)}): leave ${
+      stopped.length === 1 ? "it" : "them"
+    } stopped`,
+    isChosen: true,
+  };
+  const text = warning + affected + others;
+  const answer = await confirmed(`${title} ${whomOf(names)}?`, text, confirm, { option });
+  return answer === undefined ? [] : answer.isChosen ? rest : names;
 }
 
 function listed(names: readonly string[]): string {
   return `${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
 }
 
-function askFor(verb: Verb, name: string): Promise<unknown> {
-  const { path = verb, ask: how = { method: "POST" } } = VERBS[verb];
-  const to = processPath(name, path);
-  return how === POST_WAIT ? askAndWait(to) : askForAll(to, how);
+/** Sends the request. Returns what failed, with the names if there are several. */
+async function failuresOf(
+  verb: string,
+  names: readonly string[],
+  input: Readonly<Record<string, unknown>> = {},
+): Promise<readonly string[]> {
+  try {
+    const { results = [] } = verb === "rolling_reload"
+      ? await rolled(names)
+      : await patiently((signal) =>
+        ask<Answer>(`/processes/${verb}`, {
+          ...{ method: "POST", body: { ...input, target: names } },
+          ...input.wait === true && { signal },
+        })
+      );
+    return results.filter(({ ok }) => !ok).map(({ name, error = "" }) =>
+      names.length === 1 && results.length === 1 ? error : `${name}: ${error}`
+    );
+  } catch (error) {
+    return [messageOf(error)];
+  }
 }
 
-/** Posts, and waits until the start succeeds or fails. Throws `timeout` if that takes too long. */
-export async function askAndWait<T>(path: string, body?: unknown): Promise<T> {
+interface Answer {
+  readonly results?: readonly Result[];
+}
+
+/** A rolling reload is that of one app. */
+async function rolled(names: readonly string[]): Promise<Answer> {
+  const results: Result[] = [];
+  for (const name of names) {
+    const to = processPath(name, "rolling_reload");
+    const answer = await ask<Answer>(to, { method: "POST", body: {} });
+    results.push(...answer.results ?? []);
+  }
+  return { results };
+}
+
+/** Adds a process, and waits until its start succeeds or fails. Throws `timeout` if that takes too long. */
+export async function addAndWait<T>(config: unknown): Promise<T> {
+  return await patiently((signal) =>
+    askForAll<T>("/processes", { method: "POST", query: { wait: true }, body: config, signal })
+  );
+}
+
+async function patiently<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    return await askForAll<T>(path, { ...POST_WAIT, body, signal });
+    return await act(signal);
   } catch (error) {
     if (!signal.aborted) throw error;
     const text = `Not up after ${PATIENCE_MS / 1000} s; the daemon keeps trying`;
@@ -192,21 +249,6 @@ function wayTo(name: string): Pick<Toast, "action"> {
   return isThere ? {} : { action: { label: "Why", run: () => go(["processes", name]) } };
 }
 
-/** Runs a few at a time. Returns the errors. */
-async function forAll(
-  names: readonly string[],
-  run: (name: string) => Promise<unknown>,
-  progress: (done: number) => void,
-): Promise<string[]> {
-  let done = 0;
-  const failures = await fewAtATime(AT_ONCE, names, async (name) => {
-    const failure = await run(name).then(() => [], (error) => [messageOf(error)]);
-    progress(++done);
-    return names.length === 1 ? failure : failure.map((text) => `${name}: ${text}`);
-  });
-  return failures.flat();
-}
-
 /** Sends any other request and shows its progress. Returns the answer, undefined on failure. */
 export async function run<T>(
   words: { doing: string; done: string },
@@ -218,7 +260,6 @@ export async function run<T>(
     const answer = await askForAll<T>(path, how);
     toast("done", words.done, { id });
     announce(words.done);
-    refreshSoon();
     return answer;
   } catch (error) {
     toast("failed", `${words.doing} failed`, { id, detail: messageOf(error) });

@@ -1,7 +1,4 @@
-/** Usage of processes and the host in the last two minutes, for the small charts. */
-
-import { signal } from "@preact/signals";
-import { now } from "../data/time_range.ts";
+/** Usage of processes and the host in the last two minutes, for the small charts. Pure. */
 
 /** What charts show: CPU in percent, memory in bytes, and for the host the load of one minute. */
 export type Figure = "cpu" | "memory" | "fds" | "threads" | "load";
@@ -15,43 +12,40 @@ export interface Sample extends Readonly<Partial<Record<Figure, number>>> {
   readonly healthy?: number | undefined;
 }
 
-/** How long readings are kept, and their minimum distance: pushes may come in quick succession. */
-const KEPT_MS = 120_000;
-const STEP_MS = 900;
-
-/** Increases with every round of readings. Read it to render them. */
-export const round = signal(0);
-
-const samples = new Map<string, Sample[]>();
+/** Readings by the id of a process, the oldest first. */
+export type Samples = ReadonlyMap<string, readonly Sample[]>;
 
 /** Key of the host's own readings. */
 export const HOST = "";
 
-/** Adds a reading of a process, by its id. */
-export function record(key: string, sample: Sample): void {
-  const list = samples.get(key) ?? [];
-  samples.set(key, list);
-  const last = list.at(-1);
-  if (last !== undefined && sample.at - last.at < STEP_MS) return;
-  list.push(sample);
-  const old = list.findIndex(({ at }) => at > sample.at - KEPT_MS);
-  if (old > 0) list.splice(0, old);
+/** How long readings are kept, and their minimum distance: pushes may come in quick succession. */
+const KEPT_MS = 120_000;
+const STEP_MS = 900;
+
+/** The readings with one more for each key. */
+export function withSamples(
+  samples: Samples,
+  added: readonly (readonly [key: string, sample: Sample])[],
+): Samples {
+  const next = new Map(samples);
+  for (const [key, sample] of added) {
+    const list = samples.get(key) ?? [];
+    const last = list.at(-1);
+    if (last !== undefined && sample.at - last.at < STEP_MS) continue;
+    next.set(key, [...list.filter(({ at }) => at > sample.at - KEPT_MS), sample]);
+  }
+  return next;
 }
 
-/** Adds earlier readings, the oldest first, before those of this page. */
-export function prepend(key: string, past: readonly Sample[]): void {
+/** The readings with earlier ones, the oldest first, before those of this page. */
+export function withPast(samples: Samples, key: string, past: readonly Sample[]): Samples {
   const list = samples.get(key) ?? [];
   const first = list[0]?.at ?? Infinity;
-  samples.set(key, [...past.filter(({ at }) => at < first), ...list]);
+  return new Map(samples).set(key, [...past.filter(({ at }) => at < first), ...list]);
 }
 
-export function recent(key: string, ms: number, end = now()): readonly Sample[] {
-  return (samples.get(key) ?? []).filter(({ at }) => at >= end - ms);
-}
-
-/** Forgets processes that are gone. */
-export function keepOnly(keys: ReadonlySet<string>): void {
-  for (const key of samples.keys()) {
-    if (key !== HOST && !keys.has(key)) samples.delete(key);
-  }
+/** The readings of the processes that are left. */
+export function keepOnly(samples: Samples, keys: { has(key: string): boolean }): Samples {
+  if ([...samples.keys()].every((key) => key === HOST || keys.has(key))) return samples;
+  return new Map([...samples].filter(([key]) => key === HOST || keys.has(key)));
 }

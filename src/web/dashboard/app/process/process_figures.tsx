@@ -1,8 +1,8 @@
 /** Figures of a process, rendered independently, and other small drawings of figures. */
 
-import { type Figure, recent, round, type Sample } from "./history.ts";
-import { clock, ports } from "../data/store.ts";
-import type { ProcessState } from "../../../../model/process_info.ts";
+import type { Figure, Sample } from "./history.ts";
+import { clock, ports, recent } from "../data/store.ts";
+import type { Condition } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Age } from "../controls/controls.tsx";
 import { bytes, percent, relative, span } from "../data/format.ts";
@@ -23,7 +23,6 @@ export function Awaited(
 
 /** CPU or memory, now and over the last minute. */
 export function Measure({ id, of, now }: { id: string; of: "cpu" | "memory"; now: number }) {
-  round.value;
   const [most, title, text] = of === "cpu"
     ? [10, "CPU, percent of one core", percent(now)]
     : [now * 1.5, "Resident memory", bytes(now)];
@@ -57,8 +56,9 @@ export function Uptime(
   return <Age at={finished_at} kind="faint" />;
 }
 
-const SHAPES: Readonly<Record<ProcessState, string>> = {
+const SHAPES: Readonly<Record<Condition, string>> = {
   running: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2z",
+  unhealthy: "M8 .5 15.5 8 8 15.5.5 8z",
   starting: "M8 1.5a6.5 6.5 0 1 0 0 13v-2a4.5 4.5 0 0 1 0-9zM8 1.5a6.5 6.5 0 0 1 0 13z",
   stopping: "M8 1.5a6.5 6.5 0 1 1 0 13v-2a4.5 4.5 0 0 0 0-9zM8 1.5a6.5 6.5 0 0 0 0 13z",
   stopped: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 2a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9z",
@@ -67,7 +67,7 @@ const SHAPES: Readonly<Record<ProcessState, string>> = {
   errored: "M4.8 1h6.4L15 4.8v6.4L11.2 15H4.8L1 11.2V4.8z",
 };
 
-export function StateShape({ state, size = 10 }: { state: ProcessState; size?: number }) {
+export function StateShape({ state, size = 10 }: { state: Condition; size?: number }) {
   return (
     <svg
       class={`shape is-${state}`}
@@ -81,7 +81,7 @@ export function StateShape({ state, size = 10 }: { state: ProcessState; size?: n
   );
 }
 
-export function StateBadge({ state }: { state: ProcessState }) {
+export function StateBadge({ state }: { state: Condition }) {
   return (
     <span class={`badge is-${state}`}>
       <StateShape state={state} />
@@ -90,12 +90,13 @@ export function StateBadge({ state }: { state: ProcessState }) {
   );
 }
 
+/** What the state does not say. */
 export function HealthBadge(
   { process }: { process: Pick<ProcessJson, "health" | "state" | "ready"> },
 ) {
   const { health, state, ready } = process;
   if (health === "healthy") return <span class="health is-healthy">✓ healthy</span>;
-  if (health === "unhealthy") return <span class="health is-unhealthy">✗ unhealthy</span>;
+  if (health === "unhealthy") return null;
   if (state === "running" && !ready) return <span class="health">not ready</span>;
   return null;
 }

@@ -11,7 +11,7 @@ import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
 import { byKey, isSortKey, isUp, natural, type SortKey } from "./select.ts";
 import { mayAdminister, mayOperate, ports, processList, stateCounts } from "../data/store.ts";
-import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Empty, Icon, NothingYet, Search, Select } from "../controls/controls.tsx";
 import { counted } from "../data/format.ts";
@@ -29,7 +29,7 @@ import { RowActions, VerbButton } from "./process_menu.tsx";
 export function Processes() {
   const { params } = place.value;
   const search = params.get("q") ?? "";
-  const state = params.get("state") as ProcessState | null;
+  const state = params.get("state");
   const { sort, descending } = order();
   const groupBy = params.get("group") ?? "";
   const shown = useMemo(
@@ -37,7 +37,7 @@ export function Processes() {
       const isMeant = parseFilter(search);
       return inOrder(
         processList.value.filter((process) =>
-          isMeant(process) && (state === null || process.state === state)
+          isMeant(process) && (state === null || conditionOf(process) === state)
         ),
       );
     },
@@ -109,7 +109,7 @@ function ProcessFilters({ shown }: { shown: number }) {
 
 function StateFilter() {
   const chosen = place.value.params.get("state") ?? "";
-  const present = STATES_BY_URGENCY.filter((state) =>
+  const present = CONDITIONS_BY_URGENCY.filter((state) =>
     stateCounts.value.has(state) || state === chosen
   );
   if (present.length < 2 && chosen === "") return null;
@@ -430,7 +430,7 @@ const ProcessRow = memo(
           </div>
         </th>
         <td class="state" title={process.last_reason}>
-          <StateBadge state={process.state} />
+          <StateBadge state={conditionOf(process)} />
           <HealthBadge process={process} />
           <Awaited process={process} />
         </td>

@@ -8,7 +8,6 @@ import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { act, run, type Verb, VERBS } from "./actions.ts";
 import { ask, processPath } from "../data/api.ts";
-import { refreshSoon } from "../data/feed.ts";
 import { announce, toast } from "../shell/notices.ts";
 import { go, linkTo, place, screen } from "../data/router.ts";
 import { isStarted } from "./select.ts";
@@ -269,7 +268,6 @@ function ChangeDialog({ name, onClose }: WindowProps) {
   const submit = async () => {
     const body = readObject("keys", text.value);
     const result = await ask<ReconfigureResult>(processPath(base), { method: "PATCH", body });
-    refreshSoon();
     notify(base, result);
   };
   return (

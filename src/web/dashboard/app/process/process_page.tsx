@@ -8,6 +8,7 @@ import { useKeys } from "../shell/keys.ts";
 import { go, linkTo, place } from "../data/router.ts";
 import { isStarted } from "./select.ts";
 import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
+import { conditionOf } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Empty, Facts, Trail } from "../controls/controls.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
@@ -54,7 +55,7 @@ export function Process() {
         {process
           ? (
             <>
-              <StateBadge state={process.state} />
+              <StateBadge state={conditionOf(process)} />
               <HealthBadge process={process} />
             </>
           )

@@ -2,11 +2,11 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { processPath } from "../data/api.ts";
-import { recent, round, type Sample } from "./history.ts";
+import type { Sample } from "./history.ts";
 import { mean, type Series, useEvents, useSeries } from "../data/past.ts";
 import { linkTo, range } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
-import { clock } from "../data/store.ts";
+import { clock, recent } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../../../../protocol/wire.ts";
 import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
@@ -157,7 +157,6 @@ function FactsPanel({ process }: { process: ProcessJson }) {
 function Now(
   { process: { id, cpu_percent, memory_bytes, mem_percent } }: { process: ProcessJson },
 ) {
-  round.value;
   const samples = recent(id, 60_000);
   return (
     <div class="tiles">

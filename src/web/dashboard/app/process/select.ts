@@ -1,7 +1,7 @@
 /** Predicates on processes, and their order. Pure. */
 
 import { baseName } from "../../../../model/name.ts";
-import { STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 
 /** The apps that a process depends on, each with its condition. */
@@ -46,7 +46,7 @@ type Value = (process: ProcessJson) => string | number;
 
 const VALUE_OF = {
   name: ({ name }) => name,
-  state: ({ state }) => STATES_BY_URGENCY.indexOf(state),
+  state: (process) => CONDITIONS_BY_URGENCY.indexOf(conditionOf(process)),
   cpu: ({ cpu_percent }) => cpu_percent,
   memory: ({ memory_bytes }) => memory_bytes,
   uptime: ({ started_at, pid }) => pid === 0 || started_at === null ? 0 : -Date.parse(started_at),
@@ -57,6 +57,21 @@ const VALUE_OF = {
 /** True if it runs, or is starting or stopping. */
 export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
   return state === "running" || state === "starting" || state === "stopping";
+}
+
+/**
+ * The names of those that are stopped among several, and of the rest. None if all are: then their
+ * start is what is wanted.
+ */
+export function stoppedAmong(members: readonly Pick<ProcessJson, "name" | "state">[]) {
+  const { stopped = [], rest = [] } = Object.groupBy(
+    members,
+    ({ state }) => state === "stopped" ? "stopped" : "rest",
+  );
+  const names = (some: typeof stopped) => some.map(({ name }) => name);
+  return rest.length === 0
+    ? { stopped: [], rest: names(stopped) }
+    : { stopped: names(stopped), rest: names(rest) };
 }
 
 /** True if it can be stopped: it is up, or waits for its start. */

@@ -3,10 +3,9 @@
 import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ApiError, messageOf } from "../data/api.ts";
-import { refreshSoon } from "../data/feed.ts";
 import { toast } from "../shell/notices.ts";
 import { go, linkTo, screen } from "../data/router.ts";
-import { askAndWait } from "./actions.ts";
+import { addAndWait } from "./actions.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Field, Trail } from "../controls/controls.tsx";
 import { configOf, fieldOf, formGroups, type FormKey, hintOf, optionsOf } from "./key_form.ts";
@@ -33,14 +32,12 @@ export function Start() {
     refusal.value = undefined;
     try {
       const body = configOf([...values].map(([key, { value }]) => [key, value]));
-      const made = await askAndWait<ProcessJson>("/processes", body);
-      refreshSoon();
+      const made = await addAndWait<ProcessJson>(body);
       toast("done", `Started ${made.name}`);
       leave(made.name);
     } catch (reason) {
       if (reason instanceof ApiError && STARTED.has(reason.code)) {
         // The page of the process shows the reason.
-        refreshSoon();
         toast("failed", reason.message);
         return void leave(reason.process);
       }

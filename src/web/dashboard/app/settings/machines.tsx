@@ -2,7 +2,7 @@
 
 import { Answer, Empty, Table } from "../controls/controls.tsx";
 import { usePolled } from "../data/polled.ts";
-import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { ContextJson } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { StateBadge } from "../process/process_figures.tsx";
@@ -57,8 +57,8 @@ function Machine({ context, destination, error, apps }: ContextJson) {
               <tr key={name}>
                 <th scope="row" class="name clip" title={name}>{name}</th>
                 <td data-label="State">
-                  {STATES_BY_URGENCY.includes(state as ProcessState)
-                    ? <StateBadge state={state as ProcessState} />
+                  {CONDITIONS_BY_URGENCY.includes(state as Condition)
+                    ? <StateBadge state={state as Condition} />
                     : state}
                 </td>
                 <td data-label="Reason" class="faint">{plainLine(reason)}</td>

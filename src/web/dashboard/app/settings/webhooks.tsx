@@ -14,7 +14,7 @@ import {
 } from "../controls/controls.tsx";
 import { ask, messageOf } from "../data/api.ts";
 import { linesOf } from "../data/format.ts";
-import { happened } from "../data/past.ts";
+import { happened } from "../data/store.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";

@@ -69,33 +69,39 @@ export function announce(text: string): void {
   }, 500);
 }
 
-interface Question {
+export interface Question {
   readonly title: string;
   readonly text: string;
   readonly confirm: string;
   readonly isDangerous: boolean;
-  readonly answer: (yes: boolean) => void;
+  /** A choice beside the question. */
+  readonly option: Option | undefined;
+  readonly answer: (answer: Confirmed | undefined) => void;
 }
+
+interface Option {
+  readonly label: string;
+  readonly isChosen: boolean;
+}
+
+type Confirmed = Pick<Option, "isChosen">;
 
 export const question = signal<Question | undefined>(undefined);
 
-/** Asks for confirmation. Resolves to true if the user agrees. */
+/** Asks for confirmation. Resolves to undefined unless the user agrees. */
 export function confirmed(
   title: string,
   text: string,
   confirm: string,
-  isDangerous = true,
-): Promise<boolean> {
-  question.value?.answer(false);
+  more: { readonly isDangerous?: boolean; readonly option?: Option | undefined } = {},
+): Promise<Confirmed | undefined> {
+  question.value?.answer(undefined);
   return new Promise((resolve) => {
     question.value = {
-      title,
-      text,
-      confirm,
-      isDangerous,
-      answer(yes) {
+      ...{ title, text, confirm, isDangerous: more.isDangerous ?? true, option: more.option },
+      answer(answer) {
         question.value = undefined;
-        resolve(yes);
+        resolve(answer);
       },
     };
   });

@@ -7,7 +7,7 @@ import { Apply } from "../config/apply.tsx";
 import { Dialog, Empty, type IconName, Loading, NotAllowed } from "../controls/controls.tsx";
 import { go, place, screen } from "../data/router.ts";
 import { mayAdminister, processes, processList } from "../data/store.ts";
-import type { ProcessState } from "../../../../model/process_info.ts";
+import { type Condition, conditionOf } from "../../../../model/process_info.ts";
 import { Graph } from "../graph/graph.tsx";
 import { Jobs } from "../jobs/jobs.tsx";
 import { Logs } from "../logs/log_view.tsx";
@@ -100,7 +100,7 @@ export function Screen() {
 interface Goal {
   readonly text: string;
   readonly kind: string;
-  readonly state?: ProcessState;
+  readonly state?: Condition;
   readonly path: readonly string[];
   readonly query?: string;
 }
@@ -166,16 +166,18 @@ function found(text: string): Goal[] {
   const goals: Goal[] = [
     ...shortcuts().map(({ key: _, guarded: __, ...goal }): Goal => ({ ...goal, kind: "screen" })),
     ...(mayAdminister.value ? [{ text: "New process", kind: "action", path: ["start"] }] : []),
-    ...processList.value.flatMap(({ name, state }): Goal[] => [
-      { text: name, kind: "process", state, path: ["processes", name] },
-      {
-        text: name,
-        kind: "logs",
-        state,
-        path: ["logs"],
-        query: String(new URLSearchParams({ t: name })),
-      },
-    ]),
+    ...processList.value.map((process) => [process.name, conditionOf(process)] as const).flatMap(
+      ([name, state]): Goal[] => [
+        { text: name, kind: "process", state, path: ["processes", name] },
+        {
+          text: name,
+          kind: "logs",
+          state,
+          path: ["logs"],
+          query: String(new URLSearchParams({ t: name })),
+        },
+      ],
+    ),
   ];
   return goals.map((goal) => ({ goal, score: score(text.toLowerCase(), goal.text.toLowerCase()) }))
     .filter(({ score }) => score > 0)

@@ -1,6 +1,6 @@
 /** What needs attention now. */
 
-import { STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Icon } from "../controls/controls.tsx";
 import { counted, relative } from "../data/format.ts";
@@ -15,7 +15,7 @@ import { WebhookTrouble } from "../settings/webhooks.tsx";
 const MANY = 8;
 
 export function Attention() {
-  const urgency = ({ state }: ProcessJson) => STATES_BY_URGENCY.indexOf(state);
+  const urgency = (process: ProcessJson) => CONDITIONS_BY_URGENCY.indexOf(conditionOf(process));
   const needy = processList.value.filter(needsAttention).sort((a, b) => urgency(a) - urgency(b));
   const total = processList.value.length;
   return (
@@ -42,7 +42,7 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
         <li key={process.id}>
           <div class="row">
             <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
-            <StateBadge state={process.state} />
+            <StateBadge state={conditionOf(process)} />
             <HealthBadge process={process} />
             {process.state !== "waiting" && (
               <span class="faint small">

@@ -2,12 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type EventJson, eventsPath, happened, useEvents } from "../data/past.ts";
+import { type EventJson, eventsPath, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, place, range, setParams } from "../data/router.ts";
-import { clock } from "../data/store.ts";
+import { clock, happened } from "../data/store.ts";
 import { between, lookingAt, rangeText } from "../data/time_range.ts";
-import { type ProcessState, STATES_BY_URGENCY } from "../../../../model/process_info.ts";
+import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
@@ -112,9 +112,9 @@ export function EventList({ events, named = true, isExact = false }: {
           >
             {isExact ? <time dateTime={at}>{dateTime(Date.parse(at))}</time> : <Age at={at} />}
           </a>
-          {STATES_BY_URGENCY.includes(type as ProcessState)
-            ? <StateShape state={type as ProcessState} />
-            : <span class="shape other" aria-hidden="true">•</span>}
+          {CONDITIONS_BY_URGENCY.includes(type as Condition)
+            ? <StateShape state={type as Condition} />
+            : <span class={`shape other is-${type}`} aria-hidden="true">•</span>}
           <span class="event-text">
             {named && <a href={linkTo(["processes", name])}>{name}</a>} <strong>{type}</strong>
             {reason && <span class="faint">{because(type, reason)}</span>}

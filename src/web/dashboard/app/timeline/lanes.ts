@@ -2,22 +2,20 @@
 
 import { baseName } from "../../../../model/name.ts";
 import {
+  type Condition,
+  CONDITIONS_BY_URGENCY,
   type EndCause,
   type ProcessState,
-  STATES_BY_URGENCY,
 } from "../../../../model/process_info.ts";
 import type { CronJson, EventsJson } from "../../../../protocol/wire.ts";
 
 type EventJson = EventsJson["events"][number];
 
 /** `absent`: it did not exist. */
-export type LaneState = ProcessState | "unhealthy" | "absent";
+export type LaneState = Condition | "absent";
 
 /** The states, those that need attention first. */
-const BY_URGENCY: readonly LaneState[] = [
-  ...STATES_BY_URGENCY.toSpliced(2, 0, "unhealthy" as never),
-  "absent",
-];
+const BY_URGENCY: readonly LaneState[] = [...CONDITIONS_BY_URGENCY, "absent"];
 
 /** Milliseconds since the epoch. */
 interface Stretch {

@@ -6,10 +6,10 @@ import type { CronJson, MetricsHistoryJson } from "../../../../protocol/wire.ts"
 import { Button, NothingYet } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { clockTime, counted } from "../data/format.ts";
-import { type EventJson, happened, useEvents } from "../data/past.ts";
+import { type EventJson, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
-import { processList } from "../data/store.ts";
+import { happened, processList } from "../data/store.ts";
 import { lookingAt, rangeQuery } from "../data/time_range.ts";
 import { Axis, axisHandlers, useTimeAxis } from "../host/chart.tsx";
 import { AXIS_HEIGHT } from "../host/time_axis.ts";

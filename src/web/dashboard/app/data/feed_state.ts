@@ -1,0 +1,261 @@
+/** The state of the dashboard's connection and what came over it, and the messages that change it. Pure. */
+
+import { type RowChanges, type Rows, withChanges } from "../../../../protocol/row_changes.ts";
+import type { Role } from "../../../../verbs/verb.ts";
+import type { ProcessJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
+import {
+  HOST,
+  keepOnly,
+  type Sample,
+  type Samples,
+  withPast,
+  withSamples,
+} from "../process/history.ts";
+
+/** `GET /system/metrics`. Unavailable figures are missing. */
+export type SystemMetrics =
+  & Partial<Omit<SystemMetricsJson, "daemon">>
+  & { readonly daemon?: Partial<SystemMetricsJson["daemon"]> };
+
+export interface Session {
+  readonly name: string;
+  readonly role: Role;
+}
+
+/** `foreign`: another program answers at the daemon's address. */
+export type Connection = "connecting" | "live" | "lost" | "foreign" | "signed_out";
+
+export interface FeedState {
+  readonly connection: Connection;
+  readonly session: Session | undefined;
+  /** Null before the first answer. */
+  readonly processes: Rows | null;
+  readonly metrics: SystemMetrics | undefined;
+  readonly samples: Samples;
+  /** Whether the readings before this page were asked for. */
+  readonly hasPast: boolean;
+  /** Time of the last message. All times are the daemon's, in milliseconds since the epoch. */
+  readonly heardAt: number;
+  /** Number of events so far: earlier answers about the past are out of date. */
+  readonly happened: number;
+  /** Number of the attempt to connect. What belongs to an earlier one is ignored. */
+  readonly attempt: number;
+  /** How messages come; undefined while there is no connection. */
+  readonly way: "socket" | "poll" | undefined;
+  /** Whether the WebSocket has opened, and since when this way is tried. */
+  readonly isOpen: boolean;
+  readonly since: number;
+  /** Number of consecutive WebSockets that failed to open. */
+  readonly refusals: number;
+  /** Time of the next attempt, and how long it waits after a failure. */
+  readonly retryAt: number | undefined;
+  readonly waitMs: number;
+}
+
+export type FeedMessage =
+  /** The user or the browser says that it may work now. */
+  | { readonly type: "connect" }
+  | { readonly type: "seen" }
+  | { readonly type: "tick"; readonly now: number }
+  | {
+    readonly type: "signed_in";
+    readonly attempt: number;
+    readonly session: Session;
+    readonly now: number;
+  }
+  | {
+    readonly type: "failed";
+    readonly attempt: number;
+    readonly how: "lost" | "foreign" | "signed_out";
+    readonly now: number;
+  }
+  | { readonly type: "opened"; readonly attempt: number }
+  | {
+    readonly type: "received";
+    readonly attempt: number;
+    readonly message: PushedMessage;
+    readonly now: number;
+  }
+  /** Readings from before this page, by the name of the process; null for the host. */
+  | {
+    readonly type: "past";
+    readonly series: readonly (readonly [name: string | null, samples: readonly Sample[]])[];
+  };
+
+/** What the daemon pushes, or answers while the page polls. Others are ignored. */
+export type PushedMessage =
+  | { readonly type: "processes" } & RowChanges
+  | { readonly type: "system_metrics"; readonly metrics: SystemMetrics }
+  | { readonly type: "event" | "subscribed" | "process_list" };
+
+/** What the caller has to do. */
+export type FeedEffect =
+  | { readonly type: "close" | "load_past" }
+  | { readonly type: "sign_in" | "listen" | "poll"; readonly attempt: number }
+  | { readonly type: "announce"; readonly text: string };
+
+interface Update {
+  readonly state: FeedState;
+  readonly effects: readonly FeedEffect[];
+}
+
+/** A daemon that is back is seen within two seconds: its answer takes a moment, too. */
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 1500;
+/** A WebSocket without a message for this long is lost, also while it opens. One comes every 2 s. */
+const SILENCE_MS = 8000;
+/** After this many WebSockets that failed to open, the page polls: some proxies block them. */
+const MAX_REFUSALS = 2;
+
+export const INITIAL_STATE: FeedState = {
+  connection: "connecting",
+  session: undefined,
+  processes: null,
+  metrics: undefined,
+  samples: new Map(),
+  hasPast: false,
+  heardAt: 0,
+  happened: 0,
+  attempt: 0,
+  way: undefined,
+  isOpen: false,
+  since: 0,
+  refusals: 0,
+  retryAt: undefined,
+  waitMs: FIRST_WAIT_MS,
+};
+
+/** Applies a message. Only this function changes the state. */
+export function update(state: FeedState, message: FeedMessage): Update {
+  if ("attempt" in message && message.attempt !== state.attempt) return { state, effects: [] };
+  switch (message.type) {
+    case "connect":
+      return connecting(state);
+    case "seen":
+      // The user may have signed in elsewhere.
+      return state.connection === "signed_out" || isLost(state)
+        ? connecting({ ...state, waitMs: FIRST_WAIT_MS })
+        : { state, effects: [] };
+    case "tick":
+      return ticked(state, message.now);
+    case "signed_in":
+      return signedIn(state, message);
+    case "opened":
+      return { state: { ...state, isOpen: true, refusals: 0 }, effects: [] };
+    case "failed":
+      return failed(state, message);
+    case "received":
+      return received(state, message);
+    case "past":
+      return { state: { ...state, samples: withSeries(state, message.series) }, effects: [] };
+  }
+}
+
+/** True without a connection to the daemon, after there was or should have been one. */
+export function isLost({ connection }: Pick<FeedState, "connection">): boolean {
+  return connection === "lost" || connection === "foreign";
+}
+
+function connecting(state: FeedState): Update {
+  const attempt = state.attempt + 1;
+  return {
+    state: { ...state, attempt, way: undefined, retryAt: undefined },
+    effects: [{ type: "close" }, { type: "sign_in", attempt }],
+  };
+}
+
+function signedIn(
+  state: FeedState,
+  { session, now, attempt }: { session: Session; now: number; attempt: number },
+): Update {
+  const way = state.refusals < MAX_REFUSALS ? "socket" : "poll";
+  return {
+    state: { ...state, session, way, isOpen: false, since: now },
+    effects: [{ type: way === "socket" ? "listen" : "poll", attempt }],
+  };
+}
+
+function ticked(state: FeedState, now: number): Update {
+  if (state.retryAt !== undefined && now >= state.retryAt) return connecting(state);
+  const isSilent = state.way === "socket" &&
+    now - Math.max(state.heardAt, state.since) > SILENCE_MS;
+  return isSilent ? failed(state, { how: "lost", now }) : { state, effects: [] };
+}
+
+function failed(
+  state: FeedState,
+  { how, now }: { how: "lost" | "foreign" | "signed_out"; now: number },
+): Update {
+  // Another attempt than that of the page that asks to sign in, such as when it is seen again.
+  if (state.connection === "signed_out") return { state, effects: [{ type: "close" }] };
+  if (how === "signed_out") {
+    return { state: { ...state, connection: how, way: undefined }, effects: [{ type: "close" }] };
+  }
+  if (state.way === "socket" && !state.isOpen) {
+    const refusals = state.refusals + 1;
+    // The daemon has just answered: it is the WebSocket alone that fails.
+    if (refusals <= MAX_REFUSALS) return connecting({ ...state, refusals });
+  }
+  const waitMs = Math.min(state.waitMs * 2, MAX_WAIT_MS);
+  return {
+    state: {
+      ...state,
+      ...{ connection: how, way: undefined, attempt: state.attempt + 1 },
+      ...{ retryAt: now + state.waitMs, waitMs },
+    },
+    effects: [{ type: "close" }],
+  };
+}
+
+function received(
+  before: FeedState,
+  { message, now }: { message: PushedMessage; now: number },
+): Update {
+  const isBack = before.connection !== "live";
+  const happened = before.happened + (isBack || message.type === "event" ? 1 : 0);
+  const state: FeedState = {
+    ...before,
+    ...{ connection: "live", heardAt: now, waitMs: FIRST_WAIT_MS, happened },
+  };
+  if (message.type === "processes") return withRows(state, message, now);
+  if (message.type !== "system_metrics") return { state, effects: [] };
+  const { metrics } = message;
+  const { cpu_percent: cpu, used_memory: memory, cpu_load_1: load } = metrics;
+  const samples = withSamples(state.samples, [[HOST, { at: now, cpu, memory, load } as Sample]]);
+  return { state: { ...state, metrics, samples }, effects: [] };
+}
+
+function withRows(state: FeedState, changes: RowChanges, now: number): Update {
+  const before: Rows = state.processes ?? new Map();
+  const isChange = changes.all || changes.rows.length + changes.gone.length > 0;
+  const processes = isChange || state.processes === null ? withChanges(before, changes) : before;
+  const added = [...processes.values()].filter(({ pid }) => pid !== 0)
+    .map(({ id, cpu_percent: cpu, memory_bytes: memory, fds, threads }) =>
+      [id, { at: now, cpu, memory, fds, threads }] as const
+    );
+  return {
+    state: {
+      ...{ ...state, processes, hasPast: true },
+      samples: withSamples(keepOnly(state.samples, processes), added),
+    },
+    effects: [
+      ...(state.hasPast ? [] : [{ type: "load_past" } as const]),
+      ...changes.rows.flatMap(({ id }) => announcementOf(before.get(id), processes.get(id)!)),
+    ],
+  };
+}
+
+function announcementOf(old: ProcessJson | undefined, { name, state }: ProcessJson): FeedEffect[] {
+  if (old === undefined || old.state === state) return [];
+  return [{ type: "announce", text: `${name} is ${state}` }];
+}
+
+type Series = Extract<FeedMessage, { type: "past" }>["series"];
+
+function withSeries({ samples, processes }: FeedState, series: Series): Samples {
+  const ids = new Map([...processes?.values() ?? []].map(({ id, name }) => [name, id]));
+  return series.reduce((all, [name, past]) => {
+    const key = name === null ? HOST : ids.get(name);
+    return key === undefined ? all : withPast(all, key, past);
+  }, samples);
+}
