@@ -1,7 +1,14 @@
 /** Metrics in the text format of Prometheus. */
 
+import { baseName } from "../model/name.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
-import type { PingJson, ProcessJson, SystemMetricsJson, WebhookJson } from "../protocol/wire.ts";
+import type {
+  CronJson,
+  PingJson,
+  ProcessJson,
+  SystemMetricsJson,
+  WebhookJson,
+} from "../protocol/wire.ts";
 import type { Backend } from "./backend.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -12,30 +19,61 @@ interface Sample {
   readonly value: number;
 }
 
-/** Metrics of each process: name, help, and value in base units. */
-const OF_PROCESS: readonly (readonly [string, string, (process: ProcessJson) => number])[] = [
+/** A metric of each of several things: name, help, and value in base units; undefined for none. */
+type Row<T> = readonly [string, string, (of: T) => number | undefined];
+
+const OF_PROCESS: readonly Row<ProcessJson>[] = [
   ["up", "1 when it runs", ({ state }) => Number(state === "running")],
   ["ready", "1 when it runs and is ready", ({ ready }) => Number(ready)],
-  ["healthy", "1 unless its health checks fail", ({ health }) => Number(health !== "unhealthy")],
+  [
+    "healthy",
+    "1 while its health checks succeed, 0 while they fail",
+    ({ health }) => health === "unknown" ? undefined : Number(health === "healthy"),
+  ],
   ["restarts_total", "Automatic restarts", ({ restarts }) => restarts],
+  ["start_time_seconds", "Start of its last run", ({ started_at }) => seconds(started_at)],
   ["uptime_seconds", "Time since its start", ({ uptime }) => uptime / 1e9],
   ["cpu_usage_ratio", "Cores in use", ({ cpu_percent }) => cpu_percent / 100],
   ["resident_memory_bytes", "Memory of its whole tree", ({ memory_bytes }) => memory_bytes],
   ["threads", "Threads", ({ threads }) => threads],
   ["open_fds", "Open file descriptors", ({ fds }) => fds],
-  ["last_exit_code", "Exit code of its last run", ({ exit_code }) => exit_code],
+  [
+    "last_exit_code",
+    "Exit code of its last run that ended",
+    ({ last_exit }) => last_exit?.code ?? undefined,
+  ],
 ];
+
+const OF_SCHEDULE: readonly Row<CronJson>[] = [
+  ["enabled", "1 when its schedule is active", ({ enabled }) => Number(enabled)],
+  ["running", "1 while a run is in progress", ({ running }) => Number(running)],
+  ["overdue", "1 while a run is missing", ({ overdue_since }) => Number(overdue_since !== null)],
+  ["next_run_timestamp_seconds", "Next run", ({ next_run }) => seconds(next_run)],
+  ["last_run_timestamp_seconds", "Start of the last run", ({ last_run }) => seconds(last_run)],
+  [
+    "last_success_timestamp_seconds",
+    "End of the last run that succeeded",
+    ({ history }) => seconds(history.findLast(({ status }) => status === "ok")?.finished_at),
+  ],
+  [
+    "last_duration_seconds",
+    "Duration of the last run",
+    ({ history }) => {
+      const last = history.findLast(({ status }) => status !== "skipped");
+      return last && (Date.parse(last.finished_at) - Date.parse(last.started_at)) / 1000;
+    },
+  ],
+];
+
+function seconds(time: string | null | undefined): number | undefined {
+  return typeof time === "string" ? Date.parse(time) / 1000 : undefined;
+}
 
 export async function metricsText(backend: Backend): Promise<string> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
+  const schedules = await backend.dispatch("cron_list", undefined) as CronJson[];
   return [
-    ...OF_PROCESS.map(([name, help, value]) =>
-      metric(
-        `procsup_process_${name}`,
-        help,
-        processes.map((process) => ({ labels: labelsOf(process), value: value(process) })),
-      )
-    ),
+    ...metricsOf("process", OF_PROCESS, processes, labelsOf),
     metric(
       "procsup_processes",
       "Processes in each state",
@@ -44,9 +82,28 @@ export async function metricsText(backend: Backend): Promise<string> {
         value: processes.filter((process) => process.state === state).length,
       })),
     ),
+    ...metricsOf("schedule", OF_SCHEDULE, schedules, ({ name, type }) => (
+      { app: baseName(name), name, type }
+    )),
     ...await daemonMetrics(backend),
     ...await webhookMetrics(backend),
   ].join("\n");
+}
+
+/** The metrics of several things, without those that none of them has. */
+function metricsOf<T>(
+  of: string,
+  rows: readonly Row<T>[],
+  all: readonly T[],
+  labelsOf: (one: T) => Record<string, string>,
+): string[] {
+  return rows.flatMap(([name, help, value]) => {
+    const samples = all.flatMap((one): Sample[] => {
+      const known = value(one);
+      return known === undefined ? [] : [{ labels: labelsOf(one), value: known }];
+    });
+    return samples.length === 0 ? [] : [metric(`procsup_${of}_${name}`, help, samples)];
+  });
 }
 
 async function daemonMetrics(backend: Backend): Promise<string[]> {
@@ -103,6 +160,7 @@ function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }
 
-function labelsOf({ name, namespace, id, instance_index }: ProcessJson) {
-  return { name, namespace, id, instance: String(instance_index) };
+/** Without a label `instance`, which Prometheus sets itself. */
+function labelsOf({ name, namespace, id }: ProcessJson) {
+  return { app: baseName(name), name, namespace, id };
 }

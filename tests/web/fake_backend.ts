@@ -37,6 +37,7 @@ const USUAL: Answers = {
     return fakeProcess();
   },
   webhook_list: () => [],
+  cron_list: () => [],
   add: () => ({ ...fakeProcess(), results: done("started").results }),
   start: () => ({ ...fakeProcess(), results: done("started").results }),
   stop: () => done("stopped"),

@@ -94,7 +94,7 @@ Deno.test("metricsText() writes the Prometheus format, with base units and escap
   const { status, headers, body } = await web.ask("GET", "/metrics");
   assertEquals(status, 200);
   assertEquals(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
-  const labels = 'name="api",namespace="default",id="1f3a9c00",instance="0"';
+  const labels = 'app="api",name="api",namespace="default",id="1f3a9c00"';
   for (
     const line of [
       `procsup_process_up{${labels}} 1`,
