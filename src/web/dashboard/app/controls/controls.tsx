@@ -416,8 +416,13 @@ export function Dialog(
   useLayoutEffect(() => {
     const dialog = ref.current!;
     const before = document.activeElement;
+    const { hash } = location;
     dialog.showModal();
+    // The event of an earlier change may come only now.
+    const left = () => location.hash !== hash && onClose();
+    addEventListener("hashchange", left);
     return () => {
+      removeEventListener("hashchange", left);
       dialog.close();
       if (before instanceof HTMLElement) before.focus();
     };

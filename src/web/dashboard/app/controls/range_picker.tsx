@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { range, setRange } from "../data/router.ts";
 import { between, endsOf, lookingAt, NOW, type Span, SPANS } from "../data/time_range.ts";
 import { clock } from "../data/store.ts";
+import { zoneAt } from "../data/format.ts";
 import { Button, Select } from "./controls.tsx";
 
 const RANGES: readonly (readonly [string, string])[] = [
@@ -32,6 +33,7 @@ export function RangePicker() {
         options={RANGES}
         onChoose={choose}
       />
+      <span class="faint small">{zoneAt(to || clock.value)}</span>
       {span === undefined && (
         <>
           <Button onClick={() => setRange(NOW)}>Now</Button>

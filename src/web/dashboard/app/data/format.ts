@@ -60,9 +60,21 @@ export function exactTime(at: number): string {
   return `${time.format(at)}.${String(at % 1000).padStart(3, "0").slice(0, 3)}`;
 }
 
-/** `21 Nov 2026, 14:03:59`. */
+/** `21 Nov 2026, 14:03:59 CET`. */
 export function dateTime(at: number): string {
-  return Number.isFinite(at) ? `${date.format(at)}, ${time.format(at)}` : "–";
+  return Number.isFinite(at) ? `${date.format(at)}, ${time.format(at)} ${zoneAt(at)}` : "–";
+}
+
+const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
+
+/** The time zone of all times that the page shows, as it is at a moment: `CET`, `GMT+2`. */
+export function zoneAt(at: number): string {
+  return zone.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
+}
+
+/** `14:03:59` for a moment on the day of another, otherwise with its date. */
+export function momentText(at: number, now: number): string {
+  return date.format(at) === date.format(now) ? clockTime(at) : dateTime(at);
 }
 
 /** `1 process`, `3 processes`. */

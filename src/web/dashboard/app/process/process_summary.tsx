@@ -10,7 +10,7 @@ import { clock, recent } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../../../../protocol/wire.ts";
 import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { EventList } from "../timeline/events.tsx";
+import { EventList, RestartsToday } from "../timeline/events.tsx";
 import { Chart, marksOf } from "../host/chart.tsx";
 import { Tile } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
@@ -63,6 +63,7 @@ function Why({ process }: { process: ProcessJson }) {
           <a href={linkTo(["processes", name], "tab=health")}>what they say</a>
         </p>
       )}
+      <RestartsToday target={name} />
       {lines.length > 0 && (
         <>
           <h3>

@@ -1,11 +1,12 @@
 /** What changed in the range shown: releases, ended runs, errors, and the apps whose usage moved most. */
 
 import type { ComponentChildren } from "preact";
-import type { LogCountsJson, MetricsHistoryJson } from "../../../../protocol/wire.ts";
-import { bytes, clockTime, counted, percent } from "../data/format.ts";
+import type { MetricsHistoryJson, Output } from "../../../../protocol/wire.ts";
+import { bytes, clockTime, percent } from "../data/format.ts";
 import type { EventJson } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
+import { plainLine } from "../logs/ansi.ts";
 import { lookingAt, rangeQuery, rangeText } from "../data/time_range.ts";
 import { type Course, isFailure, KINDS, type Move, moves, type Tick, ticksOf } from "./lanes.ts";
 
@@ -80,18 +81,33 @@ function Ends({ ticks }: { ticks: readonly Tick[] }) {
   );
 }
 
+/** How many patterns are shown. */
+const PATTERNS = 8;
+
+/** Errors in logs, by pattern. */
 function Errors() {
-  const query = new URLSearchParams({ ...rangeQuery(range.value), steps: "1", level: "error" });
+  const query = new URLSearchParams({
+    ...{ ...rangeQuery(range.value), level: "error", group_similar: "true" },
+    limit: String(PATTERNS),
+  });
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
-  const { data } = usePolled<LogCountsJson>(`/logs/counts?${query}`, ms);
-  const count = (data.value?.counts ?? []).reduce((sum, { error }) => sum + error, 0);
+  const { data } = usePolled<Output<"search_logs">>(`/logs/search?${query}`, ms);
+  const { patterns = [], truncated = false } = data.value ?? {};
   return (
-    <Part title="Errors in logs" isEmpty={count === 0}>
-      <li>
-        <a href={linkTo(["logs"], `level=error&${rangeText(range.value)}`)}>
-          {counted(count, "line")}
-        </a>
-      </li>
+    <Part title="Errors in logs" isEmpty={patterns.length === 0}>
+      {patterns.map(({ name, count, at, line }) => (
+        <li key={`${name} ${line}`}>
+          <Moment at={Date.parse(at)} name={name} />
+          <App name={name} />
+          <strong class="number">×{count}</strong>
+          <code class="pattern">{plainLine(line)}</code>
+        </li>
+      ))}
+      {truncated && (
+        <li>
+          <a href={linkTo(["logs"], `level=error&${rangeText(range.value)}`)}>All errors</a>
+        </li>
+      )}
     </Part>
   );
 }

@@ -11,7 +11,7 @@ import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process
 import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { StateShape } from "../process/process_figures.tsx";
-import { dateTime } from "../data/format.ts";
+import { dateTime, momentText } from "../data/format.ts";
 import type { EventsJson } from "../../../../protocol/wire.ts";
 import { KINDS } from "./lanes.ts";
 
@@ -110,7 +110,7 @@ export function EventList({ events, named = true, isExact = false }: {
             href={logLink(name, lookingAt(Date.parse(at), range.value))}
             title="The log of that second"
           >
-            {isExact ? <time dateTime={at}>{dateTime(Date.parse(at))}</time> : <Age at={at} />}
+            {isExact ? <Moment at={Date.parse(at)} /> : <Age at={at} />}
           </a>
           {CONDITIONS_BY_URGENCY.includes(type as Condition)
             ? <StateShape state={type as Condition} />
@@ -123,6 +123,14 @@ export function EventList({ events, named = true, isExact = false }: {
         </li>
       ))}
     </ol>
+  );
+}
+
+function Moment({ at }: { readonly at: number }) {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={dateTime(at)}>
+      {momentText(at, clock.value)}
+    </time>
   );
 }
 
