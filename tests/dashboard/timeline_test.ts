@@ -117,7 +117,7 @@ Deno.test("lanesOf() has each end with its cause, releases, and runs of jobs; fa
       event(7, "web", { type: "restarted", cause: "memory", reason: "too much\nand more" }),
       event(8, "web", { type: "asked", reason: "restart" }),
     ],
-    jobs: [{ ...job, ...more, last_exit_code: null, next_run: null, history }],
+    jobs: [{ ...job, ...more, last_exit_code: null, next_run: null, overdue_since: null, history }],
   });
   assertEquals(shown.map(({ name }) => name), ["web", "job", "calm"]);
   assertEquals(shown[0]!.ticks.map(({ kind, text }) => `${kind} ${text}`), [

@@ -95,10 +95,10 @@ function Errors() {
   const { patterns = [], truncated = false } = data.value ?? {};
   return (
     <Part title="Errors in logs" isEmpty={patterns.length === 0}>
-      {patterns.map(({ name, count, at, line }) => (
+      {patterns.map(({ name, count, at, line, apps }) => (
         <li key={`${name} ${line}`}>
           <Moment at={Date.parse(at)} name={name} />
-          <App name={name} />
+          {apps.map((app) => <App key={app} name={app} />)}
           <strong class="number">×{count}</strong>
           <code class="pattern">{plainLine(line)}</code>
         </li>
