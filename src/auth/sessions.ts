@@ -220,7 +220,13 @@ export class Sessions {
     for (const session of all) this.#endings.revoke(session);
   }
 
+  /** A key stays with its account, and what an earlier session of it opened ends with that. */
   #add(tab: string, owner: SessionOwner, from?: Session): void {
+    const before = this.owner(tab);
+    if (before !== undefined && accountOf(before) !== accountOf(owner)) {
+      throw new ProcsupError("bad_request", 'Invalid "key": it has a session of another account');
+    }
+    if (this.#sessions.has(tab)) this.#end([tab]);
     if (this.#sessions.size >= MAX_SESSIONS) this.#endOne(accountOf(owner));
     const now = this.#clock.now();
     this.#sessions.set(tab, {

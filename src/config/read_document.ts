@@ -15,8 +15,8 @@ import { shellWord } from "../model/shell_line.ts";
 import { type FileKind, TOOL_NAMES } from "./tools.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
-/** More values than any file needs: reading them keeps a daemon from answering for a second. */
-const MAX_NODES = 50_000;
+/** More values than any file needs: reading them keeps a daemon from answering for a third of a second. */
+const MAX_NODES = 20_000;
 const MAX_DEPTH = 64;
 
 interface ReadOptions {

@@ -77,3 +77,35 @@ Deno.test("an expired session closes its WebSockets and streams, and leaves no t
   assertEquals(clock.pending, 0);
   await server.close();
 });
+
+Deno.test("a tab's key stays with its account, and a new sign-in ends what the earlier one opened", async () => {
+  await using web = new FakeWeb();
+  const server = web.listen();
+  const url = `http://127.0.0.1:${server.address.port}`;
+  const { token } = await web.tokens.create("viewer", { role: "read" });
+  const session = await signIn(url, { token: TOKEN });
+  using feed = await session.socket();
+  await waitFor(() => feed.of("process_list").length > 0);
+  const again = (token: string) => web.ask("POST", SESSION, { token, body: { key: session.id } });
+  const refused = await again(token);
+  assertEquals(
+    [refused.status, refused.body.error],
+    [400, 'Invalid "key": it has a session of another account'],
+  );
+  assertEquals(feed.closed, undefined);
+  assertEquals((await again(TOKEN)).status, 201);
+  await waitFor(() => feed.closed !== undefined, {
+    what: "the earlier session's feed to be closed",
+  });
+  await server.close();
+});
+
+Deno.test("the answer without a valid token sends nobody to the owner's token", async () => {
+  await using web = new FakeWeb();
+  const { status, body } = await web.ask("GET", "/api/v1/processes", { token: "ps_00" });
+  assertEquals([status, body.code], [401, "unauthorized"]);
+  assertEquals(
+    body.hint,
+    "Ask the owner of the daemon for one: procsup token create <name> --role read",
+  );
+});
