@@ -34,6 +34,68 @@ function trap({ path }: Scene): { readonly file: string; readonly marks: () => s
   return { file, marks };
 }
 
+/** Programs of the system that procsup itself uses, by their absolute paths. */
+const OWN = /^\/usr\/s?bin\/(getent|env|nice)$/;
+
+/** A file with apps of every kind, whose programs are all in the folder. */
+function everyKind({ path }: Scene): { readonly file: string; readonly kinds: number } {
+  const bin = `${path}/bin`;
+  Deno.mkdirSync(bin);
+  const programs = [
+    "node",
+    "deno",
+    "bun",
+    "python3",
+    "python",
+    "ruby",
+    "php",
+    "java",
+    "perl",
+    "uv",
+  ];
+  for (const name of [...programs, "bash", "sh", "env", "nice", "setpriv", "tool"]) {
+    Deno.writeTextFileSync(`${bin}/${name}`, "#!/bin/sh\necho v22.18.0\n");
+    Deno.chmodSync(`${bin}/${name}`, 0o755);
+  }
+  const files = ["a.js", "a.mjs", "a.ts", "a.py", "a.rb", "a.php", "a.jar", "a.pl", "a.sh"];
+  for (const name of files) Deno.writeTextFileSync(`${path}/${name}`, "#!/usr/bin/env tool\n");
+  Deno.chmodSync(`${path}/a.sh`, 0o755);
+  Deno.writeTextFileSync(`${path}/.env`, "A=1\n");
+  const tool = "./bin/tool";
+  const command = { command: tool };
+  const env = { PATH: `${bin}:/usr/bin:/bin` };
+  const own: readonly object[] = [
+    ...files.map((entrypoint) => ({ entrypoint })),
+    ...["node", "deno", "bun"].map((runtime) => ({ entrypoint: "a.ts", runtime })),
+    { entrypoint: "a.sh", interpreter: "./bin/bash" },
+    { entrypoint: tool, hooks: { pre_start: tool, post_start: tool, post_stop: tool } },
+    { entrypoint: tool, health_check: { type: "command", ...command } },
+    { entrypoint: tool, secrets: { A: command }, env_file: ".env" },
+    { entrypoint: tool, cron: { schedule: "0 0 1 1 *" } },
+    { entrypoint: tool, ...BOB, secrets: { A: command } },
+    { entrypoint: "tool", watch: { paths: ["."] }, limits: { nofile: 100 } },
+    { entrypoint: "a.js", ...ALICE, nice: 5 },
+  ];
+  const processes = Object.fromEntries(own.map((one, i) => [`app${i}`, { env, ...one }]));
+  const webhooks = { a: { url: "https://x.example/", secret: command } };
+  const file = `${path}/procsup.yaml`;
+  Deno.writeTextFileSync(file, JSON.stringify({ processes, webhooks }));
+  return { file, kinds: own.length };
+}
+
+/** Plans a file over the socket, REST and MCP. */
+async function dryRuns(scene: Scene, file: string): Promise<void> {
+  const { client } = scene.daemon;
+  await client.call("config_reload", { config_path: file, dry_run: true }).catch(() => {});
+  const token = await scene.token("admin");
+  const body = { content: { file, text: Deno.readTextFileSync(file) }, dry_run: true };
+  await scene.ask(token, "POST", "/api/v1/config/reload", body);
+  const params = { name: "apply_config", arguments: { path: file, plan: true } };
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  const accept = { accept: "application/json, text/event-stream" };
+  await scene.ask(token, "POST", "/mcp", call, accept);
+}
+
 export const looks: Readonly<Record<string, Attack>> = {
   async "root validates and plans the configuration of another user"(scene) {
     const { file, marks } = trap(scene);
@@ -44,6 +106,41 @@ export const looks: Readonly<Record<string, Attack>> = {
       holds(marks() === "", `config ${words.join(" ")}: ${brief(marks())}`);
     }
     return "validate, plan and --dry-run ran nothing of it";
+  },
+
+  async "what validate, plan and dry runs execute, by strace, for apps of every kind"(scene) {
+    const { file, kinds } = everyKind(scene);
+    const traced = `${scene.path}/traced`;
+    const strace = ["-f", "-qq", "-e", "trace=execve,execveat", "-o", traced];
+    const env = { PROCSUP_HOME: scene.daemon.home, PATH: `${scene.path}/bin:/usr/bin:/bin` };
+    const executed = () =>
+      [
+        ...new Set(
+          Array.from(
+            Deno.readTextFileSync(traced).matchAll(/execve\w*\([^"]*"([^"]*)"/g),
+            ([, p]) => p!,
+          ),
+        ),
+      ].filter((path) => path !== "/tmp/procsup" && path !== Deno.execPath() && !OWN.test(path));
+    const commands = [["validate"], ["plan"], ["apply", "--dry-run"]];
+    for (const words of commands) {
+      const args = [...strace, "/tmp/procsup", "config", ...words, file];
+      const { text } = await run("/usr/bin/strace", { args, env, cwd: "/" }).catch(() => {
+        throw new Lacking("strace");
+      });
+      if (/ptrace|not permitted/.test(text)) throw new Lacking(`strace (${brief(text)})`);
+      holds(executed().length === 0, `config ${words.join(" ")}: ${executed()}`);
+    }
+    const args = [...strace, "-p", String(scene.daemon.pid)];
+    const tracer = new Deno.Command("/usr/bin/strace", { args, stderr: "null" }).spawn();
+    await waitFor(() =>
+      !/TracerPid:\t0\n/.test(Deno.readTextFileSync(`/proc/${scene.daemon.pid}/status`))
+    );
+    await dryRuns(scene, file);
+    tracer.kill("SIGTERM");
+    await tracer.status;
+    holds(executed().length === 0, `the daemon: ${executed()}`);
+    return `${kinds} apps, ${commands.length} commands, 3 dry runs of the daemon: nothing of it`;
   },
 
   async "dry runs over the socket, REST and MCP"(scene) {

@@ -131,5 +131,6 @@ let own: string | undefined;
 
 /** Niceness of this process, which its children inherit. Read once; 0 while it cannot be read. */
 export function ownNiceness(): number {
-  return Number(own ??= outputOf(systemProgram("nice") ?? "nice")) || 0;
+  const program = systemProgram("nice");
+  return program === undefined ? 0 : Number(own ??= outputOf(program)) || 0;
 }
