@@ -38,7 +38,7 @@ const LINES = [
 
 Deno.test("Folder folds a stack trace into its first line, separately for each app", () => {
   const rows = LINES.map(([name, text], seq): LogRow => (
-    { seq, name, text, stream: "stderr", at: 0 }
+    { seq, name, text, stream: "stderr", at: 0, end: 0 }
   ));
   const folder = new Folder();
   assertEquals(rows.map((row) => folder.fold(row)), [false, true, false, true, true, false]);
@@ -49,7 +49,7 @@ Deno.test("Folder folds a stack trace into its first line, separately for each a
 
 Deno.test("RowHeights measures added lines, and all lines of another filter", () => {
   const rows = (texts: readonly string[]) =>
-    texts.map((text, seq): LogRow => ({ seq, name: "a", text, stream: "stdout", at: 0 }));
+    texts.map((text, seq): LogRow => ({ seq, name: "a", text, stream: "stdout", at: 0, end: 0 }));
   const [long, short] = ["a line of twenty-five char", "short"];
   const heights = new RowHeights(10, LOOK);
   const tops = () => [1, 2].map((index) => heights.top(index) / ROW_PX);
@@ -72,7 +72,8 @@ Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest
   const { LogBuffer } = await import(path);
   Object.assign(globalThis, { document: { hidden: false }, requestAnimationFrame: () => 0 });
   const buffer = new LogBuffer(10);
-  const add = (text: string) => buffer.add([{ name: "app", stream: "stdout", at: 0, text }]);
+  const add = (text: string) =>
+    buffer.add([{ name: "app", stream: "stdout", at: 0, end: 0, text }]);
   for (const text of "0123456789") add(text);
   buffer.cursor.value = 5;
   buffer.opened.value = 0;
@@ -82,7 +83,7 @@ Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest
   // Lines are counted as folded if the line that unfolds them is shown.
   const traces = new LogBuffer(100);
   const lines = ["Error: a", "    at b", "    at c", "other"];
-  traces.add(lines.map((text) => ({ name: "app", stream: "stderr", at: 0, text })));
+  traces.add(lines.map((text) => ({ name: "app", stream: "stderr", at: 0, end: 0, text })));
   const count = async (search: string, onlyMatches = false) => {
     await traces.filter({ stream: "", search, isRegex: false, invert: false, onlyMatches });
     return [traces.shown.length, traces.folded];
@@ -90,6 +91,29 @@ Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest
   assertEquals(await count(""), [2, 2]);
   assertEquals(await count("at b"), [3, 1]);
   assertEquals(await count("other", true), [1, 0]);
+});
+
+Deno.test("LogBuffer adds older lines at the top, and joins the pieces of a line", async () => {
+  const path = "../../src/web/dashboard/app/logs/log_buffer.ts";
+  const { LogBuffer } = await import(path);
+  Object.assign(globalThis, { document: { hidden: false }, requestAnimationFrame: () => 0 });
+  const buffer = new LogBuffer();
+  const line = (text: string, end: number, partial = false) => (
+    { name: "app", stream: "stdout" as const, at: 0, text, end, partial }
+  );
+  const texts = () => buffer.shown.map(({ text }: { text: string }) => text);
+  buffer.add([line("c", 6), line("d", 8)]);
+  buffer.cursor.value = 1;
+  const heights = new RowHeights(0, { isTimed: true, isRaw: false });
+  heights.update(buffer.shown, buffer.dropped);
+  buffer.prepend([line("a", 2), line("b", 4)]);
+  assertEquals([texts(), buffer.cursor.value], [["a", "b", "c", "d"], 3]);
+  assertEquals(heights.update(buffer.shown, buffer.dropped), -40, "the view stays in place");
+  buffer.add([line("10 %\r", 14, true)]);
+  buffer.add([line("20 %\r", 19, true)]);
+  buffer.add([line("done", 24), line("next", 29)]);
+  assertEquals(texts().slice(4), ["10 %\r20 %\rdone", "next"]);
+  assertEquals(buffer.shown[4]!.end, 24);
 });
 
 Deno.test("ansiRuns() splits a line where its style changes", () => {

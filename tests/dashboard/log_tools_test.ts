@@ -36,10 +36,10 @@ browserTest("older lines are searched on the server, and shown in context", asyn
   await counts.waitFor();
   await page.getByLabel("Search the lines").fill("needle");
   await page.locator(".match-count").getByText("0", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Search older lines on the server" }).click();
+  await page.getByRole("button", { name: "Search all of this time" }).click();
   await log.getByText("the NEEDLE of old").waitFor();
   assertEquals(await page.locator(".log-row").count(), 1);
-  await page.getByText("1 line in everything").waitFor();
+  await page.getByText("1 line in the time shown").waitFor();
   assert(page.url().includes("deep=1"));
   await page.locator(".log-row").click();
   await page.getByRole("link", { name: "Show in context" }).click();
@@ -180,6 +180,7 @@ async function assertNoHole(dashboard: Dashboard): Promise<void> {
 
 browserTest("a log that ends with an error shows it", async (dashboard) => {
   const { page, daemon } = dashboard;
+  await page.addInitScript(NO_WEBSOCKET);
   await daemon.startScript("app", "echo one; sleep 1000");
   await dashboard.signIn();
   await dashboard.go("#/processes/app?tab=logs");

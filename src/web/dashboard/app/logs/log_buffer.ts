@@ -3,14 +3,18 @@
  * which lines are assigned by app.
  */
 
+import { positionKey } from "../../../../model/log_line.ts";
 import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
 import { Folder, type LogRow } from "./log_lines.ts";
 
-/** Maximum number of lines, close to Chromium's limit for the height of an element. */
-const MAX_LINES = 1_200_000;
+/** Maximum number of lines: of a full log close to Chromium's limit for the height of an element. */
+export const MAX_LINES = { usual: 50_000, whole: 1_200_000 };
+
+/** Maximum characters of a line that is joined from its pieces. */
+const MAX_JOINED = 256 * 1024;
 
 const SLICE_MS = 12;
 const SLICE_LINES = 500;
@@ -48,18 +52,21 @@ export class LogBuffer {
   dropped = 0;
   /** Number of lines that are shown only when the line into which they are folded is opened. */
   folded = 0;
-  readonly #most: number;
+  /** Maximum number of lines. */
+  most: number;
   readonly #folder = new Folder();
   #all: LogRow[] = [];
   #seq = 0;
+  /** Lines that are continued, by log. */
+  readonly #unfinished = new Map<string, LogRow>();
   #filter: Filter = NO_QUERY;
   #pattern: RegExp | undefined;
   #generation = 0;
   #done = 0;
   #bumped = false;
 
-  constructor(most = MAX_LINES) {
-    this.#most = most;
+  constructor(most = MAX_LINES.usual) {
+    this.most = most;
   }
 
   get size(): number {
@@ -68,15 +75,47 @@ export class LogBuffer {
 
   clear(): void {
     this.#all = [];
+    this.#unfinished.clear();
     this.#restart();
     this.#bump();
   }
 
   add(lines: readonly Omit<LogRow, "seq">[]): void {
-    for (const line of lines) this.#all.push({ ...line, seq: this.#seq++ });
-    if (this.#all.length > this.#most) this.#trim();
+    for (const line of lines) {
+      const key = positionKey(line);
+      const begun = this.#unfinished.get(key);
+      this.#unfinished.delete(key);
+      // A line without an end cannot fill the memory of the page.
+      if (begun !== undefined && begun.text.length < MAX_JOINED) {
+        begun.text += line.text;
+        begun.end = line.end;
+        // Measures it again.
+        this.shown = [...this.shown];
+        if (line.partial) this.#unfinished.set(key, begun);
+        continue;
+      }
+      const row = { ...line, seq: this.#seq++ };
+      if (line.partial) this.#unfinished.set(key, row);
+      this.#all.push(row);
+    }
+    if (this.#all.length > this.most) this.#trim();
     if (this.isFiltering.value) return;
     this.#sift(this.#all.length);
+    this.#bump();
+  }
+
+  /** Adds older lines at the top. */
+  prepend(lines: readonly Omit<LogRow, "seq">[]): void {
+    const first = (this.#all[0]?.seq ?? 0) - lines.length;
+    this.#all = [...lines.map((line, index) => ({ ...line, seq: first + index })), ...this.#all];
+    const selected = [this.cursor, this.opened].map((at) => this.shown[at.value]?.seq);
+    const count = this.shown.length;
+    this.#restart();
+    this.#sift(this.#all.length);
+    this.dropped -= this.shown.length - count;
+    [this.cursor, this.opened].forEach((at, index) =>
+      at.value = this.shown.findIndex(({ seq }) => seq === selected[index])
+    );
     this.#bump();
   }
 
@@ -133,7 +172,7 @@ export class LogBuffer {
   }
 
   #trim(): void {
-    const cut = this.#most / 10;
+    const cut = this.most / 10;
     const first = this.#all[cut]!.seq;
     this.#all = this.#all.slice(cut);
     this.#done = Math.max(0, this.#done - cut);
@@ -163,6 +202,8 @@ export class LogBuffer {
 /** Takes the lines of a log. */
 export interface LogReceiver {
   add(lines: readonly Omit<LogRow, "seq">[]): void;
+  /** Adds older lines at the top. */
+  prepend(lines: readonly Omit<LogRow, "seq">[]): void;
   clear(): void;
 }
 
@@ -194,11 +235,22 @@ export class LogPanes implements LogReceiver {
   }
 
   add(lines: readonly Omit<LogRow, "seq">[]): void {
-    if (this.list.length === 1) return this.list[0]!.buffer.add(lines);
+    this.#part(lines, (buffer, own) => buffer.add(own));
+  }
+
+  prepend(lines: readonly Omit<LogRow, "seq">[]): void {
+    this.#part(lines, (buffer, own) => buffer.prepend(own));
+  }
+
+  #part(
+    lines: readonly Omit<LogRow, "seq">[],
+    give: (buffer: LogBuffer, own: readonly Omit<LogRow, "seq">[]) => void,
+  ): void {
+    if (this.list.length === 1) return give(this.list[0]!.buffer, lines);
     for (const [name, own] of Map.groupBy(lines, ({ name }) => name)) {
       const pane = this.list.find(({ target }) => target === name) ??
         this.list.find(({ target }) => target === baseName(name));
-      pane?.buffer.add(own);
+      if (pane !== undefined) give(pane.buffer, own);
     }
   }
 

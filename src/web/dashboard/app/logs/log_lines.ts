@@ -11,7 +11,11 @@ export interface LogRow {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** The raw text. */
-  readonly text: string;
+  text: string;
+  /** Position in its log, by which a link finds it. */
+  end: number;
+  /** True if the next line of its log continues it, such as a prompt or a progress bar. */
+  partial?: boolean | undefined;
   /** Lines folded into it: the rest of a stack trace. */
   trace?: string[] | undefined;
 }
@@ -69,7 +73,7 @@ export interface LineLook {
 }
 
 /** Maximum characters shown of a line, which may have megabytes. */
-const MAX_DRAWN = 10_000;
+const MAX_DRAWN = 8 * 1024;
 
 const LEVEL_LOOK: Readonly<Record<LogLevel, string>> = {
   debug: "dim",
@@ -87,7 +91,9 @@ export function shownLine(
   const isLong = last.length > MAX_DRAWN;
   const readable = isRaw || isLong ? undefined : readableLine(plainLine(last), isTimed);
   if (readable === undefined) {
-    const runs = ansiRuns(isLong ? `${last.slice(0, MAX_DRAWN)} …` : last);
+    const runs = ansiRuns(
+      isLong ? `${last.slice(0, MAX_DRAWN)} … ${Math.round(last.length / 1024)} KB` : last,
+    );
     return { runs, level: levelOf(textOf(runs)), trace };
   }
   const { level, message, fields, stack } = readable;
@@ -129,15 +135,16 @@ export class RowHeights {
 
   /**
    * Measures the lines that were added to an array, or all of another array. `dropped` is the number
-   * of lines removed from the top so far. Returns the height in pixels of those removed since the last
-   * call.
+   * of lines removed from the top so far, less those added there. Returns the height in pixels of
+   * those removed since the last call, negative of those added.
    */
   update(lines: readonly LogRow[], dropped: number): number {
-    const cut = this.top(Math.min(dropped - this.#dropped, this.#count));
+    const added = this.#dropped - dropped;
+    const cut = this.top(Math.min(Math.max(0, -added), this.#count));
     this.#dropped = dropped;
     if (this.#columns === 0) {
       this.#count = lines.length;
-      return cut;
+      return added > 0 ? -added * ROW_PX : cut;
     }
     if (lines !== this.#lines) this.#count = 0;
     this.#lines = lines;
@@ -150,7 +157,7 @@ export class RowHeights {
       this.#before[i + 1] = this.#before[i]! + this.#rowsOf(lines[i]!);
     }
     this.#count = lines.length;
-    return cut;
+    return added > 0 ? -this.top(added) : cut;
   }
 
   #rowsOf(line: LogRow): number {

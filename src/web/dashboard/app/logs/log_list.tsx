@@ -18,6 +18,8 @@ export interface LogListProps {
   readonly showName: boolean;
   readonly hueOf: (name: string) => number;
   readonly onOpen: (index: number) => void;
+  /** Called near an end of the lines: there may be more. */
+  readonly onEdge: (edge: "top" | "bottom") => void;
 }
 
 const OVERSCAN = 10;
@@ -28,7 +30,7 @@ const MARK_COLUMNS = 3;
 const PADDING_PX = 32;
 
 export function LogList(props: LogListProps) {
-  const { buffer, follow, pattern, showName, hueOf, onOpen } = props;
+  const { buffer, follow, pattern, showName, hueOf, onOpen, onEdge } = props;
   const { cursor } = buffer;
   const isWrapped = wrap.value;
   const showTime = timeLook.value !== "none";
@@ -46,7 +48,7 @@ export function LogList(props: LogListProps) {
   const heights = useMemo(() => new RowHeights(columns, look), [columns, look, buffer]);
   const cut = heights.update(buffer.shown, buffer.dropped);
   const received = buffer.dropped + buffer.shown.length;
-  useView(frame, view, follow);
+  useView(frame, view, follow, onEdge);
   const total = heights.height;
 
   useLayoutEffect(() => {
@@ -54,7 +56,7 @@ export function LogList(props: LogListProps) {
     if (follow.value) {
       element.scrollTop = element.scrollHeight;
       seen.current = received;
-    } else if (cut > 0) element.scrollTop -= cut;
+    } else if (cut !== 0) element.scrollTop -= cut;
   }, [version, follow.value, total]);
 
   // Its position also changes when the oldest lines are dropped, which must not scroll to it.
@@ -238,12 +240,18 @@ const TOUCHES = ["wheel", "touchmove", "pointerdown", "pointerup", "keydown"];
 const SCROLL_KEYS = ["End", "PageDown", "ArrowDown", " "];
 /** Scrolling continues for a while after the touch that started it. */
 const INTENT_MS = 1000;
+/** More lines are read this close to an end of the view, in pixels. */
+const EDGE_PX = 600;
+
 /** Tracks the visible part. Scrolling up stops following, scrolling to the end resumes it. */
 function useView(
   frame: { readonly current: HTMLDivElement | null },
   view: Signal<{ top: number; height: number; width: number }>,
   follow: Signal<boolean>,
+  onEdge: LogListProps["onEdge"],
 ): void {
+  const edge = useRef(onEdge);
+  edge.current = onEdge;
   useEffect(() => {
     const element = frame.current!;
     let before = element.scrollTop;
@@ -262,7 +270,10 @@ function useView(
       const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
       const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
       if (scrollTop < before - 2 && !atEnd) follow.value = false;
-      else if (atEnd && scrollTop > before && isMeant() && range.value.span) follow.value = true;
+      if (scrollTop < before && scrollTop < EDGE_PX) edge.current("top");
+      if (scrollTop > before && scrollHeight - scrollTop - clientHeight < EDGE_PX) {
+        edge.current("bottom");
+      } else if (atEnd && scrollTop > before && isMeant() && range.value.span) follow.value = true;
       before = scrollTop;
       const { top, height, width } = view.value;
       if (top === scrollTop && height === clientHeight && width === clientWidth) return;

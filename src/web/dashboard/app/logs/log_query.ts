@@ -1,6 +1,11 @@
 /** The settings of a log view, as the query of its address. Pure. */
 
-import { LOG_LEVELS, type LogLevel, type LogStream } from "../../../../model/log_line.ts";
+import {
+  LOG_LEVELS,
+  type LogLevel,
+  type LogName,
+  type LogStream,
+} from "../../../../model/log_line.ts";
 import type { LogRequest } from "../../../../protocol/wire.ts";
 import { literally } from "../../../../model/plain_text.ts";
 
@@ -16,10 +21,10 @@ export interface LogQuery {
   readonly invert: boolean;
   /** Show only matching lines. */
   readonly onlyMatches: boolean;
-  /** Search the daemon's full logs instead of the loaded lines. */
+  /** Search the logs of the range on the server instead of the loaded lines. */
   readonly deep: boolean;
   readonly columns: boolean;
-  /** Fingerprint of the line of a permalink; empty for none. */
+  /** The line of a permalink, see `markOf()`; empty for none. */
   readonly mark: string;
 }
 
@@ -107,11 +112,7 @@ export function filterOf(
   };
 }
 
-/** A short fingerprint of a line (FNV-1a). */
-export function fingerprint(name: string, stream: LogStream, text: string): string {
-  let hash = 0x811c9dc5;
-  for (const char of `${name}\n${stream}\n${text}`) {
-    hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193);
-  }
-  return (hash >>> 0).toString(36);
+/** The mark of a line in a link: its log and its position there. */
+export function markOf({ name, stream, end }: LogName & { readonly end: number }): string {
+  return `${name}/${stream}/${end}`;
 }

@@ -8,22 +8,22 @@ import { counted, dateTime } from "../data/format.ts";
 import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts";
 import { isOneProcess, processList } from "../data/store.ts";
 import { lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
-import { type LogBuffer, type LogPane, LogPanes } from "./log_buffer.ts";
+import { type LogBuffer, type LogPane, LogPanes, MAX_LINES } from "./log_buffer.ts";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList, type LogListProps } from "./log_list.tsx";
 import { isRaw, wrap } from "../shell/settings.ts";
 import { type LogRow, shownLine } from "./log_lines.ts";
 import {
   filterOf,
-  fingerprint,
   type LogQuery,
+  markOf,
   NO_QUERY,
   patternOf,
   readLogQuery,
   writeLogQuery,
 } from "./log_query.ts";
 import { LogToolbar } from "./log_toolbar.tsx";
-import { FIRST_LINES, type OpenLog, useLogSource } from "./open_log.ts";
+import { type OpenLog, useLogSource } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
 import { useKeys } from "../shell/keys.ts";
 import { plainLine } from "./ansi.ts";
@@ -78,14 +78,15 @@ const HUES = 8;
 
 function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;
-  const lines = useSignal(FIRST_LINES);
+  const isWhole = useSignal(false);
   const follow = useSignal(range.value.span !== undefined);
   // A fixed range cannot be followed: switch to one that ends now.
   useSignalEffect(() => {
     if (follow.value && range.peek().span === undefined) setRange(NOW);
   });
   const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
-  const source = useLogSource(panes, query, lines.value, follow);
+  for (const { buffer } of panes.list) buffer.most = MAX_LINES[isWhole.value ? "whole" : "usual"];
+  const source = useLogSource(panes, query, isWhole.value, follow);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
   const hueOf = useMemo(() => hues(), []);
   const { buffer } = panes.current;
@@ -128,14 +129,15 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
       <LogHistogram key={JSON.stringify([targets, filterOf(query)])} query={query} />
       <LogStatus
         {...{ panes, source, query, onQuery }}
-        hasAll={lines.value === 0 || query.deep || range.value.span === undefined}
-        onAll={() => lines.value = 0}
+        hasAll={isWhole.value || query.deep || range.value.span === undefined}
+        onAll={() => isWhole.value = true}
       />
       <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
         {panes.list.map((one, index) => (
           <LogColumn
             key={one.target}
             {...{ query, follow, source, hueOf }}
+            onEdge={(edge) => void (edge === "top" ? source?.older() : source?.later())}
             pane={one}
             pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
             showName={!isOneProcess(one.target ? [one.target] : targets)}
@@ -221,11 +223,15 @@ function useMoment(
     buffer.version.value;
     const { at } = range.value;
     if (isFound.current || at === 0) return;
-    const index = mark === ""
-      ? nearest(buffer.shown, at, source?.isLoading.value === false)
-      : buffer.shown.findLastIndex(({ name, stream, text, trace = [] }) =>
-        [text, ...trace].some((one) => fingerprint(name, stream, one) === mark)
-      );
+    const isRead = source?.isLoading.value === false;
+    const marked = buffer.shown.findIndex((line) => markOf(line) === mark);
+    const oldest = buffer.shown[0]?.at ?? 0;
+    // Thousands of lines may have been written in these seconds.
+    const mayBeOlder = oldest > at || (mark !== "" && marked < 0 && oldest === at);
+    if (isRead && mayBeOlder && source.hasOlder.value) return void source.older();
+    if (isRead && oldest === 0 && source.hasLater.value) return void source.later();
+    // The log may have been emptied since the link was made: then the nearest one.
+    const index = marked >= 0 ? marked : nearest(buffer.shown, at, isRead);
     if (index < 0) return;
     isFound.current = true;
     queueMicrotask(() => {
@@ -307,10 +313,18 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
     <div class="log-status row wrap small">
       <RangePicker />
       <span role="status">
-        {deep && search !== "" ? `${count} in everything the daemon has kept` : count}
+        {deep && search !== "" ? `${count} in the time shown` : count}
       </span>
       {(isLoading || isFiltering) && <span class="spinner" aria-label="Working" role="img" />}
-      {source?.isCut.value && <span>the first of this time: zoom in to see the others</span>}
+      {source?.hasOlder.value && (
+        <button
+          type="button"
+          class="text-button"
+          onClick={() => void source.older()}
+        >
+          Older lines
+        </button>
+      )}
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
       {!hasAll && search === "" && (
         <button type="button" class="text-button" onClick={onAll}>Load full history</button>
@@ -321,7 +335,7 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
           class="text-button"
           onClick={() => onQuery({ ...query, deep: !deep })}
         >
-          {deep ? "Back to the newest lines" : "Search older lines on the server"}
+          {deep ? "Back to the newest lines" : "Search all of this time"}
         </button>
       )}
     </div>
@@ -396,12 +410,12 @@ function sameField(key: string, value: unknown): Partial<LogQuery> {
 }
 
 /** The log around a line, without filters. */
-function around({ name, stream, text }: LogRow, { targets, columns }: LogQuery): LogQuery {
+function around(line: LogRow, { targets, columns }: LogQuery): LogQuery {
   return {
     ...NO_QUERY,
-    targets: targets.length === 0 ? [name] : targets,
+    targets: targets.length === 0 ? [line.name] : targets,
     columns,
-    mark: fingerprint(name, stream, text),
+    mark: markOf(line),
   };
 }
 

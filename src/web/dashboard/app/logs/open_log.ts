@@ -1,11 +1,13 @@
-/** Loads stored lines, then follows the log. Starts again after a lost connection. */
+/** Loads the newest lines, then follows the log; older ones on demand. Starts again after a lost connection. */
 
 import { effect, type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
 import { readLogs } from "../data/feed_socket.ts";
 import { range } from "../data/router.ts";
+import { endsOf, now } from "../data/time_range.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
+import type { LogRow } from "./log_lines.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
 import { connection } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
@@ -15,21 +17,20 @@ import type { LogRequest } from "../../../../protocol/wire.ts";
 interface SourceOptions {
   /** Names; empty for all. */
   readonly targets: readonly string[];
-  /** Number of last lines of each; 0 for all, including archives. */
-  readonly lines: number;
+  /** True for all lines, including archives; otherwise the newest ones come first. */
+  readonly isWhole: boolean;
   /** Only a fixed range, in milliseconds since the epoch, without following. */
   readonly between?: readonly [number, number] | undefined;
+  /** With a filter: lines of the range that is shown, from then on. */
+  readonly since?: number | undefined;
   /** The result of `filterOf()`. */
   readonly filter: ReturnType<typeof filterOf>;
   /** Called before the view is filled from the beginning. */
   readonly began: () => void;
 }
 
-/** Number of lines in a new view. */
-export const FIRST_LINES = 1000;
-
-/** Maximum number of lines of a fixed range. */
-const MOST_LINES = 20_000;
+/** Number of lines in a new view, and of older ones at a time. */
+const PAGE = 500;
 
 const RETRY_MS = 1000;
 /** Maximum time without letting the page work. */
@@ -38,13 +39,18 @@ const TURN_MS = 10;
 export class OpenLog {
   /** The current error; empty if none. */
   readonly error = signal("");
-  /** True while stored lines are being loaded. */
+  /** True until the stored lines are there. */
   readonly isLoading = signal(true);
-  /** True if the range has more lines than are shown. */
-  readonly isCut = signal(false);
+  /** True if there are older lines, and later ones in a fixed range. */
+  readonly hasOlder = signal(false);
+  readonly hasLater = signal(false);
   readonly #sink: LogReceiver;
   readonly #options: SourceOptions;
   readonly #abort = new AbortController();
+  /** Where the lines of the view begin and end, by log. */
+  #before: LogPositions = {};
+  #positions: LogPositions | undefined;
+  #isTurning = false;
   /** True until the first answer of a new stream: the view shows the lines of the one before. */
   #isStale = true;
 
@@ -58,9 +64,51 @@ export class OpenLog {
     this.#abort.abort();
   }
 
+  /** Adds older lines at the top. */
+  async older(): Promise<void> {
+    if (!this.hasOlder.value) return;
+    await this.#turn({ before: this.#before, limit: PAGE }, (lines, { before }) => {
+      this.#sink.prepend(lines);
+      this.#before = before;
+      this.hasOlder.value = Object.keys(before).length > 0;
+    });
+  }
+
+  /** Adds later lines of a fixed range at the bottom. */
+  async later(): Promise<void> {
+    if (!this.hasLater.value) return;
+    await this.#turn({ from: this.#positions, limit: PAGE }, (lines, { positions }) => {
+      this.#sink.add(lines);
+      this.#positions = positions;
+      this.hasLater.value = lines.length >= PAGE;
+    });
+  }
+
+  /** Reads one page, one at a time. */
+  async #turn(
+    page: LogRequest,
+    take: (lines: readonly Omit<LogRow, "seq">[], start: LogStart) => void,
+  ): Promise<void> {
+    if (this.#isTurning || this.isLoading.value) return;
+    this.#isTurning = true;
+    try {
+      const rows: Omit<LogRow, "seq">[] = [];
+      let start: LogStart | undefined;
+      const items = await readLogs({ ...this.#query(), ...page }, this.#abort.signal);
+      for await (const batch of linesIn(items, (found) => start = found)) {
+        rows.push(...batch.map(rowOf));
+      }
+      if (start !== undefined) take(rows, start);
+    } catch (error) {
+      if (!this.#abort.signal.aborted) this.error.value = reasonOf(error);
+    } finally {
+      this.#isTurning = false;
+    }
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#abort;
-    const { between, lines } = this.#options;
+    const { between, isWhole } = this.#options;
     /** `ended`: without an error, since all of its processes are deleted. */
     let before: "nothing" | "begun" | "ended" = "nothing";
     while (!signal.aborted) {
@@ -70,52 +118,38 @@ export class OpenLog {
         this.#isStale = true;
         if (before === "nothing") this.#refresh();
         this.isLoading.value = true;
-        const isStored = between !== undefined || lines === 0;
-        const positions = isStored ? await this.#readStored(signal) : undefined;
-        this.isLoading.value = between === undefined;
+        const stored = between !== undefined || isWhole;
+        const first: LogRequest = {
+          ...(isWhole ? { lines: 0 } : { limit: PAGE }),
+          positions: true,
+        };
+        if (stored) await this.#pour({ ...this.#query(), ...first });
         if (between !== undefined) return;
-        const items = await readLogs({ ...this.#query(true), from: positions }, signal);
-        await this.#pour(linesIn(items), true);
+        await this.#pour({
+          ...{ ...this.#query(), follow: true, unfinished: true },
+          ...(stored ? { from: this.#positions } : first),
+        });
         before = "ended";
       } catch (error) {
         if (signal.aborted) return;
         const isGone = before === "ended" && error instanceof ApiError &&
           error.code === "process_not_found";
         before = "begun";
-        this.error.value = isGone
-          ? "Deleted: these were its last lines"
-          : error instanceof ApiError
-          ? error.message
-          : "The connection is lost";
+        this.error.value = isGone ? "Deleted: these were its last lines" : reasonOf(error);
         if (error instanceof ApiError && isFinal(error)) break;
+      } finally {
+        this.isLoading.value = false;
       }
-      this.isLoading.value = false;
       await sleep(RETRY_MS, signal);
     }
-    this.isLoading.value = false;
   }
 
-  /** Returns the positions at which the lines end. */
-  async #readStored(signal: AbortSignal): Promise<LogPositions | undefined> {
-    const enough = new AbortController();
-    const both = AbortSignal.any([signal, enough.signal]);
-    const stored = await readLogs(this.#query(false), both);
-    let positions: LogPositions | undefined;
-    const lines = linesIn(stored, (start) => positions = start.positions);
-    const isWhole = await this.#pour(lines, false);
-    this.isCut.value = !isWhole;
-    enough.abort();
-    return positions;
-  }
-
-  #query(follow: boolean): LogRequest {
-    const { lines, between, targets, filter } = this.#options;
+  #query(): LogRequest {
+    const { between, since, targets, filter } = this.#options;
     return {
       ...filter,
       ...(targets.length > 0 && { target: [...targets] }),
-      ...(follow && { follow: true }),
-      ...(follow && lines === 0 ? { new: true } : { lines: between === undefined ? lines : 0 }),
-      ...(!follow && between === undefined && { positions: true }),
+      ...(since !== undefined && { since: new Date(since).toISOString() }),
       ...(between !== undefined && {
         since: new Date(between[0]).toISOString(),
         until: new Date(between[1]).toISOString(),
@@ -131,36 +165,40 @@ export class OpenLog {
     this.#options.began();
   }
 
-  /** Adds batches to the view. Returns false if there are more than `MOST_LINES` in a range. */
-  async #pour(batches: AsyncIterable<readonly LogLine[]>, follow: boolean): Promise<boolean> {
+  /** Adds what a query finds to the view. */
+  async #pour(query: LogRequest): Promise<void> {
+    const items = await readLogs(query, this.#abort.signal);
     this.error.value = "";
     let until = performance.now() + TURN_MS;
-    let count = 0;
-    const quiet = follow
-      ? setTimeout(() => {
-        this.#refresh();
-        this.isLoading.value = false;
-      }, 300)
-      : undefined;
-    try {
-      for await (const batch of batches) {
-        this.#refresh();
-        this.#sink.add(batch.map(({ name, stream, line, at }) => (
-          { name, stream, text: line, at: Date.parse(at) }
-        )));
-        if (follow) this.isLoading.value = false;
-        count += batch.length;
-        if (this.#options.between !== undefined && count > MOST_LINES) return false;
-        if (performance.now() < until) continue;
-        await breathe();
-        until = performance.now() + TURN_MS;
-      }
+    const started = ({ positions, before }: LogStart) => {
       this.#refresh();
-      return true;
-    } finally {
-      clearTimeout(quiet);
+      this.#positions = positions;
+      if (query.from === undefined) {
+        this.#before = before;
+        this.hasOlder.value = Object.keys(before).length > 0;
+        // Lines of a fixed range that come after the ones that are read back from its end.
+        this.hasLater.value = this.#options.between !== undefined;
+      }
+      this.isLoading.value = false;
+    };
+    for await (const batch of linesIn(items, started)) {
+      if (batch.length === 0) continue;
+      this.#refresh();
+      this.#sink.add(batch.map(rowOf));
+      if (performance.now() < until) continue;
+      await breathe();
+      until = performance.now() + TURN_MS;
     }
+    this.#refresh();
   }
+}
+
+function rowOf({ line, at, ...rest }: LogLine): Omit<LogRow, "seq"> {
+  return { ...rest, text: line, at: Date.parse(at) };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : "The connection is lost";
 }
 
 async function* linesIn(
@@ -188,33 +226,33 @@ function isFinal({ status }: ApiError): boolean {
   return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
 }
 
-/** Time read before a selected moment, in milliseconds. */
-const CONTEXT_MS = 30_000;
-/** Delay while typing: each search reads the full log. */
+/** How far after a selected moment the first lines end, in milliseconds; later ones follow. */
+const AFTER_MS = 30_000;
+/** Delay while typing: each search reads the logs of the range. */
 const TYPING_MS = 300;
 
-/** Reads logs into the panes. `lines` is the number for each app, 0 for all. */
+/** Reads logs into the panes: all of them if `isWhole`, else the newest lines. */
 export function useLogSource(
   panes: LogReceiver,
   query: LogQuery,
-  lines: number,
+  isWhole: boolean,
   follow: Signal<boolean>,
 ): OpenLog | undefined {
   const source = useSignal<OpenLog | undefined>(undefined);
   const filter = filterOf(query);
   const isSearch = filter.grep !== undefined;
+  const isFiltered = Object.keys(filter).length > 0;
   const { span, from, to, at } = range.value;
-  const begin = at > 0 && !isSearch ? Math.max(from, at - CONTEXT_MS) : from;
+  const end = at > 0 && !isFiltered ? Math.min(to, at + AFTER_MS) : to;
   useEffect(() => {
     let opened: OpenLog | undefined;
     const open = () => {
       opened = new OpenLog(panes, {
-        targets: query.targets,
-        lines: isSearch ? 0 : lines,
-        between: span === undefined ? [begin, to] : undefined,
-        filter,
+        ...{ targets: query.targets, isWhole, filter },
+        between: span === undefined ? [from, end] : undefined,
+        since: isFiltered && !isWhole ? endsOf(range.peek(), now())[0] : undefined,
         // Start at the end, except for a fixed range or a full log.
-        began: () => follow.value = span !== undefined && lines > 0,
+        began: () => follow.value = span !== undefined && !isWhole,
       });
       source.value = opened;
     };
@@ -223,8 +261,8 @@ export function useLogSource(
     return () => (clearTimeout(timer), opened?.close());
   }, [
     panes,
-    lines,
-    span === undefined ? `${begin} ${to}` : "",
+    isWhole,
+    span ?? `${from} ${end}`,
     JSON.stringify(filter),
   ]);
   return source.value;
