@@ -1,5 +1,6 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { forwarding } from "../../src/cli/commands/web.ts";
 import { checkDestination } from "../../src/contexts/ssh.ts";
 import { cliIn } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -34,4 +35,15 @@ Deno.test("dial-stdio ends without an error when the other end closes the connec
   const { code, stdout, stderr } = await cliIn(home.path, {}, "dial-stdio");
   assertEquals([code, stderr], [0, ""]);
   assertMatch(stdout, /^procsup-dial \{.*\}\n$/);
+});
+
+Deno.test("forwarding() quotes what another machine says", () => {
+  assertEquals(
+    forwarding("http://127.0.0.1:9615/#code=1", "deploy@web1"),
+    "ssh -L 9615:127.0.0.1:9615 deploy@web1",
+  );
+  assertEquals(
+    forwarding("http://127.$(id)&:9615/", "web1;id"),
+    "ssh -L '9615:127.$(id)&:9615' 'web1;id'",
+  );
 });

@@ -1,6 +1,7 @@
 /** Probes on a machine that is out of file descriptors. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { probeHttp } from "../../src/platform/sockets/probe.ts";
 
 const src = new URL("../../src/platform/", import.meta.url).href;
 
@@ -36,4 +37,17 @@ Deno.test("a probe without a descriptor throws, because it says nothing about th
     stdout: "piped",
   }).output();
   assertEquals(JSON.parse(new TextDecoder().decode(stdout)), [[true, true], [null, null]]);
+});
+
+Deno.test("what a probe says has no secret part of its URL", async () => {
+  using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const at = `127.0.0.1:${server.addr.port}`;
+  const options = {
+    timeoutMs: 50,
+    signal: new AbortController().signal,
+    connect: () => Deno.connect({ port: server.addr.port }),
+  };
+  const said = await probeHttp({ url: `http://me:s3cret@${at}/?key=s3cret&b=1` }, options);
+  assertStringIncludes(said!, `http://***@${at}/?key=***&b=***`);
+  assertEquals(said!.includes("s3cret"), false, said);
 });

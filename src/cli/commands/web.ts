@@ -67,13 +67,17 @@ async function status(context: CommandContext): Promise<number> {
   return running ? 0 : NOT_RUNNING;
 }
 
+/** The command that forwards a port to another machine's daemon, whose URL may be hostile. Pure. */
+export function forwarding(url: string, destination: string): string {
+  const { host, port } = new URL(url);
+  return `ssh -L ${[`${port}:${host}`, destination].map(shellWord).join(" ")}`;
+}
+
 async function open(context: CommandContext): Promise<void> {
   const link = await connect(context).call("web_link");
   if (await printData(context.output, link, [link.url])) return;
-  const { host, port, hostname } = new URL(link.url);
-  if (context.host !== undefined && isLocal(hostname)) {
-    const words = [`${port}:${host}`, context.host.destination].map(shellWord).join(" ");
-    context.output.note(`from here: ssh -L ${words}`);
+  if (context.host !== undefined && isLocal(new URL(link.url).hostname)) {
+    context.output.note(`from here: ${forwarding(link.url, context.host.destination)}`);
   }
   context.output.note(`sign in within ${link.expires_in_seconds} seconds, once:`);
   context.output.data(link.url);

@@ -72,6 +72,7 @@ export class WatchTree {
   /** Absolute paths that never count, whatever is watched. */
   readonly #own: readonly string[];
   readonly #user: OtherUser | undefined;
+  readonly #mostFolders: number;
   #base: string;
   #scope: Scope = { roots: [], links: new Set() };
 
@@ -82,8 +83,10 @@ export class WatchTree {
     ignore: readonly string[],
     own: readonly string[],
     user?: OtherUser,
+    mostFolders = MAX_FOLDERS,
   ) {
     this.#user = user;
+    this.#mostFolders = mostFolders;
     this.#cwd = this.#base = cwd;
     this.#paths = paths.length === 0 ? ["."] : paths;
     this.#ignored = ignoreTest([...DEFAULT_IGNORES, ...ignore]);
@@ -129,8 +132,8 @@ export class WatchTree {
     const found = { folders: new Set<string>(), files: new Set<string>() };
     // Links add roots meanwhile.
     for (const root of scope.roots) await this.#add(root, found, scope);
-    if (found.folders.size >= MAX_FOLDERS) {
-      problems.push(`more than ${MAX_FOLDERS} folders: only the first ones are watched`);
+    if (found.folders.size >= this.#mostFolders) {
+      problems.push(`more than ${this.#mostFolders} folders: only the first ones are watched`);
     }
     for (const link of scope.links) {
       found.files.add(link);
@@ -151,7 +154,7 @@ export class WatchTree {
     }
     const open = [root.path];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (folders.size >= MAX_FOLDERS) return;
+      if (folders.size >= this.#mostFolders) return;
       const entries = folders.has(next) ? undefined : await this.#entriesOf(next);
       if (entries === undefined) continue;
       folders.add(next);

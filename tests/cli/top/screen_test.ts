@@ -40,3 +40,12 @@ Deno.test("Screen.draw() redraws everything when the terminal's content is unkno
   await screen.idle;
   assert(written[1]!.includes("same"));
 });
+
+Deno.test("Screen shows what apps and other machines send as text, whatever it contains", async () => {
+  let written = "";
+  const screen = new Screen((text) => Promise.resolve(void (written += text)));
+  screen.draw(["a\x1b]0;title\x07b\x1b[2J\x9b31mc\x1b[8md\x1b[31me\r\n\u202ef"], 80);
+  await screen.idle;
+  const [, line] = written.split("\x1b[1;1H\x1b[0m");
+  assertEquals(line, "abcd\x1b[31me f\x1b[0m\x1b[0m\x1b[K\x1b[?2026l");
+});
