@@ -157,6 +157,8 @@ export interface WatchConfig {
   readonly ignore: readonly string[];
   /** Quiet time before the restart. */
   readonly debounceMs: number;
+  /** Look at the files every second or less often, for file systems that tell no changes. */
+  readonly poll: boolean;
 }
 
 /** Whom a stop signals. */

@@ -183,6 +183,12 @@ const WATCH: ObjectType = {
       },
     },
     debounce: { type: "duration", default: "100ms", help: "Quiet time before the restart" },
+    poll: {
+      type: "boolean",
+      default: false,
+      help: "Look at the files every second or less often, for file systems that tell no changes",
+      flag: { name: "watch-poll", help: "with --watch: look at the files every second" },
+    },
   },
 };
 

@@ -172,7 +172,7 @@ Deno.test("parseConfig() accepts every key", () => {
       preStart: { command: "make", timeoutMs: 30_000, ignoreFailure: false, runAsRoot: false },
       postStop: { command: "rm x", timeoutMs: 1000, ignoreFailure: true, runAsRoot: false },
     },
-    watch: { enabled: true, paths: ["src"], ignore: [], debounceMs: 100 },
+    watch: { enabled: true, paths: ["src"], ignore: [], debounceMs: 100, poll: false },
     instances: MAX_INSTANCES,
     namespace: "shop",
     labels: { stop_timeout: "kept" },

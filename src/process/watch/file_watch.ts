@@ -18,6 +18,8 @@ export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" |
   readonly own?: readonly string[];
   /** The user whose rights decide what is watched, if not ours. */
   readonly user?: OtherUser | undefined;
+  /** Looks at the files at intervals, without events of the system. */
+  readonly poll?: boolean;
   /** How long the app has been up; default: 0. */
   readonly upForMs?: number;
   readonly clock?: Clock;
@@ -84,7 +86,7 @@ class FileWatch {
       },
       failed: (error) => this.#pollInstead(error),
     }, options.open);
-    void this.#walk(true);
+    void (options.poll ? this.#onlyPoll() : this.#walk(true));
   }
 
   stop(): void {
@@ -181,6 +183,18 @@ class FileWatch {
     if (this.#stopped || this.#poll !== undefined) return;
     this.#folders.stop();
     this.#on.problem(limitProblem(messageOf(error)));
+    this.#beginPoll();
+  }
+
+  async #onlyPoll(): Promise<void> {
+    const look = await this.#tree.look();
+    if (this.#stopped) return;
+    this.#files = look.files;
+    this.#begin(look);
+    this.#beginPoll();
+  }
+
+  #beginPoll(): void {
     this.#poll = new FilePoll(this.#tree, this.#clock, (path) => this.#changed(path));
     // Its first poll reports nothing: find the changes before it here.
     void this.#findMissed();

@@ -357,7 +357,7 @@ for (const [what, check] of OTHERS) Deno.test(`watchFiles() ${what}`, check);
 
 Deno.test("checkWatch() rejects a path that does not exist", async () => {
   await using watched = new Watched();
-  const watch = { enabled: true, paths: ["src", "nope"], ignore: [], debounceMs: 1 };
+  const watch = { enabled: true, paths: ["src", "nope"], ignore: [], debounceMs: 1, poll: false };
   const error = assertThrows(() => checkWatch({ cwd: watched.path, watch }), ProcsupError);
   assertEquals(
     [error.code, error.message],
@@ -381,3 +381,24 @@ Deno.test("watchFiles() watches for an app of another user only what that user m
   watched.write("src/a.ts");
   await watched.notified("src/a.ts");
 });
+
+Deno.test("watchFiles() with poll finds a change without the system's events, and one before it", async () => {
+  for (const when of ["later", "before"]) {
+    await using watched = new Watched();
+    const changes: string[] = [];
+    const watch = watchFiles({
+      ...{ cwd: watched.path, paths: [], ignore: [], debounceMs: DEBOUNCE_MS, poll: true },
+      ...{ upForMs: when === "before" ? 5000 : 0, open: () => assertNever() },
+    }, { changed: (path) => changes.push(path), problem: (text) => changes.push(text) });
+    await waitFor(() => {
+      if (when === "later") watched.write("src/a.ts");
+      return changes.length > 0;
+    }, { what: "a change" });
+    watch.stop();
+    assert(changes[0]!.startsWith("src/"), changes[0]);
+  }
+});
+
+function assertNever(): never {
+  throw new Error("the system's watch is used");
+}
