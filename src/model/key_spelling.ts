@@ -209,7 +209,8 @@ export function expanded(given: Keyed): Keyed {
   if (runtime === "") keys.runtime = "auto";
   if (instances === "max") keys.instances = navigator.hardwareConcurrency;
   for (const [key, row] of Object.entries(PROCESS_KEYS)) {
-    if (row.type === "object") keys[key] = standInsReplaced(keys[key], row.keys);
+    const given = keys[key];
+    if (row.type === "object" && isMap(given)) keys[key] = standInsReplaced(given, row.keys);
   }
   if (typeof command !== "string" || commandProblem(keys) !== undefined) return keys;
   delete keys.command;
@@ -217,8 +218,7 @@ export function expanded(given: Keyed): Keyed {
 }
 
 /** Replaces keys given in place of others, such as `every: 30s` by `schedule: "@every 30s"`. */
-function standInsReplaced(value: unknown, table: KeyTable): unknown {
-  if (!isMap(value)) return value;
+function standInsReplaced(value: Keyed, table: KeyTable): Keyed {
   const inner = { ...value };
   for (const [key, { type, becomes }] of Object.entries(table)) {
     const given = inner[key];

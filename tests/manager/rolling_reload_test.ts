@@ -424,6 +424,13 @@ Deno.test("a change rejects an invalid batch size before it does anything", asyn
   assertEquals([fake.world.children.length, versions(fake)], [2, ["old", "old"]]);
 });
 
+Deno.test("changedConfig() keeps the maps that a patch does not name", () => {
+  const health_check = { type: "command", command: "true" };
+  const before = parseConfig({ name: "api", entrypoint: "/bin/true", cwd: "/", health_check });
+  const after = changedConfig(before, { keys: { env: { A: "1" } } });
+  assertEquals(parseConfig(after).healthCheck, before.healthCheck);
+});
+
 Deno.test("changedConfig() rejects another name, and another number of instances", async () => {
   await using fake = await running(2);
   const { wanted } = fake.registry.app("api")!;
