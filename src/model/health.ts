@@ -16,6 +16,8 @@ export interface HealthRecord {
   readonly goodSince?: number;
   /** Uptime in milliseconds at the last failure that counted. */
   readonly failedAt?: number;
+  /** A check is in progress, and may change this. */
+  readonly isChecking?: boolean;
 }
 
 /** Delays of the first checks after a start; then the interval. */

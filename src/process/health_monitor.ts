@@ -23,6 +23,7 @@ export class HealthMonitor implements Monitor {
   readonly #config: HealthCheckConfig;
   readonly #abort = new AbortController();
   #record: HealthRecord = UNKNOWN_HEALTH;
+  #isChecking = false;
   #cancel: Cancel = () => {};
   /** The post_healthcheck hook in progress. */
   #posting: Promise<void> | undefined;
@@ -39,7 +40,7 @@ export class HealthMonitor implements Monitor {
   }
 
   get record(): HealthRecord {
-    return this.#record;
+    return { ...this.#record, isChecking: this.#isChecking };
   }
 
   stop(): void {
@@ -57,6 +58,7 @@ export class HealthMonitor implements Monitor {
   }
 
   async #check(): Promise<void> {
+    this.#isChecking = true;
     await this.#hook("preHealthCheck");
     const { clock } = this.#process.world;
     const [at, startedAt] = [clock.now(), clock.steady()];
@@ -69,6 +71,7 @@ export class HealthMonitor implements Monitor {
       if (isLack(error)) this.#lacks(problem);
       else this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
     }
+    this.#isChecking = false;
     if (this.#abort.signal.aborted) return;
     const delay = delayAfter(this.#checks, this.#config);
     if (this.#process.isReady) this.#checks++;

@@ -26,15 +26,19 @@ export async function proof(run: ProvenRun, signal: AbortSignal): Promise<string
   const readySince = run.uptimeMs();
   while (!signal.aborted) {
     const uptimeMs = run.uptimeMs();
-    const goodSince = healthCheck === undefined ? readySince : run.record()?.goodSince;
+    const record = healthCheck && run.record();
+    const goodSince = healthCheck === undefined ? readySince : record?.goodSince;
     const rest = goodSince === undefined ? LOOK_MS : minUptimeMs - (uptimeMs - goodSince);
-    if (rest <= 0) return undefined;
-    if (uptimeMs - readySince > listenTimeoutMs + minUptimeMs) {
+    const isDue = rest <= 0;
+    // A check that is late may still fail.
+    if (isDue && !record?.isChecking) return undefined;
+    if (!isDue && uptimeMs - readySince > listenTimeoutMs + minUptimeMs) {
       const problem = run.problem();
       return `not healthy for ${formatDuration(minUptimeMs)} within ` +
         formatDuration(listenTimeoutMs) + (problem && `: ${problem}`);
     }
-    await pause(run, healthCheck === undefined ? rest : Math.min(rest, LOOK_MS), signal);
+    const wait = healthCheck === undefined ? rest : isDue ? LOOK_MS : Math.min(rest, LOOK_MS);
+    await pause(run, wait, signal);
   }
   return undefined;
 }

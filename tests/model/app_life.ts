@@ -189,15 +189,17 @@ export class Life {
 
   /** Its run ends after its work. */
   complete(one: Sim): void {
-    if (one.state === "serving") this.#ended(one);
+    if (one.state !== "serving") return;
+    this.#ended(one);
+    // What a release has launched must stay up until it is proven.
+    if (!this.steps.has(one.id)) one.rest ??= "may";
   }
 
   #ended(one: Sim): void {
     one.state = "ended";
     const { stable, release } = this.app;
-    const isProven = one.generation <= stable ||
-      one.generation === release?.generation && release.done.includes(one.id);
-    if (isProven) one.rest = release === undefined && !this.steps.has(one.id) ? "must" : "may";
+    if (one.generation > stable) return;
+    one.rest = release === undefined && !this.steps.has(one.id) ? "must" : "may";
   }
 
   #result(one: Sim, generation: number, isDone: boolean): void {

@@ -1,7 +1,11 @@
 /** Health checks of a running process, with real servers and a fake clock. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { type HealthRecord, UNKNOWN_HEALTH } from "../../src/model/health.ts";
+import type { HealthCheckConfig } from "../../src/model/process_config.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { HealthMonitor } from "../../src/process/health_monitor.ts";
+import { proof } from "../../src/process/proof.ts";
 import type { RunView } from "../../src/process/run_view.ts";
 import { connectToRun } from "../../src/platform/launch/run_connection.ts";
 import { livingWith } from "../fixtures/run_members.ts";
@@ -421,4 +425,23 @@ Deno.test("a check that lacks resources of the machine does not count against th
     "check ended with code 1",
     "unhealthy",
   ]);
+});
+
+Deno.test("a run is not proven while a check is in progress, which may fail", async () => {
+  const { promise: failed, resolve: fail } = Promise.withResolvers<void>();
+  let record: HealthRecord = { ...UNKNOWN_HEALTH, goodSince: 0, isChecking: true };
+  let uptimeMs = 0;
+  const proven = proof({
+    config: { minUptimeMs: 100, listenTimeoutMs: 1000, healthCheck: {} as HealthCheckConfig },
+    clock: systemClock,
+    uptimeMs: () => uptimeMs += 100,
+    record: () => {
+      if (uptimeMs > 500) fail();
+      return record;
+    },
+    problem: () => "no answer",
+  }, new AbortController().signal);
+  await failed;
+  record = UNKNOWN_HEALTH;
+  assertEquals(await proven, "not healthy for 100ms within 1s: no answer");
 });
