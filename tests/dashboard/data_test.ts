@@ -25,7 +25,7 @@ import {
   rangeText,
   readRange,
 } from "../../src/web/dashboard/app/data/time_range.ts";
-import { runningDependents } from "../../src/web/dashboard/app/process/select.ts";
+import { runningDependents, stoppedAmong } from "../../src/web/dashboard/app/process/select.ts";
 import { jsonFields } from "../../src/model/log_level.ts";
 
 Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
@@ -106,6 +106,14 @@ Deno.test("runningDependents() returns the names of running dependents, each onc
   assertEquals(runningDependents(["db"], list), ["api", "mail"]);
   assertEquals(runningDependents(["api:0"], list), ["mail"]);
   assertEquals(runningDependents(["db", "api", "mail"], list), []);
+});
+
+Deno.test("stoppedAmong() tells those that were stopped from the rest, unless all are stopped", () => {
+  const one = (name: string, state: "running" | "stopped" | "crashed") => ({ name, state });
+  const [up, off, bad] = [one("up", "running"), one("off", "stopped"), one("bad", "crashed")];
+  assertEquals(stoppedAmong([up, off, bad]), { stopped: ["off"], rest: ["up", "bad"] });
+  assertEquals(stoppedAmong([up, bad]), { stopped: [], rest: ["up", "bad"] });
+  assertEquals(stoppedAmong([off]), { stopped: [], rest: ["off"] });
 });
 
 Deno.test("readEnv() accepts KEY=value lines and rejects others", () => {

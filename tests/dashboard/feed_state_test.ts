@@ -63,7 +63,7 @@ class Page {
 
 function live(): Page {
   const page = new Page().signedIn();
-  page.handle({ type: "opened", attempt: page.state.attempt }).get(all("api"));
+  page.get(all("api"));
   page.done();
   return page;
 }
@@ -160,6 +160,22 @@ Deno.test("where WebSockets do not open, the page polls", () => {
   // Silence between the answers is no loss.
   page.get(all("api")).pass(20_000);
   assertEquals(page.state.connection, "live");
+});
+
+Deno.test("where WebSockets open and bring nothing, the page polls after some seconds", () => {
+  const page = new Page().signedIn();
+  for (let i = 0; i < 2; i++) {
+    page.done();
+    page.pass(4000);
+    assertEquals(page.done(), ["close", "sign_in"]);
+    page.handle({
+      type: "signed_in",
+      attempt: page.state.attempt,
+      session: SESSION,
+      now: page.now,
+    });
+  }
+  assertEquals(page.done(), ["poll"]);
 });
 
 Deno.test("a refused session asks to sign in, and is tried again when the page is seen", () => {

@@ -234,6 +234,8 @@ browserTest("a lost connection is shown, and recovers without a reload", async (
   await page.context().setOffline(true);
   await daemon.cli("web", "stop");
   await page.getByText("No connection to the daemon").waitFor();
+  await page.getByText(/shown as of \d\d:\d\d:\d\d/).waitFor();
+  await page.locator("main.stale").waitFor();
   await dashboard.go("#/settings");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByText("Signing out failed").waitFor();

@@ -107,7 +107,6 @@ function isRefusal(error: unknown): boolean {
 
 function listen(attempt: number, over: AbortSignal): void {
   const socket = new FeedSocket(over, {
-    opened: () => handle({ type: "opened", attempt }),
     received: (message) => handle({ type: "received", attempt, message, now: now() }),
     lost: (error) => fail(attempt, error),
   });

@@ -10,7 +10,6 @@ import { authorizationFor } from "./tab_key.ts";
 const MAX_MESSAGE = 60_000;
 
 interface SocketEvents {
-  readonly opened: () => void;
   readonly received: (message: PushedMessage) => void;
   readonly lost: (error: unknown) => void;
 }
@@ -31,7 +30,7 @@ export class FeedSocket {
   readonly #begun: string[] = [];
 
   /** Opens it. After `over` it calls nothing any more, and the logs fail. */
-  constructor(over: AbortSignal, { opened, received, lost }: SocketEvents) {
+  constructor(over: AbortSignal, { received, lost }: SocketEvents) {
     const url = new URL("ws", location.href.replace(/^http/, "ws"));
     const socket = this.#socket = new WebSocket(url);
     socket.addEventListener("open", async () => {
@@ -41,7 +40,6 @@ export class FeedSocket {
         socket.send(JSON.stringify({ type: "session", authorization }));
         for (const text of this.#begun) socket.send(text);
         open = this;
-        opened();
       } catch (error) {
         if (!over.aborted) lost(error);
       }

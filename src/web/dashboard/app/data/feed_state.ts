@@ -42,10 +42,10 @@ export interface FeedState {
   readonly attempt: number;
   /** How messages come; undefined while there is no connection. */
   readonly way: "socket" | "poll" | undefined;
-  /** Whether the WebSocket has opened, and since when this way is tried. */
-  readonly isOpen: boolean;
+  /** Whether a message has come this way, and since when it is tried. */
+  readonly isProven: boolean;
   readonly since: number;
-  /** Number of consecutive WebSockets that failed to open. */
+  /** Number of consecutive WebSockets that brought no message. */
   readonly refusals: number;
   /** Time of the next attempt, and how long it waits after a failure. */
   readonly retryAt: number | undefined;
@@ -69,7 +69,6 @@ export type FeedMessage =
     readonly how: "lost" | "foreign" | "signed_out";
     readonly now: number;
   }
-  | { readonly type: "opened"; readonly attempt: number }
   | {
     readonly type: "received";
     readonly attempt: number;
@@ -102,9 +101,10 @@ interface Update {
 /** A daemon that is back is seen within two seconds: its answer takes a moment, too. */
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 1500;
-/** A WebSocket without a message for this long is lost, also while it opens. One comes every 2 s. */
+/** A WebSocket without a message for this long is lost. One comes every 2 s, the first at once. */
 const SILENCE_MS = 8000;
-/** After this many WebSockets that failed to open, the page polls: some proxies block them. */
+const FIRST_SILENCE_MS = 3000;
+/** After this many WebSockets that brought nothing, the page polls: some proxies block them. */
 const MAX_REFUSALS = 2;
 
 export const INITIAL_STATE: FeedState = {
@@ -118,7 +118,7 @@ export const INITIAL_STATE: FeedState = {
   happened: 0,
   attempt: 0,
   way: undefined,
-  isOpen: false,
+  isProven: false,
   since: 0,
   refusals: 0,
   retryAt: undefined,
@@ -140,8 +140,6 @@ export function update(state: FeedState, message: FeedMessage): Update {
       return ticked(state, message.now);
     case "signed_in":
       return signedIn(state, message);
-    case "opened":
-      return { state: { ...state, isOpen: true, refusals: 0 }, effects: [] };
     case "failed":
       return failed(state, message);
     case "received":
@@ -170,15 +168,16 @@ function signedIn(
 ): Update {
   const way = state.refusals < MAX_REFUSALS ? "socket" : "poll";
   return {
-    state: { ...state, session, way, isOpen: false, since: now },
+    state: { ...state, session, way, isProven: false, since: now },
     effects: [{ type: way === "socket" ? "listen" : "poll", attempt }],
   };
 }
 
 function ticked(state: FeedState, now: number): Update {
   if (state.retryAt !== undefined && now >= state.retryAt) return connecting(state);
-  const isSilent = state.way === "socket" &&
-    now - Math.max(state.heardAt, state.since) > SILENCE_MS;
+  const { way, isProven, heardAt, since } = state;
+  const isSilent = way === "socket" &&
+    now - (isProven ? heardAt : since) > (isProven ? SILENCE_MS : FIRST_SILENCE_MS);
   return isSilent ? failed(state, { how: "lost", now }) : { state, effects: [] };
 }
 
@@ -191,7 +190,7 @@ function failed(
   if (how === "signed_out") {
     return { state: { ...state, connection: how, way: undefined }, effects: [{ type: "close" }] };
   }
-  if (state.way === "socket" && !state.isOpen) {
+  if (state.way === "socket" && !state.isProven) {
     const refusals = state.refusals + 1;
     // The daemon has just answered: it is the WebSocket alone that fails.
     if (refusals <= MAX_REFUSALS) return connecting({ ...state, refusals });
@@ -216,6 +215,7 @@ function received(
   const state: FeedState = {
     ...before,
     ...{ connection: "live", heardAt: now, waitMs: FIRST_WAIT_MS, happened },
+    ...{ isProven: true, refusals: before.way === "socket" ? 0 : before.refusals },
   };
   if (message.type === "processes") return withRows(state, message, now);
   if (message.type !== "system_metrics") return { state, effects: [] };

@@ -34,14 +34,14 @@ export function Processes() {
   const groupBy = params.get("group") ?? "";
   const shown = useMemo(
     () => {
-      const isMeant = parseFilter(search);
+      const isMeant = parseFilter(search, ports.value);
       return inOrder(
         processList.value.filter((process) =>
           isMeant(process) && (state === null || conditionOf(process) === state)
         ),
       );
     },
-    [processList.value, search, state, sort, descending],
+    [processList.value, ports.value, search, state, sort, descending],
   );
   return (
     <>
@@ -72,7 +72,7 @@ function ProcessFilters({ shown }: { shown: number }) {
       <span class="unseen" role="status">{counted(shown, "process", "processes")} shown</span>
       <Search
         label="Search processes"
-        placeholder="name, ns:web, tag:db, label:k=v"
+        placeholder="name, :port, ns:web, tag:db"
         value={params.get("q") ?? ""}
         onInput={(q) => setParams({ q })}
       >
@@ -186,7 +186,8 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="Nothing matches">
       Filter by a part of a name, <code>ns:web</code>, <code>tag:db</code>,{" "}
-      <code>label:team=core</code>, <code>running</code>, and <code>-</code>{" "}
+      <code>label:team=core</code>, <code>:3000</code>, <code>unhealthy</code>, and <code>-</code>
+      {" "}
       before one for all others.
     </Empty>
   );

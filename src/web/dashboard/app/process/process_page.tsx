@@ -1,5 +1,6 @@
 /** The page of a process: the reasons for its state, output, figures, events and configuration. */
 
+import { Fragment, type FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { baseName } from "../../../../model/name.ts";
 import { act } from "./actions.ts";
@@ -28,8 +29,8 @@ const TABS = [
 
 type Tab = (typeof TABS)[number];
 
-/** Tabs of an app with several instances. */
-const UNIT_TABS = ["summary", "logs", "metrics", "events"] as const;
+/** Tabs about a key of the configuration: shown where it is set, or by their address. */
+const TAB_KEYS: Partial<Readonly<Record<Tab, string>>> = { health: "health_check", hooks: "hooks" };
 
 /** The screen of a process, or of an app with all its instances. */
 export function Process() {
@@ -37,8 +38,11 @@ export function Process() {
   const members = processesOf(name);
   const process = members.find((one) => one.name === name || one.id === name);
   if (members.length === 0) return <NotOne name={name} />;
-  const tabs: readonly Tab[] = process ? TABS : UNIT_TABS;
-  const tab = tabs.find((one) => one === place.value.params.get("tab")) ?? "summary";
+  const tab = TABS.find((one) => one === place.value.params.get("tab")) ?? "summary";
+  const tabs = TABS.filter((one) => {
+    const key = TAB_KEYS[one];
+    return key === undefined || one === tab || isSet(members[0]!.config[key]);
+  });
   const base = baseName(name);
   return (
     <div class={tab === "logs" ? "fill" : "stack"}>
@@ -77,6 +81,10 @@ export function Process() {
       </div>
     </div>
   );
+}
+
+function isSet(value: unknown): boolean {
+  return Object.keys(value ?? {}).length > 0;
 }
 
 interface TabsProps {
@@ -156,29 +164,47 @@ function Body({ tab, name, members, process }: {
     case "events":
       return <EventLog target={name} />;
   }
-  if (process === undefined) return <UnitSummary members={members} />;
+  // All instances have the same configuration.
+  const { name: first, config } = members[0]!;
   switch (tab) {
     case "summary":
-      return (
+      return process === undefined ? <UnitSummary members={members} /> : (
         <>
           <Summary process={process} />
           <LastRelease members={[process]} />
         </>
       );
     case "health":
-      return <ProcessHealth process={process} />;
+      return <OfEach members={members} Part={ProcessHealth} />;
     case "hooks":
-      return <ProcessHooks process={process} />;
+      return <OfEach members={members} Part={ProcessHooks} />;
     case "env":
-      return <ProcessEnv process={process} />;
+      return <ProcessEnv config={config} />;
     case "config":
       return (
         <>
-          {mayAdminister.value && <ConfigDrift name={process.name} />}
-          <ConfigTree config={process.config} />
+          {mayAdminister.value && <ConfigDrift name={first} />}
+          <ConfigTree config={config} />
         </>
       );
   }
+}
+
+/** A part for each instance, under its name if there are several. */
+function OfEach({ members, Part }: {
+  readonly members: readonly ProcessJson[];
+  readonly Part: FunctionComponent<{ process: ProcessJson }>;
+}) {
+  return (
+    <>
+      {members.map((process) => (
+        <Fragment key={process.id}>
+          {members.length > 1 && <h2>{process.name}</h2>}
+          <Part process={process} />
+        </Fragment>
+      ))}
+    </>
+  );
 }
 
 function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
@@ -237,15 +263,17 @@ function ProcessActions({ name, members, isUnit }: {
 
 const HIDDEN = <span class="faint" role="img" aria-label="hidden">••••••</span>;
 
-function ProcessEnv({ process: { config } }: { process: ProcessJson }) {
+function ProcessEnv({ config }: Pick<ProcessJson, "config">) {
   const names = Object.keys((config.env ?? {}) as object).sort();
-  const inherits = config.inherit_env !== false;
+  const { inherit_env: inherited } = config;
   return (
     <section class="panel">
       <p class="faint small">
-        {inherits
-          ? "It also inherits the daemon's environment."
-          : "It inherits only the essential variables of the daemon's environment."}
+        {inherited === false
+          ? "It inherits nothing besides the essential variables."
+          : `It also inherits ${
+            Array.isArray(inherited) ? `${inherited.join(", ") || "nothing"} from` : ""
+          } the environment of the shell that added it, or else the daemon's.`}
         {config.env_file
           ? ` More comes from ${
             [config.env_file as string | { path: string }].flat()

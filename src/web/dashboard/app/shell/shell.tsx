@@ -7,8 +7,8 @@ import { isPhone, nextTheme, theme } from "./settings.ts";
 import { announcement, dismiss, type Toast, toasts } from "./notices.ts";
 import { linkTo, screen } from "../data/router.ts";
 import {
-  clock,
   connection,
+  isStale,
   lastMessageAt,
   mayAdminister,
   metrics,
@@ -18,7 +18,7 @@ import {
 import { Button, Dialog, Icon, Logo, QuestionDialog } from "../controls/controls.tsx";
 import { Palette, paletteOpen, pathOf, SCREENS, shortcuts } from "./screens.tsx";
 import { ProcessDialogs, ProcessMenu } from "../process/process_menu.tsx";
-import { relative } from "../data/format.ts";
+import { clockTime } from "../data/format.ts";
 
 export const helpOpen = signal(false);
 
@@ -29,7 +29,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       {isPhone.value ? <PhoneBar /> : <SideBar />}
       <div class="column">
         <ConnectionBanner />
-        <main id="main" tabIndex={-1}>{children}</main>
+        <main id="main" tabIndex={-1} class={isStale.value ? "stale" : ""}>{children}</main>
       </div>
       <div class="unseen" role="status" aria-live="polite">{announcement}</div>
       <Toasts />
@@ -92,7 +92,7 @@ function ConnectionBanner() {
       <span>
         No connection to the daemon
         {processes.value !== null && since > 0 &&
-          <span>: last update {relative(since, clock.value)}</span>}. Trying again…
+          <span>: shown as of {clockTime(since)}</span>}. Trying again…
       </span>
       <Button kind="quiet" onClick={retryNow}>Try now</Button>
     </div>
