@@ -56,8 +56,17 @@ const GLOG_LEVELS: Readonly<Record<string, LogLevel>> = {
   F: "error",
 };
 
-/** Monolog: `[2026-01-02 15:04:05] app.ERROR: `; the console logger of .NET: `fail: My.Server[13]`. */
-const NAMED = /^\[[^\]]+\] [\w-]+\.([A-Z]+): |^(trce|dbug|fail|crit): \S+\[\d+\]$/;
+/** How PostgreSQL begins a line by default: `2026-01-02 15:04:05.123 UTC [42] `. */
+const POSTGRES = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)? \\S+ \\[\\d+\\] (?:\\S+ )?";
+
+/**
+ * Monolog: `[2026-01-02 15:04:05] app.ERROR: `; the console logger of .NET: `fail: My.Server[13]`;
+ * Celery: `[2026-01-02 15:04:05,678: WARNING/ForkPoolWorker-2] `; PostgreSQL: `… [42] FATAL:  `.
+ */
+const NAMED = new RegExp(
+  "^\\[[^\\]]+\\] [\\w-]+\\.([A-Z]+): |^(trce|dbug|fail|crit): \\S+\\[\\d+\\]$|" +
+    `^\\[[^\\]]+: ([A-Z]+)/[\\w-]+\\] |^${POSTGRES}(LOG|WARNING|ERROR|FATAL|PANIC):  `,
+);
 
 /** How runtimes start, or end, the report of an exception. */
 const EXCEPTIONS: readonly RegExp[] = [
@@ -68,11 +77,19 @@ const EXCEPTIONS: readonly RegExp[] = [
   /^thread '.*' (?:\(\d+\) )?panicked at /,
   /^(?:Exception in thread |Unhandled exception|Uncaught exception|\*\* \()/i,
   /\bSegmentation fault\b/,
+  // Sinatra: `2026-01-02 15:04:05 - RuntimeError - text:`.
+  /^[\d :-]+ - [A-Z][\w:]*(?:Error|Exception) - /,
   /\((?:(?:\w+::)*\w*(?:Error|Exception)|Errno::\w+)\)$/,
 ];
 
 /** Lines that belong to the line before them. */
-const CONTINUED = /^(?:\s|$|Caused by:|During handling of the above|The above exception was)/;
+const CONTINUED = new RegExp(
+  "^(?:\\s|$|Caused by:|During handling of the above|The above exception was|goroutine \\d+ \\[|" +
+    `${POSTGRES}(?:DETAIL|HINT|QUERY|CONTEXT|LOCATION|STATEMENT):  )`,
+);
+
+/** The lines of a goroutine that are not indented. */
+const GO_CALL = /^(?:created by )?[\w./*()%-]+\(.*\)$|^created by /;
 
 /** Whether a line continues the one before it, as lines of a stack trace do. */
 export function continuesEntry(line: string): boolean {
@@ -93,8 +110,8 @@ function prefixLevel(head: string): LogLevel | undefined {
   if (priority !== undefined) return syslogLevel(Number(priority) % 8);
   const letter = GLOG.exec(head)?.[1];
   if (letter !== undefined) return GLOG_LEVELS[letter];
-  const [, monolog, dotnet] = NAMED.exec(head) ?? [];
-  return LEVEL_OF.get((monolog ?? dotnet ?? "").toLowerCase());
+  const named = NAMED.exec(head)?.slice(1).find((word) => word !== undefined) ?? "";
+  return LEVEL_OF.get(named.toLowerCase());
 }
 
 function textLevel(line: string, head: string): LogLevel | undefined {
@@ -147,10 +164,12 @@ export type EntryPart = "first" | "more" | "last";
 /** Finds out which of consecutive lines belong together. */
 export class EntryReader {
   #inTraceback = false;
+  #inGoroutine = false;
 
   /** Classifies the next line. `last` ends a Python traceback and names the exception. */
   partOf(line: string): EntryPart {
-    const isMore = continuesEntry(line);
+    const isMore = continuesEntry(line) || (this.#inGoroutine && GO_CALL.test(line));
+    this.#inGoroutine = isMore && (this.#inGoroutine || line.startsWith("goroutine "));
     const isLast = this.#inTraceback && !isMore;
     this.#inTraceback = !isLast && (this.#inTraceback || line.startsWith("Traceback ("));
     return isMore ? "more" : isLast ? "last" : "first";

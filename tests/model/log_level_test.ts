@@ -140,3 +140,34 @@ Deno.test("lastState() returns the final state of a progress bar", () => {
   assertEquals(lastState("10 %\r100 %\r"), "100 %");
   assertEquals(lastState("plain"), "plain");
 });
+
+Deno.test("levelOf() knows the lines of Celery, PostgreSQL and Sinatra", () => {
+  const at = "2026-11-27 10:11:12";
+  for (
+    const [line, level] of [
+      [`[${at},123: WARNING/ForkPoolWorker-2] slow`, "warn"],
+      [`[${at},123: INFO/MainProcess] Task ERROR accepted`, "info"],
+      [`${at}.123 UTC [42] LOG:  statement: select 'ERROR'`, "info"],
+      [`${at}.123 UTC [42] app@shop FATAL:  no such role`, "error"],
+      [`${at} - RuntimeError - boom:`, "error"],
+    ] as const
+  ) assertEquals(levelOf(line), level, line);
+});
+
+Deno.test("LevelReader keeps a Go panic with its goroutines, and a PostgreSQL error with its statement", () => {
+  const at = "2026-11-27 10:11:12.123 UTC [42]";
+  for (
+    const lines of [
+      [
+        ...["panic: boom", "", "goroutine 1 [running]:", "main.f(0x1, 0x2)", "\t/x.go:4 +0x1d"],
+        ...["main.(*T).g()", "\t/x.go:9", "created by main.main in goroutine 1", "\t/x.go:2"],
+      ],
+      [`${at} ERROR:  syntax error`, `${at} STATEMENT:  selekt 1`, "\tfrom t", `${at} HINT:  none`],
+    ]
+  ) {
+    const reader = new LevelReader();
+    const read = lines.map((line) => [reader.of(line), reader.part]);
+    assertEquals(read, lines.map((_, index) => ["error", index === 0 ? "first" : "more"]));
+    assertEquals([reader.of("next"), reader.part], [undefined, "first"]);
+  }
+});
