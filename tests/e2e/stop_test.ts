@@ -125,6 +125,16 @@ Deno.test("stop --force shortens a stop in progress", async () => {
   assertEquals(livingOf(run), []);
 });
 
+Deno.test("an app that has left its group, such as timeout, gets the stop signal", async () => {
+  await using daemon = await TestDaemon.start();
+  const app = { name: "app", cwd: "/", stop_timeout: "30s", args: ["1000", "sleep", "1000"] };
+  await daemon.client.call("start", { ...app, entrypoint: "timeout" });
+  const { pid } = await daemon.status("app");
+  assertEquals((await daemon.cli("stop", "app")).code, 0);
+  const { state, last_exit } = await daemon.status("app");
+  assertEquals([state, last_exit?.signal, isAlive(pid)], ["stopped", "SIGTERM", false]);
+});
+
 Deno.test("an app that daemonizes leaves nothing behind, and a note is recorded", async () => {
   await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;

@@ -216,11 +216,15 @@ type Terminate = (
   progress: StopProgress,
 ) => Promise<TerminationResult>;
 
-const terminateGroup: Terminate = async (condemned, { signal }, deadline, { isSent, sent }) => {
+const terminateGroup: Terminate = async (condemned, way, deadline, { isSent, sent }) => {
+  const { signal, main } = way;
   const { run } = condemned;
   if (deadline() > performance.now()) {
     if (!isSent) {
       await signalGroup(run, signal, deadline);
+      // The wrapper waits for the app, also for one such as timeout(1) that has left the group.
+      const app = await appOf(condemned, main);
+      if (app !== undefined && app.pgid !== run.wrapperPid) signalEvenStopped(app.pid, signal);
       sent();
     }
     if (await waitForGroup(run, deadline) && await endStrays(condemned, signal, deadline)) {
