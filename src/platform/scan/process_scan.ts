@@ -11,6 +11,7 @@ import {
   isThread,
   lackCheck,
   type ProcessRow,
+  processRow,
   processTable,
   procPids,
   readProc,
@@ -74,6 +75,13 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
     const isQuiet = newest === last && round > 0;
     const isEnough = round > AGAIN_ROUNDS && performance.now() > deadline;
     if (isQuiet && unread.length === 0 || isEnough) {
+      // A process that stays inside exec still has its mark.
+      for (const pid of unread) {
+        const row = processRow(pid);
+        const process = row && { pid, mark: markOn(pid), row };
+        if (process !== undefined) found.add(process);
+        if (process !== undefined) options.seen?.(process);
+      }
       check();
       return found;
     }
