@@ -13,12 +13,13 @@ import { REST_BASE, VERSION } from "../protocol/version.ts";
 
 type Json = Record<string, unknown>;
 
-const texts = new Map<string, string>();
+const texts = new Map<string, Uint8Array<ArrayBuffer>>();
 
-/** The document as JSON, for a listener behind a path. Kept: it is large, and takes 10 ms. */
-export function openApiText(basePath = ""): string {
+/** The document as JSON in UTF-8, for a listener behind a path. Kept: it is large, and takes 10 ms. */
+export function openApiText(basePath = ""): Uint8Array<ArrayBuffer> {
   const servers = [{ url: basePath || "/" }];
-  return texts.getOrInsertComputed(basePath, () => JSON.stringify({ ...openApi(), servers }));
+  const made = () => new TextEncoder().encode(JSON.stringify({ ...openApi(), servers }));
+  return texts.getOrInsertComputed(basePath, made);
 }
 
 export function openApi(): Json {
