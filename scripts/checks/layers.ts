@@ -66,7 +66,7 @@ function problemOf(edge: Edge): string | undefined {
 }
 
 /** The implementations of verbs lie beside their rows, and use what the daemon is made of. */
-const HANDLERS = /^src\/verbs\/\w+\/handlers\.ts$/;
+const HANDLERS = /^src\/verbs\/\w+\/(?!rows\.ts$)/;
 
 /** `src/model/name.ts` → `model`, `src/mod.ts` → `mod.ts`; undefined outside of the program. */
 function layerOf(path: string): string | undefined {

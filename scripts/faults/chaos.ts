@@ -176,7 +176,10 @@ async function main(args: string[]): Promise<number> {
   await bundle(ROOT, `${ROOT}/main.ts`, `${temp.path}/program`);
   const house = new House(home, `${temp.path}/program/main.js`);
   await house.up();
-  const { url } = await house.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { url } = await house.client.call("web_start", {
+    // No port that the system gives to others while the daemon is down.
+    listen: `127.0.0.1:${freePort()}`,
+  });
   const chaos = new Chaos({
     ...{ random: new Random(seed), house, ledger: new Ledger(), folder },
     apps: chaosApps(folder, freePort()),

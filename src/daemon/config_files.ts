@@ -1,13 +1,7 @@
 /** Applies configuration files and remembers them for a reload, for SIGHUP and for `prune`. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
-import {
-  type ApplyOptions,
-  type ApplyPlan,
-  carryOut,
-  planApply,
-  register,
-} from "../manager/apply.ts";
+import type { ApplyOptions, ApplyPlan } from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { dirname } from "@std/path";
@@ -143,7 +137,7 @@ export class ConfigFiles {
     const mine = whole ? this.#mine(applied.files) : [];
     const { prune } = request;
     const purpose = request.dryRun ? "look" : "start";
-    const plan = await planApply(this.#parts.supervisor, configs, mine, { prune, purpose });
+    const plan = await this.#parts.supervisor.apply.plan(configs, mine, { prune, purpose });
     // A selection of processes leaves the daemon's settings alone.
     const wanted = whole ? loaded.settings : {};
     const settings = await this.#planSettings(wanted, applied.files, whole, request);
@@ -156,12 +150,12 @@ export class ConfigFiles {
     const { run, notes, variables, unset } = loaded;
     const failed = await settings.carryOut();
     this.#forgetSettings(settings);
-    const registered = await register(this.#parts.supervisor, plan, request);
+    const registered = await this.#parts.supervisor.apply.register(plan, request);
     const names = [...plan.configs.values()]
       .filter((config) => registered.added.get(config)?.length !== 0).map(({ name }) => name);
     this.#remember({ ...applied, variables, unset }, names, wanted, request);
     request.onRegistered?.();
-    const changed = carryOut(this.#parts.supervisor, plan, registered, request);
+    const changed = this.#parts.supervisor.apply.carryOut(plan, registered, request);
     const result = changed.then(({ outcomes, errors }): ConfigResult => {
       const all = [...failed, ...errors];
       return { plan, outcomes, errors: all, settings: settings.changes, run, notes };
@@ -202,7 +196,7 @@ export class ConfigFiles {
   /** An app keeps the environment that it was created with, as a file does not name one. */
   #withShell(config: ProcessConfig, { shellEnv, updateEnv }: ConfigRequest): ProcessConfig {
     if (config.shellEnv !== undefined) return config;
-    const [there] = this.#parts.supervisor.registry.instancesOf(config.name);
+    const [there] = this.#parts.supervisor.directory.instancesOf(config.name);
     const own = there === undefined || (updateEnv && shellEnv) ? shellEnv : there.config.shellEnv;
     return own === undefined ? config : { ...config, shellEnv: own };
   }
@@ -265,7 +259,7 @@ export class ConfigFiles {
     const origins = new Map(Object.entries(this.#memory.origins));
     const folders = files.map((file) => `${dirname(file)}/`);
     for (const { name, cwd } of configs) {
-      const there = this.#parts.supervisor.registry.instancesOf(name);
+      const there = this.#parts.supervisor.directory.instancesOf(name);
       const origin = origins.get(name);
       if (origin !== undefined && there.some(({ id }) => origin.ids.includes(id))) {
         if (origin.files.some((file) => files.includes(file))) continue;
@@ -297,7 +291,7 @@ export class ConfigFiles {
   }
 
   #ids(name: string): string[] {
-    return this.#parts.supervisor.registry.instancesOf(name).map(({ id }) => id);
+    return this.#parts.supervisor.directory.instancesOf(name).map(({ id }) => id);
   }
 
   #remember(
@@ -342,7 +336,7 @@ export class ConfigFiles {
     const { supervisor, path } = this.#parts;
     // Only the user can read the file.
     const write = () => writeState(path, memory);
-    supervisor.registry.writes.attempt("the memory of the configuration files", write);
+    supervisor.writes.attempt("the memory of the configuration files", write);
   }
 }
 

@@ -75,7 +75,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
-  supervisor.registry.watch(({ name }, before) => before && history.renamed(before, name));
+  supervisor.directory.watch(({ name }, before) => before && history.renamed(before, name));
   const given = { supervisor, paths, webhooks, journal, history, endDaemon, log };
   const context = daemonContext(given, warn);
   // A daemon has no terminal: SIGHUP reloads its files.
@@ -86,7 +86,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
     return web ? context.web.fetch(request) : app.fetch(request);
   }, warn);
   const recordSelf = () => recordDaemon(paths.home, VERSION, PROTOCOL);
-  supervisor.registry.writes.attempt("the record of the daemon", recordSelf);
+  supervisor.writes.attempt("the record of the daemon", recordSelf);
   restoreFiles = restorer([
     { path: paths.socket, what: "socket", putBack: () => server.putBack() },
     { path: paths.token, what: "token", putBack: () => context.token.putBack() },

@@ -57,18 +57,22 @@ function noteRequest(
   verb: VerbName,
   input: unknown,
 ): (answer: unknown) => void {
-  const { by, supervisor: { registry }, log } = context;
+  const { by, supervisor, log } = context;
   const { role, isOften }: Verb = VERBS[verb];
   if (by === undefined || role === "read" || role === "open" || isOften) return () => {};
   const actor = actorOf(by);
   const apps = addressed(context, verb, input);
-  for (const process of apps) registry.asked(process, verb, actor);
+  for (const process of apps) {
+    supervisor.events.publishOf(process, "asked", { reason: verb, by: actor });
+  }
   if (apps.length > 0) return () => {};
   log.info(`${verb}, asked by ${actor}`);
   return (answer) => {
     const { results = [] } = Object(answer) as Partial<BulkResult>;
     const ids = new Set(results.map(({ id }) => id));
-    const concerned = registry.list().filter(({ id }) => ids.has(id.slice(0, 8)));
-    for (const process of concerned) registry.asked(process, verb, actor);
+    const concerned = supervisor.directory.list().filter(({ id }) => ids.has(id.slice(0, 8)));
+    for (const process of concerned) {
+      supervisor.events.publishOf(process, "asked", { reason: verb, by: actor });
+    }
   };
 }

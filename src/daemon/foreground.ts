@@ -164,7 +164,7 @@ class ForwardedSignals {
 
   add(signal: SignalName): void {
     if (this.#early !== undefined) return void this.#early.push(signal);
-    for (const process of this.#supervisor.registry.list()) {
+    for (const process of this.#supervisor.directory.list()) {
       // It fails for an app that has ended, or is deleted.
       this.#send(process, signal).catch(() => {});
     }
@@ -376,7 +376,7 @@ class ForegroundOutput {
 
   /** Prints all output of the apps. Call it before any of them starts. */
   follow(supervisor: Supervisor): void {
-    this.#sources = supervisor.registry.list().map(({ name, logs }) => ({ name, files: logs }));
+    this.#sources = supervisor.directory.list().map(({ name, logs }) => ({ name, files: logs }));
     for (const { name, files } of this.#sources) {
       for (const stream of STREAMS) {
         // Nothing was written yet.

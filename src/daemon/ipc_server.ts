@@ -170,7 +170,7 @@ function events(
 ): ReadableStream<unknown> {
   const { target, since } = readPayload(eventQuery, c.req.query());
   // Refuse a target that matches nothing, rather than send an empty stream.
-  const isWanted = supervisor.registry.matcher(target, only);
+  const isWanted = supervisor.directory.matcher(target, only);
   const from = since === undefined ? undefined : Date.parse(since);
   return changesOf(supervisor.events.stream(undefined, from), isWanted);
 }

@@ -253,7 +253,7 @@ const HEALTH = { unknown: NaN, healthy: 1, unhealthy: 0 } as const;
  * previous call.
  */
 export function metricsReader(
-  { registry, usage }: Pick<Supervisor, "registry" | "usage">,
+  { directory, usage }: Pick<Supervisor, "directory" | "usage">,
 ): () => Reading[] {
   const meter = new HostMeter();
   // A meter's first reading covers the time since boot.
@@ -262,7 +262,7 @@ export function metricsReader(
   let marks: ReadonlyMap<number, CpuMark> = new Map();
   return () => {
     const next = new Map<number, CpuMark>();
-    const processes = registry.list();
+    const processes = directory.list();
     const read = usage.read(processes);
     const readings = processes.map((process): Reading => {
       const [tree, root] = [read(process), process.snapshot.run?.wrapperPid ?? 0];

@@ -33,7 +33,7 @@ function targetField(verb: VerbName): "target" | "targets" | "name" | undefined 
  * for the sender, and `forbidden` for a verb that reaches beyond them.
  */
 export function narrowed<I>(
-  { supervisor: { registry }, by }: Pick<VerbContext, "supervisor" | "by">,
+  { supervisor: { directory }, by }: Pick<VerbContext, "supervisor" | "by">,
   verb: VerbName,
   input: I,
 ): I {
@@ -47,10 +47,10 @@ export function narrowed<I>(
   }
   const targets = targetsIn(verb, input);
   if (targets === undefined) return input;
-  const all = (target: string) => ifPossible(() => registry.resolve(target));
+  const all = (target: string) => ifPossible(() => directory.resolve(target));
   const narrow = (target: string) => {
     try {
-      const found = registry.resolve(target, undefined, only);
+      const found = directory.resolve(target, undefined, only);
       if (all(target)?.length === found.length) return target;
       return found.length === 1 && !isGroup(target) ? found[0]!.id : idsTarget(found);
     } catch (error) {
@@ -68,19 +68,19 @@ export function narrowed<I>(
 
 /** The processes that a request addresses; none if they do not exist. */
 export function addressed(
-  { supervisor: { registry } }: VerbContext,
+  { supervisor: { directory } }: VerbContext,
   verb: VerbName,
   input: unknown,
 ): ManagedProcess[] {
   const found = targetsIn(verb, input)?.flatMap((target) =>
-    ifPossible(() => registry.resolve(target)) ?? []
+    ifPossible(() => directory.resolve(target)) ?? []
   );
   return [...new Set(found)];
 }
 
 /** The answer of a verb as it is for its sender. */
 export function seen(
-  { supervisor: { registry }, by }: VerbContext,
+  { supervisor: { directory }, by }: VerbContext,
   verb: VerbName,
   answer: unknown,
 ): unknown {
@@ -89,7 +89,7 @@ export function seen(
   const { reach } = VERBS[verb];
   if (reach === "settings") return [];
   if (reach !== "apps" && reach !== "figures") return answer;
-  const visible = new Set(registry.resolve("all", undefined, only).map(({ name }) => name));
+  const visible = new Set(directory.resolve("all", undefined, only).map(({ name }) => name));
   if (reach === "figures") return { ...answer as Fields, process_count: visible.size };
   return (answer as readonly { readonly name: string }[]).filter(({ name }) => visible.has(name));
 }

@@ -30,7 +30,7 @@ export function webBackend(
     dispatch: (verb, payload) => dispatch({ ...context(), by }, verb, payload),
     events: (signal) => changesFor(supervisor, only, signal),
     streamEvents: () => context().limits.open(by, () => changesFor(supervisor, only)),
-    matcher: (target) => supervisor.registry.matcher(target, only),
+    matcher: (target) => supervisor.directory.matcher(target, only),
     streamLogs: (query, byName) =>
       context().limits.open(by, () => streamLogs({ ...context(), by }, query, byName)),
   };
@@ -38,13 +38,13 @@ export function webBackend(
 
 /** The events of the apps that exist for a token. */
 function changesFor(
-  { events, registry }: Supervisor,
+  { events, directory }: Supervisor,
   only: readonly string[] | undefined,
   signal?: AbortSignal,
 ): ReadableStream<ProcessChange> {
   const all = events.stream(signal);
   if (only === undefined) return all;
-  const isVisible = registry.matcher("all", only);
+  const isVisible = directory.matcher("all", only);
   return all.pipeThrough(
     new TransformStream<ProcessChange, ProcessChange>({
       transform: (change, out) => isVisible(change) ? out.enqueue(change) : undefined,

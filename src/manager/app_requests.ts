@@ -75,7 +75,7 @@ export async function reloadAll(
 ): Promise<ReloadResult> {
   const { wait, batchSize = 1 } = options;
   batchCount(batchSize, processes.length);
-  const byApp = Map.groupBy(processes, (process) => registry.appOf(process));
+  const byApp = Map.groupBy(processes, (process) => registry.directory.appOf(process));
   // One record: a daemon that is killed meanwhile reloads all of them.
   const begun = registry.recorder.together(() =>
     [...byApp].map(([app, instances]) => {
@@ -128,7 +128,7 @@ export function batchCount(batchSize: number | string, instances: number): numbe
  * app: a configuration belongs to an app.
  */
 export function appOfAll(registry: Registry, processes: readonly ManagedProcess[]): ManagedApp {
-  const apps = [...new Set(processes.map((process) => registry.appOf(process)))];
+  const apps = [...new Set(processes.map((process) => registry.directory.appOf(process)))];
   const [app] = apps;
   if (apps.length > 1) {
     const quoted = apps.map(({ name }) => `"${name}"`).join(", ");
@@ -178,8 +178,8 @@ export async function scale(
   change: string | number,
   { by, ...options }: UpOptions & Asking = {},
 ): Promise<Outcome[]> {
-  const app = registry.app(name);
-  if (app === undefined) throw notFound(name, registry.apps());
+  const app = registry.directory.app(name);
+  if (app === undefined) throw notFound(name, registry.directory.apps());
   if (app.staying.length === 0) throw beingDeleted(name);
   const count = scaledCount(change, app.wanted.instances);
   refuseOneForMany({ ...app.wanted, instances: count });

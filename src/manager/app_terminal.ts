@@ -14,7 +14,7 @@ import type { Supervisor } from "./supervisor.ts";
 
 /** Writes a text to the standard input of apps. */
 export function sendText(supervisor: Supervisor, target: string, text: string): Promise<Outcome[]> {
-  return runBulk(supervisor.registry.resolve(target), async (process) => {
+  return runBulk(supervisor.directory.resolve(target), async (process) => {
     const { runId } = refuseAtRest(process, "send to");
     const { name, config: { stdin, tty } } = process;
     if (!stdin && !tty) {

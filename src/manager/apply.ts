@@ -13,6 +13,7 @@ import {
   ordered,
   type Outcome,
   runBulk,
+  type Start,
   starter,
   stoppedSince,
   whatStayedUp,
@@ -21,7 +22,9 @@ import { type FieldChange, needsRestart } from "../model/config_diff.ts";
 import { type Asking, change } from "./app_requests.ts";
 import { applyWaves, type Purpose, refuseTaken } from "./check_config.ts";
 import type { ManagedApp } from "./managed_app.ts";
-import type { Supervisor } from "./supervisor.ts";
+import type { AppDirectory } from "./app_directory.ts";
+import type { Registry } from "./registry.ts";
+import type { Scheduler } from "../schedules/scheduler.ts";
 
 /** A process whose configuration changes. */
 interface ConfigChange {
@@ -65,61 +68,224 @@ interface PlanOptions extends Pick<ApplyOptions, "prune"> {
   readonly purpose?: Purpose;
 }
 
-/**
- * Compares configurations with existing processes. `mine` are names of processes that came from the
- * same files. Throws `invalid_config` if one could not be started, before any change.
- */
-export async function planApply(
-  supervisor: Supervisor,
-  wanted: readonly ProcessConfig[],
-  mine: Iterable<string> = [],
-  { prune = false, purpose = "start" }: PlanOptions = {},
-): Promise<ApplyPlan> {
-  supervisor.registry.refuseClosed();
-  const leaving = new Set([...wanted.map(({ name }) => name), ...prune ? mine : []]);
-  const isStopped = stoppedSince(supervisor.registry.list());
-  const present = supervisor.registry.configs();
-  const kept = present.filter(({ name }) => !leaving.has(name));
-  const configs = await checkAll(supervisor, wanted, kept, purpose);
-  const added: ProcessConfig[] = [];
-  const changed: ConfigChange[] = [];
-  const unchanged: string[] = [];
-  for (const config of configs.values()) {
-    const app = supervisor.registry.app(config.name);
-    if (app === undefined) {
-      added.push(config);
-      continue;
-    }
-    const fields = changesTo(app, config);
-    if (fields.length === 0) unchanged.push(config.name);
-    else changed.push({ config, fields, ...effectsOf(supervisor, app, config, fields) });
+/** What an apply needs of its supervisor. */
+interface ApplyHost {
+  readonly scheduler: Scheduler;
+  check(config: ProcessConfig, others: Iterable<ProcessConfig>, purpose: Purpose): Promise<void>;
+  startAdded(
+    added: readonly ManagedProcess[],
+    options: { readonly start: boolean; readonly wait?: boolean | undefined },
+    start: Start,
+  ): Promise<Outcome[]>;
+  removeApps(names: ReadonlySet<string>, reason: string): Promise<Outcome[]>;
+}
+
+/** Gives apps the configurations of files, in three parts: a plan, what it registers, and the rest. */
+export class Apply {
+  readonly #host: ApplyHost;
+  readonly #directory: AppDirectory;
+  readonly #registry: Registry;
+
+  constructor(host: ApplyHost, directory: AppDirectory, registry: Registry) {
+    this.#host = host;
+    this.#directory = directory;
+    this.#registry = registry;
   }
-  const gone = [...mine].filter((name) =>
-    supervisor.registry.app(name) !== undefined && !configs.has(name)
-  );
-  const waves = applyWaves([...configs.values()], present);
-  return { added, changed, unchanged, gone, configs, waves, isStopped };
-}
 
-/** What a change does to the instances. */
-function effectsOf(
-  supervisor: Supervisor,
-  app: ManagedApp,
-  config: ProcessConfig,
-  fields: readonly FieldChange[],
-): Pick<ConfigChange, "restarts" | "stops" | "starts"> {
-  const replaced = needsRestart(fields) && app.replacedBy(config).length > 0;
-  const becomesJob = config.cron !== undefined;
-  const starts = config.autostart && !becomesJob &&
-    app.instances.some((process) => isScheduled(supervisor, process));
-  return { restarts: replaced && !becomesJob, stops: replaced && becomesJob, starts };
-}
+  /**
+   * Compares configurations with existing processes. `mine` are names of processes that came from the
+   * same files. Throws `invalid_config` if one could not be started, before any change.
+   */
+  async plan(
+    wanted: readonly ProcessConfig[],
+    mine: Iterable<string> = [],
+    { prune = false, purpose = "start" }: PlanOptions = {},
+  ): Promise<ApplyPlan> {
+    this.#registry.refuseClosed();
+    const leaving = new Set([...wanted.map(({ name }) => name), ...prune ? mine : []]);
+    const isStopped = stoppedSince(this.#directory.list());
+    const present = this.#directory.configs();
+    const kept = present.filter(({ name }) => !leaving.has(name));
+    const configs = await this.#checkAll(wanted, kept, purpose);
+    const added: ProcessConfig[] = [];
+    const changed: ConfigChange[] = [];
+    const unchanged: string[] = [];
+    for (const config of configs.values()) {
+      const app = this.#directory.app(config.name);
+      if (app === undefined) {
+        added.push(config);
+        continue;
+      }
+      const fields = changesTo(app, config);
+      if (fields.length === 0) unchanged.push(config.name);
+      else changed.push({ config, fields, ...this.#effectsOf(app, config, fields) });
+    }
+    const gone = [...mine].filter((name) =>
+      this.#directory.app(name) !== undefined && !configs.has(name)
+    );
+    const waves = applyWaves([...configs.values()], present);
+    return { added, changed, unchanged, gone, configs, waves, isStopped };
+  }
 
-/** Whether it is a job between its runs whose schedule is enabled. */
-function isScheduled({ scheduler }: Supervisor, process: ManagedProcess): boolean {
-  const { config: { cron }, snapshot } = process;
-  if (cron === undefined || snapshot.run !== null) return false;
-  return !cron.enabled || scheduler.list([process]).some(({ enabled }) => enabled);
+  /** What a change does to the instances. */
+  #effectsOf(
+    app: ManagedApp,
+    config: ProcessConfig,
+    fields: readonly FieldChange[],
+  ): Pick<ConfigChange, "restarts" | "stops" | "starts"> {
+    const replaced = needsRestart(fields) && app.replacedBy(config).length > 0;
+    const becomesJob = config.cron !== undefined;
+    const starts = config.autostart && !becomesJob &&
+      app.instances.some((process) => this.#isScheduled(process));
+    return { restarts: replaced && !becomesJob, stops: replaced && becomesJob, starts };
+  }
+
+  /** Whether it is a job between its runs whose schedule is enabled. */
+  #isScheduled(process: ManagedProcess): boolean {
+    const { config: { cron }, snapshot } = process;
+    if (cron === undefined || snapshot.run !== null) return false;
+    return !cron.enabled || this.#host.scheduler.list([process]).some(({ enabled }) => enabled);
+  }
+
+  async #checkAll(
+    wanted: readonly ProcessConfig[],
+    kept: readonly ProcessConfig[],
+    purpose: Purpose,
+  ): Promise<Map<string, ProcessConfig>> {
+    const configs = new Map<string, ProcessConfig>();
+    const problems: ProcsupError[] = [];
+    for (const [index, config] of wanted.entries()) {
+      // Yield, so that the daemon can serve others.
+      if (index % 16 === 15) await sleep(0);
+      try {
+        await this.#host.check(config, [...kept, ...configs.values()], purpose);
+        configs.set(config.name, config);
+      } catch (error) {
+        problems.push(asProcsupError(error));
+      }
+    }
+    const known = new Set([...wanted, ...kept].map(({ name }) => name));
+    for (const { name, dependsOn } of configs.values()) {
+      for (const dependency of Object.keys(dependsOn)) {
+        if (known.has(dependency)) continue;
+        const what = `"${name}" depends on "${dependency}", which does not exist`;
+        problems.push(new ProcsupError("invalid_config", what));
+      }
+    }
+    if (problems.length > 0) throw refusal(problems);
+    refuseNeverMet([...configs.values(), ...kept]);
+    startWaves([...configs.values(), ...kept], ordered);
+    return configs;
+  }
+
+  /**
+   * Removes processes that are no longer in the files, and registers new ones. Throws `closed` during a
+   * shutdown.
+   */
+  async register(
+    plan: ApplyPlan,
+    { prune = false }: Pick<ApplyOptions, "prune">,
+  ): Promise<Registered> {
+    const errors: string[] = [];
+    const outcomes = prune
+      ? await this.#host.removeApps(new Set(plan.gone), "no longer in the configuration")
+      : [];
+    this.#registry.refuseClosed();
+    const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
+    const others = this.#directory.configs()
+      .filter(({ name }) => !plan.configs.has(name));
+    // Register all first, so that lists show processes that are still to be started.
+    const isNew = new Set(plan.added);
+    this.#registry.recorder.together(() => {
+      for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
+        try {
+          refuseTaken(config, others);
+          added.set(config, this.#registry.add(config, { start: config.autostart }));
+        } catch (error) {
+          added.set(config, []);
+          errors.push(messageOf(error));
+        }
+      }
+    });
+    return { outcomes, errors, added };
+  }
+
+  /** Starts registered processes and changes existing ones. After a failure the others go on. */
+  async carryOut(
+    plan: ApplyPlan,
+    { added, ...before }: Registered,
+    options: ApplyOptions,
+  ): Promise<Applied> {
+    const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
+    const begun = this.#begin(plan, options);
+    try {
+      for (const wave of plan.waves) {
+        const done = wave.map(async (config) => {
+          try {
+            const processes = added.get(config);
+            return processes === undefined
+              ? await begun.get(config)?.carryOut() ?? []
+              : await this.#startNew(plan, config, processes, options);
+          } catch (error) {
+            errors.push(messageOf(error));
+            return [];
+          }
+        });
+        this.#registry.recorder.recordRest();
+        await this.#host.scheduler.sync();
+        outcomes.push(...(await Promise.all(done)).flat());
+      }
+    } finally {
+      for (const { go } of begun.values()) go();
+    }
+    await this.#host.scheduler.sync();
+    const final = await whatStayedUp(outcomes, options);
+    for (const { error } of final) if (error !== undefined) errors.push(error.message);
+    return { outcomes: final, errors };
+  }
+
+  #startNew(
+    { isStopped }: ApplyPlan,
+    { autostart }: ProcessConfig,
+    processes: readonly ManagedProcess[],
+    { wait }: ApplyOptions,
+  ): Promise<Outcome[]> {
+    return this.#host.startAdded(processes, { start: autostart, wait }, starter(isStopped));
+  }
+
+  /**
+   * Records every change, before the first is made: a later request supersedes those whose turn has
+   * not come, and the next daemon makes them.
+   */
+  #begin(
+    plan: ApplyPlan,
+    options: ApplyOptions,
+  ): Map<ProcessConfig, Begun> {
+    const starts = new Set(plan.changed.filter(({ starts }) => starts).map(({ config }) => config));
+    return this.#registry.recorder.together(() => {
+      const begun = new Map<ProcessConfig, Begun>();
+      for (const config of plan.configs.values()) {
+        const app = this.#directory.app(config.name);
+        if (app === undefined || plan.added.includes(config)) continue;
+        const go = app.hold();
+        const changed = changeTo(app, config, options);
+        changed.catch(() => {});
+        const isStarted = (options.startDown || starts.has(config)) && config.autostart &&
+          config.cron === undefined;
+        const down = isStarted ? app.instances.filter(isDown) : [];
+        this.#registry.putOnRecord(down, START);
+        const carryOut = async () => {
+          go();
+          const outcomes = await changed;
+          return isStarted
+            ? [...outcomes, ...await startDown(app, plan, outcomes, options)]
+            : outcomes;
+        };
+        begun.set(config, { go, carryOut });
+      }
+      return begun;
+    });
+  }
 }
 
 /** The changes of an app, also of its number of instances. */
@@ -135,38 +301,6 @@ function changedContents(app: ManagedApp): readonly FieldChange[] {
   return app.replacedBy(app.wanted).map(({ config, snapshot }) =>
     contentChanges(config, snapshot.run?.contents)
   ).find((changes) => changes.length > 0) ?? [];
-}
-
-async function checkAll(
-  supervisor: Supervisor,
-  wanted: readonly ProcessConfig[],
-  kept: readonly ProcessConfig[],
-  purpose: Purpose,
-): Promise<Map<string, ProcessConfig>> {
-  const configs = new Map<string, ProcessConfig>();
-  const problems: ProcsupError[] = [];
-  for (const [index, config] of wanted.entries()) {
-    // Yield, so that the daemon can serve others.
-    if (index % 16 === 15) await sleep(0);
-    try {
-      await supervisor.check(config, [...kept, ...configs.values()], purpose);
-      configs.set(config.name, config);
-    } catch (error) {
-      problems.push(asProcsupError(error));
-    }
-  }
-  const known = new Set([...wanted, ...kept].map(({ name }) => name));
-  for (const { name, dependsOn } of configs.values()) {
-    for (const dependency of Object.keys(dependsOn)) {
-      if (known.has(dependency)) continue;
-      const what = `"${name}" depends on "${dependency}", which does not exist`;
-      problems.push(new ProcsupError("invalid_config", what));
-    }
-  }
-  if (problems.length > 0) throw refusal(problems);
-  refuseNeverMet([...configs.values(), ...kept]);
-  startWaves([...configs.values(), ...kept], ordered);
-  return configs;
 }
 
 function refusal([first, ...more]: readonly ProcsupError[]): ProcsupError {
@@ -191,125 +325,12 @@ interface Registered extends Applied {
   readonly added: ReadonlyMap<ProcessConfig, readonly ManagedProcess[]>;
 }
 
-/**
- * Removes processes that are no longer in the files, and registers new ones. Throws `closed` during a
- * shutdown.
- */
-export async function register(
-  supervisor: Supervisor,
-  plan: ApplyPlan,
-  { prune = false }: Pick<ApplyOptions, "prune">,
-): Promise<Registered> {
-  const errors: string[] = [];
-  const outcomes = prune
-    ? await supervisor.removeApps(new Set(plan.gone), "no longer in the configuration")
-    : [];
-  supervisor.registry.refuseClosed();
-  const added = new Map<ProcessConfig, readonly ManagedProcess[]>();
-  const others = supervisor.registry.configs()
-    .filter(({ name }) => !plan.configs.has(name));
-  // Register all first, so that lists show processes that are still to be started.
-  const isNew = new Set(plan.added);
-  supervisor.registry.recorder.together(() => {
-    for (const config of plan.waves.flat().filter((config) => isNew.has(config))) {
-      try {
-        refuseTaken(config, others);
-        added.set(config, supervisor.registry.add(config, { start: config.autostart }));
-      } catch (error) {
-        added.set(config, []);
-        errors.push(messageOf(error));
-      }
-    }
-  });
-  return { outcomes, errors, added };
-}
-
-/** Starts registered processes and changes existing ones. After a failure the others go on. */
-export async function carryOut(
-  supervisor: Supervisor,
-  plan: ApplyPlan,
-  { added, ...before }: Registered,
-  options: ApplyOptions,
-): Promise<Applied> {
-  const [outcomes, errors] = [[...before.outcomes], [...before.errors]];
-  const begun = begin(supervisor, plan, options);
-  try {
-    for (const wave of plan.waves) {
-      const done = wave.map(async (config) => {
-        try {
-          const processes = added.get(config);
-          return processes === undefined
-            ? await begun.get(config)?.carryOut() ?? []
-            : await startNew(supervisor, plan, config, processes, options);
-        } catch (error) {
-          errors.push(messageOf(error));
-          return [];
-        }
-      });
-      supervisor.registry.recorder.recordRest();
-      await supervisor.scheduler.sync();
-      outcomes.push(...(await Promise.all(done)).flat());
-    }
-  } finally {
-    for (const { go } of begun.values()) go();
-  }
-  await supervisor.scheduler.sync();
-  const final = await whatStayedUp(outcomes, options);
-  for (const { error } of final) if (error !== undefined) errors.push(error.message);
-  return { outcomes: final, errors };
-}
-
-function startNew(
-  supervisor: Supervisor,
-  { isStopped }: ApplyPlan,
-  { autostart }: ProcessConfig,
-  processes: readonly ManagedProcess[],
-  { wait }: ApplyOptions,
-): Promise<Outcome[]> {
-  return supervisor.startAdded(processes, { start: autostart, wait }, starter(isStopped));
-}
-
 /** A change that is on record. */
 interface Begun {
   /** Lets the app act. */
   readonly go: () => void;
   /** Lets it act, and resolves with the outcomes. */
   readonly carryOut: () => Promise<Outcome[]>;
-}
-
-/**
- * Records every change, before the first is made: a later request supersedes those whose turn has
- * not come, and the next daemon makes them.
- */
-function begin(
-  { registry }: Supervisor,
-  plan: ApplyPlan,
-  options: ApplyOptions,
-): Map<ProcessConfig, Begun> {
-  const starts = new Set(plan.changed.filter(({ starts }) => starts).map(({ config }) => config));
-  return registry.recorder.together(() => {
-    const begun = new Map<ProcessConfig, Begun>();
-    for (const config of plan.configs.values()) {
-      const app = registry.app(config.name);
-      if (app === undefined || plan.added.includes(config)) continue;
-      const go = app.hold();
-      const changed = changeTo(app, config, options);
-      changed.catch(() => {});
-      const isStarted = (options.startDown || starts.has(config)) && config.autostart &&
-        config.cron === undefined;
-      const down = isStarted ? app.instances.filter(isDown) : [];
-      registry.putOnRecord(down, START);
-      const carryOut = async () => {
-        go();
-        const outcomes = await changed;
-        return isStarted
-          ? [...outcomes, ...await startDown(app, plan, outcomes, options)]
-          : outcomes;
-      };
-      begun.set(config, { go, carryOut });
-    }
-    return begun;
-  });
 }
 
 const START = { verb: "start" } as const;

@@ -1,6 +1,8 @@
 /** Sends events to all listeners. Without listeners it costs nothing after the first seconds. */
 
-import type { ProcessChange } from "../model/process_info.ts";
+import { messageOf } from "../model/errors.ts";
+import type { ChangeType, ProcessChange } from "../model/process_info.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
 
 /** The first events are kept for this long, for clients of the previous daemon that reconnect. */
 const KEPT_MS = 10_000;
@@ -13,7 +15,12 @@ export class EventHub {
   readonly #listeners = new Set<(change: ProcessChange) => void>();
   readonly #closers = new Set<() => void>();
   readonly #openedAt = performance.now();
+  readonly #warn: (message: string) => void;
   #kept: ProcessChange[] | undefined = [];
+
+  constructor(warn: (message: string) => void = () => {}) {
+    this.#warn = warn;
+  }
 
   /** True if events are neither received nor kept. */
   get idle(): boolean {
@@ -24,6 +31,20 @@ export class EventHub {
   publish(change: ProcessChange): void {
     if (this.#keeps()) this.#kept!.push(change);
     for (const listener of [...this.#listeners]) listener(change);
+  }
+
+  /** Publishes an event of a process; `reason`: default that of its state. */
+  publishOf(
+    process: ManagedProcess,
+    type: ChangeType,
+    { reason = process.snapshot.lastReason, ...more }: Partial<
+      Pick<ProcessChange, "reason" | "by" | "cause">
+    > = {},
+  ): void {
+    const { snapshot: { state, pid, restarts, lastExit }, identity: { id }, name } = process;
+    const at = new Date(process.machine.world.clock.now());
+    const change = { type, at, id, name, state, pid, restarts, reason, exit: lastExit, ...more };
+    callListener(() => this.publish(change), this.#warn);
   }
 
   /** Calls `listener` with each new event. Returns an unsubscribe function. */
@@ -74,5 +95,14 @@ export class EventHub {
   close(): void {
     for (const close of [...this.#closers]) close();
     this.#listeners.clear();
+  }
+}
+
+/** Calls a listener, whose failure must not disturb a process. */
+export function callListener(call: () => void, warn: (message: string) => void): void {
+  try {
+    call();
+  } catch (error) {
+    warn(`A listener failed: ${messageOf(error)}`);
   }
 }

@@ -13,7 +13,7 @@ import { parseLogFilter } from "../logs/read/log_filter.ts";
 import type { LogSlice } from "../logs/read/merged_logs.ts";
 import { ifPossible } from "../model/errors.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import type { Registry } from "./registry.ts";
+import type { Directory } from "./app_directory.ts";
 
 interface SourceOptions {
   /** Signal of a process that ends its followed log. */
@@ -29,9 +29,9 @@ export interface LogSources {
   readonly later: LaterSources;
 }
 
-/** The logs of targets. Throws like `Registry.resolve()`. */
+/** The logs of targets. Throws like `AppDirectory.resolve()`. */
 export function logSources(
-  registry: Registry,
+  directory: Directory,
   targets: readonly string[],
   { end, byName = false, only }: SourceOptions,
 ): LogSources {
@@ -39,14 +39,14 @@ export function logSources(
     return { name: process.name, files: process.logs, gone: process[end] };
   };
   const found = new Set(
-    [...new Set(targets)].flatMap((target) => registry.resolve(target, undefined, only)),
+    [...new Set(targets)].flatMap((target) => directory.resolve(target, undefined, only)),
   );
   const now = [...found].map(sourceOf);
   const names = new Set(byName ? now.map(({ name }) => name) : []);
   const watch: LaterSources["watch"] = (changes) => {
-    const tests = targets.map((target) => registry.matcher(target, only));
-    const isVisible = registry.matcher("all", only);
-    return registry.watch((process, before) => {
+    const tests = targets.map((target) => directory.matcher(target, only));
+    const isVisible = directory.matcher("all", only);
+    return directory.watch((process, before) => {
       if (before !== undefined) changes.renamed(before, sourceOf(process));
       else if (
         isVisible(process) &&
@@ -57,7 +57,7 @@ export function logSources(
     });
   };
   const stays = byName || targets.includes("all");
-  return { now, later: { watch, ...(stays && { until: registry.closed }) } };
+  return { now, later: { watch, ...(stays && { until: directory.closed }) } };
 }
 
 /** The form of feeds that have no `LogStart`, as lists of items. */
@@ -70,9 +70,9 @@ function lists<T>(itemsOf: (slice: LogSlice) => readonly T[]): FeedForm<readonly
   };
 }
 
-/** Streams lines of processes. Throws `bad_request`, and like `Registry.resolve()`. */
+/** Streams lines of processes. Throws `bad_request`, and like `AppDirectory.resolve()`. */
 export function outputLines(
-  registry: Registry,
+  directory: Directory,
   target: string,
   { tail = 0, follow = false, newOnly = false, stream, signal, ...filter }: LineOptions,
 ): ReadableStream<OutputLine> {
@@ -81,7 +81,7 @@ export function outputLines(
     streams: stream === undefined ? ["stdout", "stderr"] : [stream],
     filter: parseLogFilter(filter, Date.now()),
   };
-  const { now, later } = logSources(registry, [target], { end: "gone" });
+  const { now, later } = logSources(directory, [target], { end: "gone" });
   const form = lists(({ of: { name, stream }, entries }) =>
     entries.map(({ line, at, partial }): OutputLine => {
       return { name, stream, line, at: new Date(at), ...(partial && { partial }) };

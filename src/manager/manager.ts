@@ -25,7 +25,6 @@ import { parseSignal } from "../model/signal.ts";
 import { Turns, unlessAborted } from "../platform/concurrency.ts";
 import { onSignals } from "../platform/scan/signals.ts";
 import { sendText } from "./app_terminal.ts";
-import { carryOut, planApply, register } from "./apply.ts";
 import { type Outcome, throwFirst } from "./bulk.ts";
 import { filteredBytes, outputLines } from "./log_sources.ts";
 import {
@@ -66,7 +65,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
   /** Sends each app its stop signal if the program ends without `close()`. */
   #ended(): void {
     if (this.#leaves) return;
-    for (const process of this.#supervisor.registry.list()) {
+    for (const process of this.#supervisor.directory.list()) {
       if (process.snapshot.pid === 0) continue;
       // It has just ended, or belongs to another user. The others get theirs.
       ifPossible(() => process.signal(process.config.stopSignal));
@@ -132,7 +131,7 @@ export class Manager extends ProcessHost implements AsyncDisposable {
    * target is `all`), or when the manager is closed.
    */
   override lines(id: string, options: LineOptions = {}): ReadableStream<OutputLine> {
-    return withLibraryWords(() => outputLines(this.#live.registry, id, lineOptions(options)));
+    return withLibraryWords(() => outputLines(this.#live.directory, id, lineOptions(options)));
   }
 
   /**
@@ -248,9 +247,9 @@ export class Manager extends ProcessHost implements AsyncDisposable {
       const wanted = configs.map((config) => this.#live.parse(inScriptFolder(inputKeys(config))));
       const options = { ...how, startDown: true };
       const { applied } = await this.#plans.take(async () => {
-        const plan = await planApply(this.#live, wanted);
-        const registered = await register(this.#live, plan, {});
-        return { applied: carryOut(this.#live, plan, registered, options) };
+        const plan = await this.#live.apply.plan(wanted);
+        const registered = await this.#live.apply.register(plan, {});
+        return { applied: this.#live.apply.carryOut(plan, registered, options) };
       });
       const { outcomes, errors } = await applied;
       throwFailed(outcomes);

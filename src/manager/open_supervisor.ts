@@ -3,7 +3,6 @@
 import { ifPossible } from "../model/errors.ts";
 import { notPermitted, refuseMissingPermissions } from "../platform/users/permissions.ts";
 import { checkedConfig, type SupervisorConfig } from "./manager_options.ts";
-import { recordBoot, recoverHome } from "./recovery.ts";
 import { Supervisor } from "./supervisor.ts";
 import { takeHome, type TakenHome } from "./take_home.ts";
 
@@ -27,12 +26,8 @@ async function take(config: SupervisorConfig): Promise<Supervisor> {
   let supervisor: Supervisor | undefined;
   try {
     supervisor = new Supervisor(home, config);
-    const { registry, system, scheduler, logs, warn } = supervisor;
     if (config.onNews !== undefined) supervisor.events.listen(config.onNews);
-    await recoverHome(registry, home.paths, system, warn);
-    logs.start();
-    await scheduler.sync();
-    void supervisor.completeRequests();
+    await supervisor.recover();
     guardHome(home, supervisor, config);
     return supervisor;
   } catch (error) {
@@ -48,8 +43,8 @@ function guardHome(
   supervisor: Supervisor,
   { onHomeChanged = () => {}, onHomeLost = () => supervisor.release() }: SupervisorConfig,
 ): void {
-  const { registry, system: { files, launcher }, warn } = supervisor;
-  const { records, run, boot } = home.paths;
+  const { system: { files }, warn } = supervisor;
+  const { records, run } = home.paths;
   const folders = () => [records, run].map(identityOf).join(" ");
   let seen = folders();
   home.guard({
@@ -58,14 +53,13 @@ function guardHome(
         warn(`Folders of home "${home.paths.home}" were removed: they are restored`);
         // The next launch reports failures.
         ifPossible(() => files.keep());
-        registry.recordAnew();
-        recordBoot(registry.writes, boot, launcher.bootId);
+        supervisor.recordAnew();
         seen = folders();
       }
       onHomeChanged();
     },
     lost: () => {
-      registry.abandonRecords();
+      supervisor.abandonRecords();
       onHomeLost();
     },
     warn,

@@ -1,49 +1,31 @@
 /** The supervised apps and their processes. Records and publishes their changes. */
 
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
-import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { type App, finalResult, newApp, type Release, reportOf } from "../model/app.ts";
-import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import { endCauseOf, publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
-import { RestartTally } from "../model/restart_budget.ts";
 import { refuseNeverMet, startWaves } from "../model/start_order.ts";
-import {
-  type Addressable,
-  isNameOf,
-  isWithin,
-  resolveTarget,
-  selectorOf,
-  withoutGroup,
-} from "../model/target.ts";
 import type { Clock } from "../platform/clock.ts";
 import { ManagedProcess } from "../process/managed_process.ts";
-import type { Identity, Machine } from "../process/process_actor.ts";
+import type { Machine } from "../process/process_actor.ts";
 import type { StopRequest } from "../process/process_requests.ts";
 import type { World } from "../platform/world.ts";
 import { awaitDependencies, isAwaitedToEnd } from "./dependencies.ts";
 import { ordered, type Outcome, runWaves } from "./bulk.ts";
+import type { AppDirectory } from "./app_directory.ts";
 import type { EventHub } from "./event_hub.ts";
 import { IdleSockets } from "./idle_sockets.ts";
 import { type AppOwner, beingDeleted, ManagedApp } from "./managed_app.ts";
 import { Recorder } from "./recorder.ts";
 import { type FoundRecords, type ProcessRecord, type RecordPaths, Records } from "./records.ts";
-import { RetriedWrites } from "../platform/files/retried_writes.ts";
-
-interface EventSubject {
-  /** UUID, or its first 8 characters. */
-  readonly id: string;
-  readonly name: string;
-}
+import type { RetriedWrites } from "../platform/files/retried_writes.ts";
 
 /** Logs a problem. */
 export type Warn = (message: string) => void;
-
-/** Called for each new process, and for a renamed one with its earlier name in `before`. */
-type Watcher = (process: ManagedProcess, before?: string) => void;
 
 /** What the registry calls in the other rooms of a supervisor. */
 export interface Peers {
@@ -58,18 +40,19 @@ export interface Peers {
 interface RegistryParts {
   readonly world: World;
   readonly paths: RecordPaths;
+  readonly directory: AppDirectory;
   readonly hub: EventHub;
+  /** Failed writes of the home. */
+  readonly writes: RetriedWrites;
   readonly warn: Warn;
   readonly peers: Peers;
 }
 
 /** All apps and processes of a manager. */
 export class Registry implements Machine, AppOwner {
-  readonly #apps = new Map<string, ManagedApp>();
-  readonly #processes = new Map<string, ManagedProcess>();
+  readonly directory: AppDirectory;
   readonly world: World;
   readonly #records: Records;
-  /** Failed writes of the home. */
   readonly writes: RetriedWrites;
   /** Writes the records. */
   readonly recorder: Recorder;
@@ -77,26 +60,23 @@ export class Registry implements Machine, AppOwner {
   readonly #sockets: IdleSockets;
   readonly #peers: Peers;
   readonly warn: Warn;
-  readonly #restarts = new RestartTally();
-  /** Releases that ended since this registry exists, by their result. */
-  readonly releases = { done: 0, failed: 0, rolled_back: 0, superseded: 0 };
-  readonly #watchers = new Set<Watcher>();
-  readonly #closed = new AbortController();
+  readonly #releases = { done: 0, failed: 0, rolled_back: 0, superseded: 0 };
   #nextNumericId = 0;
   #isClosing = false;
   /** Hooks of removed processes that still run. */
   readonly #removedHooks = new Set<Promise<void>>();
 
-  constructor({ world, paths, hub, warn, peers }: RegistryParts) {
+  constructor({ world, paths, directory, hub, writes, warn, peers }: RegistryParts) {
     this.world = world;
+    this.directory = directory;
     this.#records = new Records(paths);
     this.#hub = hub;
-    this.#sockets = new IdleSockets(world, (name) => this.app(name));
+    this.writes = writes;
+    this.#sockets = new IdleSockets(world, (name) => directory.app(name));
     this.#peers = peers;
     this.warn = warn;
-    this.writes = new RetriedWrites(world.clock, warn);
     this.recorder = new Recorder(
-      { clock: world.clock, records: this.#records, writes: this.writes },
+      { clock: world.clock, records: this.#records, writes },
       (one, message) => one instanceof ManagedProcess ? this.note(one, message) : warn(message),
     );
   }
@@ -107,7 +87,7 @@ export class Registry implements Machine, AppOwner {
 
   /** Aborted when the supervisor ends. */
   get closed(): AbortSignal {
-    return this.#closed.signal;
+    return this.directory.closed;
   }
 
   /** Whether the supervisor shuts down: nothing is added or started any more. */
@@ -118,92 +98,18 @@ export class Registry implements Machine, AppOwner {
   /** The supervisor shuts down. What is under way is left to the next one. */
   beginClosing(): void {
     this.#isClosing = true;
-    for (const app of this.#apps.values()) app.next();
+    for (const app of this.directory.apps()) app.next();
   }
 
-  /** Automatic restarts of the last hour, since this registry exists. */
-  get restartsLastHour(): number {
-    return this.#restarts.lastHour(this.world.clock.steady());
+  /** How many releases ended since this registry exists, by their result. */
+  get releases(): Readonly<Record<"done" | "failed" | "rolled_back" | "superseded", number>> {
+    return this.#releases;
   }
 
   /** Resolves when no hook of any process runs, removed ones included. */
   async hooksOver(): Promise<void> {
-    const hooks = this.list().map(({ journal }) => journal.over());
+    const hooks = this.directory.list().map(({ journal }) => journal.over());
     await Promise.all([...hooks, ...this.#removedHooks]);
-  }
-
-  /** Every process, by numeric id. */
-  list(): ManagedProcess[] {
-    // Restored processes come after newer ones in the map.
-    return [...this.#processes.values()]
-      .sort((one, other) => one.identity.numericId - other.identity.numericId);
-  }
-
-  /** All apps, in the order of their registration. */
-  apps(): ManagedApp[] {
-    return [...this.#apps.values()];
-  }
-
-  /** The app of a name, if there is one. */
-  app(name: string): ManagedApp | undefined {
-    return this.#apps.get(name);
-  }
-
-  /** The app of a process. */
-  appOf({ identity: { app } }: ManagedProcess): ManagedApp {
-    return this.#apps.get(app)!;
-  }
-
-  /** The configurations that are wanted. */
-  configs(): ProcessConfig[] {
-    return this.apps().map(({ wanted }) => wanted);
-  }
-
-  /** The instances of the app of that name. */
-  instancesOf(name: string): ManagedProcess[] {
-    return this.#apps.get(name)?.instances ?? [];
-  }
-
-  /**
-   * The processes that a target addresses; see `resolveTarget()`. With `only`, no other processes
-   * exist: see `isWithin()`.
-   */
-  resolve(target: string, minPrefix?: number, only?: readonly string[]): ManagedProcess[] {
-    const found = resolveTarget(target, this.#within(only), minPrefix);
-    return found.map(({ process }) => process);
-  }
-
-  #within(only: readonly string[] | undefined): AddressableProcess[] {
-    const all = this.list().map(addressable);
-    return only === undefined ? all : all.filter((process) => isWithin(only, process));
-  }
-
-  /**
-   * A test for the events of the processes that a target addresses. A name, tag, namespace or label
-   * also matches processes that are added later; an id stays that of one process. Throws like
-   * `resolve()`. With `only`, no other processes exist: see `isWithin()`.
-   */
-  matcher(given: string, only?: readonly string[]): (subject: EventSubject) => boolean {
-    if (given === "all" && only === undefined) return () => true;
-    const all = this.#within(only);
-    const found = resolveTarget(given, all);
-    const target = withoutGroup(given, all);
-    const isNamed = found.every(({ name }) => isNameOf(target, name));
-    const selects = given === "all"
-      ? () => true
-      : selectorOf(target) ?? (isNamed ? ({ name }) => isNameOf(target, name) : undefined);
-    if (isNamed && only === undefined) return ({ name }) => isNameOf(target, name);
-    // The event of a deletion comes when the tags of the process are no longer known.
-    const ids = new Set(found.map(({ id }) => shortId(id)));
-    return ({ id }) => {
-      const process = this.#processes.get(id);
-      if (selects !== undefined && process !== undefined) {
-        const now = addressable(process);
-        if (selects(now) && (only === undefined || isWithin(only, now))) ids.add(shortId(id));
-        else ids.delete(shortId(id));
-      }
-      return ids.has(shortId(id));
-    };
   }
 
   /**
@@ -230,7 +136,7 @@ export class Registry implements Machine, AppOwner {
   /** Registers a recorded app. Its instances follow. */
   restoreApp(record: App): ManagedApp {
     const app = new ManagedApp(record, this);
-    this.#apps.set(record.name, app);
+    this.directory.put(app);
     return app;
   }
 
@@ -257,25 +163,6 @@ export class Registry implements Machine, AppOwner {
     });
   }
 
-  /** Notifies a watcher of changes until the returned function is called. */
-  watch(watcher: Watcher): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
-  }
-
-  #announce(process: ManagedProcess, before?: string): void {
-    for (const watcher of [...this.#watchers]) this.#notify(() => watcher(process, before));
-  }
-
-  /** Calls a listener, whose failure must not disturb a process. */
-  #notify(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      this.warn(`A listener failed: ${messageOf(error)}`);
-    }
-  }
-
   /** Gives the only instance of an app the name of an instance, and moves its logs. */
   async rename(process: ManagedProcess, name: string): Promise<void> {
     const before = process.name;
@@ -286,7 +173,7 @@ export class Registry implements Machine, AppOwner {
         process.rename(name);
         this.recordSoon(process);
         // At once: readers of its logs must look for them in the new folder.
-        this.#announce(process, before);
+        this.directory.announce(process, before);
       });
     });
   }
@@ -325,8 +212,8 @@ export class Registry implements Machine, AppOwner {
     if (record.identity.name === name) this.#refuseTaken(name);
     this.#refuseTakenName(record.identity.name);
     // An instance cannot be beside a single process of that name.
-    if (this.list().some((process) => process.name === name)) throw nameTaken(name);
-    const app = this.#apps.get(name) ?? this.restoreApp(saved);
+    if (this.directory.list().some((process) => process.name === name)) throw nameTaken(name);
+    const app = this.directory.app(name) ?? this.restoreApp(saved);
     const snapshot = { ...atRest(record, app.wanted), generation: app.generation };
     const process = this.restore({ ...record, snapshot });
     app.recount();
@@ -340,7 +227,7 @@ export class Registry implements Machine, AppOwner {
    * name: the supervisor must start.
    */
   restore(record: ProcessRecord): ManagedProcess {
-    const taken = this.list().some((process) =>
+    const taken = this.directory.list().some((process) =>
       process.identity.numericId === record.identity.numericId
     );
     const numericId = taken ? this.takeNumericId() : record.identity.numericId;
@@ -379,18 +266,15 @@ export class Registry implements Machine, AppOwner {
     }
     this.recorder.forget(process, this.#nextNumericId);
     process.forget();
-    this.#processes.delete(process.identity.id);
     const over = process.journal.over().then(() => void this.#removedHooks.delete(over));
     this.#removedHooks.add(over);
-    const app = this.appOf(process);
-    app.part(process);
+    const app = this.directory.part(process);
     if (app.instances.length === 0) {
-      this.#apps.delete(app.name);
       // A record without instances is removed by the next daemon.
       ifPossible(() => this.recorder.forget(app, this.#nextNumericId));
     }
     this.dropUnusedSockets(app.name);
-    this.#publish(process, "deleted", "");
+    this.#hub.publishOf(process, "deleted", { reason: "" });
   }
 
   /** Closes the sockets of a process that none of its instances needs any more. */
@@ -399,7 +283,7 @@ export class Registry implements Machine, AppOwner {
   }
 
   record(process: ManagedProcess): void {
-    if (this.#processes.has(process.identity.id)) this.recorder.record(process);
+    if (this.directory.has(process)) this.recorder.record(process);
   }
 
   whenRecorded(process: ManagedProcess, act: () => void): void {
@@ -407,12 +291,12 @@ export class Registry implements Machine, AppOwner {
   }
 
   recordSoon(process: ManagedProcess): void {
-    if (this.#processes.has(process.identity.id)) this.recorder.recordSoon(process);
+    if (this.directory.has(process)) this.recorder.recordSoon(process);
   }
 
   /** Writes for the last time. */
   close(): void {
-    this.#closed.abort();
+    this.directory.close();
     this.#sockets.close();
     this.writes.close();
     this.recorder.freeze();
@@ -426,7 +310,10 @@ export class Registry implements Machine, AppOwner {
 
   /** Writes all records again after their files were removed. */
   recordAnew(): void {
-    this.recorder.recordAnew([...this.apps(), ...this.list()], this.#nextNumericId);
+    this.recorder.recordAnew(
+      [...this.directory.apps(), ...this.directory.list()],
+      this.#nextNumericId,
+    );
   }
 
   changed(process: ManagedProcess, before: Snapshot, input: Input): void {
@@ -434,10 +321,8 @@ export class Registry implements Machine, AppOwner {
     if (now.run !== null && now.run.runId !== before.run?.runId) this.#peers.launched(process);
     this.#peers.changed(process, before);
     this.#sockets.changed(process, before);
-    const restarts = now.restarts - before.restarts;
-    if (restarts > 0) this.#restarts.add(restarts, this.world.clock.steady());
     if (!this.#hub.idle) this.#publishChanges(process, before, input);
-    this.#apps.get(process.identity.app)?.changed(process, before, input);
+    this.directory.app(process.identity.app)?.changed(process, before, input);
   }
 
   #publishChanges(process: ManagedProcess, before: Snapshot, input: Input): void {
@@ -445,54 +330,45 @@ export class Registry implements Machine, AppOwner {
     for (const type of publishedChanges(before, now, input, process.config)) {
       const cause = endCauseOf(type, before, now, input, process.config);
       // The reason of its state is from the time of the earlier daemon.
-      const reason = type === "adopted" ? "" : undefined;
-      this.#publish(process, type, reason, cause === undefined ? {} : { cause });
+      this.#hub.publishOf(process, type, {
+        ...type === "adopted" && { reason: "" },
+        ...cause !== undefined && { cause },
+      });
     }
   }
 
   released({ name, record }: ManagedApp, release: Release): void {
     const result = finalResult(record, release);
-    if (result !== undefined) this.releases[result]++;
+    if (result !== undefined) this.#releases[result]++;
     const report = reportOf(record, release);
     if (report === undefined) return;
-    const instances = this.instancesOf(name);
+    const instances = this.directory.instancesOf(name);
     const process = instances.find((one) => one.name === report.instance) ?? instances[0];
     if (process === undefined) return;
-    this.#publish(process, report.type, report.reason, { by: report.by });
+    this.#hub.publishOf(process, report.type, { reason: report.reason, by: report.by });
   }
 
   healthChanged(process: ManagedProcess, health: "healthy" | "unhealthy", reason: string): void {
-    this.#publish(process, health, reason);
+    this.#hub.publishOf(process, health, { reason });
     process.refresh();
   }
 
   mayEnd({ config }: ManagedProcess): boolean {
     return config.cron !== undefined || config.restartPolicy === "never" ||
-      isAwaitedToEnd(config.name, this.configs());
+      isAwaitedToEnd(config.name, this.directory.configs());
   }
 
   dependencies(process: ManagedProcess, signal: AbortSignal): Promise<void> {
-    return awaitDependencies(() => this.list(), process, signal);
+    return awaitDependencies(() => this.directory.list(), process, signal);
   }
 
   refuseClosed(): void {
     if (this.#isClosing) throw new ProcsupError("closed", "The supervisor is shutting down");
   }
 
-  /** Publishes who asked for a change of a process. */
-  asked(process: ManagedProcess, what: string, by: string): void {
-    this.#publish(process, "asked", what, { by });
-  }
-
-  /** A run of its schedule is missing. */
-  overdue(id: string, reason: string): void {
-    const process = this.#processes.get(id);
-    if (process !== undefined) this.#publish(process, "overdue", reason);
-  }
-
   note(process: ManagedProcess, message: string): void {
     this.warn(`"${process.name}": ${message}`);
-    this.#publish(process, "note", message);
+    this.#hub.publishOf(process, "note", { reason: message });
   }
 
   #create(
@@ -519,17 +395,15 @@ export class Registry implements Machine, AppOwner {
       },
     });
     this.recordSoon(process);
-    this.#publish(process, "added", "");
+    this.#hub.publishOf(process, "added", { reason: "" });
     return process;
   }
 
   #register({ identity, snapshot }: ProcessRecord): ManagedProcess {
-    const app = this.#apps.get(identity.app)!;
+    const app = this.directory.app(identity.app)!;
     const process = new ManagedProcess(identity, app, snapshot, this);
-    app.join(process);
-    this.#processes.set(identity.id, process);
+    this.directory.join(process);
     this.#nextNumericId = Math.max(this.#nextNumericId, identity.numericId + 1);
-    this.#announce(process);
     return process;
   }
 
@@ -540,7 +414,7 @@ export class Registry implements Machine, AppOwner {
   checkDependencies(config: ProcessConfig): void {
     const dependencies = Object.keys(config.dependsOn);
     const { name } = config;
-    const others = this.configs().filter((it) => it.name !== name);
+    const others = this.directory.configs().filter((it) => it.name !== name);
     refuseNeverMet([config, ...others], name);
     if (dependencies.length === 0) return;
     const known = new Set([name, ...others.map((other) => other.name)]);
@@ -551,58 +425,20 @@ export class Registry implements Machine, AppOwner {
       throw new ProcsupError("invalid_config", withNearest(what, near));
     }
     // A new process cannot have dependents yet.
-    const isNew = !this.#apps.has(name);
+    const isNew = this.directory.app(name) === undefined;
     startWaves(isNew ? [config] : [config, ...others], ordered);
   }
 
   #refuseTaken(name: string): void {
-    if (this.#apps.has(name)) throw nameTaken(name);
+    if (this.directory.app(name) !== undefined) throw nameTaken(name);
     this.#refuseTakenName(name);
   }
 
   /** Throws `name_taken` if a process has that name. */
   #refuseTakenName(name: string): void {
-    const taken = this.list().find((process) => process.name === name);
+    const taken = this.directory.list().find((process) => process.name === name);
     if (taken !== undefined) throw nameTaken(name);
   }
-
-  #publish(
-    process: ManagedProcess,
-    type: ChangeType,
-    reason = process.snapshot.lastReason,
-    more: Pick<ProcessChange, "by" | "cause"> = {},
-  ): void {
-    const { state, pid, restarts, lastExit } = process.snapshot;
-    this.#notify(() =>
-      this.#hub.publish({
-        type,
-        at: new Date(this.world.clock.now()),
-        id: process.identity.id,
-        name: process.name,
-        state,
-        pid,
-        restarts,
-        reason,
-        exit: lastExit,
-        ...more,
-      })
-    );
-  }
-}
-
-/** The id of a process in events on the wire and in the journal. */
-function shortId(id: string): string {
-  return id.slice(0, 8);
-}
-
-interface AddressableProcess extends Addressable {
-  readonly process: ManagedProcess;
-}
-
-function addressable(process: ManagedProcess): AddressableProcess {
-  const { namespace, tags, labels } = process.config;
-  const { id, numericId, name } = process.identity satisfies Identity;
-  return { id, numericId, name, namespace, tags, labels, process };
 }
 
 function nameTaken(name: string): ProcsupError {

@@ -50,7 +50,7 @@ export function saveState(
   registry: Registry,
   { allowEmpty, warn }: SaveWays,
 ): number {
-  const processes = registry.list();
+  const processes = registry.directory.list();
   const { records, problems } = loadState(path);
   for (const problem of problems) warn(problem);
   if (processes.length === 0 && !allowEmpty && records.length + problems.length > 0) {
@@ -62,7 +62,7 @@ export function saveState(
   const file: SavedFile = {
     version: 1,
     saved_at: new Date().toISOString(),
-    apps: registry.apps().map(({ record }) => recordWire(savedApp(record))),
+    apps: registry.directory.apps().map(({ record }) => recordWire(savedApp(record))),
     processes: processes.map(({ record }) => recordWire(record)),
   };
   const next = `${path}.tmp`;
@@ -100,7 +100,7 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
   registry.refuseClosed();
   const { apps, records, problems } = loadState(path);
   // By id as well: scaling may have renamed one since.
-  const present = new Set(registry.list().flatMap(({ id, name }) => [id, name]));
+  const present = new Set(registry.directory.list().flatMap(({ id, name }) => [id, name]));
   const isMissing = ({ identity: { id, name } }: ProcessRecord) =>
     !present.has(id) && !present.has(name);
   const refused: string[] = [];
@@ -123,11 +123,11 @@ export async function resurrect(registry: Registry, path: string): Promise<Resur
 
 /** The app of a saved process. One that exists stays as it is. Throws if it cannot be restored. */
 function appOf(registry: Registry, apps: readonly App[], { identity }: ProcessRecord): App {
-  const present = registry.app(identity.app);
+  const present = registry.directory.app(identity.app);
   if (present !== undefined) return present.record;
   const app = apps.find(({ name }) => name === identity.app);
   if (app === undefined) throw new Error(`"${identity.name}" was saved without its configuration`);
-  refuseTaken(wantedConfig(app), registry.configs());
+  refuseTaken(wantedConfig(app), registry.directory.configs());
   return app;
 }
 

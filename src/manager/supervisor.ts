@@ -6,12 +6,12 @@ import type { Resurrected, StopOptions as Stop, WaitOptions } from "../library/o
 import { withinTime } from "../platform/concurrency.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { formatDuration, parseDuration } from "../model/duration.ts";
-import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { ProcessDefaults } from "../model/config_input.ts";
 import type { ReleaseInfo } from "../model/app.ts";
 import type { ProcessInfo, WaitPoint } from "../model/process_info.ts";
-import type { PendingRequest } from "../model/process_state.ts";
+import type { Snapshot } from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { ambiguous, notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
@@ -22,7 +22,6 @@ import {
   type Outcome,
   reversed,
   runBulk,
-  runWaves,
   type Start,
   starter,
   stoppedSince,
@@ -32,13 +31,11 @@ import {
   whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
-import {
-  applyWaves,
-  checkConfig,
-  type Purpose,
-  refuseTaken,
-  wireDefaults,
-} from "./check_config.ts";
+import { checkConfig, type Purpose, refuseTaken, wireDefaults } from "./check_config.ts";
+import { AppDirectory, type Directory } from "./app_directory.ts";
+import { Apply } from "./apply.ts";
+import { RestartTally } from "../model/restart_budget.ts";
+import { RetriedWrites } from "../platform/files/retried_writes.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "../logs/keep/log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
@@ -54,9 +51,11 @@ import {
   scale,
 } from "./app_requests.ts";
 import type { ChangeResult, ManagedApp } from "./managed_app.ts";
-import { HALTED, recordBoot } from "./recovery.ts";
+import { HALTED, recordBoot, recoverHome } from "./recovery.ts";
 import { Registry } from "./registry.ts";
+import { Removal } from "./removal.ts";
 import { resurrect, saveState } from "./saved_state.ts";
+import { carryOutUnfinished } from "./unfinished.ts";
 import { Scheduler } from "../schedules/scheduler.ts";
 import { type SystemWorld, systemWorld } from "../platform/system_world.ts";
 import type { TakenHome } from "./take_home.ts";
@@ -79,8 +78,13 @@ type Targets = string | readonly string[];
 
 /** Supervises the processes of one home. */
 export class Supervisor implements AsyncDisposable {
-  readonly registry: Registry;
-  readonly events: EventHub = new EventHub();
+  /** Which apps and processes there are. */
+  readonly directory: Directory;
+  readonly events: EventHub;
+  /** Applies configurations to many apps. */
+  readonly apply: Apply;
+  /** Failed writes of the home. */
+  readonly writes: RetriedWrites;
   /** Rotates and flushes logs, and records the times of lines. */
   readonly logs: LogKeeper;
   /** Runs jobs, and restarts processes by the clock. */
@@ -90,6 +94,9 @@ export class Supervisor implements AsyncDisposable {
   /** Operating system functions for its processes. */
   readonly system: SystemWorld;
   readonly warn: (message: string) => void;
+  readonly #registry: Registry;
+  readonly #removal: Removal;
+  readonly #restarts = new RestartTally();
   readonly #home: TakenHome;
   readonly #defaults: ProcessDefaults;
   #closed: Promise<void> | undefined;
@@ -102,34 +109,96 @@ export class Supervisor implements AsyncDisposable {
     this.warn = warn;
     this.system = systemWorld(paths, { clock, stdin });
     const { world } = this.system;
-    const list = () => this.registry.list();
     this.usage = new UsageSampler(world.clock);
-    this.registry = new Registry({
-      ...{ world, paths, hub: this.events, warn },
+    this.events = new EventHub(warn);
+    const directory = new AppDirectory(warn);
+    this.directory = directory;
+    const list = () => directory.list();
+    const writes = this.writes = new RetriedWrites(world.clock, warn);
+    this.#registry = new Registry({
+      ...{ world, paths, directory, hub: this.events, writes, warn },
       peers: {
         launched: (process) => this.logs.wake(process),
-        changed: (process, before) => this.scheduler.changed(process, before),
+        changed: (process, before) => this.#changed(process, before),
         moveLogs: (process, act) => this.logs.move(process, act),
       },
     });
-    const { writes } = this.registry;
     const troubled = ({ name }: LoggedProcess, trouble: LogTrouble) =>
       list().find((process) => process.name === name)?.logTroubled(trouble);
     this.logs = new LogKeeper({ clock: world.clock, list, warn, troubled });
     this.scheduler = new Scheduler({
       ...{ clock: world.clock, folder: paths.cron, list, writes, warn },
-      overdue: ({ id }, reason) => this.registry.overdue(id, reason),
+      overdue: ({ id }, reason) => {
+        const process = list().find((one) => one.id === id);
+        if (process !== undefined) this.events.publishOf(process, "overdue", { reason });
+      },
     });
+    this.apply = new Apply(this, directory, this.#registry);
+    this.#removal = new Removal(this.#registry, this.logs);
+  }
+
+  #changed(process: ManagedProcess, before: Snapshot): void {
+    this.scheduler.changed(process, before);
+    const restarts = process.snapshot.restarts - before.restarts;
+    if (restarts > 0) this.#restarts.add(restarts, this.system.world.clock.steady());
+  }
+
+  /** Automatic restarts of the last hour, since this supervisor exists. */
+  get restartsLastHour(): number {
+    return this.#restarts.lastHour(this.system.world.clock.steady());
+  }
+
+  /** How many releases ended since this supervisor exists, by their result. */
+  get releaseCounts(): Registry["releases"] {
+    return this.#registry.releases;
+  }
+
+  /** Restores what an earlier supervisor of the home left, and goes on with it. */
+  async recover(): Promise<void> {
+    await recoverHome(this.#registry, this.#home.paths, this.system, this.warn);
+    this.logs.start();
+    await this.scheduler.sync();
+    void this.#carryOutUnfinished();
+  }
+
+  async #carryOutUnfinished(): Promise<void> {
+    const outcomes = await this.#synced(
+      carryOutUnfinished(this.#registry.directory, this.#removal),
+    );
+    for (const { error } of outcomes) if (error !== undefined) this.warn(error.message);
+  }
+
+  /** Once processes have come or gone, so have schedules. */
+  async #synced<T>(work: Promise<T>): Promise<T> {
+    const result = await work;
+    await this.scheduler.sync();
+    return result;
+  }
+
+  /** Writes all records again after their files were removed. */
+  recordAnew(): void {
+    this.#registry.recordAnew();
+    recordBoot(this.writes, this.#home.paths.boot, this.system.launcher.bootId);
+  }
+
+  /** Stops all writes: another supervisor owns the home now. */
+  abandonRecords(): void {
+    this.#registry.abandonRecords();
   }
 
   /** Whether verbs are refused: it shuts down or has shut down. */
   get closing(): boolean {
-    return this.registry.closing;
+    return this.#registry.closing;
+  }
+
+  /** Throws `closed`. */
+  refuseClosed(): void {
+    this.#registry.refuseClosed();
   }
 
   /** All processes, by numeric id. */
   list(): ProcessInfo[] {
-    return this.#infos(this.registry.list());
+    return this.#infos(this.directory.list());
   }
 
   /** Information about the one process that matches a target. */
@@ -139,7 +208,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** The one process that matches a target. */
   process(target: string): ManagedProcess {
-    const found = this.registry.resolve(target);
+    const found = this.directory.resolve(target);
     if (found.length > 1) throw ambiguous(target, found);
     if (found.length === 0) throw notFound(target, []);
     return found[0]!;
@@ -152,13 +221,13 @@ export class Supervisor implements AsyncDisposable {
 
   /** Registers a configuration in wire form and starts its instances. Throws before any change. */
   async add(wire: Record<string, unknown>, options: AddOptions = {}): Promise<Outcome[]> {
-    this.registry.refuseClosed();
+    this.#registry.refuseClosed();
     const config = this.parse(wire);
     await this.check(config);
-    refuseTaken(config, this.registry.configs());
+    refuseTaken(config, this.directory.configs());
     const { start = true } = options;
-    const up = this.startAdded(this.registry.add(config, { start }), options);
-    this.registry.recorder.recordRest();
+    const up = this.startAdded(this.#registry.add(config, { start }), options);
+    this.#registry.recorder.recordRest();
     await this.scheduler.sync();
     return await whatStayedUp(up, options);
   }
@@ -169,7 +238,7 @@ export class Supervisor implements AsyncDisposable {
     { start = true, ...options }: AddOptions = {},
     startOne: Start = (process, given) => process.start(given),
   ): Promise<Outcome[]> {
-    const present = new Set(this.registry.list());
+    const present = new Set(this.directory.list());
     return runBulk(added.filter((process) => present.has(process)), async (process) => {
       if (start && !isJob(process)) await startOne(process, options);
     });
@@ -183,7 +252,7 @@ export class Supervisor implements AsyncDisposable {
   /** Throws `invalid_config` if a configuration could not be started beside all others. */
   async check(
     config: ProcessConfig,
-    others: Iterable<ProcessConfig> = this.registry.configs(),
+    others: Iterable<ProcessConfig> = this.directory.configs(),
     purpose: Purpose = "start",
   ): Promise<void> {
     await checkConfig(config, { world: this.system.world, others, purpose });
@@ -192,17 +261,21 @@ export class Supervisor implements AsyncDisposable {
 
   /** The processes of one target or of several, each once. Throws before anything is done. */
   #meant(targets: Targets, of = (_: string, found: ManagedProcess[]) => found): ManagedProcess[] {
-    const found = [targets].flat().map((target) => of(target, this.registry.resolve(target)));
+    const found = [targets].flat().map((target) => of(target, this.directory.resolve(target)));
     return [...new Set(found.flat())];
   }
 
   /** Starts existing processes. */
   async start(target: Targets, options: UpOptions = {}): Promise<Outcome[]> {
-    this.registry.refuseClosed();
+    this.#registry.refuseClosed();
     const processes = this.#meant(target, withoutJobs);
     const start = starter(stoppedSince(processes));
     const waves = inWaves(processes);
-    const up = this.registry.inTurn(waves, { verb: "start" }, (process) => start(process, options));
+    const up = this.#registry.inTurn(
+      waves,
+      { verb: "start" },
+      (process) => start(process, options),
+    );
     return await whatStayedUp(up, options);
   }
 
@@ -219,34 +292,32 @@ export class Supervisor implements AsyncDisposable {
     parallel?: boolean,
   ): Promise<Outcome[]> {
     const stop = (process: ManagedProcess) => process.stop(request);
-    return this.registry.inTurn(waves, { verb: "stop", ...request }, stop, parallel);
+    return this.#registry.inTurn(waves, { verb: "stop", ...request }, stop, parallel);
   }
 
   async restart(target: Targets, options: UpOptions = {}): Promise<Outcome[]> {
-    this.registry.refuseClosed();
+    this.#registry.refuseClosed();
     const processes = this.#meant(target, withoutJobs);
     const restart = (process: ManagedProcess) => process.restart(options);
-    const up = this.registry.inTurn([processes], { verb: "restart" }, restart);
+    const up = this.#registry.inTurn([processes], { verb: "restart" }, restart);
     return await whatStayedUp(up, options);
   }
 
   /** Reloads processes; instances of one app batch by batch. */
   async reload(target: Targets, options: ReloadOptions = {}): Promise<ReloadResult> {
-    this.registry.refuseClosed();
+    this.#registry.refuseClosed();
     const processes = this.#meant(target, withoutJobs);
-    return await reloadAll(this.registry, processes, options);
+    return await reloadAll(this.#registry, processes, options);
   }
 
   /** Changes the configuration of an app. Throws like `check()` before any change. */
   async reconfigure(target: string, options: ReconfigureOptions): Promise<ChangeResult> {
-    this.registry.refuseClosed();
+    this.#registry.refuseClosed();
     const { app, config } = await this.#checkedChange(target, options);
     if (app === undefined) return NOTHING_CHANGED;
     const done = change(app, { ...options, config });
     await this.scheduler.sync();
-    const result = await done;
-    await this.scheduler.sync();
-    return result;
+    return await this.#synced(done);
   }
 
   /** The app of a target, and its changed configuration; undefined if there is none. */
@@ -255,16 +326,16 @@ export class Supervisor implements AsyncDisposable {
     options: ReconfigureOptions,
   ): Promise<{ app?: ManagedApp; config?: ProcessConfig }> {
     for (;;) {
-      const processes = this.registry.resolve(target);
+      const processes = this.directory.resolve(target);
       if (processes.length === 0) return {};
-      const app = appOfAll(this.registry, processes);
+      const app = appOfAll(this.#registry, processes);
       const before = app.wanted;
       const config = this.parse(changedConfig(before, options));
       await this.check(config);
       // Another request may have changed it while secrets were fetched: its change must stay.
-      if (app.wanted !== before || this.registry.app(app.name) !== app) continue;
-      this.registry.checkDependencies(config);
-      refuseTaken(config, this.registry.configs());
+      if (app.wanted !== before || this.directory.app(app.name) !== app) continue;
+      this.#registry.checkDependencies(config);
+      refuseTaken(config, this.directory.configs());
       return { app, config };
     }
   }
@@ -275,87 +346,30 @@ export class Supervisor implements AsyncDisposable {
     change: string | number,
     options: UpOptions & Asking = {},
   ): Promise<Outcome[]> {
-    this.registry.refuseClosed();
-    const outcomes = await whatStayedUp(scale(this.registry, name, change, options), options);
-    await this.scheduler.sync();
-    return outcomes;
+    this.#registry.refuseClosed();
+    return await this.#synced(
+      whatStayedUp(scale(this.#registry, name, change, options), options),
+    );
   }
 
   /** The changes on record of each app that has a matching instance, the newest last. */
   releases(target: string): ReleaseInfo[] {
-    const { registry } = this;
-    const apps = new Set(registry.resolve(target).map((process) => registry.appOf(process)));
+    const { directory } = this;
+    const apps = new Set(directory.resolve(target).map((process) => directory.appOf(process)));
     return [...apps].flatMap(({ releases }) => releases);
   }
 
   /** Stops and removes processes. */
   async remove(target: Targets): Promise<Outcome[]> {
-    this.registry.refuseClosed();
-    const going = this.#meant(target);
-    this.registry.leave(going);
-    const outcomes = await runBulk(going, (process) => this.#remove(process));
-    await this.scheduler.sync();
-    return outcomes;
+    this.#registry.refuseClosed();
+    return await this.#synced(this.#removal.remove(this.#meant(target)));
   }
 
   /** Stops and removes all instances of the named apps, in reverse order of starts. */
   async removeApps(names: ReadonlySet<string>, reason?: string): Promise<Outcome[]> {
-    this.registry.refuseClosed();
-    const going = this.registry.list().filter(({ config }) => names.has(config.name));
-    return await this.#removeInOrder(going, reason);
-  }
-
-  /** Carries out what an earlier supervisor of the home was asked for and had not begun. */
-  async completeRequests(): Promise<void> {
-    const all = this.registry.list();
-    const requests = new Map(all.map((process) => [process, process.snapshot.pending]));
-    const left = (verb: PendingRequest["verb"]) =>
-      all.filter((process) => requests.get(process)?.verb === verb && !process.isLeaving);
-    const carryOut = (process: ManagedProcess) => process.carryOut(requests.get(process)!);
-    const outcomes = await Promise.all([
-      this.#removeInOrder(all.filter(({ isLeaving }) => isLeaving)),
-      runWaves(reversed(inWaves(left("stop"))), carryOut),
-      runWaves(inWaves(left("start")), carryOut),
-      runBulk([...left("restart"), ...left("reload")], carryOut),
-      // Requests to one process go on by themselves.
-      runBulk(all, async (process) => await process.underWay()),
-      this.#continueReleases(),
-    ]);
-    for (const { error } of outcomes.flat()) if (error !== undefined) this.warn(error.message);
-    await this.scheduler.sync();
-  }
-
-  /** Goes on with the releases that an earlier supervisor began, in the order of an apply. */
-  async #continueReleases(): Promise<Outcome[]> {
-    const all = this.registry.apps();
-    for (const app of all) if (!app.isChanging) app.hold()();
-    const apps = all.filter(({ isChanging }) => isChanging);
-    const wanted = apps.map((app) => app.wanted);
-    const present = this.registry.list().map(({ config }) => config);
-    const waves = (ifPossible(() => applyWaves(wanted, present)) ?? [wanted])
-      .map((wave) => wave.map(({ name }) => this.registry.app(name)!));
-    const held = waves.map((wave) => wave.map((app) => app.hold()));
-    const outcomes: Outcome[] = [];
-    for (const [index, wave] of waves.entries()) {
-      const over = wave.map((app) => app.released());
-      for (const go of held[index]!) go();
-      outcomes.push(...(await Promise.all(over)).flatMap(({ outcomes }) => outcomes));
-    }
-    return outcomes;
-  }
-
-  async #removeInOrder(going: readonly ManagedProcess[], reason?: string): Promise<Outcome[]> {
-    this.registry.leave(going);
-    const waves = reversed(inWaves(going));
-    const outcomes = await runWaves(waves, (process) => this.#remove(process, reason));
-    await this.scheduler.sync();
-    return outcomes;
-  }
-
-  async #remove(process: ManagedProcess, reason?: string): Promise<void> {
-    const then = () => this.logs.disown(process);
-    await this.registry.retire(process, { then, ...(reason === undefined ? {} : { reason }) });
-    this.logs.forget(process, this.registry.list());
+    this.#registry.refuseClosed();
+    const going = this.directory.list().filter(({ config }) => names.has(config.name));
+    return await this.#synced(this.#removal.removeInOrder(going, reason));
   }
 
   /** Empties the logs of processes and removes their archives. */
@@ -378,7 +392,7 @@ export class Supervisor implements AsyncDisposable {
     point: WaitPoint,
     { timeout, signal }: Omit<WaitOptions, "for">,
   ): Promise<ProcessInfo[]> {
-    const processes = this.registry.resolve(target);
+    const processes = this.directory.resolve(target);
     const what = `"${target}" did not reach "${point}"`;
     await withinTime(what, timeout, signal, (over) => untilReached(processes, point, over));
     return this.#infos(processes);
@@ -389,22 +403,20 @@ export class Supervisor implements AsyncDisposable {
     act: (process: ManagedProcess) => Promise<void>,
     of?: (target: string, found: ManagedProcess[]) => ManagedProcess[],
   ): Promise<Outcome[]> {
-    this.registry.refuseClosed();
+    this.#registry.refuseClosed();
     return await runBulk(this.#meant(target, of), act);
   }
 
   /** Saves the list of processes; see `saveState()`. Returns how many. */
   save(options: { readonly allowEmpty?: boolean } = {}): number {
     const { allowEmpty = false } = options;
-    return saveState(this.#home.paths.saved, this.registry, { allowEmpty, warn: this.warn });
+    return saveState(this.#home.paths.saved, this.#registry, { allowEmpty, warn: this.warn });
   }
 
   /** Restores missing saved processes, and starts those that were up. */
   async resurrect(): Promise<Resurrected> {
     const { saved } = this.#home.paths;
-    const resurrected = await resurrect(this.registry, saved);
-    await this.scheduler.sync();
-    return resurrected;
+    return await this.#synced(resurrect(this.#registry, saved));
   }
 
   /**
@@ -417,10 +429,10 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.registry.leave(this.registry.list());
+    this.#registry.leave(this.directory.list());
     const outcomes = await this.#stopAll({});
-    const remove = (process: ManagedProcess) => Promise.resolve(this.registry.remove(process));
-    const removed = await runBulk(this.registry.list(), remove);
+    const remove = (process: ManagedProcess) => Promise.resolve(this.#registry.remove(process));
+    const removed = await runBulk(this.directory.list(), remove);
     await this.scheduler.sync();
     await this.logs.close();
     await this.system.launcher.close();
@@ -447,28 +459,28 @@ export class Supervisor implements AsyncDisposable {
    * killed half-way, the next one adopts processes that still run, and starts the others.
    */
   halt(): Promise<Outcome[]> {
-    this.registry.recorder.freeze();
-    recordBoot(this.registry.writes, this.#home.paths.boot, HALTED);
+    this.#registry.recorder.freeze();
+    recordBoot(this.writes, this.#home.paths.boot, HALTED);
     return this.shutDown();
   }
 
   async #stopAll(request: StopRequest): Promise<Outcome[]> {
-    this.registry.beginClosing();
+    this.#registry.beginClosing();
     this.scheduler.close();
-    const outcomes = await this.#stopInTurn(reversed(inWaves(this.registry.list())), request);
+    const outcomes = await this.#stopInTurn(reversed(inWaves(this.directory.list())), request);
     // Wait for hooks: if the caller ends, their timeouts end with it.
-    await this.registry.hooksOver();
+    await this.#registry.hooksOver();
     return outcomes;
   }
 
   /** Closes the supervisor and leaves all processes running, for the next one to adopt. */
   release(): void {
     this.#closed ??= Promise.resolve();
-    this.registry.beginClosing();
+    this.#registry.beginClosing();
     this.scheduler.close();
     void this.logs.close();
-    this.registry.close();
-    for (const process of this.registry.list()) process.release();
+    this.#registry.close();
+    for (const process of this.directory.list()) process.release();
     this.events.close();
     this.system.close();
     this.#home[Symbol.dispose]();

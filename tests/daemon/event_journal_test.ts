@@ -45,7 +45,7 @@ Deno.test("EventJournal keeps the newest events when there are too many, and wor
   assert(Deno.statSync(path).size <= 4 * 1024 * 1024);
   const pages: number[] = [];
   for (let before: string | undefined = undefined;;) {
-    const supervisor = { registry: { matcher: () => () => true } };
+    const supervisor = { directory: { matcher: () => () => true } };
     const context = { supervisor, journal } as unknown as VerbContext;
     const page: Awaited<ReturnType<typeof pastEvents>> = await pastEvents(context, {
       ...{ limit: 5000, before, search: "A run" },

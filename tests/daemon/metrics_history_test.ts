@@ -167,7 +167,7 @@ Deno.test("metrics_history includes deleted processes and the host, with null fo
       return Promise.resolve([{ at: Date.UTC(2026, 0), sample }]);
     },
   };
-  const context = { history, supervisor: { registry: { resolve } } };
+  const context = { history, supervisor: { directory: { resolve } } };
   const ask = async (payload: unknown) =>
     await dispatch(context as never, "metrics_history", payload);
   const namesFor = async (payload: unknown) =>

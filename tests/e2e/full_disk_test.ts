@@ -19,7 +19,7 @@ Deno.test(
     await test.script("app", "sleep 0.2; exit 7", { restart_policy: "never" });
     await waitFor(() => disk.remount("ro"), { what: "a disk on which nothing is written" });
     const exit = () => test.manager.list()[0]!.lastExit?.code;
-    const [process] = test.supervisor.registry.list();
+    const [process] = test.supervisor.directory.list();
     await waitFor(() => exit() === 7 && process!.snapshot.leftovers.length === 0, {
       what: "the end of all that it started",
     });

@@ -3,13 +3,7 @@
  */
 
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import {
-  type ApplyOptions,
-  type ApplyPlan,
-  carryOut,
-  planApply,
-  register,
-} from "../../src/manager/apply.ts";
+import type { ApplyOptions, ApplyPlan } from "../../src/manager/apply.ts";
 import { runBulk } from "../../src/manager/bulk.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { wireKeys } from "../../src/model/key_spelling.ts";
@@ -25,8 +19,8 @@ import { waitFor } from "../support/wait_for.ts";
 
 /** Applies a plan to its end. */
 async function apply(supervisor: Supervisor, plan: ApplyPlan, options: ApplyOptions = {}) {
-  const registered = await register(supervisor, plan, options);
-  return await carryOut(supervisor, plan, registered, options);
+  const registered = await supervisor.apply.register(plan, options);
+  return await supervisor.apply.carryOut(plan, registered, options);
 }
 
 /** The names on record at this moment. */
@@ -39,7 +33,7 @@ Deno.test("apply() records a process that it only registers before it returns", 
   await using test = await TestManager.open();
   const { supervisor } = test;
   const wire = { name: "idle", entrypoint: "/bin/sleep", cwd: test.home, autostart: false };
-  await apply(supervisor, await planApply(supervisor, [parseConfig(wire)]));
+  await apply(supervisor, await supervisor.apply.plan([parseConfig(wire)]));
   assertEquals(recorded(test.home), ["idle"]);
 });
 
@@ -58,7 +52,7 @@ Deno.test("apply() lists every app before the first is up, and starts none that 
     { ...app, name: "deleted", depends_on: { first: "ready" } },
     { ...app, name: "held", depends_on: { first: "ready" } },
   ].map((wire) => parseConfig(wire));
-  const plan = await planApply(supervisor, wanted);
+  const plan = await supervisor.apply.plan(wanted);
   const applying = apply(supervisor, plan, { wait: true });
   const states = () => supervisor.list().map(({ name, state }) => `${name} ${state}`);
   await waitFor(() => supervisor.inspect("first").pid > 0);
@@ -87,7 +81,7 @@ Deno.test("apply() reports what a shutdown keeps from starting", async () => {
     { ...app, name: "first", wait_ready: true },
     { ...app, name: "later", depends_on: { first: "ready" } },
   ].map((wire) => parseConfig(wire));
-  const applying = apply(supervisor, await planApply(supervisor, wanted), { wait: true });
+  const applying = apply(supervisor, await supervisor.apply.plan(wanted), { wait: true });
   await waitFor(() => supervisor.inspect("first").pid > 0);
   await supervisor.shutDown();
   const { outcomes } = await applying;
@@ -117,7 +111,7 @@ Deno.test("apply() treats an app that exits at once as a failure, unless others 
     { ...app, name: "gone", args: ["-c", "exit 0"] },
     { ...app, name: "web", args: ["-c", "exec sleep 99"], depends_on: { migrate: "completed_ok" } },
   ].map((wire) => parseConfig(wire));
-  const { errors } = await apply(supervisor, await planApply(supervisor, wanted), { wait: true });
+  const { errors } = await apply(supervisor, await supervisor.apply.plan(wanted), { wait: true });
   assertEquals(errors, ['Cannot start "gone": exited with code 0 before min_uptime 2s']);
   const [again] = await supervisor.restart("migrate", { wait: true });
   assertEquals(again!.error, undefined);
@@ -139,7 +133,7 @@ Deno.test("apply() and restart() report an app that fails while others are start
       health_check: { type: "command", command: "[ -e done ]" },
     },
   ].map((wire) => parseConfig(wire));
-  const plan = await planApply(supervisor, wanted);
+  const plan = await supervisor.apply.plan(wanted);
   const ends = async () => {
     await waitFor(() => supervisor.inspect("brief").state === "running");
     Deno.writeTextFileSync(`${home}/go`, "");
@@ -169,7 +163,7 @@ Deno.test("apply() keeps the last output of a failed start, although the next ru
     { ...app, name: "clash", args: ["-c", again], restart_delay: "1ms" },
     { ...app, name: "slow", args: ["-c", "exec sleep 99"], min_uptime: "500ms" },
   ].map((wire) => parseConfig(wire));
-  const plan = await planApply(supervisor, wanted);
+  const plan = await supervisor.apply.plan(wanted);
   const { outcomes } = await apply(supervisor, plan, { wait: true });
   const failed = outcomes.find(({ error }) => error !== undefined);
   assertEquals(failed?.lastWords?.lastOutput, ["port is taken"]);
@@ -182,7 +176,7 @@ Deno.test("apply() recreates a deleted instance, and leaves the others running",
   const config = supervisor.process("web:1").config;
   const [first, , last] = test.pids("web");
   await supervisor.remove("web:1");
-  const plan = await planApply(supervisor, [config]);
+  const plan = await supervisor.apply.plan([config]);
   assertEquals(plan.changed.map(({ fields, restarts }) => [fields, restarts]), [
     [[{ field: "instances", from: 2, to: 3 }], false],
   ]);
@@ -191,7 +185,7 @@ Deno.test("apply() recreates a deleted instance, and leaves the others running",
   assertEquals(names, ["web:0", "web:2", "web:1"]);
   await test.until("web:1", "running");
   assertEquals(test.pids("web").slice(0, 2), [first, last]);
-  assertEquals((await planApply(supervisor, [config])).unchanged, ["web"]);
+  assertEquals((await supervisor.apply.plan([config])).unchanged, ["web"]);
 });
 
 Deno.test("apply() adds instances although one is deleted during the reload", async () => {
@@ -199,7 +193,7 @@ Deno.test("apply() adds instances although one is deleted during the reload", as
   const { supervisor } = test;
   await test.script("web", "exec sleep 1000", { instances: 2, ready_delay: "300ms" });
   const config = { ...supervisor.process("web:0").config, env: { NEW: "1" }, instances: 3 };
-  const applying = apply(supervisor, await planApply(supervisor, [config]));
+  const applying = apply(supervisor, await supervisor.apply.plan([config]));
   await test.until("web:0", "starting");
   await supervisor.remove("web:1");
   await applying;
@@ -215,7 +209,7 @@ Deno.test("apply() leaves an app alone in a late wave if a later request has it 
     await test.script("web", "exec sleep 1000", { env: { V: "0" }, depends_on: ["db"] });
     const plan = (v: string) => {
       const [db, web] = ["db", "web"].map((name) => supervisor.process(name).config);
-      return planApply(supervisor, [
+      return supervisor.apply.plan([
         { ...db!, args: ["-c", "exec sleep 1001"] },
         { ...web!, env: { V: v } },
       ]);
@@ -237,7 +231,7 @@ Deno.test("apply() waits for the same change of an earlier request, and fails wi
   const fails = { args: ["-c", "touch begun; while [ ! -e go ]; do sleep 0.02; done; exit 3"] };
   const plan = async () => {
     const { config } = supervisor.process("web");
-    return await planApply(supervisor, [{ ...config, ...fails, minUptimeMs: 60_000 }]);
+    return await supervisor.apply.plan([{ ...config, ...fails, minUptimeMs: 60_000 }]);
   };
   const earlier = apply(supervisor, await plan());
   await waitFor(() => lstatIfAny(`${test.home}/begun`), { what: "the new run" });
@@ -254,11 +248,11 @@ Deno.test("apply() adds no instances after a failed reload, and still sees what 
   await test.script("web", "exec sleep 1000", { instances: 2, min_uptime: "30s" });
   const { config } = supervisor.process("web:0");
   const wanted = { ...config, args: ["-c", "exit 3"], instances: 3 };
-  const { errors } = await apply(supervisor, await planApply(supervisor, [wanted]));
+  const { errors } = await apply(supervisor, await supervisor.apply.plan([wanted]));
   assertEquals(errors.length, 1);
   assertEquals(supervisor.list().map(({ name }) => name), ["web:0", "web:1"]);
   assertEquals(supervisor.process("web:1").config, config);
-  const { changed } = await planApply(supervisor, [wanted]);
+  const { changed } = await supervisor.apply.plan([wanted]);
   assertEquals(changed[0]!.fields.map(({ field }) => field), ["args", "instances"]);
 });
 
@@ -270,16 +264,16 @@ Deno.test("apply() stops apps that become jobs, because their schedule starts th
   await waitFor(() => runs() === "run\nrun\n");
   const { config } = supervisor.process("web:0");
   const job = parseConfig({ ...wireKeys(config), cron: "@yearly" });
-  const plan = await planApply(supervisor, [job]);
+  const plan = await supervisor.apply.plan([job]);
   assertEquals(plan.changed.map(({ restarts, stops }) => [restarts, stops]), [[false, true]]);
   assertEquals((await apply(supervisor, plan)).errors, []);
-  const next = await planApply(supervisor, [{ ...job, args: ["-c", "exit"] }]);
+  const next = await supervisor.apply.plan([{ ...job, args: ["-c", "exit"] }]);
   assertEquals(next.changed.map(({ restarts, stops }) => [restarts, stops]), [[false, false]]);
   assertEquals(supervisor.list().map(({ name, state }) => `${name} ${state}`), [
     "web:0 stopped",
     "web:1 stopped",
   ]);
-  assertEquals((await planApply(supervisor, [job])).unchanged, ["web"]);
+  assertEquals((await supervisor.apply.plan([job])).unchanged, ["web"]);
   assertEquals(supervisor.scheduler.list().map(({ running, history }) => [running, history]), [
     [false, []],
     [false, []],
@@ -296,7 +290,7 @@ Deno.test("apply() tries an app once that fails with its new configuration", asy
     ...{ ...wireKeys(config), restart_policy: "never" },
     args: ["-c", "echo run >> runs; exit 3"],
   });
-  const plan = await planApply(supervisor, [failing]);
+  const plan = await supervisor.apply.plan([failing]);
   const { outcomes, errors } = await apply(supervisor, plan, { startDown: true, wait: true });
   assertEquals([outcomes.length, errors.length], [1, 1]);
   assertEquals(Deno.readTextFileSync(`${test.home}/runs`), "run\n");
@@ -315,7 +309,7 @@ Deno.test("apply() starts jobs that become apps, unless their schedule was switc
   await waitFor(() => supervisor.inspect("busy").pid > 0);
   const { pid } = supervisor.inspect("busy");
   const wanted = ["idle", "off", "busy"].map((name) => parseConfig(app(name, 2000)));
-  const plan = await planApply(supervisor, wanted);
+  const plan = await supervisor.apply.plan(wanted);
   assertEquals(plan.changed.map(({ restarts, stops, starts }) => [restarts, stops, starts]), [
     [false, false, true],
     [false, false, false],
@@ -328,16 +322,16 @@ Deno.test("apply() starts jobs that become apps, unless their schedule was switc
     "busy running",
   ]);
   assertNotEquals(supervisor.inspect("busy").pid, pid);
-  assertEquals((await planApply(supervisor, wanted)).unchanged, ["idle", "off", "busy"]);
+  assertEquals((await supervisor.apply.plan(wanted)).unchanged, ["idle", "off", "busy"]);
 });
 
-Deno.test("planApply() explains how to fix an app that cannot start", async () => {
+Deno.test("plan() explains how to fix an app that cannot start", async () => {
   await using test = await TestManager.open();
   Deno.writeTextFileSync(`${test.home}/backup.sh`, "#!/bin/sh\n", { mode: 0o644 });
   const wire = { name: "nightly", entrypoint: "backup.sh", cwd: test.home };
   const report = { ...wire, name: "report", entrypoint: "/bin/true", depends_on: ["nightly"] };
   const error = await assertRejects(
-    () => planApply(test.supervisor, [wire, report].map((wire) => parseConfig(wire))),
+    () => test.supervisor.apply.plan([wire, report].map((wire) => parseConfig(wire))),
     ProcsupError,
     "is not executable",
   );
@@ -347,7 +341,7 @@ Deno.test("planApply() explains how to fix an app that cannot start", async () =
 Deno.test("runBulk() reports a failed start even if its last output cannot be read", async () => {
   await using test = await TestManager.open();
   await test.script("app", "exec sleep 99");
-  const [process] = test.supervisor.registry.list();
+  const [process] = test.supervisor.directory.list();
   Deno.removeSync(process!.logs.stdout);
   Deno.mkdirSync(process!.logs.stdout);
   const failing = () => Promise.reject(new ProcsupError("start_failed", "it fails"));
@@ -366,7 +360,7 @@ Deno.test("apply() moves sockets and logs from one app to another, and from one 
       ...{ sockets: [socket], log: { stdout: `${logs.path}/${log}` } },
     });
   const put = async (...wanted: ReturnType<typeof app>[]) => {
-    const plan = await planApply(supervisor, wanted, ["web", "api"], { prune: true });
+    const plan = await supervisor.apply.plan(wanted, ["web", "api"], { prune: true });
     assertEquals((await apply(supervisor, plan, { prune: true })).errors, []);
     return plan.waves.map((wave) => wave.map(({ name }) => name));
   };
@@ -376,12 +370,12 @@ Deno.test("apply() moves sockets and logs from one app to another, and from one 
   assertEquals(states(), ["web running", "api running"]);
   const swapped = [app("api", two, "1"), app("web", one, "2")];
   await assertRejects(
-    () => planApply(supervisor, swapped),
+    () => supervisor.apply.plan(swapped),
     ProcsupError,
     "Sockets or logs move in a circle: api → web → api",
   );
   const renamed = [app("web2", two, "2")];
-  await assertRejects(() => planApply(supervisor, renamed, ["web"]), ProcsupError, "belongs to");
+  await assertRejects(() => supervisor.apply.plan(renamed, ["web"]), ProcsupError, "belongs to");
   await put(...renamed);
   assertEquals(states(), ["web2 running"]);
 });
@@ -391,8 +385,8 @@ Deno.test("apply() also changes an app back that was changed since the plan was 
   const { supervisor } = test;
   const wire = { name: "app", entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
   const wanted = [parseConfig(wire)];
-  await apply(supervisor, await planApply(supervisor, wanted));
-  const plan = await planApply(supervisor, wanted);
+  await apply(supervisor, await supervisor.apply.plan(wanted));
+  const plan = await supervisor.apply.plan(wanted);
   await supervisor.reconfigure("app", { keys: { env: { NEW: "1" } } });
   assertEquals((await apply(supervisor, plan)).outcomes.length, 1);
   assertEquals(supervisor.inspect("app").config.env, {});
@@ -403,8 +397,8 @@ Deno.test("apply() starts nothing that was stopped since the plan was begun", as
   const { supervisor } = test;
   const wire = { name: "app", entrypoint: "/bin/sleep", args: ["1000"], cwd: test.home };
   const wanted = [parseConfig(wire)];
-  await apply(supervisor, await planApply(supervisor, wanted));
-  const plan = await planApply(supervisor, wanted);
+  await apply(supervisor, await supervisor.apply.plan(wanted));
+  const plan = await supervisor.apply.plan(wanted);
   await supervisor.stop("app");
   const { errors } = await apply(supervisor, plan, { startDown: true });
   assertEquals(errors, ['Cannot start "app": it was stopped meanwhile']);

@@ -206,7 +206,9 @@ Deno.test("every instance of a dependency is awaited", async () => {
   await api.start();
   await waitFor(() => fake.world.children.length === 2 && fake.world.awaitsReady);
   fake.world.sayReady();
-  await waitFor(() => fake.registry.list().some((process) => state(process) === "running"));
+  await waitFor(() =>
+    fake.registry.directory.list().some((process) => state(process) === "running")
+  );
   assertEquals(state(api), "waiting");
 });
 
@@ -267,7 +269,7 @@ Deno.test("add() rejects an unknown dependency with a suggestion, and a process 
     ProcsupError,
     "Dependencies form a cycle: api → api",
   );
-  assertEquals(fake.registry.list().length, 1);
+  assertEquals(fake.registry.directory.list().length, 1);
 });
 
 /** The behavior of a process in the property below after its launch. */
@@ -352,7 +354,7 @@ Deno.test("a removed instance is not awaited, and the last one counts as missing
     const fake = new FakeRegistry();
     await using _ = fake;
     fake.add("db", { instances: 2, wait_ready: true });
-    const [first, second] = fake.registry.list();
+    const [first, second] = fake.registry.directory.list();
     const api = fake.add("api", { depends_on: { db: "ready" } });
     await api.start({ wait: false });
     await waitFor(() => fake.child("db:0") !== undefined && fake.child("db:1") !== undefined);

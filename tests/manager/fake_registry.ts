@@ -1,6 +1,8 @@
 /** A registry of processes in a fake world, which behave as configured. */
 
 import { parseConfig } from "../../src/model/config_schema.ts";
+import { AppDirectory } from "../../src/manager/app_directory.ts";
+import { RetriedWrites } from "../../src/platform/files/retried_writes.ts";
 import { EventHub } from "../../src/manager/event_hub.ts";
 import { Registry } from "../../src/manager/registry.ts";
 import type { ManagedProcess } from "../../src/process/managed_process.ts";
@@ -25,7 +27,9 @@ export class FakeRegistry implements AsyncDisposable {
     this.registry = new Registry({
       world: this.world,
       paths,
+      directory: new AppDirectory(() => {}),
       hub: this.hub,
+      writes: new RetriedWrites(this.world.clock, () => {}),
       warn: () => {},
       peers: {
         launched: () => {},
@@ -48,7 +52,7 @@ export class FakeRegistry implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const process of this.registry.list()) process.release();
+    for (const process of this.registry.directory.list()) process.release();
     await this.#temp[Symbol.asyncDispose]();
   }
 }

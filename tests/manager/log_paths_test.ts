@@ -59,7 +59,7 @@ Deno.test("log.stdout and log.stderr are written, rotated, read, flushed, adopte
 });
 
 function inputOf(test: TestManager, name: string): string {
-  const { snapshot: { run } } = test.supervisor.registry.resolve(name)[0]!;
+  const { snapshot: { run } } = test.supervisor.directory.resolve(name)[0]!;
   return `${test.home}/apps/${name}/stdin.${run!.runId}`;
 }
 
@@ -124,7 +124,7 @@ Deno.test("log paths are rejected if they involve other users, the home or anoth
   for (const [config, problem] of cases) {
     const error = await assertRejects(() => test.script("other", SLEEP, config), ProcsupError);
     assertStringIncludes(error.message, problem);
-    assertEquals(test.supervisor.registry.list().length, 2, problem);
+    assertEquals(test.supervisor.directory.list().length, 2, problem);
   }
   await test.script("single", SLEEP, { log: { stdout: `${at}/single.log` } });
   const error = await assertRejects(() => test.supervisor.scale("single", 2), ProcsupError);

@@ -27,13 +27,13 @@ import { FakeRegistry } from "./fake_registry.ts";
 async function running(instances: number): Promise<FakeRegistry> {
   const fake = new FakeRegistry();
   fake.add("api", { instances, min_uptime: "0s" });
-  await Promise.all(fake.registry.list().map((process) => process.start()));
+  await Promise.all(fake.registry.directory.list().map((process) => process.start()));
   return fake;
 }
 
 /** The new configuration; `badPath` is a log path with which an instance cannot be launched. */
 function release(fake: FakeRegistry): ProcessConfig {
-  return { ...fake.registry.list()[0]!.config, args: ["2"] };
+  return { ...fake.registry.directory.list()[0]!.config, args: ["2"] };
 }
 
 function failWith(fake: FakeRegistry, instance: string, argument: string): void {
@@ -44,12 +44,12 @@ function failWith(fake: FakeRegistry, instance: string, argument: string): void 
 
 /** Gives `api` a configuration. */
 function changeTo({ registry }: FakeRegistry, config: ProcessConfig, how: ChangeOptions = {}) {
-  return change(registry.app("api")!, { ...how, config });
+  return change(registry.directory.app("api")!, { ...how, config });
 }
 
 /** The arguments that each instance runs with. */
 function versions(fake: FakeRegistry): (string | undefined)[] {
-  return fake.registry.list().map(({ name }) => {
+  return fake.registry.directory.list().map(({ name }) => {
     const child = fake.child(name)!;
     return child.alive ? child.spec!.argv[1] ?? "old" : undefined;
   });
@@ -149,7 +149,7 @@ Deno.test("a change restores the old configuration on every changed instance", a
       changeTo(fake, release(fake), { batchSize, rollbackOnFailure: true }),
     );
     assertEquals([rolledBack, versions(fake)], [true, ["old", "old", "old", "old"]]);
-    for (const { config, snapshot } of fake.registry.list()) {
+    for (const { config, snapshot } of fake.registry.directory.list()) {
       assertEquals([config.args, snapshot.state], [[], "running"]);
     }
   }
@@ -157,7 +157,7 @@ Deno.test("a change restores the old configuration on every changed instance", a
 
 Deno.test("a change rolls back a release that is restarted while its output is read", async () => {
   await using fake = await running(1);
-  const [app] = fake.registry.list();
+  const [app] = fake.registry.directory.list();
   const config = { ...release(fake), restartDelayMs: 1, minUptimeMs: 1000 };
   const rolling = changeTo(fake, config, { rollbackOnFailure: true });
   await waitFor(() => fake.world.children.length === 2 && app!.snapshot.pid > 0);
@@ -174,19 +174,19 @@ Deno.test("a change rolls back a release that is restarted while its output is r
 Deno.test("a change changes nothing after the failed batch when it rolls back", async () => {
   await using fake = await running(4);
   failWith(fake, "api:0", "2");
-  const pids = fake.registry.list().map(({ snapshot }) => snapshot.pid);
+  const pids = fake.registry.directory.list().map(({ snapshot }) => snapshot.pid);
   await settle(
     fake,
     changeTo(fake, release(fake), { rollbackOnFailure: true }),
   );
-  const now = fake.registry.list().map(({ snapshot }) => snapshot.pid);
+  const now = fake.registry.directory.list().map(({ snapshot }) => snapshot.pid);
   assertEquals(now.map((pid, index) => pid === pids[index]), [false, true, true, true]);
 });
 
 for (const waitReady of [true, false]) {
   Deno.test(`a change starts nothing that is stopped meanwhile, with waitReady ${waitReady}`, async () => {
     await using fake = await running(3);
-    const [first, ...others] = fake.registry.list();
+    const [first, ...others] = fake.registry.directory.list();
     const old = first!.config;
     fake.world.prompt = false;
     const rolling = changeTo(fake, { ...release(fake), readyDelayMs: 4000 }, {
@@ -194,11 +194,11 @@ for (const waitReady of [true, false]) {
       rollbackOnFailure: true,
     });
     await waitFor(() => first!.snapshot.state === "stopping");
-    const stopping = Promise.all(fake.registry.list().map((process) => process.stop()));
+    const stopping = Promise.all(fake.registry.directory.list().map((process) => process.stop()));
     for (const child of fake.world.children) child.exit(0);
     const { outcomes, rolledBack } = await settle(fake, rolling);
     await stopping;
-    assertEquals(fake.registry.list().map(({ snapshot }) => snapshot.state), [
+    assertEquals(fake.registry.directory.list().map(({ snapshot }) => snapshot.state), [
       "stopped",
       "stopped",
       "stopped",
@@ -212,7 +212,7 @@ for (const waitReady of [true, false]) {
 
 Deno.test("a change goes on when instances are deleted, before their turn and in it", async () => {
   await using fake = await running(4);
-  const [first, second, , last] = fake.registry.list();
+  const [first, second, , last] = fake.registry.directory.list();
   fake.world.beforeEnd = () => fake.world.prompt = false;
   fake.world.beforeLaunch = () => fake.world.prompt = true;
   const rolling = changeTo(fake, release(fake), { rollbackOnFailure: true });
@@ -237,7 +237,7 @@ Deno.test("a change goes on when instances are deleted, before their turn and in
 
 Deno.test("a change only configures an instance that is stopped before its turn", async () => {
   await using fake = await running(3);
-  const [, , last] = fake.registry.list();
+  const [, , last] = fake.registry.directory.list();
   const config = release(fake);
   const stops: Promise<void>[] = [];
   fake.world.beforeLaunch = () => stops.length === 0 && stops.push(last!.stop());
@@ -253,7 +253,7 @@ Deno.test("a change only configures an instance that is stopped before its turn"
 
 Deno.test("a change also changes an instance that is started while others reload", async () => {
   await using fake = await running(3);
-  const [, second] = fake.registry.list();
+  const [, second] = fake.registry.directory.list();
   const config = release(fake);
   const acts: Promise<void>[] = [];
   fake.world.beforeLaunch = ({ stdout }) => {
@@ -278,7 +278,7 @@ Deno.test("a change also changes an instance that is started while others reload
 Deno.test("a change puts an instance back that is started while others reload and fail", async () => {
   for (const rollbackOnFailure of [true, false]) {
     await using fake = await running(3);
-    const [, , third] = fake.registry.list();
+    const [, , third] = fake.registry.directory.list();
     await third!.stop();
     const config = release(fake);
     failWith(fake, "api:1", "2");
@@ -298,7 +298,7 @@ Deno.test("a change puts an instance back that is started while others reload an
 
 Deno.test("a rollback leaves an instance alone that is deleted meanwhile", async () => {
   await using fake = await running(3);
-  const [first] = fake.registry.list();
+  const [first] = fake.registry.directory.list();
   const deleting: Promise<void>[] = [];
   fake.world.beforeLaunch = ({ stdout, argv }) => {
     if (!stdout.includes("/api:1/")) return;
@@ -312,7 +312,7 @@ Deno.test("a rollback leaves an instance alone that is deleted meanwhile", async
   await new Promise((resolve) => setTimeout(resolve, 50));
   fake.child("api:0")!.exit(0);
   await Promise.all([rolling, ...deleting]);
-  assertEquals(fake.registry.list().map(({ name }) => name), ["api:1", "api:2"]);
+  assertEquals(fake.registry.directory.list().map(({ name }) => name), ["api:1", "api:2"]);
 });
 
 Deno.test("a rollback gives way to a later change", async () => {
@@ -327,7 +327,9 @@ Deno.test("a rollback gives way to a later change", async () => {
   await settle(fake, changeTo(fake, release(fake), { rollbackOnFailure: true }));
   await settle(fake, Promise.all(later));
   assertEquals(versions(fake), ["3", "3", "3"]);
-  assertEquals(fake.registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
+  assertEquals(fake.registry.directory.list().map(({ config }) => config.args), [["3"], ["3"], [
+    "3",
+  ]]);
 });
 
 /** An app that is reloaded with overlap. */
@@ -433,7 +435,7 @@ Deno.test("changedConfig() keeps the maps that a patch does not name", () => {
 
 Deno.test("changedConfig() rejects another name, and another number of instances", async () => {
   await using fake = await running(2);
-  const { wanted } = fake.registry.app("api")!;
+  const { wanted } = fake.registry.directory.app("api")!;
   assertEquals(changedConfig(wanted, { keys: { args: ["x"], instances: 2 } }).args, ["x"]);
   // A command replaces the old entrypoint, even an invalid one, so the error is only about the
   // command.
@@ -454,7 +456,7 @@ Deno.test("changedConfig() rejects another name, and another number of instances
 Deno.test("a configuration is given to one app as a whole", async () => {
   await using fake = await running(2);
   const other = fake.add("web");
-  const api = fake.registry.instancesOf("api");
+  const api = fake.registry.directory.instancesOf("api");
   assertEquals(appOfAll(fake.registry, api).name, "api");
   assertThrows(() => appOfAll(fake.registry, [...api, other]), ProcsupError, 'to "api", "web"');
   const error = assertThrows(() => appOfAll(fake.registry, [api[1]!]), ProcsupError);
@@ -472,7 +474,7 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
   await using fake = await running(3);
   const { registry } = fake;
   const change = (args: string[]) => {
-    const config = { ...registry.list()[0]!.config, args };
+    const config = { ...registry.directory.list()[0]!.config, args };
     return changeTo(fake, config, { rollbackOnFailure: true });
   };
   const earlier = change(["2"]);
@@ -485,7 +487,7 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
   );
   assertEquals(first.rolledBack, false);
   assertEquals(versions(fake), ["3", "3", "3"]);
-  assertEquals(registry.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
+  assertEquals(registry.directory.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
 });
 
 Deno.test("two requests at once for the same change both succeed", async () => {
@@ -518,9 +520,9 @@ Deno.test("the earlier of two requests for the same change fails with the later 
 Deno.test("a change of configuration gives way to a later one, also on instances that it need not reload", async () => {
   await using fake = await running(2);
   const { registry } = fake;
-  const [, second] = registry.list();
+  const [, second] = registry.directory.list();
   await settle(fake, second!.stop());
-  const config = registry.list()[0]!.config;
+  const config = registry.directory.list()[0]!.config;
   const earlier = changeTo(fake, { ...config, args: ["2"] });
   const later = changeTo(fake, { ...config, args: ["2"], priority: 7 });
   await settle(fake, Promise.all([earlier, later]));
@@ -530,7 +532,7 @@ Deno.test("a change of configuration gives way to a later one, also on instances
 Deno.test("an app does not become a job if a later change says otherwise", async () => {
   await using fake = await running(1);
   const { registry } = fake;
-  const [app] = registry.list();
+  const [app] = registry.directory.list();
   const job = parseConfig({ name: "api", entrypoint: "/bin/sleep", cwd: "/", cron: "@yearly" });
   const changed = { ...app!.config, args: ["2"] };
   const earlier = changeTo(fake, job);
@@ -545,7 +547,7 @@ Deno.test("after two failed changes at once a process has the configuration of i
     const fake = new FakeRegistry();
     await using _ = fake;
     fake.add("api", { overlap: true, args: ["1"] });
-    const [app] = fake.registry.list();
+    const [app] = fake.registry.directory.list();
     await app!.start();
     fake.world.beforeLaunch = () => {
       throw new Error("no");
@@ -565,7 +567,7 @@ Deno.test("after two failed changes at once a process has the configuration of i
 
 Deno.test("of two equal reloads at once, both end when every instance is reloaded", async () => {
   await using fake = await running(2);
-  const reload = () => reloadAll(fake.registry, fake.registry.list(), {});
+  const reload = () => reloadAll(fake.registry, fake.registry.directory.list(), {});
   const both = await settle(fake, Promise.all([reload(), reload()]));
   assertEquals(both.flatMap(({ outcomes }) => outcomes.map(({ error }) => error)), [
     undefined,
@@ -573,7 +575,7 @@ Deno.test("of two equal reloads at once, both end when every instance is reloade
     undefined,
     undefined,
   ]);
-  const releases = fake.registry.app("api")!.releases;
+  const releases = fake.registry.directory.app("api")!.releases;
   assertEquals(releases.map(({ result }) => result), ["superseded", "done"]);
 });
 
@@ -586,7 +588,7 @@ Deno.test("a failed release is published once, with its rollback, and a good one
   failWith(fake, "api:1", "2");
   const bad = changeTo(fake, release(fake), { rollbackOnFailure: true });
   await settle(fake, bad);
-  const [failed] = fake.registry.app("api")!.releases;
+  const [failed] = fake.registry.directory.app("api")!.releases;
   const { reason } = failed!.failure!;
   assertEquals(published.splice(0), [[
     "release_failed",
@@ -606,7 +608,7 @@ Deno.test("a failed release whose rollback is superseded is published once", asy
     if (type.startsWith("release")) published.push(`${type} ${reason.split("\n")[0]}`);
   });
   failWith(fake, "api:1", "2");
-  const app = fake.registry.app("api")!;
+  const app = fake.registry.directory.app("api")!;
   const bad = changeTo(fake, release(fake), { rollbackOnFailure: true });
   void settle(fake, bad);
   await waitFor(() => app.record.release?.undoes !== undefined);

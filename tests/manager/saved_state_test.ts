@@ -3,7 +3,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { NEW } from "../../src/model/process_state.ts";
+import { Records } from "../../src/manager/records.ts";
 import { loadState } from "../../src/manager/saved_state.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { flip } from "../support/damage.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -160,12 +162,10 @@ Deno.test("a home with colliding names is still taken over", async () => {
   await test.script("before", "exec sleep 1000");
   await test.supervisor.remove("before");
   const { pid } = await test.script("a", "exec sleep 1000");
-  const { registry } = test.supervisor;
-  const { identity } = registry.resolve("a")[0]!;
-  const beside = { ...identity, id: crypto.randomUUID(), name: "a:0", numericId: 0 };
-  registry.recordSoon(registry.restore({ snapshot: NEW, identity: beside }));
-  registry.recorder.recordRest();
+  const { identity } = test.supervisor.process("a");
   test.release();
+  const beside = { ...identity, id: crypto.randomUUID(), name: "a:0", numericId: 0 };
+  new Records(pathsIn(test.home)).write({ snapshot: NEW, identity: beside });
   await test.reopen();
   const pids = test.supervisor.list().map((process) => [process.name, process.pid]);
   assertEquals(pids, [["a:0", 0], ["a", pid]]);

@@ -13,12 +13,12 @@ import { waitFor } from "../support/wait_for.ts";
 async function single(config: Record<string, unknown> = {}): Promise<FakeRegistry> {
   const fake = new FakeRegistry();
   fake.add("api", config);
-  await Promise.all(fake.registry.list().map((process) => process.start()));
+  await Promise.all(fake.registry.directory.list().map((process) => process.start()));
   return fake;
 }
 
 function names(fake: FakeRegistry): string[] {
-  return fake.registry.list().map(({ name }) => name);
+  return fake.registry.directory.list().map(({ name }) => name);
 }
 
 Deno.test("scaledCount() accepts a number, or a change to the current one", () => {
@@ -49,12 +49,16 @@ Deno.test("scaledCount() rejects an invalid number and names it", () => {
 
 Deno.test("scale() gives a single instance an index, and starts the missing ones", async () => {
   await using fake = await single();
-  const { pid } = fake.registry.list()[0]!.snapshot;
+  const { pid } = fake.registry.directory.list()[0]!.snapshot;
   const outcomes = await scale(fake.registry, "api", 3);
   assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
   assertEquals(outcomes.map(({ process }) => process.name), ["api:1", "api:2"]);
-  assertEquals(fake.registry.list()[0]!.snapshot.pid, pid, "the running app keeps running");
-  assertEquals(fake.registry.list().map(({ config }) => config.instances), [3, 3, 3]);
+  assertEquals(
+    fake.registry.directory.list()[0]!.snapshot.pid,
+    pid,
+    "the running app keeps running",
+  );
+  assertEquals(fake.registry.directory.list().map(({ config }) => config.instances), [3, 3, 3]);
   assertEquals(fake.child("api:2")!.spec!.env.PROCSUP_INSTANCE, "2");
 });
 
@@ -62,7 +66,7 @@ Deno.test("scale() stops the highest indexes first, and fills gaps before it add
   await using fake = await single({ instances: 4 });
   await scale(fake.registry, "api", "-1");
   assertEquals(names(fake), ["api:0", "api:1", "api:2"]);
-  const middle = fake.registry.list()[1]!;
+  const middle = fake.registry.directory.list()[1]!;
   await middle.stop();
   fake.registry.remove(middle);
   await scale(fake.registry, "api", "+2");
@@ -71,14 +75,16 @@ Deno.test("scale() stops the highest indexes first, and fills gaps before it add
 
 Deno.test("scale() leaves the other keys of each instance alone", async () => {
   await using fake = await single({ instances: 2 });
-  const app = fake.registry.app("api")!;
+  const app = fake.registry.directory.app("api")!;
   fake.world.beforeLaunch = () => {
     throw new Error("no");
   };
   await change(app, { config: { ...app.wanted, args: ["2"] } });
   fake.world.beforeLaunch = () => {};
   await scale(fake.registry, "api", 3);
-  const configs = fake.registry.list().map(({ config }) => [config.args, config.instances]);
+  const configs = fake.registry.directory.list().map((
+    { config },
+  ) => [config.args, config.instances]);
   assertEquals(configs, [[["2"], 3], [[], 3], [["2"], 3]]);
 });
 
@@ -91,7 +97,7 @@ Deno.test("scale() changes nothing when the number is already reached", async ()
 Deno.test("scale() keeps the index when only one instance is left", async () => {
   await using fake = await single({ instances: 3 });
   await scale(fake.registry, "api", 1);
-  assertEquals([names(fake), fake.registry.list()[0]!.config.instances], [["api:0"], 1]);
+  assertEquals([names(fake), fake.registry.directory.list()[0]!.config.instances], [["api:0"], 1]);
 });
 
 Deno.test("scale() rejects an unknown process with a suggestion", async () => {
@@ -118,7 +124,7 @@ Deno.test("scale() reaches the requested number from any other, without duplicat
       await using fake = await single();
       for (const count of sequence) {
         await scale(fake.registry, "api", count);
-        const indexes = fake.registry.list().map(({ instanceIndex }) => instanceIndex);
+        const indexes = fake.registry.directory.list().map(({ instanceIndex }) => instanceIndex);
         assertEquals(indexes.toSorted(), Array.from({ length: count }, (_, index) => index));
         assertEquals(fake.world.children.filter(({ alive }) => alive).length, count);
       }
@@ -179,7 +185,7 @@ Deno.test("scale() waits for a concurrent call before it counts the instances", 
 Deno.test("scale() adds nothing to a process that is being deleted", async () => {
   for (const deleteFirst of [true, false]) {
     await using fake = await single();
-    const [api] = fake.registry.list();
+    const [api] = fake.registry.directory.list();
     const remove = () => fake.registry.retire(api!, {});
     const early = deleteFirst ? remove() : undefined;
     const scaled = assertRejects(
@@ -216,11 +222,11 @@ Deno.test("scale() is answered when a shutdown begins", async () => {
     ProcsupError,
     "shutting down",
   );
-  await waitFor(() => fake.registry.list()[1]!.isLeaving);
+  await waitFor(() => fake.registry.directory.list()[1]!.isLeaving);
   fake.registry.beginClosing();
   await scaled;
   for (const child of fake.world.children) child.exit(0);
-  await waitFor(() => fake.registry.list().length === 1);
+  await waitFor(() => fake.registry.directory.list().length === 1);
 });
 
 /** A process that is being scaled to two instances, once its logs may be moved. */
@@ -234,17 +240,17 @@ async function waitingForLogs() {
   };
   const scaled = scale(registry, "api", 2);
   await begun.promise;
-  return { fake, registry, api: registry.list()[0]!, scaled, rotated };
+  return { fake, registry, api: registry.directory.list()[0]!, scaled, rotated };
 }
 
 Deno.test("scale() waits for the logs, and then starts instances with the configuration of that time", async () => {
   const { fake, registry, scaled, rotated } = await waitingForLogs();
   await using _ = fake;
-  const app = registry.app("api")!;
+  const app = registry.directory.app("api")!;
   await change(app, { config: { ...app.wanted, args: ["2"] }, waitReady: false });
   rotated.resolve();
   await scaled;
-  assertEquals(registry.list().map(({ config }) => config.args), [["2"], ["2"]]);
+  assertEquals(registry.directory.list().map(({ config }) => config.args), [["2"], ["2"]]);
 });
 
 Deno.test("scale() leaves the logs of a process alone that is deleted before they can be moved", async () => {

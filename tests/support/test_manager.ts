@@ -74,8 +74,8 @@ export class TestManager implements AsyncDisposable {
 
   /** All instances, by index. */
   instances(name: string): ProcessInfo[] {
-    const { registry } = this.supervisor;
-    return registry.resolve(name).map((process) => this.supervisor.info(process));
+    const { directory } = this.supervisor;
+    return directory.resolve(name).map((process) => this.supervisor.info(process));
   }
 
   /** Pids of all instances, by index. */

@@ -53,7 +53,7 @@ export class Runner {
     }
     this.#watch = new TroubleWatch({
       path: `${folder}/troubled`,
-      list: () => supervisor.registry.list(),
+      list: () => supervisor.directory.list(),
       announce: (event, change, process) => this.#announce(event, change, process),
     });
   }
@@ -129,9 +129,9 @@ export class Runner {
 
   #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
     if (!events.includes(event)) return false;
-    const { registry } = this.#parts.supervisor;
+    const { directory } = this.#parts.supervisor;
     // A target may match no process now, or be ambiguous.
-    return only.some((target) => ifPossible(() => registry.resolve(target).includes(process)));
+    return only.some((target) => ifPossible(() => directory.resolve(target).includes(process)));
   }
 
   /** One at a time, so that deliveries keep the order of their events. */

@@ -8,9 +8,9 @@ import type { Handlers } from "../../daemon/verb_context.ts";
 
 export const CRON_HANDLERS: Handlers<keyof typeof CRON_VERBS> = {
   /** Lists every schedule with its history. With a name, the next runs are included. */
-  cron_list({ supervisor: { registry, scheduler } }, { name }) {
+  cron_list({ supervisor: { directory, scheduler } }, { name }) {
     if (name === undefined) return scheduler.list().map(cronJson);
-    const processes = registry.resolve(name);
+    const processes = directory.resolve(name);
     return scheduler.list(processes).map((info) => {
       const process = processes.find(({ name }) => name === info.name)!;
       return {
@@ -19,17 +19,17 @@ export const CRON_HANDLERS: Handlers<keyof typeof CRON_VERBS> = {
       };
     });
   },
-  cron_start({ supervisor: { registry, scheduler } }, { name }) {
-    scheduler.enable(registry.resolve(name), true);
+  cron_start({ supervisor: { directory, scheduler } }, { name }) {
+    scheduler.enable(directory.resolve(name), true);
     return { status: "started", name };
   },
-  cron_stop({ supervisor: { registry, scheduler } }, { name }) {
-    scheduler.enable(registry.resolve(name), false);
+  cron_stop({ supervisor: { directory, scheduler } }, { name }) {
+    scheduler.enable(directory.resolve(name), false);
     return { status: "stopped", name };
   },
   /** Answers as soon as the run has begun. */
-  cron_run({ supervisor: { registry, scheduler } }, { name }) {
-    return { status: scheduler.run(registry.resolve(name)), name };
+  cron_run({ supervisor: { directory, scheduler } }, { name }) {
+    return { status: scheduler.run(directory.resolve(name)), name };
   },
 };
 

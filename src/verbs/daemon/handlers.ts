@@ -29,7 +29,7 @@ export const DAEMON_HANDLERS: Handlers<keyof typeof DAEMON_VERBS> = {
     return { token: fresh };
   },
   release({ supervisor, endDaemon, shutdownNotice }, { upgrade_to: to }) {
-    supervisor.registry.refuseClosed();
+    supervisor.refuseClosed();
     if (to !== undefined) {
       shutdownNotice.say({ type: "upgrading", at: new Date().toISOString(), from: VERSION, to });
     }
@@ -48,7 +48,7 @@ export const DAEMON_HANDLERS: Handlers<keyof typeof DAEMON_VERBS> = {
     const { hostname, platform, arch, ...figures } = meter.read();
     return {
       ...figures,
-      process_count: supervisor.registry.list().length,
+      process_count: supervisor.directory.list().length,
       hostname,
       platform,
       arch,
@@ -57,8 +57,8 @@ export const DAEMON_HANDLERS: Handlers<keyof typeof DAEMON_VERBS> = {
         version: VERSION,
         memory_bytes: Deno.memoryUsage().rss,
         uptime_seconds: Math.floor((performance.now() - startedAt) / 1000),
-        restarts_last_hour: supervisor.registry.restartsLastHour,
-        releases: { ...supervisor.registry.releases },
+        restarts_last_hour: supervisor.restartsLastHour,
+        releases: supervisor.releaseCounts,
       },
     };
   },
@@ -89,7 +89,7 @@ const MAX_AGE_MS = 2000;
 let last: { readonly at: number; readonly answer: readonly PortsJson[] } | undefined;
 
 function readPorts(supervisor: VerbContext["supervisor"]): PortsJson[] {
-  const up = supervisor.registry.list().flatMap(({ name, identity, snapshot }) => {
+  const up = supervisor.directory.list().flatMap(({ name, identity, snapshot }) => {
     const root = snapshot.run?.wrapperPid;
     return root ? [{ root, name, id: identity.id.slice(0, 8) }] : [];
   });

@@ -32,7 +32,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   status: ({ supervisor }, { target }) => processJson(supervisor.inspect(target)),
   history({ supervisor }, { target }) {
     const { name, id } = supervisor.inspect(target);
-    const { journal } = supervisor.registry.resolve(id)[0]!;
+    const { journal } = supervisor.directory.resolve(id)[0]!;
     return {
       name,
       id: id.slice(0, 8),
@@ -44,7 +44,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   /** Explains in plain words why a process is in its state. */
   async why({ supervisor }, { target }) {
     const info = supervisor.inspect(target);
-    const process = supervisor.registry.resolve(info.id)[0]!;
+    const process = supervisor.directory.resolve(info.id)[0]!;
     // If the app was restarted, the output of the previous run explains why.
     const runs = info.state === "running" ? "all" : "last";
     const { errorLine, lastOutput } = await lastWords(process, { runs });
@@ -53,7 +53,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
       ? (await lastWords(process, { runs: run })).errorLine
       : errorLine;
     const isOff = supervisor.scheduler.list([process]).some(({ enabled }) => !enabled);
-    const app = supervisor.registry.appOf(process);
+    const app = supervisor.directory.appOf(process);
     const release = app.releases.findLast(({ undoes }) => undoes === undefined);
     const port = takenPortHint(process, { errorLine: error, lastOutput });
     return {
@@ -182,11 +182,11 @@ async function isOnRecord(
 
 /** A test for the events of a target. With `unknown`, no such process exists, but one may have existed. */
 function matcherFor(
-  { registry }: VerbContext["supervisor"],
+  { directory }: VerbContext["supervisor"],
   target: string,
 ): { readonly matches: (event: ChangeJson) => boolean; readonly unknown?: ProcsupError } {
   try {
-    return { matches: registry.matcher(target) };
+    return { matches: directory.matcher(target) };
   } catch (error) {
     if (!hasCode(error, "process_not_found")) throw error;
     return { matches: ({ name }) => isNameOf(target, name), unknown: error };
@@ -204,7 +204,7 @@ function namesOf(
   if (target === "all") return history.names();
   const deleted = history.names().filter((name) => isNameOf(target, name));
   try {
-    const found = supervisor.registry.resolve(target).map(({ name }) => name);
+    const found = supervisor.directory.resolve(target).map(({ name }) => name);
     return [...new Set([...found, ...deleted])];
   } catch (error) {
     const isUnknown = hasCode(error, "process_not_found");

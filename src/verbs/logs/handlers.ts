@@ -139,7 +139,7 @@ function sourcesOf(
   targets: readonly string[],
   byName = false,
 ): LogSources {
-  return logSources(supervisor.registry, targets, { end: "deleted", byName, only: by?.only });
+  return logSources(supervisor.directory, targets, { end: "deleted", byName, only: by?.only });
 }
 
 function logQuery(
