@@ -46,7 +46,7 @@ export class StartFailedError extends ProcsupError implements FailedStart {
   }
 }
 
-/** The message of a failed start, without the words that name the process. */
+/** The message of a failed start or reload, without the words that name the process. */
 export function withoutName(message: string): string {
-  return message.replace(/^Cannot start "[^"]*": /, "");
+  return message.replace(/^Cannot (start|reload) "[^"]*": /, "");
 }
