@@ -166,6 +166,7 @@ Deno.test("metrics_history includes deleted processes and the host, with null fo
       if (name === "newer") throw new ProcsupError("other_version", "newer");
       return Promise.resolve([{ at: Date.UTC(2026, 0), sample }]);
     },
+    gaps: () => Promise.resolve([]),
   };
   const context = { history, supervisor: { directory: { resolve } } };
   const ask = async (payload: unknown) =>
