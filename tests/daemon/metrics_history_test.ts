@@ -168,7 +168,8 @@ Deno.test("metrics_history includes deleted processes and the host, with null fo
     },
     gaps: () => Promise.resolve([]),
   };
-  const context = { history, supervisor: { directory: { resolve } } };
+  const limits = { turn: (_: unknown, act: () => unknown) => act() };
+  const context = { history, limits, supervisor: { directory: { resolve } } };
   const ask = async (payload: unknown) =>
     await dispatch(context as never, "metrics_history", payload);
   const namesFor = async (payload: unknown) =>
