@@ -11,6 +11,7 @@ export type { Health } from "../model/health.ts";
 export type { LineFilter, LogLevel, LogStream } from "../model/log_line.ts";
 export type {
   ChangeType,
+  EndCause,
   Exit,
   ProcessChange,
   ProcessInfo,

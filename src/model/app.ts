@@ -19,6 +19,7 @@ export const RELEASE_RESULTS = ["done", "failed", "rolled_back", "superseded"] a
 export interface ReleaseFailure {
   /** Name of the instance. */
   readonly instance: string;
+  /** Why it did not come up, as a phrase for people. */
   readonly reason: string;
   /** The last output of the failed run. */
   readonly lastLines: readonly string[];
@@ -173,10 +174,13 @@ export interface ReleaseInfo {
   readonly by: string;
   /** Keys that changed; empty for the same configuration. */
   readonly changed: readonly string[];
+  /** When it began. */
   readonly begunAt: Date;
   /** Null while it is under way, like `result`. */
   readonly endedAt: Date | null;
-  readonly result: NonNullable<Release["result"]> | null;
+  /** How it ended. */
+  readonly result: "done" | "failed" | "rolled_back" | "superseded" | null;
+  /** Why it failed, if it did. */
   readonly failure?: ReleaseFailure;
 }
 

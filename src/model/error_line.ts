@@ -45,16 +45,16 @@ interface Found {
 export function errorLine(output: readonly string[]): string | undefined {
   const lines = output.map(shown);
   const levels = new LevelReader();
-  const read = lines.map((line) => ({ line, level: levels.of(line) }));
+  const read = lines.map((line) => ({ line, level: levels.of(line), part: levels.part }));
   let found: Found | undefined;
   let isOpen = false;
   for (let at = firstOf(lines); at < read.length; at++) {
-    const { line, level } = read[at]!;
+    const { line, level, part } = read[at]!;
     const cause = CAUSE.exec(line)?.[1];
     if (cause !== undefined) {
       if (found === undefined) found = { at, cause: "" };
       else if (isOpen) found.cause = cause || lines[at + 1]?.trim() || "";
-    } else if (!continuesEntry(line)) {
+    } else if (part !== "more") {
       const isError = level === "error";
       // A launcher reports the program's failure again: keep the program's own error.
       if (isError && !(found !== undefined && AFTERWORD.test(line))) found = { at, cause: "" };

@@ -192,9 +192,20 @@ export const END_CAUSES = {
   user: "Someone asked for a stop or a restart.",
   schedule: "A schedule stopped or restarted it.",
   release: "A change of its app replaced it.",
-} as const;
+} as const satisfies Readonly<Record<string, string>>;
 
-export type EndCause = keyof typeof END_CAUSES;
+/** Why a run ended. */
+export type EndCause =
+  | "crash"
+  | "exit"
+  | "unready"
+  | "memory"
+  | "age"
+  | "health"
+  | "watch"
+  | "user"
+  | "schedule"
+  | "release";
 
 /** One event of a process. */
 export interface ProcessChange {

@@ -179,15 +179,17 @@ browserTest(
     await page.route(/events\/history|\/processes$/, async (route) => {
       const isList = route.request().url().endsWith("/processes");
       if (isList) most = Math.max(most, ++open);
-      await page.waitForTimeout(1500);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
       if (isList) open--;
-      await route.continue();
+      // The page may be closed by then.
+      await route.continue().catch(() => {});
     });
     await dashboard.signIn();
     await dashboard.go("#/");
     await page.locator(".events li").first().waitFor({ timeout: 15_000 });
     await page.waitForTimeout(3000);
-    assertEquals(most, 1);
+    // The list itself comes by the WebSocket.
+    assert(most <= 1, String(most));
     await page.unrouteAll({ behavior: "ignoreErrors" });
   },
 );

@@ -47,7 +47,11 @@ browserTest("a process is shown in its current state", async (dashboard) => {
   await page.getByText("2 instances").waitFor();
   await dashboard.daemon.client.call("reconfigure", {
     ...{ target: "pair", rollback_on_failure: true },
-    config: { hooks: { pre_start: { command: "echo no database >&2; exit 9" } } },
+    // Hooks alone are read at the time of use.
+    config: {
+      env: { RELEASE: "2" },
+      hooks: { pre_start: { command: "echo no database >&2; exit 9" } },
+    },
   });
   const release = page.getByRole("region", { name: "Last release" });
   await release.getByText(/rolled back after \d/).waitFor();

@@ -195,7 +195,7 @@ Deno.test("readYaml() and placeAt() take linear time", async () => {
   // Other load on the machine only makes a run slower, so take the fastest.
   const leastFor = async (count: number) =>
     Math.min(await timeFor(count), await timeFor(count), await timeFor(count));
-  const [some, many] = [await leastFor(4000), await leastFor(32_000)];
+  const [some, many] = [await leastFor(2400), await leastFor(19_200)];
   assert(many < 24 * some, `${some} and ${many} µs`);
 });
 

@@ -25,8 +25,11 @@ interface TabKey {
   readonly key: CryptoKey;
 }
 
-/** The folder of the page: `/`, or the path below which a proxy serves it, such as `/procsup/`. */
-export const BASE = new URL(".", location.href).pathname;
+/**
+ * The folder of the page: `/`, or the path below which a proxy serves it, such as `/procsup/`. Code
+ * that needs no page is used outside of one too.
+ */
+export const BASE = globalThis.location === undefined ? "/" : new URL(".", location.href).pathname;
 
 /** The address of a path of the daemon, such as `/docs`. */
 export function addressOf(path: string): string {
