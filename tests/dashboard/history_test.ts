@@ -1,6 +1,6 @@
 /** The past before the page was opened: health checks, hooks, jobs; and listening ports. */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { browserTest, NO_WEBSOCKET } from "./browser.ts";
 
