@@ -85,7 +85,7 @@ export class WebListener {
 
   constructor(parts: WebListenerParts) {
     this.#parts = parts;
-    this.#keeper = new PortKeeper(parts.paths.webKeeper);
+    this.#keeper = new PortKeeper(parts.paths.home);
     const key = new DaemonKey(parts.paths.webKey);
     this.#sessions = new Sessions(systemClock, () => this.#keepSessions(), key);
     this.tokens = new NamedTokens(parts.paths.tokens, parts.warn);

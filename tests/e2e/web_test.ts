@@ -1,6 +1,6 @@
 /** The documented contract of the web surface, on a running daemon over TCP. */
 
-import { pathsIn } from "../../src/platform/files/paths.ts";
+import { keepersOf } from "../../src/platform/sockets/port_keeper.ts";
 import { processRow } from "../../src/platform/scan/process_table.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
@@ -345,8 +345,8 @@ Deno.test({
       await daemon.run();
       await waitFor(answers, { what: "the next daemon to listen" });
     }
-    const [keeper] = /^\d+/.exec(Deno.readTextFileSync(pathsIn(daemon.home).webKeeper))!;
+    assertEquals(keepersOf(daemon.home).length, 1);
     await daemon.client.call("web_stop");
-    assertEquals([isFree(), processRow(Number(keeper))], [true, undefined]);
+    assertEquals([isFree(), keepersOf(daemon.home)], [true, []]);
   },
 });

@@ -35,8 +35,6 @@ export function pathsIn(home: string) {
     web: `${home}/state/web.json`,
     /** Web sessions, kept across daemon restarts. */
     sessions: `${home}/state/sessions.json`,
-    /** The program that keeps the port of the web listener while there is no daemon. */
-    webKeeper: `${home}/state/web_keeper`,
     /** The key by which the daemon proves itself to the tabs of its dashboard. */
     webKey: `${home}/state/web_key.json`,
     /** Folder of the webhooks and their pending deliveries. */

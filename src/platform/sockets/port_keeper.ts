@@ -6,26 +6,31 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { addressText, type ListenAddress } from "../../model/listen_address.ts";
-import { readFileIfAny, removeIfPossible, replaceFile } from "../files/atomic_file.ts";
 import { spawnWrapper } from "../launch/child_process.ts";
 import { sleep } from "../clock.ts";
-import { processRow } from "../scan/process_table.ts";
+import { isLinux } from "../os.ts";
+import { textsOf } from "../scan/process_environment.ts";
+import { processRow, procPids, userOf } from "../scan/process_table.ts";
 import { closeSocket, parseSockets, takeListeners } from "./sockets.ts";
 
-/** Its children must not hold the socket: they would outlive it. */
+/** Its children must not hold the socket: they would outlive it. It stays the shell that it is found by. */
 const SCRIPT =
-  'while kill -0 "$1" 2>/dev/null; do sleep 20 3>&-; done; trap "" HUP; exec sleep 600';
+  'while kill -0 "$1" 2>/dev/null; do sleep 20 3>&-; done; trap "" HUP; sleep 600 3>&-; exit';
+
+const NAME = "procsup-port";
 
 /** Time for a keeper to end after it was killed. */
 const GONE_MS = 1000;
 const LOOK_MS = 5;
 
 export class PortKeeper {
-  readonly #path: string;
+  readonly #home: string;
+  /** The keeper that this process has started, which may not have its command line yet. */
+  #own: number | undefined;
 
-  /** `path` remembers the keeper for the next daemon. */
-  constructor(path: string) {
-    this.#path = path;
+  /** The next daemon of the same home finds the keeper by its command line: no file can lose it. */
+  constructor(home: string) {
+    this.#home = home;
   }
 
   /** Keeps the port on which this process listens. Call `release()` before you stop listening. */
@@ -35,10 +40,9 @@ export class PortKeeper {
     const fd = taken?.values().next().value;
     if (fd === undefined) return;
     try {
-      const args = ["-c", SCRIPT, "procsup-port", String(Deno.pid)];
+      const args = ["-c", SCRIPT, NAME, String(Deno.pid), this.#home];
       const env = { PATH: "/usr/bin:/bin" };
-      const { pid } = spawnWrapper({ program: "/bin/sh", args, cwd: "/", env, inherit: [fd] });
-      replaceFile(this.#path, `${pid} ${processRow(pid)?.start}\n`);
+      this.#own = spawnWrapper({ program: "/bin/sh", args, cwd: "/", env, inherit: [fd] }).pid;
     } finally {
       closeSocket(fd);
     }
@@ -46,13 +50,25 @@ export class PortKeeper {
 
   /** Ends the keeper. Resolves to true if there was one, when the port is free. */
   async release(): Promise<boolean> {
-    const [, pid, start] = /^(\d+) (\S+)/.exec(readFileIfAny(this.#path) ?? "") ?? [];
-    removeIfPossible(this.#path);
-    const isThere = () => start !== undefined && processRow(Number(pid))?.start === start;
-    if (!isThere()) return false;
-    // It leads a process group.
-    ifPossible(() => Deno.kill(-Number(pid), "SIGKILL"));
+    const own = this.#own !== undefined && processRow(this.#own) !== undefined ? [this.#own] : [];
+    const found = new Set([...own, ...keepersOf(this.#home)]);
+    this.#own = undefined;
+    for (const pid of found) {
+      // For a moment after its start it leads no group yet.
+      for (const one of [-pid, pid]) ifPossible(() => Deno.kill(one, "SIGKILL"));
+    }
+    const isThere = () => [...found].some((pid) => processRow(pid) !== undefined);
     for (let waited = 0; isThere() && waited < GONE_MS; waited += LOOK_MS) await sleep(LOOK_MS);
-    return true;
+    return found.size > 0;
   }
+}
+
+/** The keepers of a home, each the leader of its process group. */
+export function keepersOf(home: string): number[] {
+  if (!isLinux) return [];
+  return [...procPids()].filter((pid) => {
+    if (userOf(pid) !== Deno.uid()) return false;
+    const [, , , name, , of] = textsOf(`/proc/${pid}/cmdline`);
+    return name === NAME && of === home && processRow(pid)?.pgid === pid;
+  });
 }
