@@ -13,7 +13,12 @@ export interface Spec {
 }
 
 /** How a release ended. */
-export const RELEASE_RESULTS = ["done", "failed", "rolled_back", "superseded"] as const;
+export const RELEASE_RESULTS = [
+  "done",
+  "failed",
+  "rolled_back",
+  "superseded",
+] as const satisfies readonly ReleaseInfo["result"][];
 
 /** Why a release failed: the first instance that did not come up. */
 export interface ReleaseFailure {
@@ -55,7 +60,7 @@ export interface Release extends ReleaseOptions {
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
   readonly endedAt?: number;
-  readonly result?: typeof RELEASE_RESULTS[number];
+  readonly result?: NonNullable<ReleaseInfo["result"]>;
   readonly failure?: ReleaseFailure | undefined;
 }
 

@@ -181,7 +181,7 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
 export const CHANGE_TYPES = Object.keys(CHANGE_MEANINGS) as readonly ChangeType[];
 
 /** Why a run ended, for people and programs. */
-export const END_CAUSES = {
+export const END_CAUSES: Readonly<Record<EndCause, string>> = {
   crash: "It ended by itself, with a code that counts as a failure, or by a signal.",
   exit: "It ended by itself with a success code.",
   unready: "It did not become ready in time.",
@@ -192,7 +192,7 @@ export const END_CAUSES = {
   user: "Someone asked for a stop or a restart.",
   schedule: "A schedule stopped or restarted it.",
   release: "A change of its app replaced it.",
-} as const satisfies Readonly<Record<string, string>>;
+};
 
 /** Why a run ended. */
 export type EndCause =

@@ -156,8 +156,16 @@ const COLLECTED_ROUNDS = 5;
 export type Deadline = () => number;
 
 /** Polls until the group is gone; false if the deadline passes first. */
-async function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
-  for (let round = 0; !groupGone(run, round >= COLLECTED_ROUNDS); round++) {
+function waitForGroup(run: Run, deadline: Deadline): Promise<boolean> {
+  return waitUntil((round) => groupGone(run, round >= COLLECTED_ROUNDS), deadline);
+}
+
+/** Polls until a condition holds; false if the deadline passes first. */
+async function waitUntil(
+  holds: (round: number) => boolean,
+  deadline: Deadline,
+): Promise<boolean> {
+  for (let round = 0; !holds(round); round++) {
     const left = deadline() - performance.now();
     if (left <= 0) return false;
     await sleep(Math.min(left, POLL_MS[Math.min(round, POLL_MS.length - 1)]!));
@@ -268,13 +276,8 @@ function isAlive({ pid, start }: ProcessRow): boolean {
 }
 
 /** Polls until a process has ended; false if the deadline passes first. */
-async function waitForProcess(process: ProcessRow, deadline: Deadline): Promise<boolean> {
-  for (let round = 0; isAlive(process); round++) {
-    const left = deadline() - performance.now();
-    if (left <= 0) return false;
-    await sleep(Math.min(left, POLL_MS[Math.min(round, POLL_MS.length - 1)]!));
-  }
-  return true;
+function waitForProcess(process: ProcessRow, deadline: Deadline): Promise<boolean> {
+  return waitUntil(() => !isAlive(process), deadline);
 }
 
 /** Delay of a cleanup that gives way to the next start. */

@@ -51,6 +51,11 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
     for (const row of processTable()) found.add({ pid: row.pid, row });
     return found;
   }
+  const note = (process: Sighting | undefined) => {
+    if (process === undefined) return;
+    found.add(process);
+    options.seen?.(process);
+  };
   const check = lackCheck();
   const known = new Set<number>();
   let deadline = 0;
@@ -65,9 +70,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
       known.add(pid);
       const process = read(pid, options);
       if (process === null) unread.push(pid);
-      if (process == undefined) continue;
-      found.add(process);
-      options.seen?.(process);
+      else note(process);
     }
     const last = newest;
     newest = newestPid();
@@ -78,9 +81,7 @@ export async function scanProcesses(options: ScanOptions = {}): Promise<ProcessS
       // A process that stays inside exec still has its mark.
       for (const pid of unread) {
         const row = processRow(pid);
-        const process = row && { pid, mark: markOn(pid), row };
-        if (process !== undefined) found.add(process);
-        if (process !== undefined) options.seen?.(process);
+        note(row && { pid, mark: markOn(pid), row });
       }
       check();
       return found;

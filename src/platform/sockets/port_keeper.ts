@@ -50,15 +50,17 @@ export class PortKeeper {
 
   /** Ends the keeper. Resolves to true if there was one, when the port is free. */
   async release(): Promise<boolean> {
-    const own = this.#own !== undefined && processRow(this.#own) !== undefined ? [this.#own] : [];
+    const isThere = (pid: number) => processRow(pid) !== undefined;
+    const own = this.#own !== undefined && isThere(this.#own) ? [this.#own] : [];
     const found = new Set([...own, ...keepersOf(this.#home)]);
     this.#own = undefined;
     for (const pid of found) {
       // For a moment after its start it leads no group yet.
       for (const one of [-pid, pid]) ifPossible(() => Deno.kill(one, "SIGKILL"));
     }
-    const isThere = () => [...found].some((pid) => processRow(pid) !== undefined);
-    for (let waited = 0; isThere() && waited < GONE_MS; waited += LOOK_MS) await sleep(LOOK_MS);
+    for (let waited = 0; [...found].some(isThere) && waited < GONE_MS; waited += LOOK_MS) {
+      await sleep(LOOK_MS);
+    }
     return found.size > 0;
   }
 }
@@ -67,8 +69,9 @@ export class PortKeeper {
 export function keepersOf(home: string): number[] {
   if (!isLinux) return [];
   return [...procPids()].filter((pid) => {
-    if (userOf(pid) !== Deno.uid()) return false;
+    // Most have another command line, so that this is all that is read of them.
     const [, , , name, , of] = textsOf(`/proc/${pid}/cmdline`);
-    return name === NAME && of === home && processRow(pid)?.pgid === pid;
+    if (name !== NAME || of !== home) return false;
+    return userOf(pid) === Deno.uid() && processRow(pid)?.pgid === pid;
   });
 }
