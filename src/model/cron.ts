@@ -90,7 +90,8 @@ function delayed(
   };
   return {
     next(after) {
-      for (let at = next(after - longestMs); at !== null; at = next(at)) {
+      // The delays of all earlier times are over.
+      for (let at = lastTime(next, after - longestMs, after); at !== null; at = next(at)) {
         const due = at + delayOf(at);
         if (due > after) return due;
       }
@@ -98,6 +99,19 @@ function delayed(
     },
     setBackMs,
   };
+}
+
+/** The last time after `from` and up to `until`; without one, the first after that. */
+function lastTime(next: Schedule["next"], from: number, until: number): number | null {
+  let known = next(from);
+  if (known === null) return null;
+  for (let end = until; known < end;) {
+    const middle = Math.floor((known + end) / 2);
+    const later = next(middle);
+    if (later !== null && later <= until) known = later;
+    else end = middle;
+  }
+  return known;
 }
 
 /** A number in [0, 1) that depends on a text alone: FNV-1a, with its bits mixed. */
