@@ -223,7 +223,8 @@ function tick(schedule: Schedule, covered: number, now: number, catchesUp: boole
     const moment = schedule.next(from);
     return moment !== null && moment <= now ? moment : null;
   };
-  const [first, recent] = [passed(known), passed(Math.max(known, now - GRACE_MS))];
+  const recent = passed(Math.max(known, now - GRACE_MS));
+  const first = recent ?? passed(known);
   const due = recent ?? (catchesUp ? first : null);
   const after = Math.max(known, now);
   return { due, missed: due === null ? first : null, covered: after, next: schedule.next(after) };
