@@ -95,15 +95,18 @@ export class MetricsHistory implements Disposable {
   }
 
   /** The points of a process in a range of time. Throws `other_version`. */
-  async points(name: string, { ring, step, since, until }: Plan): Promise<Point[]> {
+  async points(name: string, plan: Plan): Promise<Point[]> {
+    return downsample(await this.#stored(name, plan), plan.step);
+  }
+
+  async #stored(name: string, { ring, since, until }: Plan): Promise<Point[]> {
     // Yield, so that reading many histories does not block the daemon.
     await sleep(0);
     try {
       using file = openRing(this.#path(name), { read: true });
-      const found = regions(ring, since, until).flatMap(({ position, bytes, from }) =>
+      return regions(ring, since, until).flatMap(({ position, bytes, from }) =>
         decodeSlots(ring, readAt(file, position, bytes), from)
       );
-      return downsample(found, step);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound || error instanceof DamagedRing) return [];
       throw error;
@@ -114,7 +117,7 @@ export class MetricsHistory implements Disposable {
   async gaps(since: number, until: number): Promise<readonly Gap[]> {
     const range = plan(since, until, Infinity, this.#options.clock.now());
     // Also the measurements before the range: a gap may begin there.
-    return gapsIn(await this.points(HOST, { ...range, since: 0 }), range);
+    return gapsIn(await this.#stored(HOST, { ...range, since: 0 }), range);
   }
 
   /** Start of the current slot, or of one that is about to begin. */
