@@ -31,8 +31,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   list: ({ supervisor }) => supervisor.list().map(processJson),
   status: ({ supervisor }, { target }) => processJson(supervisor.inspect(target)),
   history({ supervisor }, { target }) {
-    const { name, id } = supervisor.inspect(target);
-    const { journal } = supervisor.directory.resolve(id)[0]!;
+    const { name, id, journal } = supervisor.process(target);
     return {
       name,
       id: id.slice(0, 8),
@@ -43,8 +42,8 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   releases: ({ supervisor }, { target }) => supervisor.releases(target).map(releaseJson),
   /** Explains in plain words why a process is in its state. */
   async why({ supervisor }, { target }) {
-    const info = supervisor.inspect(target);
-    const process = supervisor.directory.resolve(info.id)[0]!;
+    const process = supervisor.process(target);
+    const info = supervisor.info(process);
     // If the app was restarted, the output of the previous run explains why.
     const runs = info.state === "running" ? "all" : "last";
     const { errorLine, lastOutput } = await lastWords(process, { runs });
