@@ -1,5 +1,7 @@
 /** Converts cron expressions to those of systemd, CronJobs and Nomad. */
 
+import { intervalOf } from "../model/interval_schedule.ts";
+
 /** Lists, ranges, steps and names, but no L, W and #, which few cron parsers know. */
 const PART = "(\\*|(\\d+|[a-z]{3})(-(\\d+|[a-z]{3}))?)(/\\d+)?";
 const FIELD = new RegExp(`^${PART}(,${PART})*$`, "i");
@@ -33,11 +35,6 @@ export function calendarEvents(schedule: string): string[] | undefined {
   // With a weekday and a date, cron runs if either matches, systemd only if both match.
   if (days !== "*" && date !== "*") return [at(days, "*"), at("*", date)];
   return [at(days, date)];
-}
-
-/** The interval of `@every 1h30m`; undefined for any other schedule. */
-export function intervalOf(schedule: string): string | undefined {
-  return /^@every\s+(.*)$/i.exec(schedule.trim())?.[1];
 }
 
 /** The five fields of a CronJob, which knows no weekday 7; undefined for L, W and #. */

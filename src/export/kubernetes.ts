@@ -1,8 +1,9 @@
 /** Kubernetes manifests. */
 
+import { intervalOf } from "../model/interval_schedule.ts";
 import type { CronConfig } from "../model/process_config.ts";
 import { checksum } from "../platform/files/state_file.ts";
-import { cronJobSchedule, intervalOf } from "./calendar.ts";
+import { cronJobSchedule } from "./calendar.ts";
 import { type App, PROBE, PROGRAM, runWords, type Stack, unlessEmpty } from "./stack.ts";
 
 type Manifest = Readonly<Record<string, unknown>>;

@@ -1,6 +1,7 @@
 /** Nomad jobs, as JSON for its API and `nomad job run -json`. */
 
-import { intervalOf, nomadSchedule } from "./calendar.ts";
+import { intervalOf } from "../model/interval_schedule.ts";
+import { nomadSchedule } from "./calendar.ts";
 import { type App, endsByItself, notes, PROBE, runWords, unlessEmpty } from "./stack.ts";
 
 type Keys = Readonly<Record<string, unknown>>;

@@ -12,7 +12,8 @@ import { commandWord, referringWord, specifiers } from "../model/shell_line.ts";
 import { resolve } from "@std/path";
 import { parseSockets } from "../platform/sockets/sockets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
-import { calendarEvents, intervalOf } from "./calendar.ts";
+import { intervalOf } from "../model/interval_schedule.ts";
+import { calendarEvents } from "./calendar.ts";
 import { type App, endsByItself, RESTART, settled, type Stack } from "./stack.ts";
 
 /** A unit file: section → settings. */

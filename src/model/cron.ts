@@ -6,6 +6,7 @@
 import { Cron } from "croner";
 import { durationProblem, parseDuration } from "./duration.ts";
 import { ifPossible, messageOf, ProcsupError, quote } from "./errors.ts";
+import { intervalOf } from "./interval_schedule.ts";
 import { lowered } from "./plain_text.ts";
 import type { CronRestartConfig } from "./process_config.ts";
 
@@ -54,7 +55,7 @@ export function parseSchedule(
   }
   const problem = formProblem(schedule);
   if (problem !== undefined) throw refuse(".schedule", schedule, problem);
-  const interval = /^@every\s+(.*)$/i.exec(schedule.trim())?.[1];
+  const interval = intervalOf(schedule);
   const parsed = interval === undefined
     ? cronSchedule(schedule, timezone, (why) => refuse(".schedule", schedule, why))
     : everySchedule(interval, owner, (why) => refuse(".schedule", schedule, why));

@@ -4,6 +4,7 @@
  * are derived from its row.
  */
 
+import { EVERY } from "./interval_schedule.ts";
 import type { KeyTable, ObjectType, ValueType } from "./key_table.ts";
 import { MAX_ID } from "./user_id.ts";
 
@@ -196,7 +197,7 @@ const SCHEDULE: KeyTable = {
   every: {
     type: "duration",
     input: true,
-    becomes: { key: "schedule", prefix: "@every " },
+    becomes: { key: "schedule", prefix: EVERY },
     help: "Time between two runs, in place of schedule",
     note: "It is counted from the time at which the process was added.",
   },

@@ -1,6 +1,7 @@
 /** Converts calendar expressions and time spans of systemd. */
 
 import { durationProblem } from "../../model/duration.ts";
+import { EVERY } from "../../model/interval_schedule.ts";
 import { rowFor } from "./imported.ts";
 
 export interface Schedule {
@@ -87,7 +88,7 @@ function weekdays(text: string): string | undefined {
 /** `30m` as a schedule; undefined for anything else. */
 export function everyInterval(interval: unknown): string | undefined {
   const text = String(interval);
-  return durationProblem(text) === undefined ? `@every ${text}` : undefined;
+  return durationProblem(text) === undefined ? EVERY + text : undefined;
 }
 
 /** Units of systemd's time spans as units of durations, with a factor. */
