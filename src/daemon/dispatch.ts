@@ -41,8 +41,9 @@ export async function dispatch(
   const input = narrowed(context, name, given);
   const noteResult = noteRequest(context, name, input);
   const act = () => HANDLERS[name](context, input as never);
-  const isRead = VERBS[name].role === "read" && name !== "wait";
-  const answer = await (isRead ? context.limits.turn(context.by, act) : act());
+  const { role, waits }: Verb = VERBS[name];
+  const takesTurn = role === "read" && !waits;
+  const answer = await (takesTurn ? context.limits.turn(context.by, act) : act());
   noteResult(answer);
   return seen(context, name, answer);
 }

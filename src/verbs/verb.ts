@@ -42,6 +42,8 @@ export interface Verb<
   readonly knowsDeleted?: true;
   /** An app's own input, sent many times a second: it is not put on record who asked. */
   readonly isOften?: true;
+  /** It waits for events, and reads little: it takes no turn of those that read. */
+  readonly waits?: true;
   /** A strict object, or `nothing`. */
   readonly input: I;
   /** The field that a bare string stands for. It is also the parameter of REST paths. */

@@ -262,6 +262,7 @@ export const INSPECT_VERBS = {
   wait: verb({
     help: "Wait until processes reach a state",
     role: "read",
+    waits: true,
     reach: "target",
     input: waiting,
     bare: "target",
