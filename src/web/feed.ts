@@ -143,18 +143,16 @@ export class Feed {
 
   /** Sends what changed to the clients that see the same apps and know the rows, to others all rows. */
   async #pushTo(sight: string): Promise<void> {
-    const client = this.#clients.values().find((client) => client.sight === sight);
+    const isMeant = (client: FeedClient) => client.sight === sight && client.wants("processes");
+    const client = this.#clients.values().find(isMeant);
     if (client === undefined) return;
     const { processes } = await this.#list(client);
-    const clients = this.#clients.values().filter((client) =>
-      client.sight === sight && client.wants("processes")
-    );
     const changes = rowChanges(this.#sent.get(sight) ?? new Map(), processes);
     this.#sent.set(sight, new Map(processes.map((row) => [row.id, row])));
     const type = "processes";
     const news = once(() => encoded({ type, ...changes, ...timestamp() }));
     const all = once(() => encoded({ type, all: true, rows: processes, gone: [], ...timestamp() }));
-    for (const client of clients) client.sendRows(news, all);
+    for (const one of this.#clients.values().filter(isMeant)) one.sendRows(news, all);
   }
 
   /** The list, cached until the next change or tick. */
