@@ -34,10 +34,13 @@ function time(): number {
   return isStale.value ? lastMessageAt.value : now();
 }
 
+/** Apart from the other messages, which must not draw every small chart again. */
+const samples = computed(() => feed.value.samples);
+
 /** Readings of a process, or of the host, up to now. */
 export function recent(key: string, ms: number): readonly Sample[] {
   const from = time() - ms;
-  return (feed.value.samples.get(key) ?? []).filter(({ at }) => at >= from);
+  return (samples.value.get(key) ?? []).filter(({ at }) => at >= from);
 }
 
 /** All processes, by numeric id. */
