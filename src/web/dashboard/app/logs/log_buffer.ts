@@ -81,6 +81,7 @@ export class LogBuffer {
   }
 
   add(lines: readonly Omit<LogRow, "seq">[]): void {
+    let isJoined = false;
     for (const line of lines) {
       const key = positionKey(line);
       const begun = this.#unfinished.get(key);
@@ -89,8 +90,7 @@ export class LogBuffer {
       if (begun !== undefined && begun.text.length < MAX_JOINED) {
         begun.text += line.text;
         begun.end = line.end;
-        // Measures it again.
-        this.shown = [...this.shown];
+        isJoined = true;
         if (line.partial) this.#unfinished.set(key, begun);
         continue;
       }
@@ -98,6 +98,8 @@ export class LogBuffer {
       if (line.partial) this.#unfinished.set(key, row);
       this.#all.push(row);
     }
+    // Another array: all rows are measured again.
+    if (isJoined) this.shown = [...this.shown];
     if (this.#all.length > this.most) this.#trim();
     if (this.isFiltering.value) return;
     this.#sift(this.#all.length);
