@@ -21,18 +21,13 @@ export function Changes({ events }: { events: readonly EventJson[] }) {
       <h2 id="changes">What changed</h2>
       <Part title="Releases" isEmpty={releases.length === 0}>
         {releases.toReversed().map((tick) => (
-          <li key={`${tick.at} ${tick.name}`}>
-            <Moment {...tick} />
-            <App name={tick.name} />
-            <span class={tick.kind === "released" ? "" : "bad"}>{KINDS[tick.kind][1]}</span>
-            <span class="faint">{tick.text}</span>
-          </li>
+          <Change key={`${tick.at} ${tick.name}`} ticks={[tick]} />
         ))}
       </Part>
       <Part title="Ended runs" isEmpty={ends.length === 0}>
         {[...Map.groupBy(ends, ({ kind, name }) => `${kind} ${name}`).values()]
           .sort((a, b) => Number(isFailure(b[0]!.kind)) - Number(isFailure(a[0]!.kind)))
-          .map((some) => <Ends key={`${some[0]!.kind} ${some[0]!.name}`} ticks={some} />)}
+          .map((some) => <Change key={`${some[0]!.kind} ${some[0]!.name}`} ticks={some} />)}
       </Part>
       <Errors />
       <Movers />
@@ -67,8 +62,8 @@ function Moment({ at, name }: Pick<Tick, "at" | "name">) {
   );
 }
 
-/** Ended runs of a process for the same cause, the last one with its reason. */
-function Ends({ ticks }: { ticks: readonly Tick[] }) {
+/** A release, or ended runs of a process for the same cause, the last one with its reason. */
+function Change({ ticks }: { ticks: readonly Tick[] }) {
   const last = ticks.at(-1)!;
   return (
     <li>
