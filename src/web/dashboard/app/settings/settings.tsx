@@ -9,7 +9,7 @@ import { Machines } from "./machines.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 interface Part {
-  /** Second segment of its address; the first part has none. */
+  /** Second segment of its address; see `settingsPath()`. */
   readonly name: string;
   readonly text: string;
   /** The key that opens it, after `g`. */
@@ -28,19 +28,24 @@ export const SETTINGS: readonly Part[] = [
   },
 ];
 
+/** The path of a part. The first one has no segment of its own. */
+export function settingsPath({ name }: Part): readonly string[] {
+  return name === SETTINGS[0]!.name ? ["settings"] : ["settings", name];
+}
+
 export function Settings() {
   const chosen = SETTINGS.find(({ name }) => name === place.value.path[1]) ?? SETTINGS[0]!;
   const { Page, guarded } = chosen;
   return (
     <>
       <nav class="tabs" aria-label="Settings">
-        {SETTINGS.map(({ name, text }, index) => (
+        {SETTINGS.map((part) => (
           <a
-            key={name}
-            href={linkTo(["settings", ...(index === 0 ? [] : [name])])}
-            aria-current={name === chosen.name ? "page" : undefined}
+            key={part.name}
+            href={linkTo(settingsPath(part))}
+            aria-current={part === chosen ? "page" : undefined}
           >
-            {text}
+            {part.text}
           </a>
         ))}
         <a href="docs" target="_blank">Documentation</a>

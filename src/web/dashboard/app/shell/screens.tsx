@@ -15,7 +15,7 @@ import { StateShape } from "../process/process_figures.tsx";
 import { Processes } from "../process/process_list.tsx";
 import { Process } from "../process/process_page.tsx";
 import { Start } from "../process/start.tsx";
-import { SETTINGS, Settings } from "../settings/settings.tsx";
+import { SETTINGS, Settings, settingsPath } from "../settings/settings.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
 
 /** A screen of the navigation. */
@@ -65,9 +65,9 @@ const SHORTCUTS: readonly Shortcut[] = [
   ...SCREENS.map((entry) => ({ text: entry.text, key: entry.key, path: pathOf(entry) })),
   { text: "Dependencies", key: "d", path: ["processes"], query: "view=graph" },
   { text: "Apply a configuration", key: "a", path: ["apply"], guarded: true },
-  ...SETTINGS.map(({ name, text, key, guarded }) => ({
-    ...{ text, key, path: ["settings", ...(name === "host" ? [] : [name])] },
-    ...guarded !== undefined && { guarded: true as const },
+  ...SETTINGS.map((part) => ({
+    ...{ text: part.text, key: part.key, path: settingsPath(part) },
+    ...part.guarded !== undefined && { guarded: true as const },
   })),
 ];
 
