@@ -36,7 +36,7 @@ function states({ states }: Lane): readonly string[] {
 }
 
 const known = (name: string, more: object = {}) => ({
-  ...{ name, state: "running" as const, health: "unknown" },
+  ...{ name, state: "running" as const, health: "unknown" as const },
   created_at: new Date(NOON - DAY).toISOString(),
   ...more,
 });

@@ -23,6 +23,9 @@ interface EventQuery {
   readonly limit: number;
 }
 
+/** The daemon's limit for one answer. */
+export const MOST_EVENTS = 10_000;
+
 /** Interval of requests in case a push was missed. */
 const EVERY_MS = 30_000;
 

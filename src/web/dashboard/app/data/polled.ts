@@ -3,7 +3,7 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ask, messageOf } from "./api.ts";
-import { connection } from "./store.ts";
+import { isStale } from "./store.ts";
 
 /** An answer that is kept up to date. */
 export interface Polled<T> {
@@ -47,7 +47,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     if (asking.current === undefined) await begin();
     else asking.current.again = true;
   };
-  const isLost = connection.value === "lost" || connection.value === "foreign";
+  const isLost = isStale.value;
   useEffect(() => {
     if (isLost) return;
     void begin();

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type EventJson, eventsPath, useEvents } from "../data/past.ts";
+import { type EventJson, eventsPath, MOST_EVENTS, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, place, range, setParams } from "../data/router.ts";
 import { clock, happened } from "../data/store.ts";
@@ -17,8 +17,6 @@ import { KINDS } from "./lanes.ts";
 
 const PAGE = 100;
 const DAY_MS = 86_400_000;
-/** The daemon's limit for one answer. */
-const MOST = 10_000;
 const TYPES = [
   ...["crashed", "errored", "unhealthy", "healthy", "running", "restarted", "stopped"],
   ...["released", "release_failed", "added", "deleted", "adopted", "note"],
@@ -60,7 +58,7 @@ export function EventLog({ target }: { readonly target?: string }) {
                   <EventList events={events} named={target === undefined} isExact />
                 </section>
               )}
-            {truncated && limit.value < MOST && (
+            {truncated && limit.value < MOST_EVENTS && (
               <div class="row">
                 <Button onClick={() => limit.value += PAGE}>Older events</Button>
               </div>
@@ -77,7 +75,7 @@ export function RestartsToday({ target }: { readonly target?: string }) {
   const midnight = new Date(clock.value).setHours(0, 0, 0, 0);
   const range = between(midnight, midnight + DAY_MS);
   const { data } = usePolled<EventsJson>(
-    eventsPath({ target, range, type: "restarted", limit: MOST }),
+    eventsPath({ target, range, type: "restarted", limit: MOST_EVENTS }),
     Infinity,
     happened.value,
   );

@@ -3,11 +3,11 @@
 import { baseName } from "../../../../model/name.ts";
 import {
   type Condition,
+  conditionOf,
   CONDITIONS_BY_URGENCY,
   type EndCause,
-  type ProcessState,
 } from "../../../../model/process_info.ts";
-import type { CronJson, EventsJson } from "../../../../protocol/wire.ts";
+import type { CronJson, EventsJson, ProcessJson } from "../../../../protocol/wire.ts";
 
 type EventJson = EventsJson["events"][number];
 
@@ -49,12 +49,7 @@ export interface Lane {
 }
 
 /** A process as it is now. */
-export interface KnownProcess {
-  readonly name: string;
-  readonly state: ProcessState;
-  readonly health: string;
-  readonly created_at: string;
-}
+type KnownProcess = Pick<ProcessJson, "name" | "state" | "health" | "created_at">;
 
 export interface Happened extends Stretch {
   /** The oldest first. */
@@ -115,8 +110,7 @@ function statesOf(
 }
 
 function stateNow(now: KnownProcess | undefined, to: number): LaneState {
-  if (now === undefined || Date.parse(now.created_at) > to) return "absent";
-  return now.state === "running" && now.health === "unhealthy" ? "unhealthy" : now.state;
+  return now === undefined || Date.parse(now.created_at) > to ? "absent" : conditionOf(now);
 }
 
 /** Events that leave the health as it is. */

@@ -6,7 +6,7 @@ import type { CronJson, MetricsHistoryJson } from "../../../../protocol/wire.ts"
 import { Button, NothingYet } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { clockTime, counted } from "../data/format.ts";
-import { type EventJson, useEvents } from "../data/past.ts";
+import { type EventJson, MOST_EVENTS, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
 import { happened, processList } from "../data/store.ts";
@@ -18,8 +18,6 @@ import { Changes } from "./changes.tsx";
 import { EventLog } from "./events.tsx";
 import { isFailure, KINDS, type Lane, lanesOf, type Tick } from "./lanes.ts";
 
-/** The daemon's limit for one answer. */
-const MOST_EVENTS = 10_000;
 const EVERY_MS = 30_000;
 /** Lanes are computed anew when the range has moved by so much. */
 const STEP_MS = 5000;
