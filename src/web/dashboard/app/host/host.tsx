@@ -90,7 +90,7 @@ function DaemonActions() {
 }
 
 /** Ends the session; the page asks to sign in. */
-export async function signOut(): Promise<void> {
+async function signOut(): Promise<void> {
   const words = { doing: "Signing out", done: "Signed out" };
   if (await run(words, "/session", { method: "DELETE" })) location.reload();
 }

@@ -203,7 +203,7 @@ function reasonOf(error: unknown): string {
 
 async function* linesIn(
   items: AsyncIterable<readonly (LogLine | LogStart)[]>,
-  started: (start: LogStart) => void = () => {},
+  started: (start: LogStart) => void,
 ): AsyncGenerator<readonly LogLine[]> {
   for await (const batch of items) {
     batch.filter((item) => "positions" in item).forEach(started);

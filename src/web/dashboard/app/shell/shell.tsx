@@ -165,7 +165,7 @@ function ThemeButton() {
 }
 
 /** Role and name; nothing for an admin. */
-export function RoleNote() {
+function RoleNote() {
   if (mayAdminister.value || session.value === undefined) return null;
   const { role, name } = session.value;
   return <p class="faint small">{role === "read" ? "Read only" : "Operator"}: {name}</p>;
