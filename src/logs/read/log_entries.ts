@@ -80,11 +80,6 @@ export class LogEntries {
     this.#follower.blockBytes = bytes;
   }
 
-  /** Position after the last byte that was read. */
-  get end(): number {
-    return this.#follower.position;
-  }
-
   /** The existing lines in chunks, the oldest first. With `complete`, an unfinished last line counts too. */
   async *stored(complete: boolean): AsyncGenerator<readonly LogEntry[]> {
     const { filter } = this.#options;
