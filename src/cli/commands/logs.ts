@@ -5,7 +5,7 @@ import { plainText } from "../../model/plain_text.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { type LogLevel, type LogLine, type LogStart, positionKey } from "../../model/log_line.ts";
 import type { ChangeJson } from "../../protocol/process_json.ts";
-import type { Output } from "../../protocol/wire.ts";
+import type { FoundLinesJson } from "../../protocol/wire.ts";
 import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
@@ -56,7 +56,7 @@ async function group(context: CommandContext): Promise<void> {
   } else if (truncated) output.note("there are more patterns: -n takes up to 1000");
 }
 
-type LinePattern = NonNullable<Output<"search_logs">["patterns"]>[number];
+type LinePattern = NonNullable<FoundLinesJson["patterns"]>[number];
 
 const PATTERN_COLUMNS: readonly Column<LinePattern>[] = [
   right("COUNT", 0, ({ count }) => String(count)),
