@@ -225,13 +225,13 @@ class Top {
   #askPast(): void {
     const wanted = wantedPast(this.#state);
     if (wanted === undefined || wanted.key === this.#pastKey) return;
-    const { key, name: target, since } = wanted;
+    const { key, name, since } = wanted;
     this.#pastKey = key;
-    this.#client.call("metrics_history", { target, since, points: PAST_POINTS }).then(
+    this.#client.call("metrics_history", { target: name, since, points: PAST_POINTS }).then(
       ({ series, step }) => {
-        const points = series.find(({ name }) => name === target)?.points ?? [];
+        const points = series.find((one) => one.name === name)?.points ?? [];
         if (key === this.#pastKey) {
-          this.#update({ type: "past", past: { key, points, step: step / 1e6 } });
+          this.#update({ type: "past", past: { name, since, points, step: step / 1e6 } });
         }
       },
       (error) => this.#update({ type: "done", text: messageOf(error), bad: true }),

@@ -246,8 +246,9 @@ export const GRAPH_SPANS = [
 
 /** Usage of an app that the daemon stored, over a time up to now. */
 export interface StoredHistory {
-  /** `wantedPast()` of the request. */
-  readonly key: string;
+  readonly name: string;
+  /** `text` of the time in `GRAPH_SPANS`. */
+  readonly since: string;
   readonly points: readonly Pick<MetricsPointJson, "at" | "cpu_percent" | "memory_bytes">[];
   /** Milliseconds between points. */
   readonly step: number;
@@ -359,12 +360,6 @@ export function wantedPast(
     since,
     key: `${process.name} ${since} ${Math.floor(now / PAST_MS)}`,
   };
-}
-
-/** Whether stored usage is that of the app and the time that the graph shows. */
-export function isOfGraph(state: TopState, { key }: StoredHistory): boolean {
-  const wanted = wantedPast({ ...state, lost: undefined });
-  return wanted !== undefined && key.startsWith(`${wanted.name} ${wanted.since} `);
 }
 
 /**

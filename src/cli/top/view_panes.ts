@@ -18,7 +18,6 @@ import {
   current,
   GRAPH_SPANS,
   type History,
-  isOfGraph,
   NO_HISTORY,
   type StoredHistory,
   type TopState,
@@ -176,13 +175,11 @@ function graphOf(
 }
 
 /** The readings that the graph shows, one for each column. */
-function historyOf(state: TopState, { id }: ProcessJson, width: number): History {
-  const own = state.histories.get(id) ?? NO_HISTORY;
-  const { past } = state;
-  const isStored = state.graphSpan > 0 && past !== undefined && isOfGraph(state, past);
-  return !isStored ? own : storedHistory(past, {
-    ...{ width, until: state.now, ms: GRAPH_SPANS[state.graphSpan]!.ms },
-  });
+function historyOf(state: TopState, { id, name }: ProcessJson, width: number): History {
+  const { past, graphSpan, histories, now: until } = state;
+  const { text, ms } = GRAPH_SPANS[graphSpan]!;
+  if (past?.name === name && past.since === text) return storedHistory(past, { width, until, ms });
+  return histories.get(id) ?? NO_HISTORY;
 }
 
 /** Stored usage in columns of equal time, up to now: without a measurement 0. */

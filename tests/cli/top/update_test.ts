@@ -272,7 +272,7 @@ Deno.test("update() shows stored usage in the graph, over a time that < and > ch
   const point = (ago: number, cpu_percent: number) => ({
     ...{ at: new Date(NOW - ago).toISOString(), cpu_percent, memory_bytes: 50 * 1024 ** 2 },
   });
-  const past = { key: wanted.key, step: 30_000, points: [point(3_000_000, 80), point(30_000, 20)] };
+  const past = { ...wanted, step: 30_000, points: [point(3_000_000, 80), point(30_000, 20)] };
   scene.update({ type: "past", past });
   assertMatch(scene.screen.join("\n"), /cpu {2}now 20\.0% {2}most 80\.0% {2}last 1h/);
   assertEquals(wantedPast(scene.keys(">").state)!.since, "6h");
