@@ -143,16 +143,17 @@ export function graphLines(state: TopState, height: number, style: Style): strin
     style,
   );
   if (process === undefined) return [title];
-  const drawn = (graph: Graph, width: number, height: number) =>
-    graphOf(graph, historyOf(state, process, width), { width, height, style });
+  const isStacked = columns < SIDE_BY_SIDE;
+  const width = isStacked ? columns : Math.floor((columns - 3) / 2);
+  const history = historyOf(state, process, width);
+  const drawn = (graph: Graph, height: number) => graphOf(graph, history, { width, height, style });
   const room = height - 1;
-  if (columns < SIDE_BY_SIDE) {
+  if (isStacked) {
     const upper = Math.ceil(room / 2);
-    return [title, ...drawn(CPU, columns, upper), ...drawn(MEM, columns, room - upper)];
+    return [title, ...drawn(CPU, upper), ...drawn(MEM, room - upper)];
   }
-  const width = Math.floor((columns - 3) / 2);
-  const right = drawn(MEM, width, room);
-  const left = drawn(CPU, width, room);
+  const right = drawn(MEM, room);
+  const left = drawn(CPU, room);
   return [title, ...left.map((line, i) => `${pad(line, width, "left")}   ${right[i]}`)];
 }
 
