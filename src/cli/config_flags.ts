@@ -100,11 +100,12 @@ export function some(key: string, value: object): Record<string, unknown> {
 }
 
 function schedules(flags: Flags): Record<string, unknown> {
-  const given = (flag: string) => flags.names().includes(flag) ? flags.text(flag) : undefined;
-  const [schedule, every, restarts] = [given("cron"), given("every"), given("cron-restart")];
+  const [schedule, every, restarts] = ["cron", "every", "cron-restart"].map((flag) =>
+    flags.text(flag)
+  );
   const isJob = schedule !== undefined || every !== undefined;
-  const shared = { timezone: given("timezone"), random_delay: given("random-delay") };
-  const catch_up = given("catch-up");
+  const shared = { timezone: flags.text("timezone"), random_delay: flags.text("random-delay") };
+  const catch_up = flags.text("catch-up");
   const stray = Object.entries({ ...shared, catch_up: isJob ? undefined : catch_up })
     .find(([, value]) => value !== undefined)?.[0].replaceAll("_", "-");
   if (stray === "catch-up" || stray !== undefined && !isJob && restarts === undefined) {
