@@ -2,6 +2,7 @@
 
 import { cliIn } from "../../../tests/support/procsup.ts";
 import { waitFor } from "../../../tests/support/wait_for.ts";
+import type { WebAnswer } from "../../../tests/support/web.ts";
 import { ALICE, type Attack, BOB, brief, holds, Lacking, run, type Scene } from "./scene.ts";
 
 /** A folder of bob with programs that leave a mark, and a file whose every key names one. */
@@ -83,17 +84,25 @@ function everyKind({ path }: Scene): { readonly file: string; readonly kinds: nu
   return { file, kinds: own.length };
 }
 
-/** Plans a file over the socket, REST and MCP. */
-async function dryRuns(scene: Scene, file: string): Promise<void> {
+/** Plans a file over the socket, REST and MCP, and looks after each. Returns the answer of REST. */
+async function dryRuns(
+  scene: Scene,
+  file: string,
+  look: (way: string) => void = () => {},
+): Promise<WebAnswer> {
   const { client } = scene.daemon;
   await client.call("config_reload", { config_path: file, dry_run: true }).catch(() => {});
+  look("socket");
   const token = await scene.token("admin");
   const body = { content: { file, text: Deno.readTextFileSync(file) }, dry_run: true };
-  await scene.ask(token, "POST", "/api/v1/config/reload", body);
+  const answer = await scene.ask(token, "POST", "/api/v1/config/reload", body);
+  look("REST");
   const params = { name: "apply_config", arguments: { path: file, plan: true } };
   const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
   const accept = { accept: "application/json, text/event-stream" };
   await scene.ask(token, "POST", "/mcp", call, accept);
+  look("MCP");
+  return answer;
 }
 
 export const looks: Readonly<Record<string, Attack>> = {
@@ -145,22 +154,9 @@ export const looks: Readonly<Record<string, Attack>> = {
 
   async "dry runs over the socket, REST and MCP"(scene) {
     const { file, marks } = trap(scene);
-    await scene.daemon.client.call("config_reload", { config_path: file, dry_run: true })
-      .catch(() => {});
-    holds(marks() === "", `socket: ${brief(marks())}`);
-    const token = await scene.token("admin");
-    const text = Deno.readTextFileSync(file);
-    const body = { content: { file, text }, dry_run: true };
-    const { status, text: answer } = await scene.ask(token, "POST", "/api/v1/config/reload", body);
-    holds(marks() === "", `REST: ${brief(marks())}`);
-    const call = {
-      ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
-      params: { name: "apply_config", arguments: { path: file, plan: true } },
-    };
-    const accept = { accept: "application/json, text/event-stream" };
-    await scene.ask(token, "POST", "/mcp", call, accept);
-    holds(marks() === "", `MCP: ${brief(marks())}`);
-    return `nothing ran; REST answered ${status} ${brief(answer).slice(0, 40)}`;
+    const look = (way: string) => holds(marks() === "", `${way}: ${brief(marks())}`);
+    const { status, text } = await dryRuns(scene, file, look);
+    return `nothing ran; REST answered ${status} ${brief(text).slice(0, 40)}`;
   },
 
   async "ids that the system reads as root's or another user's"(scene) {
