@@ -234,6 +234,8 @@ class HeldLines {
       this.#size -= this.#entries[this.#first++]!.line.length + BESIDE;
     }
     // Let go of the dropped ones, but for one that tells that there were some.
-    if (this.#first > 10_000) this.#first = this.#entries.splice(0, this.#first - 1).length && 1;
+    if (this.#first <= 10_000) return;
+    this.#entries.splice(0, this.#first - 1);
+    this.#first = 1;
   }
 }
