@@ -532,7 +532,7 @@ export function beingDeleted(name: string): ProcsupError {
   return new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
 }
 
-/** A change that a hook of the process asks for, which the hook itself is part of. */
+/** The refusal of a change that would wait for the hook that asks for it; none otherwise. */
 function refusalOf(process: ManagedProcess, askedIn: UpOptions["askedIn"]): Outcome[] {
   try {
     refuseEndless("reload", process, { askedIn });

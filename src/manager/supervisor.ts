@@ -303,7 +303,7 @@ export class Supervisor implements AsyncDisposable {
     return await whatStayedUp(up, options);
   }
 
-  /** Reloads processes; instances of one app batch by batch. */
+  /** Reloads processes, the instances of an app in batches. */
   async reload(target: Targets, options: ReloadOptions = {}): Promise<ReloadResult> {
     this.#registry.refuseClosed();
     const processes = this.#meant(target, withoutJobs);

@@ -27,7 +27,7 @@ export interface Instance {
   readonly generation: number;
   /** The generation that a step under way gives it. */
   readonly replacing?: number | undefined;
-  /** It is not stopped: by a user, or to wait for its schedule. */
+  /** It is to run: no user has stopped it, and it does not wait for its schedule. */
   readonly isUp: boolean;
   /** Its last run ended with success, and nothing starts it again. */
   readonly hasEnded: boolean;

@@ -26,12 +26,14 @@ class Page {
     return this;
   }
 
+  /** It connects, and is signed in. */
   signedIn(): this {
-    return this.handle({ type: "connect" }).handle({
-      ...this.#mine,
-      type: "signed_in",
-      session: SESSION,
-    });
+    return this.handle({ type: "connect" }).accepted();
+  }
+
+  /** The daemon has signed in the attempt that is under way. */
+  accepted(): this {
+    return this.handle({ ...this.#mine, type: "signed_in", session: SESSION });
   }
 
   get(message: PushedMessage): this {
@@ -149,12 +151,7 @@ Deno.test("where WebSockets do not open, the page polls", () => {
     page.fail();
     // At once: the daemon has answered, so that it is not down.
     assertEquals(page.done(), ["close", "sign_in"]);
-    page.handle({
-      type: "signed_in",
-      attempt: page.state.attempt,
-      session: SESSION,
-      now: page.now,
-    });
+    page.accepted();
   }
   assertEquals([page.done(), page.state.way], [["poll"], "poll"]);
   // Silence between the answers is no loss.
@@ -168,12 +165,7 @@ Deno.test("where WebSockets open and bring nothing, the page polls after some se
     page.done();
     page.pass(4000);
     assertEquals(page.done(), ["close", "sign_in"]);
-    page.handle({
-      type: "signed_in",
-      attempt: page.state.attempt,
-      session: SESSION,
-      now: page.now,
-    });
+    page.accepted();
   }
   assertEquals(page.done(), ["poll"]);
 });
@@ -186,7 +178,7 @@ Deno.test("a refused session asks to sign in, and is tried again when the page i
   page.handle({ type: "seen" }).fail();
   assertEquals([page.state.connection, page.done()], ["signed_out", ["close", "sign_in", "close"]]);
   page.handle({ type: "seen" });
-  page.handle({ type: "signed_in", attempt: page.state.attempt, session: SESSION, now: page.now });
+  page.accepted();
   assertEquals(page.get(all("api")).state.connection, "live");
 });
 

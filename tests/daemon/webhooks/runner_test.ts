@@ -9,17 +9,26 @@ import { Receiver } from "../../support/receiver.ts";
 import { TestManager } from "../../support/test_manager.ts";
 import { waitFor } from "../../support/wait_for.ts";
 
+function warn(message: string): never {
+  throw new Error(message);
+}
+
+/** One webhook, of a supervisor to a receiver. */
+function runnerFor({ home, supervisor }: TestManager, { url }: Receiver) {
+  const folder = `${home}/webhooks`;
+  Deno.mkdirSync(folder);
+  const webhook = parseWebhook({ name: "ops", url }, "/");
+  return {
+    folder,
+    runner: new Runner({ folder, supervisor, warn }, [{ webhook, key: undefined }]),
+  };
+}
+
 Deno.test("Runner records a crash before it reads the app's last output", async () => {
   await using test = await TestManager.open();
   await using receiver = new Receiver(() => 200);
-  const folder = `${test.home}/webhooks`;
-  Deno.mkdirSync(folder);
-  const warn = (message: string) => {
-    throw new Error(message);
-  };
-  const webhook = parseWebhook({ name: "ops", url: receiver.url }, "/");
   const { supervisor } = test;
-  const runner = new Runner({ folder, supervisor, warn }, [{ webhook, key: undefined }]);
+  const { runner, folder } = runnerFor(test, receiver);
   const crash = Promise.withResolvers<ProcessChange>();
   supervisor.events.listen((change) => change.type === "crashed" && crash.resolve(change));
   await test.script("app", "echo last words >&2; exit 3", { restart_policy: "never" });
@@ -39,14 +48,8 @@ Deno.test("Runner records a crash before it reads the app's last output", async 
 Deno.test("Runner reports a failed release with the failed run's output, and no recovery", async () => {
   await using test = await TestManager.open();
   await using receiver = new Receiver(() => 200);
-  const folder = `${test.home}/webhooks`;
-  Deno.mkdirSync(folder);
-  const warn = (message: string) => {
-    throw new Error(message);
-  };
-  const webhook = parseWebhook({ name: "ops", url: receiver.url }, "/");
   const { supervisor } = test;
-  const runner = new Runner({ folder, supervisor, warn }, [{ webhook, key: undefined }]);
+  const { runner } = runnerFor(test, receiver);
   await test.script("app", "echo old run >&2; exec sleep 1000", { min_uptime: "1ms" });
   const { id, name, state, pid, restarts } = supervisor.inspect("app");
   const change: ProcessChange = {

@@ -69,7 +69,7 @@ export interface Layout {
 /** A box, or the place where a line passes a column. */
 interface Item {
   readonly name: string;
-  /** Index of the passing line. */
+  /** For a place that a line passes through: the index of the line. */
   readonly link?: number;
   readonly height: number;
   /** The items of the column before that it is connected with. */

@@ -214,7 +214,7 @@ interface Answer {
   readonly results?: readonly Result[];
 }
 
-/** A rolling reload is that of one app. */
+/** The request for a rolling reload takes one app. */
 async function rolled(names: readonly string[]): Promise<Answer> {
   const results: Result[] = [];
   for (const name of names) {
