@@ -106,11 +106,13 @@ function schedules(flags: Flags): Record<string, unknown> {
   const isJob = schedule !== undefined || every !== undefined;
   const shared = { timezone: flags.text("timezone"), random_delay: flags.text("random-delay") };
   const catch_up = flags.text("catch-up");
-  const stray = Object.entries({ ...shared, catch_up: isJob ? undefined : catch_up })
-    .find(([, value]) => value !== undefined)?.[0].replaceAll("_", "-");
-  if (stray === "catch-up" || stray !== undefined && !isJob && restarts === undefined) {
-    const others = stray === "catch-up" ? "--cron or --every" : "--cron, --every or --cron-restart";
-    throw bad(`Cannot use --${stray} without ${others}`);
+  if (catch_up !== undefined && !isJob) {
+    throw bad("Cannot use --catch-up without --cron or --every");
+  }
+  const [stray] = Object.keys(onlyGiven(shared));
+  if (stray !== undefined && !isJob && restarts === undefined) {
+    const flag = stray.replaceAll("_", "-");
+    throw bad(`Cannot use --${flag} without --cron, --every or --cron-restart`);
   }
   return {
     cron: isJob ? shortest(onlyGiven({ schedule, every, ...shared, catch_up })) : undefined,

@@ -117,6 +117,11 @@ Deno.test("startPayloads() applies a timezone to its schedule", () => {
     refused("api.ts", "--timezone", "UTC").message,
     "Cannot use --timezone without --cron, --every or --cron-restart",
   );
+  const restarts = ["api.ts", "--cron-restart", "@daily", "--timezone", "UTC"] as const;
+  assertEquals(
+    refused(...restarts, "--catch-up", "once").message,
+    "Cannot use --catch-up without --cron or --every",
+  );
 });
 
 Deno.test("startPayloads() uses only configuration keys", () => {

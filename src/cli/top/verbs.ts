@@ -2,17 +2,18 @@
 
 import { messageOf } from "../../model/errors.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
-import type { BulkResult } from "../../protocol/wire.ts";
+import type { ProcessResult } from "../../protocol/wire.ts";
 import { counted } from "../human.ts";
+
+/** What became of each process. */
+interface Answer {
+  readonly results?: readonly Pick<ProcessResult, "name" | "ok" | "error">[];
+}
 
 interface VerbRow {
   /** The notice while it is in progress, and afterwards. */
   readonly notice: readonly [now: string, done: string];
-  readonly call: (
-    client: DaemonClient,
-    target: string[],
-    word: string,
-  ) => Promise<Partial<BulkResult>>;
+  readonly call: (client: DaemonClient, target: string[], word: string) => Promise<Answer>;
   /** Asks for a confirmation also for a single app. */
   readonly asks?: boolean;
   /** Starts what is stopped. */
@@ -86,14 +87,20 @@ export interface VerbCall {
   readonly word?: string;
 }
 
-/** For verbs that take one app. */
+/** For verbs that take one app: an app that cannot be asked keeps no other from its turn. */
 async function oneByOne(
   targets: readonly string[],
-  call: (target: string) => Promise<BulkResult>,
-): Promise<Partial<BulkResult>> {
-  const answers = [];
-  for (const target of targets) answers.push(await call(target));
-  return { results: answers.flatMap(({ results }) => results) };
+  call: (target: string) => Promise<Answer>,
+): Promise<Answer> {
+  const answers: Answer[] = [];
+  for (const name of targets) {
+    answers.push(
+      await call(name).catch((error) => ({
+        results: [{ name, ok: false, error: messageOf(error) }],
+      })),
+    );
+  }
+  return { results: answers.flatMap(({ results = [] }) => results) };
 }
 
 /** Notice while a verb is in progress. */
@@ -118,7 +125,7 @@ export async function perform(
 }
 
 async function failuresOf(
-  call: () => Promise<Partial<BulkResult>>,
+  call: () => Promise<Answer>,
   whom: string,
 ): Promise<string[]> {
   try {

@@ -214,13 +214,17 @@ interface Answer {
   readonly results?: readonly Result[];
 }
 
-/** The request for a rolling reload takes one app. */
+/** The request for a rolling reload takes one app. One that is refused keeps no other from its turn. */
 async function rolled(names: readonly string[]): Promise<Answer> {
   const results: Result[] = [];
   for (const name of names) {
     const to = processPath(name, "rolling_reload");
-    const answer = await ask<Answer>(to, { method: "POST", body: {} });
-    results.push(...answer.results ?? []);
+    try {
+      const answer = await ask<Answer>(to, { method: "POST", body: {} });
+      results.push(...answer.results ?? []);
+    } catch (error) {
+      results.push({ name, ok: false, error: messageOf(error) });
+    }
   }
   return { results };
 }
