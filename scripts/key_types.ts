@@ -65,7 +65,7 @@ function typeText(type: ValueType, named: Map<string, string>): string {
         // Insert the type before its parts, to keep the order of the file.
         named.set(type.named, "");
         const text = interfaceText(type.named, type.keys, named);
-        named.set(type.named, `/** ${TITLES[type.named]} */\n${text}`);
+        named.set(type.named, `/** ${titleOf(type.named)} */\n${text}`);
       }
       return type.named;
     default:
@@ -79,7 +79,7 @@ function choiceText(
 ): string {
   const text = choices.map((choice) => JSON.stringify(choice)).join(" | ");
   if (name === undefined) return text;
-  named.set(name, `/** ${TITLES[name]} */\nexport type ${name} = ${text};\n`);
+  named.set(name, `/** ${titleOf(name)} */\nexport type ${name} = ${text};\n`);
   return name;
 }
 
@@ -92,6 +92,7 @@ const TITLES: Readonly<Record<string, string>> = {
   StopMode: "Whom a stop signals.",
   CronRestartConfig: "A schedule of restarts.",
   WatchConfig: "Restart when files change.",
+  ExpectConfig: "What the answer to a check must be.",
   HealthCheckConfig: "How a process is checked while it runs.",
   CronConfig: "A schedule of runs.",
   HooksConfig: "Hooks by the point at which they run.",
@@ -99,6 +100,12 @@ const TITLES: Readonly<Record<string, string>> = {
   LimitsConfig: "Resource limits. cgroup limits apply to the process tree.",
   LogConfig: "How logs are written and rotated.",
 };
+
+function titleOf(name: string): string {
+  const title = TITLES[name];
+  if (title === undefined) throw new Error(`the type ${name} has no title`);
+  return title;
+}
 
 function sentences({ help, note }: Key): string {
   return [`${help}.`, note].filter(Boolean).join(" ");

@@ -14,6 +14,7 @@ import { APP_HANDLERS } from "../verbs/apps/handlers.ts";
 import { PROCESS_HANDLERS } from "../verbs/processes/handlers.ts";
 import { START_HANDLERS } from "../verbs/start/handlers.ts";
 import { WEB_HANDLERS } from "../verbs/web/handlers.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
 import { addressed, narrowed, seen } from "./reach.ts";
 
 const HANDLERS: Handlers = {
@@ -62,18 +63,18 @@ function noteRequest(
   const { role, isOften }: Verb = VERBS[verb];
   if (by === undefined || role === "read" || role === "open" || isOften) return () => {};
   const actor = actorOf(by);
+  const publish = (processes: readonly ManagedProcess[]) => {
+    for (const process of processes) {
+      supervisor.events.publishOf(process, "asked", { reason: verb, by: actor });
+    }
+  };
   const apps = addressed(context, verb, input);
-  for (const process of apps) {
-    supervisor.events.publishOf(process, "asked", { reason: verb, by: actor });
-  }
+  publish(apps);
   if (apps.length > 0) return () => {};
   log.info(`${verb}, asked by ${actor}`);
   return (answer) => {
     const { results = [] } = Object(answer) as Partial<BulkResult>;
     const ids = new Set(results.map(({ id }) => id));
-    const concerned = supervisor.directory.list().filter(({ id }) => ids.has(id.slice(0, 8)));
-    for (const process of concerned) {
-      supervisor.events.publishOf(process, "asked", { reason: verb, by: actor });
-    }
+    publish(supervisor.directory.list().filter(({ id }) => ids.has(id.slice(0, 8))));
   };
 }

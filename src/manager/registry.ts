@@ -102,7 +102,7 @@ export class Registry implements Machine, AppOwner {
   }
 
   /** How many releases ended since this registry exists, by their result. */
-  get releases(): Readonly<Record<"done" | "failed" | "rolled_back" | "superseded", number>> {
+  get releases(): Readonly<Record<NonNullable<Release["result"]>, number>> {
     return this.#releases;
   }
 

@@ -192,7 +192,7 @@ export interface HealthCheckConfig {
   readonly onFailure: string;
 }
 
-/** undefined */
+/** What the answer to a check must be. */
 export interface ExpectConfig {
   /** One of these, in place of 200 to 399. */
   readonly status?: readonly number[];

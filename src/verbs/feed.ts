@@ -18,7 +18,7 @@ const id = about(
 );
 
 /** What each message is for, and its fields besides `type`. */
-export const FEED_MESSAGES = {
+const FEED_MESSAGES = {
   ping: { help: "Ask for a pong", input: z.strictObject({}) },
   subscribe: {
     help: "Get events, metrics of the host, or new lines of a target",

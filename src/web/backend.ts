@@ -17,7 +17,7 @@ export interface Backend {
   events(signal?: AbortSignal): ReadableStream<ProcessChange>;
   /** Events for a client. It counts as a stream of the sender: throws `too_many_clients`. */
   streamEvents(): Promise<ReadableStream<ProcessChange>>;
-  /** Tells the events of a target from others; see `Registry.matcher()`. Throws like `dispatch()`. */
+  /** Tells the events of a target from others; see `AppDirectory.matcher()`. Throws like `dispatch()`. */
   matcher(target: string): (change: ProcessChange) => boolean;
   /** The last message to the readers of events. */
   readonly shutdownNotice: ShutdownNotice;
