@@ -66,6 +66,8 @@ for (
         const [added] = sockets().difference(before);
         assertEquals(look(connection), { socket: added, isEstablished: true });
         accepted.close();
+        // The runtime closes the descriptor itself a moment later.
+        await waitFor(() => !sockets().has(added!), { what: "the end of the descriptor" });
         assertEquals(look(connection)?.socket, undefined);
         assertEquals(look(connection)?.isEstablished ?? false, false);
       },
