@@ -8,10 +8,17 @@ export const WEBHOOK_EVENTS = [
   "unhealthy",
   "release_failed",
   "recovered",
-] as const;
+  "overdue",
+] as const satisfies readonly WebhookEvent[];
 
 /** An event that a webhook can report. */
-export type WebhookEvent = "crash" | "errored" | "unhealthy" | "release_failed" | "recovered";
+export type WebhookEvent =
+  | "crash"
+  | "errored"
+  | "unhealthy"
+  | "release_failed"
+  | "recovered"
+  | "overdue";
 
 export const WEBHOOK_FORMATS = [
   "standard",

@@ -15,6 +15,7 @@ const REPORTS: { readonly [T in ChangeType]?: Report } = {
   errored: "errored",
   unhealthy: "unhealthy",
   release_failed: "release_failed",
+  overdue: "overdue",
 };
 
 /** What webhooks report at an event; undefined for nothing. */

@@ -41,7 +41,7 @@ profiles:
     maxQueued: 256,
     retryDelayMs: 1000,
   };
-  const all = ["crash", "errored", "unhealthy", "release_failed", "recovered"] as const;
+  const all = ["crash", "errored", "unhealthy", "release_failed", "recovered", "overdue"] as const;
   assertEquals(settings.webhooks, [
     {
       ...usual,
@@ -117,7 +117,7 @@ Deno.test("loadConfig() rejects invalid settings with their position, and quotes
     ],
     [
       "webhooks: { a: { url: http://a/, events: boom } }",
-      '1:42 invalid "webhooks.a.events" "boom": expected one of crash, errored, unhealthy, release_failed, recovered',
+      '1:42 invalid "webhooks.a.events" "boom": expected one of crash, errored, unhealthy, release_failed, recovered, overdue',
     ],
     [
       "webhooks: { a: { url: http://a/, events: [] } }",

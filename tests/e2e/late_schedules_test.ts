@@ -4,6 +4,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import type { CronJson } from "../../src/protocol/wire.ts";
 import { TestDaemon } from "../support/procsup.ts";
+import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const FAKE_TIME = `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketime.so.1`;
@@ -35,6 +36,7 @@ Deno.test({
     "a job runs once for the days that passed, or is overdue, over a changed clock and a killed daemon",
   ignore,
   async fn() {
+    await using receiver = new Receiver();
     await using daemon = await TestDaemon.start();
     const clock = `${daemon.home}/clock`;
     const set = (offset: string) => Deno.writeTextFileSync(clock, `${offset}\n`);
@@ -47,6 +49,7 @@ Deno.test({
     await daemon.terminate();
     set("+0");
     await daemon.run(faked);
+    await daemon.cli("webhook", "set", "ops", "--url", receiver.url);
     const cron = { schedule: inTwelveHours(), timezone: "UTC" };
     await daemon.startScript("caught", "exit 0", { cron: { ...cron, catch_up: "once" } });
     await daemon.startScript("missed", "exit 0", { cron });
@@ -58,6 +61,9 @@ Deno.test({
     await waitFor(async () => (await schedule(daemon, "missed")).overdue_since !== null);
     assertEquals([await runs("missed"), overdue(daemon)], [0, ["missed"]]);
     assertMatch((await daemon.cli("cron", "list", "missed")).stdout, /overdue/);
+    await waitFor(() => receiver.of("overdue").length > 0, { what: "the webhook" });
+    assertEquals(receiver.of("overdue").map(({ data }) => data.process.name), ["missed"]);
+    assertMatch(receiver.of("overdue")[0]!.data.process.reason, /^due .* ago: no daemon acted/);
 
     // Two more days without a daemon.
     await daemon.kill();
@@ -98,4 +104,11 @@ Deno.test("every, random_delay and catch_up are flags, and a wrong value is name
   await daemon.kill();
   await daemon.run();
   await waitFor(async () => await ran() >= 4, { what: "more runs under the next daemon" });
+});
+
+Deno.test("cron list shows that a run is in progress beside that the next one is overdue", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("long", "exec sleep 1000", { cron: { every: "1s" } });
+  const listed = async () => (await daemon.cli("cron", "list", "long")).stdout;
+  await waitFor(async () => /running, overdue/.test(await listed()), { what: "both words" });
 });

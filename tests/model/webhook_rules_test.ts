@@ -30,14 +30,14 @@ function ended(desired: string, exit: Partial<Exit>): Standing {
   return standing({ snapshot: { state: "stopped", desired, lastExit } as Standing["snapshot"] });
 }
 
-Deno.test("reportAt() names crash, errored, unhealthy and release_failed, and nothing else", () => {
+Deno.test("reportAt() names crash, errored, unhealthy, release_failed and overdue, and nothing else", () => {
   const all: ChangeType[] = [
     ...["added", "deleted", "adopted", "note", "healthy", "unhealthy", "starting"] as const,
     ...["running", "stopping", "stopped", "crashed", "errored", "waiting"] as const,
-    ...["restarted", "released", "release_failed", "asked"] as const,
+    ...["restarted", "released", "release_failed", "asked", "overdue"] as const,
   ];
   const reports = all.flatMap((type) => reportAt(type) ?? []);
-  assertEquals(reports.sort(), ["crash", "errored", "release_failed", "unhealthy"]);
+  assertEquals(reports.sort(), ["crash", "errored", "overdue", "release_failed", "unhealthy"]);
 });
 
 Deno.test("recoveredIn() waits for ten times min_uptime, the uptime that resets restarts", () => {

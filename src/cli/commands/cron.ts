@@ -75,6 +75,12 @@ async function scheduled(client: DaemonClient, name: string): Promise<readonly C
   throw new ProcsupError("wrong_state", `No schedule: "${name}"`, { hint: "procsup cron list" });
 }
 
+/** A run that is not over may be what makes the next one overdue. */
+function statusOf({ running, overdue_since, last_status }: CronJson): string {
+  const now = [...running ? ["running"] : [], ...overdue_since === null ? [] : ["overdue"]];
+  return now.join(", ") || (last_status ?? "-");
+}
+
 const orDash = (iso: string | null) => iso === null ? "-" : clockTime(iso);
 
 const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
@@ -88,8 +94,7 @@ const SCHEDULE_COLUMNS: readonly Column<CronJson>[] = [
   {
     header: "STATUS",
     priority: 1,
-    value: ({ running, overdue_since, last_status }) =>
-      overdue_since !== null ? "overdue" : running ? "running" : last_status ?? "-",
+    value: statusOf,
   },
   right("EXIT", 3, ({ running, last_exit_code }) => running ? "-" : String(last_exit_code ?? "-")),
 ];
