@@ -363,7 +363,8 @@ export class ManagedApp implements Recorded {
 
   #seen(process: ManagedProcess): Instance {
     const { id, instanceIndex: index, name, isLeaving, snapshot } = process;
-    const { state, desired, run, generation, requests } = snapshot;
+    const { state, desired, run, leftovers, generation, requests } = snapshot;
+    const ending = [...leftovers, ...run !== null && state === "stopping" ? [run] : []];
     const asked = requests.findLast((request) => request.generation !== undefined);
     return {
       ...{ id, index, generation, isLeaving, isSingle: name === this.name },
@@ -373,6 +374,7 @@ export class ManagedApp implements Recorded {
       hasRun: run !== null,
       isServing: state === "running",
       isComingUp: desired === "up" && (state === "starting" || state === "stopping"),
+      draining: ending.flatMap((run) => run.generation ?? []),
     };
   }
 

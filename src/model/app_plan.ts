@@ -38,6 +38,8 @@ export interface Instance {
   readonly isComingUp: boolean;
   /** It is being deleted. */
   readonly isLeaving: boolean;
+  /** Generations of its runs that are being ended, earlier ones included. */
+  readonly draining: readonly number[];
 }
 
 /** A step, for an instance that has none under way to the same end. */
@@ -68,7 +70,8 @@ export function plan(app: App, instances: readonly Instance[], now: number): Pla
   const size = resizing(app, byIndex, instances);
   const surplus = new Set(size.steps.flatMap((step) => step.type === "remove" ? [step.id] : []));
   const members = byIndex.filter(({ id }) => !surplus.has(id));
-  const next = afterRelease(size.app, members, now);
+  const leaving = instances.filter((one) => !members.includes(one));
+  const next = afterRelease(size.app, { members, leaving }, now);
   const steps = [...next.steps, ...size.steps];
   const used = instances.flatMap((one) => [one.generation, generationAt(one)]);
   const assigned = steps.flatMap((step) => step.type === "assign" ? [step.generation] : []);
@@ -96,14 +99,21 @@ function resizing(app: App, byIndex: readonly Instance[], all: readonly Instance
   return { ...over, steps: [{ type: "add", indexes: free }] };
 }
 
-function afterRelease(app: App, members: readonly Instance[], now: number): Plan {
+/** The instances of an app. Those that are leaving get no step, but they may still run. */
+interface Instances {
+  readonly members: readonly Instance[];
+  readonly leaving: readonly Instance[];
+}
+
+function afterRelease(app: App, instances: Instances, now: number): Plan {
   const { release } = app;
+  const { members } = instances;
   if (release === undefined) return { app, steps: [] };
   const open = members.filter((one) => isOpen(app, release, one));
   const isUnderWay = ({ replacing }: Instance) => replacing === release.generation;
   if (release.failure !== undefined) {
     // The others of its batch must not be left half-way.
-    return open.some(isUnderWay) ? { app, steps: [] } : afterFailure(app, release, members, now);
+    return open.some(isUnderWay) ? { app, steps: [] } : afterFailure(app, release, instances, now);
   }
   if (open.length > 0) {
     const idle = open.filter((one) => !isUnderWay(one));
@@ -117,7 +127,7 @@ function afterRelease(app: App, members: readonly Instance[], now: number): Plan
     const room = release.batch - new Set([...others, ...down]).size;
     return nextBatch(app, release, waiting, room);
   }
-  if (others.length > 0) return { app, steps: [] };
+  if (others.length > 0 || hasFailedRuns(release, instances)) return { app, steps: [] };
   const rest = members.filter(({ generation }) => generation !== release.generation);
   const { generation } = release;
   return {
@@ -170,13 +180,28 @@ function turnOf(app: App, release: Release, one: Instance): Step {
 function afterFailure(
   app: App,
   release: Release,
-  members: readonly Instance[],
+  instances: Instances,
   now: number,
 ): Plan {
-  const isUsed = members.some((one) => generationAt(one) === release.generation);
+  const isUsed = instances.members.some((one) => generationAt(one) === release.generation);
   const goesBack = release.undoes === undefined && (release.rollback || !isUsed);
-  if (!goesBack) return { app: ended(app, "failed", now), steps: [] };
-  return afterRelease(undone(app, now), members, now);
+  if (goesBack) return afterRelease(undone(app, now), instances, now);
+  return { app: hasFailedRuns(release, instances) ? app : ended(app, "failed", now), steps: [] };
+}
+
+/** Whether a failed run has not ended yet, and may answer its clients. */
+function hasFailedRuns(
+  { generation, undoes, failure }: Release,
+  { members, leaving }: Instances,
+): boolean {
+  const failed = [...failure === undefined ? [] : [generation], ...undoes ? [undoes] : []];
+  // After a failure the restart policy may go on with some that have a failed configuration.
+  const goesOn = (one: Instance) =>
+    failure !== undefined && one.isUp && failed.includes(one.generation);
+  const over = members.filter((one) => !goesOn(one));
+  const runs = [...over, ...leaving].flatMap(({ draining }) => draining)
+    .concat(leaving.flatMap((one) => one.hasRun ? one.generation : []));
+  return failed.some((failed) => runs.includes(failed));
 }
 
 /** The generation that it will have once the step under way is over. */

@@ -2,7 +2,13 @@
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
-import type { Effect, PendingRequest, ReplaceRequest, Snapshot } from "../model/process_state.ts";
+import type {
+  Effect,
+  PendingRequest,
+  ReplaceRequest,
+  Run,
+  Snapshot,
+} from "../model/process_state.ts";
 import type { SignalName } from "../model/signal.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { LOG_TROUBLES, type LogTrouble } from "../model/log_line.ts";
@@ -161,16 +167,22 @@ export class ManagedProcess extends ProcessActor {
     if (now.requestFailed !== null) return this.#failed(request, now);
     if (now.state === "running") {
       // The app has reloaded itself, or a second run has taken over: then the old one ends.
-      const old = now.leftovers.filter(({ replaced }) => replaced).map(({ runId }) => runId);
-      const isOver = ({ leftovers }: Snapshot) =>
-        !leftovers.some(({ runId }) => old.includes(runId));
-      return void await this.until(isOver, this.gone);
+      return await this.#released(now.leftovers.filter(({ replaced }) => replaced));
     }
     await this.#unlessClosed(untilUp(this, attemptBefore(now), options));
   }
 
-  #failed(request: ReplaceRequest, now: Snapshot): void {
+  /** Resolves when nothing is left of other runs than the current one. */
+  async #released(runs: readonly Run[]): Promise<void> {
+    const ids = runs.map(({ runId }) => runId);
+    const isOver = ({ leftovers }: Snapshot) => !leftovers.some(({ runId }) => ids.includes(runId));
+    await this.until(isOver, this.gone);
+  }
+
+  async #failed(request: ReplaceRequest, now: Snapshot): Promise<void> {
     this.machine.refuseClosed();
+    // A failed second run may still answer clients. A release goes on at once, and waits at its end.
+    if (request.generation === undefined) await this.#released(now.leftovers);
     const { code, why, hint } = now.requestFailed!;
     // A job may end at its reload signal.
     if (request.proof && endedWell(now, this.config) && this.machine.mayEnd(this)) return;

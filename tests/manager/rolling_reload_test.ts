@@ -359,6 +359,22 @@ Deno.test("a rollback undoes a release with which an old run that failed meanwhi
   assertEquals([rolledBack, versions(fake), app.config.args], [true, ["1"], ["1"]]);
 });
 
+Deno.test("a rollback with overlap is over when the failed run has ended", async () => {
+  const { fake, app } = await overlapping({ stop_timeout: "50ms" });
+  await using _ = fake;
+  const bad = { ...release(fake), waitReady: true, listenTimeoutMs: 20 };
+  const rolling = changeTo(fake, bad, { rollbackOnFailure: true });
+  await waitFor(() => fake.world.children.length === 2);
+  const [old, failed] = fake.world.children;
+  // It ignores its stop signal.
+  fake.world.prompt = false;
+  const { result, alive } = await settle(
+    fake,
+    rolling.then(({ rolledBack }) => ({ result: rolledBack, alive: failed!.alive })),
+  );
+  assertEquals([result, alive, old!.alive, app.snapshot.leftovers], [true, false, true, []]);
+});
+
 Deno.test("of two changes at once with overlap, the record has the one that the run has", async () => {
   const { fake, app } = await overlapping();
   await using _ = fake;

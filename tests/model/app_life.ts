@@ -7,6 +7,7 @@ import {
   generationOf,
   newApp,
   proven,
+  type Release,
   resized,
   spared,
   specOf,
@@ -30,6 +31,8 @@ export interface Sim {
   rest?: "may" | "must" | undefined;
   isStoppedByUser?: boolean;
   isLeaving: boolean;
+  /** Generations of its runs that are being ended. */
+  draining: readonly number[];
 }
 
 const { cron } = parseConfig({ name: "app", entrypoint: "/bin/true", cwd: "/", cron: "@yearly" });
@@ -56,6 +59,8 @@ export class Life {
   overlaps: boolean;
   /** Called before each begun replacement of an instance that serves. */
   beforeReplace: () => void = () => {};
+  /** Called when a release is over. */
+  onReleased: (release: Release) => void = () => {};
   #next = 0;
   now = 0;
 
@@ -84,7 +89,7 @@ export class Life {
     const generation = generationOf(this.app);
     const isJob = wantedConfig(this.app).cron !== undefined;
     this.instances.push({
-      ...{ id, index, isSingle, generation, isLeaving: false },
+      ...{ id, index, isSingle, generation, isLeaving: false, draining: [] },
       ...{ isUp: !isJob, state: isJob ? "stopped" as const : "starting" as const },
     });
   }
@@ -94,9 +99,9 @@ export class Life {
   }
 
   #seen(one: Sim): Instance {
-    const { id, index, isSingle, generation, isLeaving, isUp, state } = one;
+    const { id, index, isSingle, generation, isLeaving, draining, isUp, state } = one;
     return {
-      ...{ id, index, isSingle, generation, isLeaving, replacing: this.steps.get(id) },
+      ...{ id, index, isSingle, generation, isLeaving, draining, replacing: this.steps.get(id) },
       isUp,
       hasEnded: state === "ended",
       hasRun: state === "serving" || state === "starting",
@@ -111,6 +116,9 @@ export class Life {
     const { app, steps } = plan(this.app, this.instances.map((one) => this.#seen(one)), ++this.now);
     this.app = app;
     for (const step of steps) this.#begin(step);
+    for (const release of app.history) {
+      if (!before.history.includes(release)) this.onReleased(release);
+    }
     return steps.length > 0 || before !== app;
   }
 
@@ -136,9 +144,11 @@ export class Life {
         one.isSingle = false;
         return;
       case "remove":
+        this.#drain(one);
         one.isLeaving = true;
         return;
       case "hold":
+        this.#drain(one);
         one.generation = wanted;
         one.isUp = false;
         one.state = "stopped";
@@ -154,10 +164,22 @@ export class Life {
         one.rest = undefined;
         if (this.overlaps && one.state === "serving") one.successor = wanted;
         else {
+          this.#drain(one);
           one.generation = wanted;
           one.state = "starting";
         }
     }
+  }
+
+  /** Its run, or a second one, begins to end. */
+  #drain(one: Sim, generation = one.generation): void {
+    const hasRun = one.state === "serving" || one.state === "starting";
+    if (hasRun) one.draining = [...one.draining, generation];
+  }
+
+  /** The oldest of its runs that are being ended is gone. */
+  drained(one: Sim): void {
+    one.draining = one.draining.slice(1);
   }
 
   /** A step is over. */
@@ -167,7 +189,9 @@ export class Life {
     this.proving.delete(one.id);
     const comesUp = isGood(specOf(this.app, generation));
     if (one.successor !== undefined) {
-      if (comesUp && one.isUp) {
+      const takesOver = comesUp && one.isUp;
+      this.#drain(one, takesOver ? one.generation : one.successor);
+      if (takesOver) {
         one.generation = one.successor;
         one.state = "serving";
       }
@@ -184,7 +208,12 @@ export class Life {
     const config = this.specOf(one);
     if (isGood(config)) one.state = "serving";
     else if (config.args[0] === "exit") this.#ended(one);
-    else one.state = "failed";
+    else this.#failed(one);
+  }
+
+  #failed(one: Sim): void {
+    this.#drain(one);
+    one.state = "failed";
   }
 
   /** Its run ends after its work. */
@@ -196,6 +225,7 @@ export class Life {
   }
 
   #ended(one: Sim): void {
+    this.#drain(one);
     one.state = "ended";
     const { stable, release } = this.app;
     if (one.generation > stable) return;
@@ -232,6 +262,8 @@ export class Life {
   }
 
   stop(one: Sim): void {
+    if (one.successor !== undefined) this.#drain(one, one.successor);
+    this.#drain(one);
     one.isUp = false;
     one.state = "stopped";
     one.rest = undefined;
@@ -253,13 +285,14 @@ export class Life {
 
   leave(one: Sim): void {
     if (one.isLeaving) return;
+    this.#drain(one);
     one.isLeaving = true;
     const left = this.instances.filter(({ isLeaving }) => !isLeaving).length;
     if (left > 0) this.app = withCount(this.app, Math.min(left, wantedConfig(this.app).instances));
   }
 
   crash(one: Sim): void {
-    if (one.state === "serving") one.state = "failed";
+    if (one.state === "serving") this.#failed(one);
   }
 
   /** The next daemon has what is on record, and the runs that go on. */
@@ -274,10 +307,12 @@ export class Life {
       this.settle();
       const step = this.instances.find(({ id }) => this.steps.has(id));
       const leaving = this.instances.find(({ isLeaving }) => isLeaving);
+      const draining = this.instances.find(({ draining }) => draining.length > 0);
       const starting = this.instances.find(({ state }) => state === "starting");
       if (step !== undefined) this.finish(step);
       else if (leaving !== undefined) this.gone(leaving);
       else if (starting !== undefined) this.settleRun(starting);
+      else if (draining !== undefined) this.drained(draining);
       else return;
     }
     throw new Error("it does not converge");

@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
-import { generationOf, specOf, wantedConfig } from "../../src/model/app.ts";
+import { generationOf, type Release, specOf, wantedConfig } from "../../src/model/app.ts";
 import { configChanges, needsRestart } from "../../src/model/config_diff.ts";
 import type { ProcessConfig } from "../../src/model/process_config.ts";
 import { config, isGood, JOB, Life, type Sim } from "./app_life.ts";
@@ -59,7 +59,7 @@ function calm(pick: Pick, life: Life): void {
 /** Anything. */
 function wild(pick: Pick, life: Life): void {
   const one = anyOf(pick, life);
-  switch (pick(15)) {
+  switch (pick(17)) {
     case 0:
     case 1:
       return life.request(pick(4) === 0 ? undefined : anyConfig(pick, life, false), {
@@ -87,6 +87,9 @@ function wild(pick: Pick, life: Life): void {
       return one && !life.steps.has(one.id) ? life.settleRun(one) : undefined;
     case 10:
       return one && pick(3) === 0 ? life.complete(one) : undefined;
+    case 11:
+    case 12:
+      return one && life.drained(one);
     default:
       if (one !== undefined && life.steps.has(one.id)) life.finish(one);
   }
@@ -94,6 +97,20 @@ function wild(pick: Pick, life: Life): void {
 
 function isSame(one: ProcessConfig, other: ProcessConfig): boolean {
   return one === other || !needsRestart(configChanges(one, other));
+}
+
+/** No run of what a rollback undoes is left when it is over, not even one that is being ended. */
+function checkReleased(life: Life, { generation, undoes, result }: Release): void {
+  if (undoes === undefined || result === "superseded") return;
+  const { app } = life;
+  const [failed, back] = [specOf(app, undoes), specOf(app, generation)];
+  for (const { id, draining, ...one } of life.instances) {
+    const goesOn = result === "failed" && one.isUp && one.generation >= undoes;
+    assert(goesOn || !draining.includes(undoes), `a failed run of instance ${id} is still being ended`);
+    const runs = one.state === "serving" || one.state === "starting";
+    if (result !== "done" || !runs || one.isLeaving || isSame(failed, back)) continue;
+    assert(one.generation !== undoes, `instance ${id} runs what was rolled back`);
+  }
 }
 
 /** What must hold once everything has come to rest. */
@@ -142,6 +159,7 @@ function oneLife(seed: number): void {
     const down = life.instances.filter(({ state }) => state !== "serving").length;
     assert(down < most, `${down} are down when another one begins, with batches of ${most}`);
   };
+  life.onReleased = (release) => checkReleased(life, release);
   for (let round = pick(40); round > 0; round--) {
     (isCalm ? calm : wild)(pick, life);
     most = Math.max(most, life.app.release?.batch ?? 1);

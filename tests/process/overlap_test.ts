@@ -66,6 +66,20 @@ Deno.test("reload() with overlap keeps the old app when the new one does not bec
   assertEquals(lone.process.snapshot.successor, null);
 });
 
+Deno.test("reload() with overlap fails when the new app has ended", async () => {
+  await using lone = await running({ stop_timeout: "1s" });
+  lone.configure({ waitReady: true });
+  const failed = lone.process.reload().catch(() => alive(lone));
+  await waitFor(() => lone.world.awaitsReady);
+  // It ignores its stop signal.
+  lone.world.prompt = false;
+  lone.world.clock.advance(lone.process.config.listenTimeoutMs);
+  await waitFor(() => lone.process.snapshot.leftovers.length === 1);
+  await Promise.race([failed, waitFor(() => lone.world.ends.length === 1)]);
+  lone.world.clock.advance(1000);
+  assertEquals(await failed, [true, false]);
+});
+
 Deno.test("stop() during a reload with overlap ends the wait for the new app", async () => {
   await using lone = await running();
   lone.configure({ waitReady: true });
