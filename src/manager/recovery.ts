@@ -16,7 +16,7 @@ import type { Launcher } from "../platform/launch/launcher.ts";
 import { killOwnSession, willLead } from "../platform/launch/child_process.ts";
 import type { HomePaths } from "../platform/files/paths.ts";
 import { hookEventOf } from "../platform/scan/process_environment.ts";
-import { wrapperAlive } from "../platform/scan/process_group.ts";
+import { isInGroup, wrapperAlive } from "../platform/scan/process_group.ts";
 import { processesByRunId } from "../platform/scan/process_scan.ts";
 import { ageOf, processRow } from "../platform/scan/process_table.ts";
 import type { RunFiles } from "../platform/launch/run_files.ts";
@@ -181,7 +181,7 @@ function find(
   { files, launcher, rebooted, halted }: Traces,
   byRunId: ReadonlyMap<string, readonly number[]>,
 ): Recovered["found"] {
-  const { run, pid } = process.snapshot;
+  const { run, pid, state } = process.snapshot;
   const afterBoot: Recovered["found"] = {
     kind: "rebooted",
     autostart: process.config.autostart && !isJob(process),
@@ -190,8 +190,10 @@ function find(
   if (run === null ? rebooted : run.bootId !== launcher.bootId) return afterBoot;
   if (run === null) return { kind: "no_run" };
   const ageMs = ageOf({ start: run.wrapperStart });
-  const appPid = pid || (files.read(run.runId, "pid") ?? 0);
-  if (isAlive(run)) return { kind: "alive", run, pid: appPid, ageMs };
+  const appPid = files.read(run.runId, "pid") ?? pid;
+  if (isAlive(run) || isInGroup(appPid, run)) return { kind: "alive", run, pid: appPid, ageMs };
+  const newPid = state === "stopping" ? undefined : launcher.handOver(run);
+  if (newPid !== undefined) return { kind: "alive", run, pid: newPid, ageMs };
   if (!halted && files.read(run.runId, "exit") !== undefined) {
     return { kind: "ended", exit: launcher.exitOf(run.runId), random: Math.random(), ageMs };
   }

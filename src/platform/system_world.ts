@@ -4,7 +4,7 @@ import type { AppStdin } from "./launch/app_input.ts";
 import { LaunchThrottle } from "./launch/launch_throttle.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Launcher } from "./launch/launcher.ts";
-import { cleanUpOrphans, terminateRun, wrapperAlive } from "./scan/process_group.ts";
+import { cleanUpOrphans, isInGroup, terminateRun, wrapperAlive } from "./scan/process_group.ts";
 import type { HomePaths } from "./files/paths.ts";
 import { connectToRun } from "./launch/run_connection.ts";
 import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
@@ -47,6 +47,7 @@ export function systemWorld(
     },
     launch: (spec) => launches.work(() => launcher.launch(spec)),
     adopt: (run, sockets, note) => launcher.adopt(run, sockets, note),
+    follow: (run) => launcher.follow(run),
     dropSockets: (owner, used) => launcher.dropSockets(owner, used),
     hasEnded: (runId) => launcher.hasEnded(runId),
     exitOf: (runId) => launcher.exitOf(runId),
@@ -59,7 +60,8 @@ export function systemWorld(
       ready.forget(runId);
     },
     // While the wrapper lives, the app's pid cannot be reused: only the wrapper can reap it.
-    signal: (run, pid, signal) => wrapperAlive(run) && sendSignal(pid, signal),
+    signal: (run, pid, signal) =>
+      (wrapperAlive(run) || isInGroup(pid, run)) && sendSignal(pid, signal),
     terminate: (run, way, deadline, progress) =>
       terminateRun(run, { ...way, main: launcher.pidOf(run) }, deadline, progress),
     cleanUpOrphans: (run, way, deadline) =>

@@ -39,6 +39,8 @@ export interface World {
   launch(spec: LaunchSpec): Child;
   /** Takes over an app that an earlier daemon started. */
   adopt(run: Run, sockets?: SharedSockets, note?: (message: string) => void): Child;
+  /** Goes on with the new main process of a run whose app has ended, if there is one. */
+  follow(run: Run): Child | undefined;
   /**
    * Closes the sockets of a process, by its name without an instance's index, except those that its
    * instances are configured with.

@@ -292,6 +292,7 @@ export class RunController {
     this.#launchedAt = launchedAt;
     void child.pid.then((pid) => this.#process.post({ type: "pid_known", attempt, pid }));
     void child.exited.then((exit) => {
+      if (this.#follows(child, attempt, launchedAt)) return;
       this.#hooks.journal.ended();
       this.#process.post({
         type: "exited",
@@ -303,12 +304,24 @@ export class RunController {
     });
   }
 
+  /** Goes on with a new main process. A stop ends that as well. */
+  #follows({ run }: Child, attempt: number, launchedAt: number): boolean {
+    if (this.#child?.run !== run || this.#end !== undefined) return false;
+    const child = this.#world.follow(run);
+    if (child === undefined) return false;
+    this.#watch(child, attempt, launchedAt);
+    void child.pid.then((pid) =>
+      this.#process.note(`continues with its new main process, pid ${pid}`)
+    );
+    return true;
+  }
+
   #monitor(run: Run, attempt: number, isAdopted = false): void {
     const process = this.#process;
     this.#monitors = new RunMonitors(this.#view({
       ...{
         run,
-        pid: this.#child!.pid,
+        pid: () => this.#child!.pid,
         attempt,
         isAdopted,
         config: process.specOf(process.snapshot.generation),
@@ -323,12 +336,15 @@ export class RunController {
     }));
   }
 
-  #view({ isReady, uptime, ...state }: RunParts): RunView {
+  #view({ pid, isReady, uptime, ...state }: RunParts): RunView {
     const process = this.#process;
     return {
       ...state,
       world: this.#world,
       logs: logFiles(this.#world.apps, process.name, state.run.logs),
+      get pid() {
+        return pid();
+      },
       get isReady() {
         return isReady();
       },

@@ -35,8 +35,8 @@ export interface RunView {
 
 /** What differs between the current run of a process and a second one. */
 export type RunParts =
-  & Omit<RunView, "isReady" | "uptimeMs" | "world" | "logs" | "hookContext" | "note">
-  & { isReady(): boolean; uptime(): number };
+  & Omit<RunView, "pid" | "isReady" | "uptimeMs" | "world" | "logs" | "hookContext" | "note">
+  & { pid(): Promise<number>; isReady(): boolean; uptime(): number };
 
 /** Works beside a run until stopped. */
 export interface Monitor {

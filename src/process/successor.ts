@@ -103,7 +103,7 @@ export class Successor {
     const world = this.#world;
     const fate = new Fate(!wantsReadiness(this.#config), journal);
     const view = this.#parts.view({
-      ...{ run, pid: child.pid, attempt: 0, isAdopted: false, config: this.#config },
+      ...{ run, pid: () => child.pid, attempt: 0, isAdopted: false, config: this.#config },
       ...fate.reports,
       uptime: () => world.clock.steady() - launchedAt,
     });

@@ -203,6 +203,68 @@ async function life({ config, reloads = false, exit = [0, null] }: Program): Pro
   assertEquals([livingOf(mark), isListenedOn(port)], [[], false]);
 }
 
+for (
+  const { name, isHere, promoted, config } of [
+    {
+      ...PROGRAMS.find(({ name }) => name === "gunicorn")!,
+      // Until it knows that its parent has ended, it ignores the signal.
+      promoted: "Master has been promoted",
+    },
+    {
+      name: "unicorn",
+      isHere: () => isInstalled("unicorn"),
+      promoted: undefined,
+      config: (port: number, folder: string) => {
+        write(`${folder}/config.ru`, 'run ->(env) { [200, {}, ["ok"]] }\n');
+        return { command: `unicorn -l 127.0.0.1:${port} config.ru`, stop_mode: "main" };
+      },
+    },
+  ]
+) {
+  Deno.test({
+    name: `the new main process of ${name} is followed, also while no daemon runs`,
+    ignore: isMissing(name, name, isHere()),
+    async fn() {
+      await using daemon = await TestDaemon.start();
+      const [port, cwd] = [freePort(), `${daemon.home}/files`];
+      Deno.mkdirSync(cwd);
+      await daemon.client.call("start", { name: "app", cwd, ...config(port, cwd) });
+      let { pid: main } = await daemon.status("app");
+      const mark = runMark(wrapperOf(main));
+      const workersOf = (pid: number) => livingOf(mark).filter((one) => parentOf(one) === pid);
+      await waitFor(() => workersOf(main).length > 0, { what: "its workers" });
+      const promotions = () =>
+        Deno.readTextFileSync(`${daemon.home}/apps/app/stderr.log`).split(promoted ?? "").length;
+      /** Lets a new main process take over, and returns its pid. */
+      const replace = async () => {
+        let heir: number | undefined;
+        Deno.kill(main, "SIGUSR2");
+        await waitFor(() => heir = workersOf(main).find((pid) => workersOf(pid).length > 0));
+        const before = promotions();
+        Deno.kill(main, "SIGQUIT");
+        await waitFor(() => !isAlive(main), { what: "the end of the first" });
+        await waitFor(() => promoted === undefined || promotions() > before);
+        return heir!;
+      };
+      const followed = async () => {
+        const { state, pid, restarts } = await daemon.status("app");
+        return state === "running" && pid === main && restarts === 0;
+      };
+      main = await replace();
+      await waitFor(followed, { what: "the new main process" });
+      const workers = workersOf(main).length;
+      assertEquals((await daemon.cli("signal", "TTIN", "app")).code, 0);
+      await waitFor(() => workersOf(main).length === workers + 1, { what: "another worker" });
+      await daemon.kill();
+      main = await replace();
+      await daemon.revive();
+      await waitFor(followed, { what: "the next one" });
+      assertEquals((await daemon.cli("stop", "app")).code, 0);
+      assertEquals([livingOf(mark), isListenedOn(port)], [[], false]);
+    },
+  });
+}
+
 const CELERY = !isMissing("Celery", "celery python3-redis redis-server", hasCelery());
 
 for (const [mode, done] of [["main", 2], ["group", 0]] as const) {
@@ -254,8 +316,12 @@ function isMissing(name: string, install: string, isHere: boolean): boolean {
   return !isHere || Deno.build.os !== "linux";
 }
 
-/** The parent process: unlike some servers, it leaves its environment intact. */
+/** The parent of an app: unlike some servers, it leaves its environment intact. */
 function wrapperOf(pid: number): number {
+  return parentOf(pid);
+}
+
+function parentOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]);
 }
 

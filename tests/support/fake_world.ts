@@ -122,6 +122,8 @@ export class FakeWorld implements World {
     return child;
   }
 
+  follow(): undefined {}
+
   dropSockets(): void {}
 
   hasEnded(runId: string): boolean {

@@ -13,6 +13,7 @@ import { cgroups, Gatherer } from "../scan/cgroup.ts";
 import { sealDescriptors, type Spawned, type SpawnStatus, spawnWrapper } from "./child_process.ts";
 import { bootId } from "../os.ts";
 import { survivors, wrapperAlive } from "../scan/process_group.ts";
+import { newMain } from "./new_main.ts";
 import { type ProcessRow, processRow, processTableIfReadable } from "../scan/process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { markLine } from "./run_mark.ts";
@@ -130,6 +131,22 @@ export class Launcher {
     const pid = this.#pids.of(run);
     void pid.then((pid) => this.#gatherer.gather(run, pid, true));
     return { run, pid, exited };
+  }
+
+  /** Goes on with the new main process of a run whose app has ended, if there is one. */
+  follow(run: Run): Child | undefined {
+    return this.handOver(run) === undefined ? undefined : this.adopt(run);
+  }
+
+  /**
+   * Records the new main process of a run whose app has ended, and returns its pid. From then on the
+   * run counts as one that has lost its wrapper.
+   */
+  handOver(run: Run): number | undefined {
+    const pid = newMain(run, this.#files.read(run.runId, "pid") ?? 0);
+    if (pid === undefined) return undefined;
+    // Without a record, the new main process ends like everything that an app leaves behind.
+    return ifPossible(() => (this.#files.handOver(run.runId, pid), pid));
   }
 
   /** True if the exit file of a run exists, even if `exited` has not resolved yet. */

@@ -6,7 +6,7 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { basename } from "@std/path";
-import { readFileIfAny, removeFile } from "../files/atomic_file.ts";
+import { readFileIfAny, removeFile, replaceFile } from "../files/atomic_file.ts";
 import { headOfForeignFile, headOfOwnFile } from "../files/foreign_file.ts";
 import { isLinux } from "../os.ts";
 import { FOR_OTHER_USERS, prepareForOtherUsers } from "../users/as_user.ts";
@@ -97,6 +97,12 @@ export class RunFiles {
     this.#watch();
     this.#check(name);
     return () => this.#waiting.delete(name);
+  }
+
+  /** A run goes on with another main process. */
+  handOver(runId: string, pid: number): void {
+    replaceFile(`${this.stem(runId)}.pid`, `${pid}\n`);
+    removeFile(`${this.stem(runId)}.exit`);
   }
 
   /** Removes a run's files, whose content is recorded by now. Cancels what waits for them. */

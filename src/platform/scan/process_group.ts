@@ -42,7 +42,7 @@ function signalEvenStopped(pid: number, signal: SignalName): void {
  */
 async function signalGroup(run: Run, signal: SignalName, deadline: Deadline): Promise<void> {
   await untilLeading(run, deadline);
-  if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => inGroup(pid, run))) return;
+  if (!wrapperAlive(run) && !(await survivors(run)).some((pid) => isInGroup(pid, run))) return;
   signalEvenStopped(-run.wrapperPid, signal);
 }
 
@@ -53,8 +53,19 @@ async function untilLeading(run: Run, deadline: Deadline): Promise<void> {
   }
 }
 
-function inGroup(pid: number, run: Run): boolean {
-  return run.wrapperPid > 0 && processRow(pid)?.pgid === run.wrapperPid;
+/**
+ * Whether a process is in the run's group. The kernel does not reuse the number of a group with
+ * members: the group is a stranger's only if the wrapper's pid belongs to another process.
+ */
+export function inGroup({ pgid }: Pick<ProcessRow, "pgid">, run: Run): boolean {
+  if (run.wrapperPid <= 0 || pgid !== run.wrapperPid) return false;
+  const leader = processRow(run.wrapperPid);
+  return leader === undefined || leader.start === run.wrapperStart;
+}
+
+export function isInGroup(pid: number, run: Run): boolean {
+  const row = processRow(pid);
+  return row !== undefined && inGroup(row, run);
 }
 
 /** Whether the group has a member. Cheap; counts members that ended but were not collected. */
@@ -259,13 +270,13 @@ const terminateMain: Terminate = async (condemned, way, deadline, { isSent, sent
   return { killed, left: await waitForProcess(app, () => patience) ? [] : [app.pid] };
 };
 
-/** The app itself, if it is alive. */
+/** The app itself, if it is alive. A new main process is not a child of the wrapper. */
 async function appOf({ run, members }: Condemned, pid: number): Promise<ProcessRow | undefined> {
   const row = pid > 0 ? processRow(pid) : undefined;
   if (row === undefined || row.zombie) return undefined;
   // Only a wrapper can collect its app and so free the pid.
   const isOurs = wrapperAlive(run)
-    ? row.ppid === run.wrapperPid
+    ? row.ppid === run.wrapperPid || inGroup(row, run)
     : (await survivors(run, members)).includes(pid);
   return isOurs ? row : undefined;
 }
@@ -342,7 +353,7 @@ async function killRun(condemnation: Condemned): Promise<readonly number[]> {
     for (;;) {
       cgroups().kill(run.runId);
       const found = await survivors(run, members);
-      if (found.some((pid) => inGroup(pid, run))) sendSignal(-run.wrapperPid, "SIGKILL");
+      if (found.some((pid) => isInGroup(pid, run))) sendSignal(-run.wrapperPid, "SIGKILL");
       for (const pid of found) {
         killed.add(pid);
         sendSignal(pid, "SIGKILL");
