@@ -18,6 +18,7 @@ import { bundle } from "../compile/bundle.ts";
 import { freePort } from "../../tests/support/http_load.ts";
 import { tempHome } from "../../tests/support/temp_home.ts";
 import { isAlive } from "../../tests/support/procsup.ts";
+import { waitFor } from "../../tests/support/wait_for.ts";
 import { SmallDisk } from "../../tests/support/small_disk.ts";
 import { chaosApps } from "./chaos/apps.ts";
 import { House } from "./chaos/house.ts";
@@ -140,8 +141,8 @@ class Chaos {
     await house.client.call("shutdown").catch((error) =>
       this.violate(`shutdown: ${error.message}`)
     );
-    await sleep(300);
-    if (isAlive(pid)) this.violate(`the daemon ${pid} outlives its shutdown`);
+    await waitFor(() => !isAlive(pid), { what: `the daemon ${pid} to end after its shutdown` })
+      .catch((error) => this.violate(error.message));
     for (const { pid, name, command } of living(folder)) {
       this.violate(`left after shutdown: ${name} ${pid} ${command}`);
       Deno.kill(pid, "SIGKILL");

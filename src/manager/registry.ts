@@ -137,6 +137,8 @@ export class Registry implements Machine, AppOwner {
   restoreApp(record: App): ManagedApp {
     const app = new ManagedApp(record, this);
     this.directory.put(app);
+    // It may have been damaged, or the earlier daemon killed before it wrote it.
+    this.recorder.copySoon(app);
     return app;
   }
 

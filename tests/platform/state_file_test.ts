@@ -48,6 +48,18 @@ Deno.test("readState() detects every flipped bit, sets the file aside, and falls
   assertEquals(aside.length, bits, "none is overwritten");
 });
 
+Deno.test("readState() mends the copy of an intact file", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/a.json`;
+  writeState(path, VALUE);
+  const [file, copy] = [path, copyOf(path)];
+  for (const damage of [() => Deno.removeSync(copy), () => flip(copy, 9)]) {
+    damage();
+    assertEquals(readState(path, asIs), { value: VALUE, problems: [] });
+    assertEquals(Deno.readTextFileSync(copy), Deno.readTextFileSync(file));
+  }
+});
+
 Deno.test("readState() returns nothing when the file and its copy are damaged", async () => {
   await using home = tempHome();
   const path = `${home.path}/a.json`;

@@ -9,8 +9,8 @@ import type { Scene } from "./asking.ts";
 import { operate } from "./operations.ts";
 import { sizeOf } from "./processes.ts";
 
-/** Time for the copy of a record to catch up with it. */
-const COPIED_MS = 300;
+/** A copy of a record follows after a second at most. */
+const COPIED_MS = 1100;
 
 /** How long to wait for requests: a start that needs a dependency may wait as long as the fault. */
 const PATIENCE_MS = 2000;

@@ -46,8 +46,18 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** Cuts off one kind of request. Returns its name. */
 export async function cutOffAll(scene: Scene): Promise<string> {
-  const { random, house, apps, ledger, say, violate } = scene;
+  const { random, house, apps, ledger } = scene;
   const name = random.pick([...Object.keys(KINDS), "scale", "roll", "watch"]);
+  await ledger.onAll(() => cutOffKind(scene, name));
+  for (const app of apps) ledger.forgotten.set(app.name, Date.now());
+  const there = await house.client.call("list");
+  const names = new Set(there.map(({ config }) => (config as { name: string }).name));
+  for (const app of apps) if (!names.has(app.name)) await add(scene, app);
+  return `${name} cut off`;
+}
+
+async function cutOffKind(scene: Scene, name: string): Promise<void> {
+  const { house, say, violate } = scene;
   if (name === "watch") await keepPaused(scene);
   else if (name === "scale") await scaleCut(scene);
   else if (name === "roll") await rollCut(scene);
@@ -67,14 +77,6 @@ export async function cutOffAll(scene: Scene): Promise<string> {
       violate(`${name} all was cut off, and is done by half: not for ${left}`);
     }
   }
-  for (const app of apps) {
-    ledger.doubt(app.name);
-    ledger.forgotten.set(app.name, Date.now());
-  }
-  const there = await house.client.call("list");
-  const names = new Set(there.map(({ config }) => (config as { name: string }).name));
-  for (const app of apps) if (!names.has(app.name)) await add(scene, app);
-  return `${name} cut off`;
 }
 
 /** The records of steady apps, of which only those with a run can be restarted. */
@@ -134,8 +136,7 @@ async function cut(scene: Scene, ask: () => Promise<unknown>): Promise<void> {
   const asked = ask().catch(() => {});
   await sleep(random.whole(0, random.chance(0.5) ? 20 : 1500));
   await house.end("SIGKILL");
-  await asked;
-  await house.up();
+  await Promise.all([asked, house.up()]);
   if (random.chance(0.4)) {
     await sleep(random.whole(0, 300));
     await house.end("SIGKILL");

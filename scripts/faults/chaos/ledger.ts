@@ -56,7 +56,7 @@ export class Ledger {
     const entry = this.of(name);
     const crossed = entry.busy > 0;
     const turn = ++entry.requests;
-    this.touched.set(name, (this.touched.get(name) ?? 0) + 1);
+    this.#touch(name);
     entry.busy++;
     let ok = false;
     try {
@@ -74,11 +74,16 @@ export class Ledger {
       for (const [name, entry] of this.#entries) {
         entry.busy += busy;
         entry.requests++;
+        this.#touch(name);
         this.doubt(name);
       }
     };
     touch(1);
     await act().finally(() => touch(-1));
+  }
+
+  #touch(name: string): void {
+    this.touched.set(name, (this.touched.get(name) ?? 0) + 1);
   }
 
   /** Marks the state of an app as unknown. */

@@ -1,10 +1,11 @@
 /**
  * State files, sealed by a checksum, each with a copy beside it. A damaged file is never deleted
  * and never trusted: it is set aside, and its copy is used. The copy is written right after the
- * file. So one of the two is always whole, and an old copy never restores removed data.
+ * file, and again by a reader that finds it outdated or damaged. So one of the two is always whole,
+ * and an old copy never restores removed data.
  */
 
-import { hasCode, messageOf } from "../../model/errors.ts";
+import { hasCode, ifPossible, messageOf } from "../../model/errors.ts";
 import { readFileIfAny, removeFile, replaceFile, replaceFileDurably } from "./atomic_file.ts";
 import { isShortage } from "../lack.ts";
 import { lstatIfAny } from "./stat.ts";
@@ -55,7 +56,10 @@ export interface StateRead<T> {
  */
 export function readState<T>(path: string, parse: (value: unknown) => T): StateRead<T> {
   const file = readOne(path, parse);
-  if (file.value !== undefined) return { value: file.value, problems: [] };
+  if (file.value !== undefined) {
+    mendCopy(path, file.text!);
+    return { value: file.value, problems: [] };
+  }
   const copy = readOne(copyOf(path), parse);
   if (copy.text !== undefined) {
     return { value: copy.value, problems: [replaceDamaged(path, copy.text, file.why)] };
@@ -64,6 +68,13 @@ export function readState<T>(path: string, parse: (value: unknown) => T): StateR
     why === undefined ? [] : [setAside(n === 0 ? path : copyOf(path), why)]
   );
   return { value: undefined, problems };
+}
+
+/** Without room for it, the copy stays as it is. */
+function mendCopy(path: string, text: string): void {
+  ifPossible(() => {
+    if (readFileIfAny(copyOf(path)) !== text) replaceFile(copyOf(path), text);
+  });
 }
 
 /** A whole file has a text and a value, a damaged one a reason, a missing one nothing. */
