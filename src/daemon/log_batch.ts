@@ -34,13 +34,14 @@ export class LogBatch {
 }
 
 function textOf({ of: { name, stream }, entries }: LogSlice): string {
-  const head = `{"name":${JSON.stringify(name)},"stream":"${stream}","line":`;
+  const head = `{"name":${JSON.stringify(name)},"stream":"${stream}",`;
   let [time, iso] = [NaN, ""];
   let text = "";
-  for (const { line, at, end, partial, bytes } of entries) {
+  for (const { line, at, end, partial, bytes, lost } of entries) {
     if (at !== time) [time, iso] = [at, new Date(at).toISOString()];
     const piece = partial ? ',"partial":true' : "";
-    text += `${head}${JSON.stringify(bytes ?? line)},"at":"${iso}","end":${end}${piece}}\n`;
+    const what = lost === undefined ? `"line":${JSON.stringify(bytes ?? line)}` : `"lost":${lost}`;
+    text += `${head}${what},"at":"${iso}","end":${end}${piece}}\n`;
   }
   return text;
 }

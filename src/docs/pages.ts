@@ -24,6 +24,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   hooks: page("Hooks", () => import("./hooks.md", { with: { type: "text" } })),
   input: page("Input and terminals", () => import("./input.md", { with: { type: "text" } })),
   logging: page("Logs", () => import("./logging.md", { with: { type: "text" } })),
+  shipping: page("Shipping logs", () => import("./shipping.md", { with: { type: "text" } })),
   jobs: page("Jobs", () => import("./jobs.md", { with: { type: "text" } })),
   sockets: page(
     "Sockets and zero-downtime reloads",

@@ -39,6 +39,15 @@ export interface LogLine {
   readonly end: number;
 }
 
+/** In place of lines that were removed from a log before they were read. */
+export interface LogGap extends LogName {
+  /** How many bytes; null if the log was truncated by another program. */
+  readonly lost: number | null;
+  readonly at: string;
+  /** Position after them. */
+  readonly end: number;
+}
+
 /** Identifies a log. */
 export type LogName = Pick<LogLine, "name" | "stream">;
 

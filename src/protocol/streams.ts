@@ -6,6 +6,13 @@ import type { ShutdownNoticeJson } from "./process_json.ts";
 import { errorOf } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS } from "./liveness.ts";
 
+interface StreamItem<T> {
+  readonly value: T;
+  readonly line: string;
+  /** Whether nothing that came with it follows. */
+  readonly isLast: boolean;
+}
+
 /**
  * The objects of a stream, each with its line. Throws the error that the daemon sends, or `closed` if
  * the stream broke off or, with `forEver`, ended.
@@ -13,18 +20,18 @@ import { DAEMON_PATIENCE_MS } from "./liveness.ts";
 export async function* ndjson<T>(
   stream: ReadableStream<Uint8Array>,
   forEver: boolean,
-): AsyncGenerator<{ readonly value: T; readonly line: string }> {
+): AsyncGenerator<StreamItem<T>> {
   const decoder = new TextDecoder();
   let held = "";
   for await (const bytes of untilGone(stream)) {
-    const lines = (held + decoder.decode(bytes, { stream: true })).split("\n");
-    held = lines.pop()!;
-    for (const line of lines) {
-      // An empty line keeps an idle stream alive.
-      if (line === "") continue;
+    const pieces = (held + decoder.decode(bytes, { stream: true })).split("\n");
+    held = pieces.pop()!;
+    // An empty line keeps an idle stream alive.
+    const lines = pieces.filter((piece) => piece !== "");
+    for (const [index, line] of lines.entries()) {
       const value = JSON.parse(line);
       if (isFailure(value)) throw errorOf(value);
-      yield { value, line };
+      yield { value, line, isLast: index === lines.length - 1 };
     }
   }
   if (forEver) throw gone();

@@ -25,7 +25,10 @@ const FORM: FeedForm<readonly string[]> = {
   async *stored(slices) {
     for await (const slice of slices) yield FORM.arrived(slice);
   },
-  arrived: ({ of: { name }, entries }) => entries.map(({ line }) => `${name} ${line}`),
+  arrived: ({ of: { name }, entries }) =>
+    entries.map(({ line, lost }) =>
+      lost === undefined ? `${name} ${line}` : `${name} lost ${lost}`
+    ),
 };
 
 const OPTIONS: LogQuery = { lines: 0, follow: true, streams: ["stdout"] };
@@ -171,6 +174,27 @@ Deno.test("logFeed() shows the lines of a recreated process once, even before th
   scene.write("api", "4\n");
   await waitFor(() => scene.lines.includes("api 4"));
   assertEquals(scene.lines.toSorted(), ["api 1", "api 2", "api 3", "api 4"]);
+});
+
+Deno.test("logFeed() with gaps tells what was pruned or truncated before it was read", {
+  ignore: !CAN_COLLAPSE,
+}, async () => {
+  const first = "a".repeat(999) + "\n";
+  for (const gaps of [true, false]) {
+    await using scene = new Scene();
+    scene.write("api", first.repeat(5) + "last\n");
+    // Cut in a line: what is left of it is lost, too.
+    await rotateLog(scene.path("api"), { maxSizeBytes: 4096, collapse: true, now: Date.now() });
+    for (const { path } of listArchives(scene.path("api"))) await Deno.remove(path);
+    scene.follow([scene.source("api")], {}, { ...OPTIONS, from: { "api/stdout": 2000 }, gaps });
+    const told = (lost: number | null) => gaps ? [`api lost ${lost}`] : [];
+    const lines = [...told(3000), "api last"];
+    await scene.until(...lines);
+    scene.write("api", "half");
+    await Deno.truncate(scene.path("api"));
+    scene.write("api", "new\n");
+    await scene.until(...lines, ...told(null), "api new");
+  }
 });
 
 Deno.test("logFeed() fails when a later log exceeds the limit, and releases its places", async () => {

@@ -17,6 +17,10 @@ import { jsonLines, refuseWholeFormats } from "../output.ts";
 
 /** Prints the lines of the targets by time, with name prefixes if there are several processes. */
 export async function logs(context: CommandContext): Promise<void> {
+  if (context.flags.text("cursor-file") !== undefined) {
+    const { shipLogs } = await import("../log_shipping.ts");
+    return await shipLogs(context, query(context));
+  }
   if (context.flags.on("group")) return await group(context);
   refuseWholeFormats(context.output, "logs");
   if (context.flags.on("follow")) return await follow(context);

@@ -16,6 +16,11 @@ export interface LogEntry {
   readonly partial?: true;
   /** A character for each byte of the line but the `\n`; only with `exact`. */
   readonly bytes?: string;
+  /**
+   * Instead of a line, the number of bytes from `start` to `end` that were removed before they were
+   * read; null if the log was truncated by another program.
+   */
+  readonly lost?: number | null;
   /** What it is in its message, such as a stack trace; only if asked for. */
   readonly meaning?: LineMeaning;
 }

@@ -15,6 +15,13 @@ interface OpenArchive {
   rest: Bytes;
 }
 
+/** Bytes that no longer exist. */
+export interface Gap {
+  readonly from: number;
+  /** Whether they may end within a line: a file is collapsed by blocks. */
+  readonly isMidLine: boolean;
+}
+
 /** Positions of a log's file, and where the output of the current process begins. */
 export interface Span {
   readonly base: number;
@@ -40,6 +47,8 @@ export class LogCursor {
   position = 0;
   /** Position at which reading stops. */
   end = Infinity;
+  /** Bytes up to the next ones that no longer existed when they were to be read. */
+  gap: Gap | undefined;
   /** Maximum size of a chunk. */
   blockBytes = BLOCK_BYTES;
 
@@ -162,6 +171,13 @@ export class LogCursor {
     this.#block = undefined;
   }
 
+  /** Goes on at a position, as the bytes up to it no longer exist. */
+  #jump(position: number, isMidLine = this.#positions.read().method === "collapse"): void {
+    const from = this.gap?.from ?? this.position;
+    if (position !== this.position) this.gap = { from, isMidLine };
+    this.position = position;
+  }
+
   /** Bytes from before the file's head; undefined if they no longer exist, after moving the position on. */
   async #readArchive(): Promise<Bytes | undefined> {
     const { base } = await this.#settled();
@@ -177,16 +193,16 @@ export class LogCursor {
     const archive = archiveAt(archives, this.position);
     const stream = archive && await openArchive(archive);
     // The archive was removed, unless it was renamed just now.
-    if (archive === undefined) this.position = base;
+    if (archive === undefined) this.#jump(base);
     if (archive === undefined || stream === undefined) return undefined;
-    this.position = Math.max(this.position, archive.start);
+    this.#jump(Math.max(this.position, archive.start));
     const reader = stream.getReader();
     const rest = await skip(reader, this.position - archive.start);
     if (rest !== undefined) return { reader, rest };
     // The archive ends before the position: the bytes between are lost.
     reader.cancel().catch(() => {});
     const next = archives.find(({ start }) => start > this.position);
-    this.position = next?.start ?? base;
+    this.#jump(next?.start ?? base);
     return undefined;
   }
 
@@ -208,7 +224,7 @@ export class LogCursor {
     if (this.#file === undefined || identity(now.info) !== this.#inode) return "replaced";
     const end = now.base + now.info.size;
     if (this.position > end) {
-      this.position = now.base;
+      this.#jump(now.base, false);
       return "truncated";
     }
     return this.position < end ? "grown" : "same";

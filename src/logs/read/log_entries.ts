@@ -1,8 +1,8 @@
 /** Reads a log as filtered lines with their times. */
 
 import { EntryCutter, type LogEntry } from "./entry_cutter.ts";
-import type { SplitState } from "./line_splitter.ts";
-import type { LogCursor, Span } from "./log_cursor.ts";
+import { NEWLINE, type SplitState } from "./line_splitter.ts";
+import type { Gap, LogCursor, Span } from "./log_cursor.ts";
 import type { LineMatcher, LogFilter } from "./log_filter.ts";
 import { LogFollower } from "./log_follower.ts";
 import { Search } from "./search.ts";
@@ -20,6 +20,8 @@ export interface EntryOptions {
   readonly filter?: LogFilter | undefined;
   /** Whether lines come with their bytes. */
   readonly exact?: boolean | undefined;
+  /** Whether there is an entry for what was removed before it was read. */
+  readonly gaps?: boolean | undefined;
   /** Whether an unfinished line is shown after a silence, as a `partial` one. */
   readonly unfinished?: boolean | undefined;
   /** Milliseconds between reads while following; default 200. */
@@ -157,16 +159,18 @@ export class LogEntries {
     if (!this.#follower.hasBegun) return await this.#read();
     const { inode, position } = this.#follower;
     const { rest, begun } = this.#cutter.splitter.state;
-    const { exact, unfinished } = this.#options;
+    const { exact, unfinished, gaps } = this.#options;
     const place = [
       this.#path,
       inode,
       position,
+      this.#follower.gap?.from,
       rest.length,
       begun,
       this.#cutter.skips,
       exact,
       unfinished,
+      gaps,
     ]
       .join("\n");
     const { found, isOwn } = await singleFlight(
@@ -226,9 +230,30 @@ export class LogEntries {
   }
 
   #cut(chunk: Uint8Array | undefined, timeAt: (end: number) => number): LogEntry[] {
-    const entries = this.#cutter.cut(chunk, this.#follower.position, timeAt);
+    const { position } = this.#follower;
+    const gap = chunk && this.#follower.takeGap();
+    const entries = gap === undefined
+      ? this.#cutter.cut(chunk, position, timeAt)
+      : this.#cutAfter(gap, chunk!, timeAt);
     this.#follower.giveBack();
     return entries;
+  }
+
+  /** The line that ends unfinished before a gap, an entry for the gap, and the lines after it. */
+  #cutAfter(
+    { from, isMidLine }: Gap,
+    chunk: Uint8Array,
+    timeAt: (end: number) => number,
+  ): LogEntry[] {
+    const { position } = this.#follower;
+    const before = this.#cutter.cut(undefined, from, timeAt);
+    this.#cutter.skips = false;
+    const kept = isMidLine ? chunk.subarray(chunk.indexOf(NEWLINE) + 1) : chunk;
+    const end = position - kept.length;
+    const lost = end > from ? end - from : null;
+    const told = { line: "", at: timeAt(end), start: from, end, lost };
+    const after = this.#cutter.cut(kept, position, timeAt);
+    return [...before, ...this.#options.gaps ? [told] : [], ...after];
   }
 
   async #begin(span: Span, cursor: LogCursor): Promise<number> {
@@ -248,7 +273,9 @@ export class LogEntries {
 
 function* passing(entries: readonly LogEntry[], matches: LineMatcher): Generator<void, LogEntry[]> {
   const wanted: LogEntry[] = [];
-  for (const entry of entries) if (yield* matches(entry.line)) wanted.push(entry);
+  for (const entry of entries) {
+    if (entry.lost !== undefined || (yield* matches(entry.line))) wanted.push(entry);
+  }
   return wanted;
 }
 

@@ -58,6 +58,7 @@ export interface LogQuery {
   readonly positions?: boolean;
   /** See `EntryOptions`. */
   readonly exact?: boolean | undefined;
+  readonly gaps?: boolean | undefined;
   readonly unfinished?: boolean | undefined;
   /** Limits of the account that reads; none by default. */
   readonly limits?: FeedLimits;
@@ -173,12 +174,13 @@ class Feed<T> implements SourceChanges {
   }
 
   #entriesAt(path: string, options: EntryOptions): LogEntries {
-    const { filter, exact, unfinished } = this.#options;
+    const { filter, exact, gaps, unfinished } = this.#options;
     return new LogEntries(path, {
       ...options,
       filter,
       search: filter && this.#search,
       exact,
+      gaps,
       unfinished,
     });
   }

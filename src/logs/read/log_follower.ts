@@ -2,7 +2,7 @@
 
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
 import { FileWatch, watchedPath } from "../../platform/files/file_watch.ts";
-import { LogCursor, type Span } from "./log_cursor.ts";
+import { type Gap, LogCursor, type Span } from "./log_cursor.ts";
 
 /** Chooses the start position once the file is open. It may use `cursor` to search. */
 export type Begin = (span: Span, cursor: LogCursor) => number | Promise<number>;
@@ -71,6 +71,18 @@ export class LogFollower {
   /** Identifies the file that is read. */
   get inode(): string {
     return this.#cursor.inode;
+  }
+
+  /** See `LogCursor.gap`. */
+  get gap(): Gap | undefined {
+    return this.#cursor.gap;
+  }
+
+  /** The same, once. */
+  takeGap(): Gap | undefined {
+    const { gap } = this.#cursor;
+    this.#cursor.gap = undefined;
+    return gap;
   }
 
   /** Whether the start position has been determined. */

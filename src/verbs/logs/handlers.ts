@@ -148,7 +148,7 @@ function logQuery(
     "target"
   >,
 ): LogQuery {
-  const { ignore_case: ignoreCase, exact, unfinished, positions, ...filtering } = rest;
+  const { ignore_case: ignoreCase, exact, gaps, unfinished, positions, ...filtering } = rest;
   const filter = parseLogFilter({ ...filtering, ignoreCase }, Date.now());
   const resumes = from !== undefined && Object.keys(from).length > 0;
   const conflicts = [
@@ -166,7 +166,12 @@ function logQuery(
   return {
     // With a filter, the default is all lines that pass it.
     ...{ lines: lines ?? (filter ? 0 : 50), limit, from, before, follow, newOnly, filter },
-    ...{ exact, unfinished, positions: positions || from !== undefined || before !== undefined },
+    ...{
+      exact,
+      gaps,
+      unfinished,
+      positions: positions || from !== undefined || before !== undefined,
+    },
     streams: stdout === stderr ? BOTH : stdout ? ["stdout"] : ["stderr"],
   };
 }

@@ -88,6 +88,11 @@ export const logQuery = z.strictObject({
     z._default(flag, false),
     "with `follow`: a line without its end is sent after 100 ms, as `partial`",
   ),
+  gaps: about(
+    z._default(flag, false),
+    "what was removed before it was read is an item with `lost`, the number of bytes, in place of " +
+      "`line`; null if another program truncated the log",
+  ),
   stdout: about(z._default(flag, false), "standard output only"),
   stderr: about(z._default(flag, false), "standard error only"),
   positions: about(
